@@ -13,8 +13,9 @@
 //! `ITERATIONS`: 100,000 by default. `POLICY`: every sound one by default. `MODE`:
 //! `sound` or `as-published`.
 
-use manycore::{Builder, Make, Native, Pool, World};
-use manycore_programs::sleep::{Mode, PolicyVisitor, policies, with_policy};
+use manycore::seam::{Make, tally, with_policy};
+use manycore::{Native, Pool};
+use manycore_programs::sleep::{Mode, policies, policy};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -43,10 +44,6 @@ impl Ran {
     }
 }
 
-struct Detector {
-    iterations: u64,
-}
-
 /// Iterations in which no progress was made, of spawned jobs and of joins.
 struct Found {
     lost: u64,
@@ -54,42 +51,40 @@ struct Found {
     recovered: u64,
 }
 
-impl PolicyVisitor<Native> for Detector {
-    type Output = Found;
-
-    fn visit<W: World<Platform = Native>>(self, make: Make<W>) -> Found {
-        // A pool adopts a thread for good.
-        let run = move || {
-            let builder = Builder::<Native>::on_platform().in_world::<W>(make);
-            let builder = builder.threads(2).adopt_current_thread(true);
-            let pool = builder.build().expect("a pool of two threads");
-            let ran = Arc::new(Ran::default());
-            let mut lost = 0;
-            for i in 0..self.iterations {
-                pause(i);
-                let before = ran.0.load(Ordering::Relaxed);
-                if !(if i % 2 == 0 {
-                    spawned(&pool, &ran)
-                } else {
-                    forked(&pool, &ran)
-                }) {
-                    lost += 1;
-                    // Its job, if it is not this thread's again, runs with the next.
-                    while ran.0.load(Ordering::Acquire) == before {
-                        pool.spawn(|| ());
-                        thread::sleep(Duration::from_millis(1));
-                    }
+/// A pool of two whose sleep policy `make` makes.
+fn look(make: Option<Make<Native>>, iterations: u64) -> Found {
+    // A pool adopts a thread for good.
+    let run = move || {
+        let builder = Pool::builder().threads(2).adopt_current_thread(true);
+        let pool = with_policy(builder, make)
+            .build()
+            .expect("a pool of two threads");
+        let ran = Arc::new(Ran::default());
+        let mut lost = 0;
+        for i in 0..iterations {
+            pause(i);
+            let before = ran.0.load(Ordering::Relaxed);
+            if !(if i % 2 == 0 {
+                spawned(&pool, &ran)
+            } else {
+                forked(&pool, &ran)
+            }) {
+                lost += 1;
+                // Its job, if it is not this thread's again, runs with the next.
+                while ran.0.load(Ordering::Acquire) == before {
+                    pool.spawn(|| ());
+                    thread::sleep(Duration::from_millis(1));
                 }
             }
-            let tally = pool.sleep_tally();
-            Found {
-                lost,
-                sleeps: tally.sleeps,
-                recovered: tally.recovered,
-            }
-        };
-        thread::spawn(run).join().expect("a detector that ends")
-    }
+        }
+        let tally = tally(&pool);
+        Found {
+            lost,
+            sleeps: tally.sleeps,
+            recovered: tally.recovered,
+        }
+    };
+    thread::spawn(run).join().expect("a detector that ends")
 }
 
 /// From none to 100 us: a worker without work looks for some 60 us, and then takes
@@ -104,7 +99,7 @@ fn pause(i: u64) {
 }
 
 /// A detached job.
-fn spawned<W: World<Platform = Native>>(pool: &Pool<W>, ran: &Arc<Ran>) -> bool {
+fn spawned(pool: &Pool, ran: &Arc<Ran>) -> bool {
     let next = ran.0.load(Ordering::Relaxed) + 1;
     let job = Arc::clone(ran);
     pool.spawn(move || _ = job.0.fetch_add(1, Ordering::Release));
@@ -112,7 +107,7 @@ fn spawned<W: World<Platform = Native>>(pool: &Pool<W>, ran: &Arc<Ran>) -> bool 
 }
 
 /// The second closure of a join whose first one waits for it.
-fn forked<W: World<Platform = Native>>(pool: &Pool<W>, ran: &Arc<Ran>) -> bool {
+fn forked(pool: &Pool, ran: &Arc<Ran>) -> bool {
     let next = ran.0.load(Ordering::Relaxed) + 1;
     let count = || _ = ran.0.fetch_add(1, Ordering::Release);
     pool.join(|| ran.wait(next), count).0
@@ -150,8 +145,8 @@ fn detect(arguments: &[String]) -> Result<(), String> {
     };
     for name in names {
         let begun = Instant::now();
-        let detector = Detector { iterations };
-        let found = with_policy(name, mode, detector).map_err(|error| error.to_string())?;
+        let make = policy(name, mode).map_err(|error| error.to_string())?;
+        let found = look(make, iterations);
         println!(
             "{name:24} {mode:12} {} lost of {iterations}, {} sleeps, {} recovered by a watchdog, {:.0} s",
             found.lost,

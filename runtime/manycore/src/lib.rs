@@ -103,33 +103,27 @@
 #[cfg(test)]
 mod conserving;
 pub mod cost;
-#[doc(hidden)]
-pub mod guest;
 pub mod iter;
 mod loops;
 mod partition;
 mod pool;
 pub mod prelude;
 #[doc(hidden)]
-pub mod sleep;
+pub mod seam;
+mod sleep;
 mod steal;
-mod world;
 
 pub use loops::{Loop, chunks_mut, for_each, for_each_mut, map_reduce, parallel_for};
 pub use manycore_cores::{elastic, topology};
 pub use manycore_platform::{Native, Platform};
 pub use partition::{Block, ParsePartitionerError, Partitioner};
 pub use pool::{
-    BroadcastContext, BuildError, Builder, FnContext, Pool, Probe, Scope, ScopeFifo, ThreadStart,
-    Yield, broadcast, current_num_threads, current_thread_has_pending_tasks, current_thread_index,
+    BroadcastContext, BuildError, Builder, FnContext, Pool, Scope, ScopeFifo, ThreadStart, Yield,
+    broadcast, current_num_threads, current_thread_has_pending_tasks, current_thread_index,
     in_place_scope, in_place_scope_fifo, join, join_context, scope, scope_fifo, spawn,
     spawn_broadcast, spawn_fifo, yield_local, yield_now,
 };
-pub use sleep::Tally;
 pub use topology::Affinity;
-#[doc(hidden)]
-pub use world::Make;
-pub use world::World;
 
 /// The README's example, compiled with the others.
 #[cfg(doctest)]

@@ -4,7 +4,7 @@
 use crate::builder::ThreadPoolBuilder;
 use crate::error::ThreadPoolBuildError;
 use crate::{BroadcastContext, FnContext, Scope, ScopeFifo};
-use manycore::{Pool, guest};
+use manycore::{Pool, seam};
 
 /// The global pool, made as rayon makes it if there is none.
 ///
@@ -12,7 +12,7 @@ use manycore::{Pool, guest};
 ///
 /// If it cannot be made.
 fn pool() -> &'static Pool {
-    match guest::global(ThreadPoolBuilder::make_global) {
+    match seam::global(ThreadPoolBuilder::make_global) {
         Ok(pool) => pool,
         Err(error) => panic!("The global thread pool has not been initialized: {error}"),
     }
@@ -21,7 +21,7 @@ fn pool() -> &'static Pool {
 pub(crate) fn make(
     pool: impl FnOnce() -> Result<Pool, ThreadPoolBuildError>,
 ) -> Result<(), ThreadPoolBuildError> {
-    match guest::make_global(pool)? {
+    match seam::make_global(pool)? {
         true => Ok(()),
         false => Err(ThreadPoolBuildError::global_exists()),
     }
@@ -81,7 +81,7 @@ where
     RA: Send,
     RB: Send,
 {
-    guest::join_context(|_| oper_a(), |_| oper_b(), pool)
+    seam::join_context(|_| oper_a(), |_| oper_b(), pool)
 }
 
 /// [`join`], whose closures learn whether they run on another thread than the caller's.
@@ -103,7 +103,7 @@ where
     RA: Send,
     RB: Send,
 {
-    guest::join_context(oper_a, oper_b, pool)
+    seam::join_context(oper_a, oper_b, pool)
 }
 
 /// Runs `op`, which may spawn jobs that borrow what outlives the scope, in the pool; returns when

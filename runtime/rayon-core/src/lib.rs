@@ -32,8 +32,9 @@ pub use global::{
     broadcast, current_num_threads, end_global_threads, in_place_scope, in_place_scope_fifo, join,
     join_context, scope, scope_fifo, spawn, spawn_broadcast, spawn_fifo,
 };
+pub use manycore::seam::Probe;
 pub use manycore::{
-    BroadcastContext, FnContext, Probe, Scope, ScopeFifo, Yield, current_thread_has_pending_tasks,
+    BroadcastContext, FnContext, Scope, ScopeFifo, Yield, current_thread_has_pending_tasks,
     current_thread_index, yield_local, yield_now,
 };
 pub use pool::ThreadPool;

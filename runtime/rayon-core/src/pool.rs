@@ -3,8 +3,8 @@
 #[allow(deprecated)]
 use crate::Configuration;
 use crate::{BroadcastContext, Probe, Scope, ScopeFifo, Yield, trace};
-use manycore::Pool;
 use manycore::elastic::Watch;
+use manycore::{Pool, seam};
 use std::error::Error;
 use std::fmt;
 use std::mem::ManuallyDrop;
@@ -54,7 +54,7 @@ impl ThreadPool {
     /// What the pool is doing: its queues, and how many of its threads sleep. rayon's pools have
     /// no such method.
     pub fn probe(&self) -> Probe {
-        self.pool.probe()
+        seam::probe(&self.pool)
     }
 
     /// Ends the pool's threads, and waits until they have ended; the pool goes on, and its next

@@ -2,7 +2,7 @@
 
 use crate::error::ThreadPoolBuildError;
 use crate::handlers::NameOf;
-use manycore::{Builder, Pool, ThreadStart, guest};
+use manycore::{Builder, Pool, ThreadStart, seam};
 use std::cell::RefCell;
 use std::{fmt, io, thread};
 
@@ -122,5 +122,5 @@ fn make(
         .as_ref()
         .map(|name_of| |index| name_of.borrow_mut()(index));
     let name = name.as_ref().map(|name| name as &dyn Fn(usize) -> String);
-    Ok(guest::build(builder, name, spawn)?)
+    Ok(seam::build(builder, name, spawn)?)
 }

@@ -64,7 +64,10 @@ pub(crate) fn call<R>(pool: &Pool, name: &'static str, call: impl FnOnce() -> R)
         let begin = std::time::Instant::now();
         let result = call();
         if tracing::enabled!(target: "rayon_core", tracing::Level::TRACE) {
-            let (us, probe) = (begin.elapsed().as_micros() as u64, pool.probe());
+            let (us, probe) = (
+                begin.elapsed().as_micros() as u64,
+                manycore::seam::probe(pool),
+            );
             tracing::trace!(
                 target: "rayon_core",
                 name, us, sleeping = probe.sleeping, injected = probe.injected,

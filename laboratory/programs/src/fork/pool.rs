@@ -1,7 +1,8 @@
 //! manycore's pools as schedulers.
 
 use super::Fork;
-use manycore::{Pool, World};
+use manycore::Pool;
+use manycore_platform::Platform;
 
 /// ```
 /// use manycore_programs::fork::{Algorithm, Kernel, Size};
@@ -12,8 +13,8 @@ use manycore::{Pool, World};
 /// kernel.verify()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-impl<W: World> Fork for Pool<W> {
-    type Platform = W::Platform;
+impl<P: Platform> Fork for Pool<P> {
+    type Platform = P;
 
     #[inline]
     fn threads(&self) -> usize {

@@ -5,4 +5,4 @@ pub mod published;
 mod registry;
 
 pub use mode::Mode;
-pub use registry::{PolicyVisitor, UnknownPolicy, policies, with_policy};
+pub use registry::{UnknownPolicy, policies, policy};

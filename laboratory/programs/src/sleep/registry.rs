@@ -2,42 +2,14 @@
 
 use super::Mode;
 use super::published::{
-    AnyPublished, AsPublished, Discipline, LazyInactive, NoInactive, NoJec, NoJecPadded,
-    NoJecSleepers, NoJecSleepersPadded, Packed, PackedPadded, Sound, Split, SplitPadded,
-    SplitSleepers, SplitSleepersPadded, Variant,
+    AsPublished, Discipline, LazyInactive, NoInactive, NoJec, NoJecPadded, NoJecSleepers,
+    NoJecSleepersPadded, Packed, PackedPadded, Published, Sound, Split, SplitPadded, SplitSleepers,
+    SplitSleepersPadded, Variant,
 };
-use manycore::sleep::Nearest;
-use manycore::{Make, World};
+use manycore::seam::Make;
 use manycore_platform::{Native, Platform};
 use std::error::Error;
 use std::fmt;
-
-/// What to do with a policy that is known by name only at run time: a closure
-/// that is generic over a type.
-///
-/// ```
-/// use manycore::{Make, Native, Pool, World};
-/// use manycore_programs::sleep::{Mode, PolicyVisitor, with_policy};
-///
-/// struct Join;
-///
-/// impl PolicyVisitor<Native> for Join {
-///     type Output = (i32, i32);
-///
-///     fn visit<W: World<Platform = Native>>(self, make: Make<W>) -> (i32, i32) {
-///         let pool = Pool::builder().threads(2).in_world::<W>(make).build().unwrap();
-///         pool.join(|| 1, || 2)
-///     }
-/// }
-/// assert_eq!(with_policy("split-padded", Mode::Sound, Join), Ok((1, 2)));
-/// ```
-pub trait PolicyVisitor<P: Platform> {
-    /// What comes of it.
-    type Output;
-
-    /// Called with how the policy is made.
-    fn visit<W: World<Platform = P>>(self, make: Make<W>) -> Self::Output;
-}
 
 /// No policy has this name, in this mode.
 ///
@@ -75,7 +47,7 @@ fn names(mode: Mode) -> String {
 }
 
 /// A policy by name and mode, and how it is made.
-type Entry<P> = (&'static str, Mode, Make<AnyPublished<P>>);
+type Entry<P> = (&'static str, Mode, Make<P>);
 
 /// The published policies, and the one place to add to.
 macro_rules! registry {
@@ -84,7 +56,7 @@ macro_rules! registry {
             vec![$($((
                 <$variant as Variant>::NAME,
                 <$mode as Discipline>::MODE,
-                AnyPublished::of::<$variant, $mode> as Make<AnyPublished<P>>,
+                Published::<P, $variant, $mode>::boxed as Make<P>,
             )),*),*]
         }
     };
@@ -125,28 +97,30 @@ pub fn policies() -> Vec<(&'static str, Mode)> {
     all.chain(of(Mode::AsPublished)).collect()
 }
 
-/// Calls `visitor` with the policy of this name and mode, on the platform `P`. Whatever the
-/// visitor does is compiled twice: for ours, and for all published ones, which share a type.
+/// How the policy of this name and mode is made, for [`seam::with_policy`](manycore::seam::with_policy);
+/// `None`: it is ours.
 ///
 /// # Errors
 ///
 /// [`UnknownPolicy`], which lists those there are.
 ///
-/// [`PolicyVisitor`] has an example.
-pub fn with_policy<P: Platform, V: PolicyVisitor<P>>(
-    name: &str,
-    mode: Mode,
-    visitor: V,
-) -> Result<V::Output, UnknownPolicy> {
+/// ```
+/// use manycore::{Pool, seam};
+/// use manycore_programs::sleep::{Mode, policy};
+///
+/// let split = policy("split-padded", Mode::Sound)?;
+/// let pool = seam::with_policy(Pool::builder().threads(2), split).build()?;
+/// assert_eq!(pool.join(|| 1, || 2), (1, 2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn policy<P: Platform>(name: &str, mode: Mode) -> Result<Option<Make<P>>, UnknownPolicy> {
     if (name, mode) == OURS {
-        return Ok(visitor.visit::<P>(Nearest::new));
+        return Ok(None);
     }
     let entries = published::<P>();
-    match entries
-        .iter()
-        .find(|entry| (entry.0, entry.1) == (name, mode))
-    {
-        Some(entry) => Ok(visitor.visit::<AnyPublished<P>>(entry.2)),
+    let entry = (entries.iter()).find(|entry| (entry.0, entry.1) == (name, mode));
+    match entry {
+        Some(entry) => Ok(Some(entry.2)),
         None => Err(UnknownPolicy {
             name: name.into(),
             mode,

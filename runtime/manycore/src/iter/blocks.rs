@@ -1,22 +1,14 @@
 //! The loops that consumers are made of.
 
 use super::ParallelIterator;
-use crate::loops::Loop;
-use crate::partition::Partitioner;
-use crate::pool::registry_here;
-use manycore_platform::Native;
+use crate::loops::loop_here;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
-/// The loop of the pool that this thread is part of, or of the global one.
-fn adaptive<'a>() -> Loop<'a, Native> {
-    Loop::new(registry_here(), Partitioner::Adaptive)
-}
-
 /// Runs `of_range` on all of `indices`, in blocks.
 pub(super) fn ranges(indices: usize, of_range: impl Fn(Range<usize>) + Sync) {
-    adaptive().parallel_for_blocks(0..indices, of_range);
+    loop_here(|here| here.parallel_for_blocks(0..indices, of_range));
 }
 
 /// What `of_range` makes of each block of `indices`, and `reduce` of neighbours; `None` if there is
@@ -39,7 +31,7 @@ pub(super) fn extended<R: Send>(
     extend: impl Fn(Option<R>, Range<usize>) -> R + Sync,
     reduce: impl Fn(R, R) -> R,
 ) -> Option<R> {
-    adaptive().reduce_blocks(0..indices, extend, reduce)
+    loop_here(|here| here.reduce_blocks(0..indices, extend, reduce))
 }
 
 /// What `map` gives of an item, whichever it first gives something of. Blocks that begin after that

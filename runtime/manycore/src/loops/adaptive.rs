@@ -21,7 +21,6 @@
 
 use super::believed::{Believed, Slow};
 use super::launch::Wake;
-use crate::World;
 use crate::partition::{
     ALONE, Body, FixedBlock, Gain, Pace, PacedClaims, Partition, Ranges, Report, Site,
 };
@@ -56,8 +55,8 @@ const FEW: usize = 32;
 const FEW_BLOCKS: usize = 2;
 
 /// One loop on its way to be run.
-struct Launch<'a, W: World> {
-    pool: &'a Registry<W>,
+struct Launch<'a, P: Platform> {
+    pool: &'a Registry<P>,
     body: Body<'a>,
     start: usize,
     n: usize,
@@ -70,7 +69,7 @@ struct Launch<'a, W: World> {
 ///
 /// Inlined into its only caller, which spares a short loop some 20 instructions.
 #[inline(always)]
-pub(crate) fn run<W: World>(pool: &Registry<W>, start: usize, n: usize, body: Body<'_>) {
+pub(crate) fn run<P: Platform>(pool: &Registry<P>, start: usize, n: usize, body: Body<'_>) {
     if pool.shared().threads() == 1 || n == 1 {
         return body.run(ALONE, start..start + n);
     }
@@ -90,7 +89,7 @@ pub(crate) fn run<W: World>(pool: &Registry<W>, start: usize, n: usize, body: Bo
     }
 }
 
-impl<W: World> Launch<'_, W> {
+impl<P: Platform> Launch<'_, P> {
     fn post_ticks(&self) -> f32 {
         POST_NS * self.pool.shared().ticks_per_ns()
     }
@@ -104,9 +103,9 @@ impl<W: World> Launch<'_, W> {
     /// Ticks that iterations `from..to` take.
     #[inline]
     fn time(&self, from: usize, to: usize) -> f32 {
-        let before = W::Platform::now();
+        let before = P::now();
         self.run_inline(from, to);
-        W::Platform::now().saturating_sub(before) as f32
+        P::now().saturating_sub(before) as f32
     }
 
     /// Runs a loop whose iterations are believed to take `each` ticks.
@@ -182,7 +181,7 @@ impl<W: World> Launch<'_, W> {
         self.post(0, each, wake);
     }
 
-    fn believed(&self, each: f32) -> Believed<'_, W::Platform> {
+    fn believed(&self, each: f32) -> Believed<'_, P> {
         let range = self.start..self.start + self.n;
         Believed::new(self.pool.shared(), self.body, range, each)
     }
@@ -190,7 +189,7 @@ impl<W: World> Launch<'_, W> {
     /// Runs a loop inline; when it began and ended, if it was not longer than
     /// believed.
     fn run_alone(&self, each: f32) -> Option<(u64, u64)> {
-        let started = W::Platform::now();
+        let started = P::now();
         match self.believed(each).run(started) {
             Ok(took) => {
                 let mean = took / self.n as f32;
@@ -359,7 +358,7 @@ impl<W: World> Launch<'_, W> {
             // Few iterations, each long enough for a claim of its own, from
             // one counter: its line is fetched once, with the frame, and
             // whoever claims the last iteration leaves without another look.
-            let few = FixedBlock::<W::Platform>::new(n, NonZeroUsize::MIN, pool.shared().threads());
+            let few = FixedBlock::<P>::new(n, NonZeroUsize::MIN, pool.shared().threads());
             let Some(ticks) = pool.post(self.body, range, wake, |_, _| few) else {
                 self.run_inline(done, self.n);
                 return None;
@@ -370,8 +369,8 @@ impl<W: World> Launch<'_, W> {
                 helped: true,
             });
         }
-        let measured = <W::Platform as Platform>::AtomicU32::new(0);
-        let mine = <W::Platform as Platform>::AtomicUsize::new(0);
+        let measured = P::AtomicU32::new(0);
+        let mine = P::AtomicUsize::new(0);
         let report = Report::to(&measured, &mine);
         let ticks = pool.post(self.body, range, wake, |slot, caller| Adaptive {
             ranges: Ranges::new(slot.shards(pool.shared().threads()), n, caller, threads),
@@ -406,7 +405,7 @@ struct Measured {
     helped: bool,
 }
 
-impl<W: World> Registry<W> {
+impl<P: Platform> Registry<P> {
     /// Whether all sleep, or are to be found, that could help the caller, as a hint.
     fn all_asleep(&self) -> bool {
         let asleep =
@@ -415,26 +414,26 @@ impl<W: World> Registry<W> {
     }
 }
 
-struct Adaptive<'a, W: World> {
-    ranges: Ranges<'a, W::Platform>,
+struct Adaptive<'a, P: Platform> {
+    ranges: Ranges<'a, P>,
     /// Ticks an iteration may take; 0 if nothing is known.
     guess: f32,
     /// Ticks that a claim costs, and that a block may take at most.
     claim: u64,
     max_ticks: f32,
     caller: usize,
-    pool: &'a Registry<W>,
+    pool: &'a Registry<P>,
     wake: Wake,
-    report: Report<'a, W::Platform>,
+    report: Report<'a, P>,
 }
 
-impl<W: World> Partition for Adaptive<'_, W> {
+impl<P: Platform> Partition for Adaptive<'_, P> {
     type Claims<'a>
-        = PacedClaims<'a, W::Platform>
+        = PacedClaims<'a, P>
     where
         Self: 'a;
 
-    fn claims(&self, rank: usize) -> PacedClaims<'_, W::Platform> {
+    fn claims(&self, rank: usize) -> PacedClaims<'_, P> {
         // Nobody is left asleep on a guess that was not tried: it is between blocks that
         // the caller of a loop thinks better of it. Asked after the post has decided: who
         // falls asleep later looks for posted loops first.

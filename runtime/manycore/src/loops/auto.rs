@@ -2,7 +2,6 @@
 //! without a size.
 
 use super::dispatch::drive;
-use crate::World;
 use crate::cost::{Machine, Task, best_block};
 use crate::partition::{ALONE, Block, Body, Partitioner, Site};
 use crate::pool::Registry;
@@ -26,8 +25,8 @@ const GROWTH: usize = 16;
 /// iteration, however many there are. So a loop of many blocks runs in rounds, each
 /// [`GROWTH`] times as long as the one before, and the block is picked again between them:
 /// a post each, some four for a loop of 2^32 blocks.
-pub(super) fn run<W: World>(
-    pool: &Registry<W>,
+pub(super) fn run<P: Platform>(
+    pool: &Registry<P>,
     start: usize,
     n: usize,
     body: Body<'_>,
@@ -49,14 +48,14 @@ pub(super) fn run<W: World>(
         } else {
             n
         };
-        let before = W::Platform::now();
+        let before = P::now();
         drive(
             pool,
             partitioner(Block::size(block)),
             start + done..start + to,
             body,
         );
-        let took = W::Platform::now().saturating_sub(before) as f32;
+        let took = P::now().saturating_sub(before) as f32;
         // One thread at least has worked all the time, and all of them at most.
         let least = took / (to - done) as f32;
         let most = least * pool.shared().threads() as f32;
@@ -72,8 +71,8 @@ pub(super) fn run<W: World>(
 
 /// Runs some iterations inline, if it takes that to know how long they are. Returns how
 /// many, and the ticks that one takes.
-fn sample<W: World>(
-    pool: &Registry<W>,
+fn sample<P: Platform>(
+    pool: &Registry<P>,
     start: usize,
     n: usize,
     body: Body<'_>,
@@ -90,9 +89,9 @@ fn sample<W: World>(
     let (mut done, mut spent) = (0, 0.0);
     while done < most && spent < enough {
         let to = n.min((2 * done).saturating_add(1));
-        let before = W::Platform::now();
+        let before = P::now();
         body.run(ALONE, start + done..start + to);
-        spent += W::Platform::now().saturating_sub(before) as f32;
+        spent += P::now().saturating_sub(before) as f32;
         done = to;
     }
     match known {

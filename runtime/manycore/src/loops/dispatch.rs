@@ -2,13 +2,13 @@
 
 use super::launch::Wake;
 use super::{adaptive, auto, split};
-use crate::World;
 use crate::partition::{
     ALONE, Block, Body, Claims, Factoring, FixedBlock, Guided, Partition, Partitioner, Ranges,
     Sharded, Static,
 };
 use crate::pool::{Address, BoardSlot, Context, Registry};
 use manycore_platform::Native;
+use manycore_platform::Platform;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 
@@ -16,8 +16,8 @@ use std::ops::Range;
 ///
 /// Out of line, once for all loops: what is left in the caller is a call.
 #[inline(never)]
-pub(crate) fn drive<W: World>(
-    pool: &Registry<W>,
+pub(crate) fn drive<P: Platform>(
+    pool: &Registry<P>,
     partitioner: Partitioner,
     range: Range<usize>,
     body: Body<'_>,
@@ -33,8 +33,8 @@ pub(crate) fn drive<W: World>(
 #[expect(dead_code, reason = "to have it compiled is all")]
 static COMPILED_HERE: Address = Address::of(drive::<Native> as *const ());
 
-fn dispatch<W: World>(
-    pool: &Registry<W>,
+fn dispatch<P: Platform>(
+    pool: &Registry<P>,
     partitioner: Partitioner,
     start: usize,
     n: usize,
@@ -44,22 +44,22 @@ fn dispatch<W: World>(
         Partitioner::Adaptive => adaptive::run(pool, start, n, body),
         Partitioner::Static => {
             run(pool, start, n, body, None, |_, _| {
-                Static::<W::Platform>::new(n, pool.shared().allowed())
+                Static::<P>::new(n, pool.shared().allowed())
             });
         }
         Partitioner::FixedBlock(Block::Size(block)) => {
             run(pool, start, n, body, Some(block), |_, _| {
-                FixedBlock::<W::Platform>::new(n, block, pool.shared().threads())
+                FixedBlock::<P>::new(n, block, pool.shared().threads())
             });
         }
         Partitioner::Guided => {
             run(pool, start, n, body, None, |_, _| {
-                Guided::<W::Platform>::new(n, pool.shared().allowed())
+                Guided::<P>::new(n, pool.shared().allowed())
             });
         }
         Partitioner::Factoring => {
             run(pool, start, n, body, None, |_, _| {
-                Factoring::<W::Platform>::new(n, pool.shared().allowed())
+                Factoring::<P>::new(n, pool.shared().allowed())
             });
         }
         Partitioner::Sharded(Block::Size(block)) => {
@@ -85,13 +85,13 @@ fn dispatch<W: World>(
 
 /// Posts a loop that is to be shared whatever it costs, waking who sleeps. No
 /// block is longer than `block`. `partition` is as for [`Registry::post`].
-fn run<'p, W: World, S: Partition>(
-    pool: &'p Registry<W>,
+fn run<'p, P: Platform, S: Partition>(
+    pool: &'p Registry<P>,
     start: usize,
     n: usize,
     body: Body<'_>,
     block: Option<NonZeroUsize>,
-    partition: impl FnOnce(&'p BoardSlot<W::Platform>, usize) -> S,
+    partition: impl FnOnce(&'p BoardSlot<P>, usize) -> S,
 ) {
     let shared = if pool.shared().threads() == 1 {
         run_claimed(pool, start, body, partition)
@@ -113,11 +113,11 @@ fn run<'p, W: World, S: Partition>(
 
 /// Runs a partitioned loop in a pool of one thread, claims and all; `false`: no slot is free, and
 /// nothing was run.
-fn run_claimed<'p, W: World, S: Partition>(
-    pool: &'p Registry<W>,
+fn run_claimed<'p, P: Platform, S: Partition>(
+    pool: &'p Registry<P>,
     start: usize,
     body: Body<'_>,
-    partition: impl FnOnce(&'p BoardSlot<W::Platform>, usize) -> S,
+    partition: impl FnOnce(&'p BoardSlot<P>, usize) -> S,
 ) -> bool {
     let Some(slot) = Context::take_slot(pool.shared()) else {
         return false;

@@ -1,7 +1,6 @@
 //! Launching a loop: the frame that helpers share, and the caller's way through a
 //! posted loop.
 
-use crate::World;
 use crate::partition::{Body, Claims, Partition};
 use crate::pool::{BoardSlot, Context, Part, Participant, PostedLoop, Registry, Waited};
 use manycore_cores::elastic::Allotment;
@@ -164,7 +163,7 @@ impl Wake {
     }
 }
 
-impl<W: World> Registry<W> {
+impl<P: Platform> Registry<P> {
     /// Posts a loop and works in it until it is done. Returns the ticks from the post to the end;
     /// `None`: all slots of the board are in use, and nothing was run. `partition` makes the
     /// partition for the slot, and for this thread's rank in the loop. It runs none of the user's
@@ -185,7 +184,7 @@ impl<W: World> Registry<W> {
         body: Body<'_>,
         iterations: Range<usize>,
         wake: Wake,
-        partition: impl FnOnce(&'p BoardSlot<W::Platform>, usize) -> S,
+        partition: impl FnOnce(&'p BoardSlot<P>, usize) -> S,
     ) -> Option<u64> {
         let shared = self.shared();
         let slot = Context::take_slot(shared)?;
@@ -219,16 +218,12 @@ impl<W: World> Registry<W> {
             .min(iterations.len().saturating_sub(1))
             .max(1);
         let helpers = self.shared().idle().helpers(wake.work(), helpers);
-        let frame = LoopFrame::<W::Platform, S>::new(
-            body,
-            iterations.start,
-            partition,
-            self.shared().allotment(),
-        );
-        W::Platform::name(&frame.partition, "loop: claims");
+        let frame =
+            LoopFrame::<P, S>::new(body, iterations.start, partition, self.shared().allotment());
+        P::name(&frame.partition, "loop: claims");
         let job = PostedLoop {
             frame: std::ptr::from_ref(&frame).cast(),
-            run: run::<W::Platform, S>,
+            run: run::<P, S>,
             helpers: helpers as u32,
         };
         let door = self.shared().board().slot(slot);
@@ -236,7 +231,7 @@ impl<W: World> Registry<W> {
         unsafe { door.set_job(job, me.parent) };
         door.gate().open();
         self.shared().idle().events.post();
-        let started = W::Platform::now();
+        let started = P::now();
         // When to call somebody though it did not pay, as far as was known.
         let late = Cell::new(u64::MAX);
         if self.has_sleepers() {
@@ -249,7 +244,7 @@ impl<W: World> Registry<W> {
         // The loop has lasted for as long as a wake-up costs: what was known of it was
         // wrong, or somebody would have paid by now (the ski-rental argument again).
         let call_late = || {
-            if late.get() != u64::MAX && W::Platform::now() >= late.get() {
+            if late.get() != u64::MAX && P::now() >= late.get() {
                 late.set(u64::MAX);
                 self.call_helpers(helpers);
             }
@@ -271,7 +266,7 @@ impl<W: World> Registry<W> {
                 self.wake(1);
             }
         }
-        let ended = W::Platform::now();
+        let ended = P::now();
         self.shared()
             .idle()
             .loop_ended(body.caller(), started, ended);

@@ -17,10 +17,10 @@ pub(crate) use parts::Parts;
 pub use reduce::map_reduce;
 pub use slices::{chunks_mut, for_each, for_each_mut};
 
-use crate::World;
 use crate::partition::{Body, Partitioner};
 use crate::pool::{Pool, Registry, registry_here};
 use manycore_platform::Native;
+use manycore_platform::Platform;
 use std::fmt;
 use std::ops::Range;
 
@@ -41,12 +41,12 @@ use std::ops::Range;
 /// # Ok::<(), manycore::BuildError>(())
 /// ```
 #[derive(Clone, Copy)]
-pub struct Loop<'a, W: World = Native> {
-    pool: &'a Registry<W>,
+pub struct Loop<'a, P: Platform = Native> {
+    pool: &'a Registry<P>,
     partitioner: Partitioner,
 }
 
-impl<W: World> fmt::Debug for Loop<'_, W> {
+impl<P: Platform> fmt::Debug for Loop<'_, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Loop")
             .field("partitioner", &self.partitioner)
@@ -54,8 +54,8 @@ impl<W: World> fmt::Debug for Loop<'_, W> {
     }
 }
 
-impl<'a, W: World> Loop<'a, W> {
-    pub(crate) fn new(pool: &'a Registry<W>, partitioner: Partitioner) -> Self {
+impl<'a, P: Platform> Loop<'a, P> {
+    pub(crate) fn new(pool: &'a Registry<P>, partitioner: Partitioner) -> Self {
         Self { pool, partitioner }
     }
 
@@ -115,7 +115,7 @@ impl<'a, W: World> Loop<'a, W> {
 }
 
 /// The loops of [`Loop`], with [`Partitioner::Adaptive`].
-impl<W: World> Pool<W> {
+impl<P: Platform> Pool<P> {
     /// The pool's loops with `partitioner` in place of
     /// [`Partitioner::Adaptive`].
     ///
@@ -131,7 +131,7 @@ impl<W: World> Pool<W> {
     /// assert_eq!(calls.into_inner(), 100);
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
-    pub fn with(&self, partitioner: Partitioner) -> Loop<'_, W> {
+    pub fn with(&self, partitioner: Partitioner) -> Loop<'_, P> {
         Loop::new(self.registry(), partitioner)
     }
 
@@ -203,5 +203,11 @@ impl<W: World> Pool<W> {
 /// ```
 #[inline]
 pub fn parallel_for(range: Range<usize>, body: impl Fn(usize) + Sync) {
-    Loop::new(registry_here(), Partitioner::Adaptive).parallel_for(range, body);
+    loop_here(|here| here.parallel_for(range, body));
+}
+
+/// Calls `run` with the loops of the pool that this thread is part of, or of the global one.
+#[inline(always)]
+pub(crate) fn loop_here<R>(run: impl FnOnce(Loop<'_>) -> R) -> R {
+    registry_here(|registry| run(Loop::new(registry, Partitioner::Adaptive)))
 }

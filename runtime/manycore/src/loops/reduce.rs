@@ -1,10 +1,10 @@
 //! Reductions that respect the order of the indices.
 
-use super::{Loop, Partitioner};
-use crate::World;
-use crate::pool::{Pool, registry_here};
+use super::{Loop, Partitioner, loop_here};
+use crate::pool::Pool;
 use manycore_cores::sync::Lock;
 use manycore_platform::CachePadded;
+use manycore_platform::Platform;
 use std::cell::UnsafeCell;
 use std::ops::Range;
 
@@ -22,7 +22,7 @@ unsafe impl<R: Send> Sync for Stretches<R> {}
 /// few enough to combine by one.
 const DETERMINISTIC_BLOCKS: usize = 1024;
 
-impl<W: World> Loop<'_, W> {
+impl<P: Platform> Loop<'_, P> {
     /// Maps each index of `range` and combines the results of neighbours, left
     /// with right, until one is left; `identity` if the range is empty.
     ///
@@ -90,7 +90,7 @@ impl<W: World> Loop<'_, W> {
         range: Range<usize>,
         extend: &(impl Fn(Option<R>, Range<usize>) -> R + Sync),
     ) -> Vec<Stretch<R>> {
-        let all = Lock::<W::Platform, _>::new(Vec::new());
+        let all = Lock::<P, _>::new(Vec::new());
         self.ranked(range, |_, block| {
             let value = extend(None, block.clone());
             all.with(|all| all.push((block, value)));
@@ -185,7 +185,7 @@ fn fold<R>(block: Range<usize>, map: impl Fn(usize) -> R, reduce: impl Fn(R, R) 
     (block.start + 1..block.end).fold(first, |left, i| reduce(left, map(i)))
 }
 
-impl<W: World> Pool<W> {
+impl<P: Platform> Pool<P> {
     /// Maps each index of `range` and combines the results of neighbours, left
     /// with right, until one is left; `identity` if the range is empty.
     ///
@@ -259,5 +259,5 @@ pub fn map_reduce<R: Send>(
     map: impl Fn(usize) -> R + Sync,
     reduce: impl Fn(R, R) -> R + Sync,
 ) -> R {
-    Loop::new(registry_here(), Partitioner::Adaptive).map_reduce(range, identity, map, reduce)
+    loop_here(|here| here.map_reduce(range, identity, map, reduce))
 }

@@ -7,15 +7,15 @@
 //! do not depend on the threads.
 
 use super::{Loop, Partitioner};
-use crate::World;
 use crate::pool::Pool;
+use manycore_platform::Platform;
 
 /// Items in a block: enough to be worth two visits.
 const MIN_BLOCK: usize = 2048;
 /// Blocks at most: their totals are combined by one thread.
 const MAX_BLOCKS: usize = 512;
 
-impl<W: World> Loop<'_, W> {
+impl<P: Platform> Loop<'_, P> {
     /// Replaces each item by the combination of all items up to and with it.
     ///
     /// `op` must be associative; it need not be commutative. The result does
@@ -130,7 +130,7 @@ fn block(n: usize) -> usize {
     n.div_ceil(MAX_BLOCKS).max(MIN_BLOCK)
 }
 
-impl<W: World> Pool<W> {
+impl<P: Platform> Pool<P> {
     /// Replaces each item by the combination of all items up to and with it;
     /// see [`Loop::inclusive_scan`].
     ///

@@ -1,11 +1,11 @@
 //! Loops over slices.
 
 use super::parts::Parts;
-use super::{Loop, Partitioner};
-use crate::World;
-use crate::pool::{Pool, registry_here};
+use super::{Loop, Partitioner, loop_here};
+use crate::pool::Pool;
+use manycore_platform::Platform;
 
-impl<W: World> Loop<'_, W> {
+impl<P: Platform> Loop<'_, P> {
     /// Runs `body` on each item.
     ///
     /// # Panics
@@ -82,7 +82,7 @@ impl<W: World> Loop<'_, W> {
     }
 }
 
-impl<W: World> Pool<W> {
+impl<P: Platform> Pool<P> {
     /// Runs `body` on each item.
     ///
     /// # Panics
@@ -152,7 +152,7 @@ impl<W: World> Pool<W> {
 /// manycore::for_each(&["a", "b"], |name| assert_eq!(name.len(), 1));
 /// ```
 pub fn for_each<T: Sync>(items: &[T], body: impl Fn(&T) + Sync) {
-    Loop::new(registry_here(), Partitioner::Adaptive).for_each(items, body);
+    loop_here(|here| here.for_each(items, body));
 }
 
 /// [`Pool::for_each_mut`] in the pool that this thread is part of, or else in the
@@ -168,7 +168,7 @@ pub fn for_each<T: Sync>(items: &[T], body: impl Fn(&T) + Sync) {
 /// assert_eq!(items, [1.5, 2.5]);
 /// ```
 pub fn for_each_mut<T: Send>(items: &mut [T], body: impl Fn(&mut T) + Sync) {
-    Loop::new(registry_here(), Partitioner::Adaptive).for_each_mut(items, body);
+    loop_here(|here| here.for_each_mut(items, body));
 }
 
 /// [`Pool::chunks_mut`] in the pool that this thread is part of, or else in the
@@ -185,5 +185,5 @@ pub fn for_each_mut<T: Send>(items: &mut [T], body: impl Fn(&mut T) + Sync) {
 /// ```
 #[track_caller]
 pub fn chunks_mut<T: Send>(items: &mut [T], chunk: usize, body: impl Fn(usize, &mut [T]) + Sync) {
-    Loop::new(registry_here(), Partitioner::Adaptive).chunks_mut(items, chunk, body);
+    loop_here(|here| here.chunks_mut(items, chunk, body));
 }

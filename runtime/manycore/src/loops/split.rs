@@ -1,20 +1,20 @@
 //! `split`: recursive halving through `join`, as deep as there is demand.
 
-use crate::World;
 use crate::partition::{Body, NO_RANK};
 use crate::pool::{Context, FnContext, Registry, Worker};
+use manycore_platform::Platform;
 use std::ops::Range;
 
 /// Runs `body` over `range`, halved where there is demand.
-pub(super) fn run<W: World>(pool: &Registry<W>, body: Body<'_>, range: Range<usize>) {
+pub(super) fn run<P: Platform>(pool: &Registry<P>, body: Body<'_>, range: Range<usize>) {
     let budget = Budget::new(pool.shared().allowed());
     pool.enter(|worker, migrated| {
         halve(worker, &FnContext::new(migrated), budget, body, range);
     });
 }
 
-fn halve<W: World>(
-    worker: &Worker<W>,
+fn halve<P: Platform>(
+    worker: &Worker<P>,
     context: &FnContext,
     budget: Budget,
     body: Body<'_>,

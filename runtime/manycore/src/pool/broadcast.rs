@@ -4,9 +4,8 @@ use super::context::Context;
 use super::job::Job;
 use super::registry::Registry;
 use super::scope::Scope;
-use crate::World;
-use crate::sleep::Sleep;
 use manycore_cores::sync::let_go;
+use manycore_platform::Platform;
 use std::cell::UnsafeCell;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -64,7 +63,7 @@ struct ResultCell<R>(UnsafeCell<Option<thread::Result<R>>>);
 // SAFETY: one call writes it, and the scope's end orders that before the reading.
 unsafe impl<R: Send> Sync for ResultCell<R> {}
 
-impl<W: World> Registry<W> {
+impl<P: Platform> Registry<P> {
     /// Runs `op` once in each place and returns the results in their order.
     pub(super) fn broadcast<OP, R>(&self, op: OP) -> Vec<R>
     where

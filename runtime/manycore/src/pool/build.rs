@@ -4,9 +4,8 @@ use super::crew::Crew;
 use super::registry::{Plan, Registry};
 use super::threads::{Making, ThreadPlan, ThreadStart};
 use super::{BuildError, Builder, Context, Pool};
-use crate::World;
 use manycore_cores::topology::{self, Affinity};
-use manycore_platform::{Native, Platform, ThreadSpec};
+use manycore_platform::{Platform, ThreadSpec};
 use std::io;
 use std::sync::Arc;
 
@@ -23,7 +22,7 @@ pub(crate) struct Cores {
     pub(crate) groups: usize,
 }
 
-impl<W: World<Platform = Native>> Builder<W> {
+impl Builder {
     /// Makes the pool and starts its workers.
     ///
     /// # Errors
@@ -39,7 +38,7 @@ impl<W: World<Platform = Native>> Builder<W> {
     ///     Pool::builder().threads(2).affinity(Affinity::List(vec![9_999])).build().unwrap_err();
     /// assert!(error.to_string().contains("9999"));
     /// ```
-    pub fn build(&self) -> Result<Pool<W>, BuildError> {
+    pub fn build(&self) -> Result<Pool, BuildError> {
         self.build_on_this_host(Making::default())
     }
 
@@ -70,7 +69,7 @@ impl<W: World<Platform = Native>> Builder<W> {
     pub fn build_with(
         &self,
         mut make: impl FnMut(ThreadStart) -> io::Result<()>,
-    ) -> Result<Pool<W>, BuildError> {
+    ) -> Result<Pool, BuildError> {
         self.build_on_this_host(Making {
             maker: Some(&mut make),
             ..Making::default()
@@ -79,8 +78,10 @@ impl<W: World<Platform = Native>> Builder<W> {
 
     /// As [`build`](Self::build) or [`build_with`](Self::build_with).
     #[inline(never)]
-    pub(crate) fn build_on_this_host(&self, making: Making<'_, '_>) -> Result<Pool<W>, BuildError> {
-        if making.maker.is_some() && !(self.dedicated && self.affinity == Affinity::None) {
+    pub(crate) fn build_on_this_host(&self, making: Making<'_, '_>) -> Result<Pool, BuildError> {
+        if making.maker.is_some()
+            && !(self.settings.dedicated && self.settings.affinity == Affinity::None)
+        {
             let builder = self.clone().dedicated(true).affinity(Affinity::None);
             return builder.build_on_this_host(making);
         }
@@ -90,8 +91,8 @@ impl<W: World<Platform = Native>> Builder<W> {
             Some(_) => machine.cpus().len(),
             None => machine.default_threads(),
         };
-        let threads = check(self.threads.unwrap_or_else(default))?;
-        let cpus = self.affinity.assign(&machine, threads)?;
+        let threads = check(self.settings.threads.unwrap_or_else(default))?;
+        let cpus = self.settings.affinity.assign(&machine, threads)?;
         let cores = machine.default_threads();
         let mut groups: Vec<usize> = machine.usable().iter().map(|cpu| cpu.group).collect();
         groups.sort_unstable();
@@ -127,7 +128,7 @@ fn check(threads: usize) -> Result<usize, BuildError> {
     }
 }
 
-impl<W: World> Builder<W> {
+impl<P: Platform> Builder<P> {
     /// Makes a pool of one thread for each entry of `cpus`, bound to the CPUs
     /// in it (empty: free), on a machine of so many `cores` in so many core
     /// `groups`. [`threads`](Self::threads) and [`affinity`](Self::affinity)
@@ -141,7 +142,7 @@ impl<W: World> Builder<W> {
         cores: usize,
         groups: usize,
         cpus: Vec<Vec<usize>>,
-    ) -> Result<Pool<W>, BuildError> {
+    ) -> Result<Pool<P>, BuildError> {
         // Cores are numbered group by group.
         let size = cores.div_ceil(groups.max(1)).max(1);
         let group = |cpus: &Vec<usize>| cpus.first().map_or(0, |&cpu| (cpu / size) as u32);
@@ -158,7 +159,7 @@ impl<W: World> Builder<W> {
 
     /// Whether callers from outside never take part.
     fn keeps_caller_slot(&self) -> bool {
-        !self.adopts && (self.dedicated || self.stack_size.is_some())
+        !self.settings.adopts && (self.settings.dedicated || self.settings.stack_size.is_some())
     }
 
     /// Starts the workers on `cpus`, a set for every thread, in the core groups
@@ -171,8 +172,9 @@ impl<W: World> Builder<W> {
         of_threads: Vec<u32>,
         cpus: Vec<Vec<usize>>,
         making: Making<'_, '_>,
-    ) -> Result<Pool<W>, BuildError> {
-        let names = self
+    ) -> Result<Pool<P>, BuildError> {
+        let settings = &self.settings;
+        let names = settings
             .names
             .as_deref()
             .map(|names| names as &dyn Fn(usize) -> String);
@@ -181,55 +183,56 @@ impl<W: World> Builder<W> {
             maker: making.maker,
         };
         let threads = check(threads)?;
-        if self.adopts && Context::<W::Platform>::is_taken() {
+        if settings.adopts && Context::<P>::is_taken() {
             return Err(BuildError::AlreadyInPool);
         }
         let memory = |source| BuildError::Memory { threads, source };
         // Before the pool notes its generation: a fork from here on is seen.
-        W::Platform::watch_forks().map_err(memory)?;
+        P::watch_forks().map_err(memory)?;
         // Place 0 is the caller's, unless a thread of the pool's own has it.
         let first = usize::from(!self.keeps_caller_slot());
         let registry = Registry::new(Plan {
-            sleep: self.sleep,
+            #[cfg(feature = "policies")]
+            policy: self.policy,
             groups: of_threads,
-            stack_capacity: self.stack_capacity,
-            panic_handler: self.panic_handler.clone(),
+            stack_capacity: settings.stack_capacity,
+            panic_handler: settings.panic_handler.clone(),
             threads: ThreadPlan {
                 spec: ThreadSpec {
-                    name: self.name.clone(),
-                    stack_size: self.stack_size,
+                    name: settings.name.clone(),
+                    stack_size: settings.stack_size,
                     cpus: Vec::new(),
                 },
-                on_start: self.on_start.clone(),
-                on_exit: self.on_exit.clone(),
-                reserve: self.reserve && making.maker.is_none(),
+                on_start: settings.on_start.clone(),
+                on_exit: settings.on_exit.clone(),
+                reserve: settings.reserve && making.maker.is_none(),
             },
             cpus: cpus.clone(),
-            crew: Crew::new(first, making.maker.is_none() && !self.adopts),
-            adopted: self.adopts,
+            crew: Crew::new(first, making.maker.is_none() && !settings.adopts),
+            adopted: settings.adopts,
             keeps_caller_slot: self.keeps_caller_slot(),
-            scopes_help_outer: self.scopes_help_outer,
+            scopes_help_outer: settings.scopes_help_outer,
             cores,
-            spin_budget: self.spin_budget,
+            spin_budget: settings.spin_budget,
             allotment: self.allotment.clone(),
-            prices: self.prices,
+            prices: settings.prices,
         })
         .map_err(memory)?;
         registry.name();
         // Dropped on an error below, which ends the workers made so far.
         let pool = Pool { registry };
         let registry = &*pool.registry;
-        if self.adopts || self.keeps_caller_slot() {
+        if settings.adopts || self.keeps_caller_slot() {
             let entered = registry.shared().caller_slot().take();
             debug_assert!(entered, "nobody knows of the pool yet");
         }
-        if self.adopts {
+        if settings.adopts {
             // The thread keeps its worker to its end, and the registry with it.
             std::mem::forget(Arc::clone(&pool.registry));
             Context::of_worker(registry.worker(0)).adopt();
         }
-        let lazy = self.lazy && making.maker.is_none() && registry.tells_of_vacancies();
-        if lazy || threads == 1 && first == 1 && !self.adopts {
+        let lazy = settings.lazy && making.maker.is_none() && registry.tells_of_vacancies();
+        if lazy || threads == 1 && first == 1 && !settings.adopts {
             registry.begin_absent();
         }
         match registry.make_threads(lazy, making) {

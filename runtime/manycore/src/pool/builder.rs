@@ -2,10 +2,7 @@
 
 use super::registry::{PanicHandler, STACK_CAPACITY};
 use super::threads::OfIndex;
-use crate::World;
 use crate::cost::Prices;
-use crate::sleep::Nearest;
-use crate::world::Make;
 use manycore_cores::elastic::Allotment;
 use manycore_cores::topology::Affinity;
 use manycore_platform::{Native, Platform};
@@ -35,7 +32,17 @@ const SPIN_BUDGET: Duration = Duration::from_micros(60);
 /// assert_eq!(pool.threads(), 2);
 /// # Ok::<(), manycore::BuildError>(())
 /// ```
-pub struct Builder<W: World = Native> {
+pub struct Builder<P: Platform = Native> {
+    pub(super) settings: Settings,
+    pub(super) allotment: Option<Allotment<P>>,
+    /// In the place of `Nearest`.
+    #[cfg(feature = "policies")]
+    pub(super) policy: Option<crate::sleep::Make<P>>,
+}
+
+/// What is the same on all platforms.
+#[derive(Clone)]
+pub(super) struct Settings {
     pub(super) threads: Option<usize>,
     pub(super) affinity: Affinity,
     pub(super) name: String,
@@ -51,24 +58,27 @@ pub struct Builder<W: World = Native> {
     pub(super) adopts: bool,
     pub(super) lazy: bool,
     pub(super) panic_handler: Option<PanicHandler>,
-    pub(super) allotment: Option<Allotment<W::Platform>>,
     pub(super) prices: Option<Prices>,
-    pub(super) sleep: Make<W>,
 }
 
 // By hand: a derived one would ask for `P: Clone`.
-impl<W: World> Clone for Builder<W> {
+impl<P: Platform> Clone for Builder<P> {
     fn clone(&self) -> Self {
-        self.with_sleep(self.sleep)
+        Self {
+            settings: self.settings.clone(),
+            allotment: self.allotment.clone(),
+            #[cfg(feature = "policies")]
+            policy: self.policy,
+        }
     }
 }
 
-impl<W: World> fmt::Debug for Builder<W> {
+impl<P: Platform> fmt::Debug for Builder<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Builder")
-            .field("threads", &self.threads)
-            .field("affinity", &self.affinity)
-            .field("name", &self.name)
+            .field("threads", &self.settings.threads)
+            .field("affinity", &self.settings.affinity)
+            .field("name", &self.settings.name)
             .finish_non_exhaustive()
     }
 }
@@ -94,59 +104,32 @@ impl<P: Platform> Builder<P> {
     /// ```
     pub fn on_platform() -> Self {
         Self {
-            threads: None,
-            affinity: Affinity::None,
-            name: "manycore".into(),
-            names: None,
-            on_start: None,
-            on_exit: None,
-            reserve: true,
-            scopes_help_outer: false,
-            stack_size: None,
-            spin_budget: SPIN_BUDGET,
-            stack_capacity: STACK_CAPACITY,
-            dedicated: false,
-            adopts: false,
-            lazy: false,
-            panic_handler: None,
+            settings: Settings {
+                threads: None,
+                affinity: Affinity::None,
+                name: "manycore".into(),
+                names: None,
+                on_start: None,
+                on_exit: None,
+                reserve: true,
+                scopes_help_outer: false,
+                stack_size: None,
+                spin_budget: SPIN_BUDGET,
+                stack_capacity: STACK_CAPACITY,
+                dedicated: false,
+                adopts: false,
+                lazy: false,
+                panic_handler: None,
+                prices: None,
+            },
             allotment: None,
-            prices: None,
-            sleep: Nearest::new,
+            #[cfg(feature = "policies")]
+            policy: None,
         }
     }
 }
 
-impl<W: World> Builder<W> {
-    /// A pool in another [world](World) on the same platform, whose sleep policy `make` makes.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn in_world<V: World<Platform = W::Platform>>(self, make: Make<V>) -> Builder<V> {
-        self.with_sleep(make)
-    }
-
-    fn with_sleep<V: World<Platform = W::Platform>>(&self, sleep: Make<V>) -> Builder<V> {
-        Builder {
-            threads: self.threads,
-            affinity: self.affinity.clone(),
-            name: self.name.clone(),
-            names: self.names.clone(),
-            on_start: self.on_start.clone(),
-            on_exit: self.on_exit.clone(),
-            reserve: self.reserve,
-            scopes_help_outer: self.scopes_help_outer,
-            stack_size: self.stack_size,
-            spin_budget: self.spin_budget,
-            stack_capacity: self.stack_capacity,
-            dedicated: self.dedicated,
-            adopts: self.adopts,
-            lazy: self.lazy,
-            panic_handler: self.panic_handler.clone(),
-            allotment: self.allotment.clone(),
-            prices: self.prices,
-            sleep,
-        }
-    }
-
+impl<P: Platform> Builder<P> {
     /// Whether all threads are the pool's own. By default one is not: a pool of
     /// `n` threads starts `n - 1`, and the thread that calls it is the other one. A dedicated
     /// pool starts `n`; callers of [`install`](crate::Pool::install), `join` and `scope`
@@ -160,7 +143,7 @@ impl<W: World> Builder<W> {
     /// ```
     #[must_use]
     pub fn dedicated(mut self, dedicated: bool) -> Self {
-        self.dedicated = dedicated;
+        self.settings.dedicated = dedicated;
         self
     }
 
@@ -201,7 +184,7 @@ impl<W: World> Builder<W> {
     /// ```
     #[must_use]
     pub fn adopt_current_thread(mut self, adopt: bool) -> Self {
-        self.adopts = adopt;
+        self.settings.adopts = adopt;
         self
     }
 
@@ -222,7 +205,7 @@ impl<W: World> Builder<W> {
     /// ```
     #[must_use]
     pub fn lazy(mut self, lazy: bool) -> Self {
-        self.lazy = lazy;
+        self.settings.lazy = lazy;
         self
     }
 
@@ -245,7 +228,7 @@ impl<W: World> Builder<W> {
     where
         H: Fn(Box<dyn Any + Send>) + Send + Sync + 'static,
     {
-        self.panic_handler = Some(Arc::new(handler));
+        self.settings.panic_handler = Some(Arc::new(handler));
         self
     }
 
@@ -294,7 +277,7 @@ impl<W: World> Builder<W> {
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
     #[must_use]
-    pub fn follow(mut self, allotment: &Allotment<W::Platform>) -> Self {
+    pub fn follow(mut self, allotment: &Allotment<P>) -> Self {
         self.allotment = Some(allotment.clone());
         self
     }
@@ -311,7 +294,7 @@ impl<W: World> Builder<W> {
     /// ```
     #[must_use]
     pub fn open_joins(mut self, most: u32) -> Self {
-        self.stack_capacity = most;
+        self.settings.stack_capacity = most;
         self
     }
 
@@ -322,7 +305,7 @@ impl<W: World> Builder<W> {
     /// What the control groups leave is read again when pools are built more than 10 ms apart.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
-        self.threads = Some(threads);
+        self.settings.threads = Some(threads);
         self
     }
 
@@ -330,14 +313,14 @@ impl<W: World> Builder<W> {
     /// program's own, and is not bound.
     #[must_use]
     pub fn affinity(mut self, affinity: Affinity) -> Self {
-        self.affinity = affinity;
+        self.settings.affinity = affinity;
         self
     }
 
     /// The name of the workers, followed by their rank, as debuggers show it.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
-        self.name = name.into();
+        self.settings.name = name.into();
         self
     }
 
@@ -356,7 +339,7 @@ impl<W: World> Builder<W> {
     /// ```
     #[must_use]
     pub fn names(mut self, name: impl Fn(usize) -> String + Send + Sync + 'static) -> Self {
-        self.names = Some(Arc::new(name));
+        self.settings.names = Some(Arc::new(name));
         self
     }
 
@@ -378,7 +361,7 @@ impl<W: World> Builder<W> {
     /// ```
     #[must_use]
     pub fn on_thread_start(mut self, handler: impl Fn(usize) + Send + Sync + 'static) -> Self {
-        self.on_start = Some(Arc::new(handler));
+        self.settings.on_start = Some(Arc::new(handler));
         self
     }
 
@@ -397,7 +380,7 @@ impl<W: World> Builder<W> {
     /// ```
     #[must_use]
     pub fn on_thread_exit(mut self, handler: impl Fn(usize) + Send + Sync + 'static) -> Self {
-        self.on_exit = Some(Arc::new(handler));
+        self.settings.on_exit = Some(Arc::new(handler));
         self
     }
 
@@ -416,7 +399,7 @@ impl<W: World> Builder<W> {
     /// ```
     #[must_use]
     pub fn reserve(mut self, reserve: bool) -> Self {
-        self.reserve = reserve;
+        self.settings.reserve = reserve;
         self
     }
 
@@ -440,7 +423,7 @@ impl<W: World> Builder<W> {
     /// ```
     #[must_use]
     pub fn scopes_help_outer(mut self, help: bool) -> Self {
-        self.scopes_help_outer = help;
+        self.settings.scopes_help_outer = help;
         self
     }
 
@@ -457,7 +440,7 @@ impl<W: World> Builder<W> {
     /// ```
     #[must_use]
     pub fn stack_size(mut self, bytes: usize) -> Self {
-        self.stack_size = Some(bytes);
+        self.settings.stack_size = Some(bytes);
         self
     }
 
@@ -466,7 +449,7 @@ impl<W: World> Builder<W> {
     /// every loop after a gap.
     #[must_use]
     pub fn spin_budget(mut self, budget: Duration) -> Self {
-        self.spin_budget = budget;
+        self.settings.spin_budget = budget;
         self
     }
 
@@ -485,12 +468,19 @@ impl<W: World> Builder<W> {
     /// ```
     #[must_use]
     pub fn prices(mut self, prices: Prices) -> Self {
-        self.prices = Some(prices);
+        self.settings.prices = Some(prices);
+        self
+    }
+
+    /// A pool whose sleep policy `make` makes.
+    #[cfg(feature = "policies")]
+    pub(crate) fn with_policy(mut self, make: Option<crate::sleep::Make<P>>) -> Self {
+        self.policy = make;
         self
     }
 
     /// Whether the number of threads was given.
     pub(super) fn knows_threads(&self) -> bool {
-        self.threads.is_some()
+        self.settings.threads.is_some()
     }
 }

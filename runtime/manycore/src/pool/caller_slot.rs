@@ -23,10 +23,8 @@ use super::context::Context;
 use super::job::Job;
 use super::places::Left;
 use super::registry::Registry;
-use crate::World;
 #[cfg(test)]
 use crate::conserving::fault;
-use crate::sleep::Sleep;
 use manycore_platform::{Ordering, Platform};
 use std::sync::OnceLock;
 
@@ -56,7 +54,7 @@ impl<P: Platform> CallerContext<P> {
     }
 }
 
-impl<W: World> Registry<W> {
+impl<P: Platform> Registry<P> {
     /// Puts a job into the pool's queue that no caller's call waits for; its
     /// end calls `one_root_less`.
     pub(super) fn post_root(&self, job: Job) {
@@ -131,7 +129,7 @@ impl<W: World> Registry<W> {
         });
         // A thread that holds the caller slot in bed wakes up to give it back. The fence is against its
         // own between lying down and its last look, which is at `roots`, too.
-        W::Platform::fence(Ordering::SeqCst);
+        P::fence(Ordering::SeqCst);
         if self.shared().caller_slot().word().is_held() {
             self.sleep().notify(0);
         }
@@ -188,7 +186,7 @@ impl<W: World> Registry<W> {
             Left::Vacancy => {
                 // Against pushes and posts that have not seen the vacancy: theirs are seen
                 // below.
-                W::Platform::heavy_fence();
+                P::heavy_fence();
                 let told = self.tells_of_vacancies();
                 if !told || self.has_jobs() || self.shared().invites_rank(0) {
                     self.fill_caller_slot();
@@ -205,7 +203,7 @@ impl<W: World> Registry<W> {
                     // and the look at the bed; the holder's stands between lying down and its look
                     // at the word (`overstays`). So the caller finds the holder in bed, or the
                     // holder sees the new word.
-                    W::Platform::fence(Ordering::SeqCst);
+                    P::fence(Ordering::SeqCst);
                     self.sleep().notify(0);
                 }
                 self.pass_on_or_lose(place, &successor);

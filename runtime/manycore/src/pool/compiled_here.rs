@@ -25,7 +25,7 @@ unsafe impl Sync for Address {}
 #[expect(dead_code, reason = "as above")]
 static COMPILED_HERE: [Address; 17] = [
     Address::of(Builder::<Native>::build_on_this_host as *const ()),
-    Address::of(Context::<Native>::of_worker::<Native> as *const ()),
+    Address::of(Context::<Native>::of_worker as *const ()),
     Address::of(Pool::<Native>::end as *const ()),
     Address::of(Registry::<Native>::await_told as *const ()),
     Address::of(Registry::<Native>::end_threads as *const ()),

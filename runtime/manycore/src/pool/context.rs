@@ -6,9 +6,7 @@ use super::place::NOWHERE;
 use super::registry::Registry;
 use super::told::Told;
 use super::worker::Worker;
-use crate::World;
 use manycore_platform::{Atomic, Ordering, Platform};
-use std::any::TypeId;
 use std::cell::Cell;
 
 /// Looks in a spin of `Shared::told_spin`.
@@ -26,11 +24,8 @@ pub(crate) struct Context<P: Platform> {
     running: Option<usize>,
     /// Whether the thread has given its place away in the midst of that loop.
     barred: Cell<bool>,
-    /// The worker that the thread is, if the pool has the default policy; else
-    /// null. What the crate's free functions look up: one load, one test.
-    default: *const Worker<P>,
-    /// The `Worker<W>` that the thread is.
-    worker: *const dyn Guest<P>,
+    /// The worker that the thread is.
+    worker: *const Worker<P>,
     /// That one's place.
     place: *const P::AtomicU32,
     /// What the thread was before, to this pool or another: it still is.
@@ -38,6 +33,21 @@ pub(crate) struct Context<P: Platform> {
     /// See `with_stale_place`.
     #[cfg(test)]
     stale: Cell<Option<u32>>,
+}
+
+/// The contexts of a thread, from one outwards.
+struct Chain<'a, P: Platform>(Option<&'a Context<P>>);
+
+impl<'a, P: Platform> Iterator for Chain<'a, P> {
+    type Item = &'a Context<P>;
+
+    fn next(&mut self) -> Option<&'a Context<P>> {
+        let context = self.0?;
+        // SAFETY: an outer context is on the same stack, further down, and `enter`
+        // has not returned to it.
+        self.0 = unsafe { context.outer.get().as_ref() };
+        Some(context)
+    }
 }
 
 /// A thread that takes part in a posted loop.
@@ -52,17 +62,12 @@ pub(crate) struct Participant {
 impl<P: Platform> Context<P> {
     /// The context of a thread that is `worker`.
     #[inline(never)]
-    pub(super) fn of_worker<W: World<Platform = P>>(worker: &Worker<W>) -> Self {
+    pub(super) fn of_worker(worker: &Worker<P>) -> Self {
         Self {
             pool: worker.registry().shared(),
             rank: NOWHERE as usize,
             running: None,
             barred: Cell::new(false),
-            default: if TypeId::of::<W>() == TypeId::of::<P>() {
-                std::ptr::from_ref(worker).cast()
-            } else {
-                std::ptr::null()
-            },
             worker: std::ptr::from_ref(worker),
             place: worker.holding().word(),
             outer: Cell::new(std::ptr::null()),
@@ -71,26 +76,31 @@ impl<P: Platform> Context<P> {
         }
     }
 
+    /// Calls `look` with the newest context of this thread, if there is one.
     #[inline(always)]
-    fn slot<'a>() -> Option<&'a Self> {
+    fn slot<R>(look: impl FnOnce(Option<&Self>) -> R) -> R {
         // SAFETY: the slot is null or was set by `enter` to a context on this
         // thread's stack that lives until `enter` resets the slot (or by
         // `adopt`, for ever). One platform's slots only ever hold that
-        // platform's contexts. Callers drop it before they return to `enter`.
-        unsafe { P::slot().cast::<Self>().as_ref() }
+        // platform's contexts. `look` returns before the `enter` above it does, and
+        // cannot keep the reference.
+        look(unsafe { P::slot().cast::<Self>().as_ref() })
     }
 
     /// Whether the current thread is at work for `pool`.
     #[inline]
     pub(crate) fn is_inside(pool: &Shared<P>) -> bool {
-        Self::slot().is_some_and(|context| std::ptr::eq(context.pool, pool))
+        Self::slot(|context| context.is_some_and(|context| std::ptr::eq(context.pool, pool)))
     }
 
-    /// The context of the current thread, which [is inside](Self::is_inside) `pool`.
-    #[inline]
-    fn current<'a>(pool: &Shared<P>) -> &'a Self {
-        let context = Self::slot().filter(|context| std::ptr::eq(context.pool, pool));
-        context.expect("loops are run by workers")
+    /// Calls `look` with the context of the current thread, which [is inside](Self::is_inside)
+    /// `pool`.
+    #[inline(always)]
+    fn current<R>(pool: &Shared<P>, look: impl FnOnce(&Self) -> R) -> R {
+        Self::slot(|context| {
+            let context = context.filter(|context| std::ptr::eq(context.pool, pool));
+            look(context.expect("loops are run by workers"))
+        })
     }
 
     /// The place that the thread has now, or NOWHERE.
@@ -105,13 +115,13 @@ impl<P: Platform> Context<P> {
     /// of its loops.
     #[inline]
     pub(crate) fn is_in_loop(pool: &Shared<P>) -> bool {
-        Self::current(pool).running.is_some()
+        Self::current(pool, |context| context.running.is_some())
     }
 
     /// Takes a slot of `pool`'s board for a loop of this thread's. `None`: all are in use.
     #[inline]
     pub(crate) fn take_slot(pool: &Shared<P>) -> Option<Taken<'_, P>> {
-        pool.board().take(Self::current(pool).place() as usize)
+        pool.board().take(Self::current(pool, Self::place) as usize)
     }
 
     /// Runs `section` with this thread as a participant of the loop in `slot`. The thread's rank
@@ -123,22 +133,24 @@ impl<P: Platform> Context<P> {
         slot: usize,
         section: impl FnOnce(Participant) -> R,
     ) -> R {
-        let outer = Self::current(pool);
-        let place = outer.place();
-        #[cfg(test)]
-        let place = outer.stale.take().unwrap_or(place);
-        let inside = Self {
-            rank: place as usize,
-            running: Some(slot),
-            barred: Cell::new(false),
-            outer: Cell::new(std::ptr::null()),
+        let (inside, parent) = Self::current(pool, |outer| {
+            let place = outer.place();
             #[cfg(test)]
-            stale: Cell::new(None),
-            ..*outer
-        };
+            let place = outer.stale.take().unwrap_or(place);
+            let inside = Self {
+                rank: place as usize,
+                running: Some(slot),
+                barred: Cell::new(false),
+                outer: Cell::new(std::ptr::null()),
+                #[cfg(test)]
+                stale: Cell::new(None),
+                ..*outer
+            };
+            (inside, outer.running)
+        });
         let participant = Participant {
             rank: inside.rank,
-            parent: outer.running,
+            parent,
         };
         let result = inside.enter(|| section(participant));
         inside.unbar();
@@ -149,60 +161,48 @@ impl<P: Platform> Context<P> {
     /// before that the next time that it takes part in a loop.
     #[cfg(test)]
     pub(crate) fn with_stale_place<R>(pool: &Shared<P>, section: impl FnOnce() -> R) -> R {
-        let place = Self::current(pool).place();
+        let place = Self::current(pool, Self::place);
         let result = section();
-        Self::current(pool).stale.set(Some(place));
+        Self::current(pool, |context| context.stale.set(Some(place)));
         result
     }
 
-    /// The worker that the thread is, by what loops need of it.
-    pub(super) fn member(&self) -> &dyn Guest<P> {
+    /// The worker that the thread is.
+    fn member(&self) -> &Worker<P> {
         // SAFETY: as for `place`.
         unsafe { &*self.worker }
     }
 
     /// The worker of `registry` that the current thread is, and is busy as.
     #[inline(always)]
-    pub(crate) fn worker_of<W: World<Platform = P>>(registry: &Registry<W>) -> Option<&Worker<W>> {
-        Self::slot()?.as_worker_of(registry)
+    pub(crate) fn worker_of(registry: &Registry<P>) -> Option<&Worker<P>> {
+        Self::slot(|context| context?.as_worker_of(registry))
     }
 
     #[inline(always)]
-    fn as_worker_of<'a, W: World<Platform = P>>(
-        &self,
-        registry: &'a Registry<W>,
-    ) -> Option<&'a Worker<W>> {
+    fn as_worker_of<'a>(&self, registry: &'a Registry<P>) -> Option<&'a Worker<P>> {
         if !std::ptr::eq(self.pool, registry.shared()) {
             return None;
         }
-        // SAFETY: `of_worker` of a worker of this very registry, so of its type.
-        Some(unsafe { &*self.worker.cast::<Worker<W>>() })
+        // SAFETY: a worker of this very registry, which holds it as long as it lives.
+        Some(unsafe { &*self.worker })
     }
 
     /// The worker of `registry` that the current thread is, even if it is in the midst
     /// of another pool's work that it came to by way of this one's.
-    pub(super) fn worker_below<W: World<Platform = P>>(
-        registry: &Registry<W>,
-    ) -> Option<&Worker<W>> {
-        Self::chain().find_map(|context| context.as_worker_of(registry))
+    pub(super) fn worker_below(registry: &Registry<P>) -> Option<&Worker<P>> {
+        Self::chain(|mut chain| chain.find_map(|context| context.as_worker_of(registry)))
     }
 
-    /// This thread's contexts, from the newest.
-    fn chain<'a>() -> impl Iterator<Item = &'a Self> {
-        // SAFETY: an outer context is on the same stack, further down, and `enter`
-        // has not returned to it.
-        std::iter::successors(Self::slot(), |context| unsafe {
-            context.outer.get().as_ref()
-        })
+    /// Calls `walk` with this thread's contexts, from the newest.
+    fn chain<R>(walk: impl FnOnce(Chain<'_, P>) -> R) -> R {
+        Self::slot(|newest| walk(Chain(newest)))
     }
 
-    /// The worker that the current thread is, of whatever pool with the default
-    /// policy.
+    /// Calls `call` with the worker that the current thread is, of whatever pool.
     #[inline(always)]
-    pub(super) fn own_worker<'a>() -> Option<&'a Worker<P>> {
-        // SAFETY: null, or `of_worker` of a worker of that type: policies have
-        // different numbers. It lives as long as this thread is it.
-        unsafe { Self::slot()?.default.as_ref() }
+    pub(super) fn own_worker<R>(call: impl FnOnce(Option<&Worker<P>>) -> R) -> R {
+        Self::slot(|context| call(context.map(Self::member)))
     }
 
     /// Blocks until `told` of what this thread, which is no worker of `pool`, has handed
@@ -236,7 +236,7 @@ impl<P: Platform> Context<P> {
             }
         }
         pool.check_wait();
-        if Self::slot().is_none() {
+        if !Self::is_taken() {
             told.sleep();
             return;
         }
@@ -250,11 +250,9 @@ impl<P: Platform> Context<P> {
     /// takes a place again in the one in which the thread goes on. In the others it
     /// does when it comes back to them (`come_back`).
     pub(super) fn without_places<R>(section: impl FnOnce() -> R) -> R {
-        Self::chain().for_each(|context| context.member().leave_place());
+        Self::chain(|chain| chain.for_each(|context| context.member().leave_place()));
         let result = section();
-        if let Some(context) = Self::slot() {
-            context.member().regain_place();
-        }
+        Self::own_worker(|worker| worker.map(Worker::regain_place));
         result
     }
 
@@ -262,50 +260,53 @@ impl<P: Platform> Context<P> {
     /// it has given that up meanwhile.
     #[inline]
     pub(super) fn come_back() {
-        if let Some(context) = Self::slot() {
-            if context.place() == NOWHERE {
+        Self::slot(|context| {
+            if let Some(context) = context.filter(|context| context.place() == NOWHERE) {
                 // SAFETY: the pool of the worker that this thread is.
                 unsafe { &*context.pool }.check_wait();
                 context.member().regain_place();
             }
-        }
+        });
     }
 
     /// Whether this thread is a worker of another pool than `pool` as well.
     pub(super) fn is_elsewhere(pool: &Shared<P>) -> bool {
-        Self::chain().any(|context| !std::ptr::eq(context.pool, pool))
+        Self::chain(|mut chain| chain.any(|context| !std::ptr::eq(context.pool, pool)))
     }
 
     /// Gives up this thread's places in other pools than `pool`, in which it waits.
     pub(super) fn leave_others(pool: &Shared<P>) {
-        Self::chain()
-            .filter(|context| !std::ptr::eq(context.pool, pool))
-            .for_each(|context| context.member().leave_place());
+        Self::chain(|chain| {
+            chain
+                .filter(|context| !std::ptr::eq(context.pool, pool))
+                .for_each(|context| context.member().leave_place());
+        });
     }
 
     /// Keeps whoever has `place` next out of the loops in which this thread takes part
     /// with that number.
     pub(super) fn bar_loops(pool: &Shared<P>, place: usize) {
-        for context in Self::chain() {
-            if let Some(slot) = context.running {
-                let here = std::ptr::eq(context.pool, pool) && context.rank == place;
-                if here && !context.barred.replace(true) {
-                    pool.ranks().bar(place, slot);
-                }
-            }
-        }
+        Self::set_bars(pool, place, true, |slot| pool.ranks().bar(place, slot));
     }
 
     /// Takes back `bar_loops`: the thread has `place` still.
     pub(super) fn unbar_loops(pool: &Shared<P>, place: usize) {
-        for context in Self::chain() {
-            if let Some(slot) = context.running {
+        Self::set_bars(pool, place, false, |slot| pool.ranks().unbar(place, slot));
+    }
+
+    /// Notes in this thread's contexts with the number `place` in loops of `pool` whether they are
+    /// barred; calls `change` with the slots of those for which that is new.
+    fn set_bars(pool: &Shared<P>, place: usize, barred: bool, change: impl Fn(usize)) {
+        Self::chain(|chain| {
+            for context in chain {
                 let here = std::ptr::eq(context.pool, pool) && context.rank == place;
-                if here && context.barred.replace(false) {
-                    pool.ranks().unbar(place, slot);
+                if let Some(slot) = context.running.filter(|_| here) {
+                    if context.barred.replace(barred) != barred {
+                        change(slot);
+                    }
                 }
             }
-        }
+        });
     }
 
     /// Takes back `bar_loops`, as far as this loop, which the thread has left.
@@ -343,15 +344,6 @@ impl<P: Platform> Context<P> {
 
     /// Whether the current thread is a worker, or in a call, of any pool.
     pub(super) fn is_taken() -> bool {
-        Self::slot().is_some()
+        Self::slot(|context| context.is_some())
     }
-}
-
-/// A worker of any world, by what other pools on its platform ask of it.
-pub(super) trait Guest<P: Platform> {
-    /// Gives its place away, if it has one.
-    fn leave_place(&self);
-
-    /// Waits until it has a place.
-    fn regain_place(&self);
 }

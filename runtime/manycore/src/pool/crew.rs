@@ -41,7 +41,6 @@
 use super::context::Context;
 use super::places::{Crew as Threads, Successor};
 use super::registry::Registry;
-use crate::World;
 use manycore_cores::sync::{Lock, Parker};
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::io;
@@ -51,17 +50,17 @@ use std::time::Duration;
 const LOOK: Duration = Duration::from_micros(200);
 
 /// While this lives, the pool's threads do not end. It stands for one visit.
-pub(super) struct Stay<'a, W: World>(&'a Registry<W>);
+pub(super) struct Stay<'a, P: Platform>(&'a Registry<P>);
 
-impl<'a, W: World> Stay<'a, W> {
+impl<'a, P: Platform> Stay<'a, P> {
     /// Until the thread that is to be started can be joined by the pool, or its place has gone
     /// elsewhere.
-    pub(super) fn of(registry: &'a Registry<W>, successor: &Successor) -> Option<Self> {
+    pub(super) fn of(registry: &'a Registry<P>, successor: &Successor) -> Option<Self> {
         (successor.is_counted()).then_some(Self(registry))
     }
 }
 
-impl<W: World> Drop for Stay<'_, W> {
+impl<P: Platform> Drop for Stay<'_, P> {
     fn drop(&mut self) {
         // In a child of `fork`, a thread that does not exist there may have the lock.
         if !self.0.shared().is_forked() {
@@ -111,7 +110,7 @@ impl<P: Platform> Crew<P> {
     }
 }
 
-impl<W: World> Registry<W> {
+impl<P: Platform> Registry<P> {
     /// Nobody knows of the pool yet: its threads are started when they are needed.
     pub(super) fn begin_absent(&self) {
         self.change_places(|places| places.be_absent(self.crew().first < self.mail().len()));
@@ -215,14 +214,14 @@ impl<W: World> Registry<W> {
         }
         let end = || {
             while !self.end_if_quiet() {
-                W::Platform::yield_now();
-                let nobody = Parker::<W::Platform>::asleep();
-                nobody.sleep(Parker::<W::Platform>::ASLEEP, Some(LOOK));
+                P::yield_now();
+                let nobody = Parker::<P>::asleep();
+                nobody.sleep(Parker::<P>::ASLEEP, Some(LOOK));
             }
         };
-        if Context::<W::Platform>::is_taken() {
+        if Context::<P>::is_taken() {
             // What runs here may need this thread's place elsewhere to come to an end.
-            Context::<W::Platform>::without_places(end);
+            Context::<P>::without_places(end);
         } else {
             end();
         }

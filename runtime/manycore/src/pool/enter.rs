@@ -5,26 +5,25 @@ use super::job::Job;
 use super::registry::Registry;
 use super::told::Told;
 use super::worker::Worker;
-use crate::World;
 use manycore_platform::Platform;
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 /// Leaves when dropped, also by a panic.
-struct EnteredCaller<'a, W: World>(&'a Registry<W>);
+struct EnteredCaller<'a, P: Platform>(&'a Registry<P>);
 
-impl<W: World> Drop for EnteredCaller<'_, W> {
+impl<P: Platform> Drop for EnteredCaller<'_, P> {
     #[inline]
     fn drop(&mut self) {
         if !self.0.shared().caller_slot().leave() {
             self.0.leave_slowly();
         }
-        Context::<W::Platform>::come_back();
+        Context::<P>::come_back();
     }
 }
 
-impl<W: World> Registry<W> {
+impl<P: Platform> Registry<P> {
     /// Runs `op`, a loop, as a worker of this pool: on this thread, or on a worker's if the caller
     /// slot is taken.
     #[inline(always)]
@@ -48,7 +47,7 @@ impl<W: World> Registry<W> {
     /// 0 if the caller slot is free, or else on some worker. `op` learns whether it was
     /// moved to another thread.
     #[inline]
-    pub(crate) fn enter<R: Send>(&self, op: impl FnOnce(&Worker<W>, bool) -> R + Send) -> R {
+    pub(crate) fn enter<R: Send>(&self, op: impl FnOnce(&Worker<P>, bool) -> R + Send) -> R {
         match Context::worker_of(self) {
             Some(worker) => op(worker, false),
             None => self.enter_from_outside(op),
@@ -57,7 +56,7 @@ impl<W: World> Registry<W> {
 
     /// Runs `op` as `worker`, which this thread is, in the midst of what it does for
     /// another pool.
-    pub(super) fn be<R>(worker: &Worker<W>, op: impl FnOnce(&Worker<W>) -> R) -> R {
+    pub(super) fn be<R>(worker: &Worker<P>, op: impl FnOnce(&Worker<P>) -> R) -> R {
         // Its place may have been given away while it was blocked there.
         worker.regain_place();
         /// Also by a panic.
@@ -67,12 +66,12 @@ impl<W: World> Registry<W> {
                 Context::<P>::come_back();
             }
         }
-        let _back = Back::<W::Platform>(std::marker::PhantomData);
+        let _back = Back::<P>(std::marker::PhantomData);
         Context::of_worker(worker).enter(|| op(worker))
     }
 
     /// Runs `op` on this thread, as the worker that it is or can be.
-    pub(super) fn in_place<R>(&self, op: impl FnOnce(Option<&Worker<W>>) -> R) -> R {
+    pub(super) fn in_place<R>(&self, op: impl FnOnce(Option<&Worker<P>>) -> R) -> R {
         if let Some(worker) = Context::worker_of(self) {
             return op(Some(worker));
         }
@@ -86,7 +85,7 @@ impl<W: World> Registry<W> {
         }
     }
 
-    fn enter_from_outside<R: Send>(&self, op: impl FnOnce(&Worker<W>, bool) -> R + Send) -> R {
+    fn enter_from_outside<R: Send>(&self, op: impl FnOnce(&Worker<P>, bool) -> R + Send) -> R {
         self.shared().check_fork();
         if let Some(worker) = Context::worker_below(self) {
             Self::be(worker, |worker| op(worker, false))
@@ -98,7 +97,7 @@ impl<W: World> Registry<W> {
     }
 
     /// Runs `op` as worker 0, whose slot this thread has taken.
-    pub(super) fn enter_as_caller<R>(&self, op: impl FnOnce(&Worker<W>) -> R) -> R {
+    pub(super) fn enter_as_caller<R>(&self, op: impl FnOnce(&Worker<P>) -> R) -> R {
         let _entered = EnteredCaller(self);
         let context = self.shared().caller_context().get();
         context.enter(|| op(self.worker(0)))
@@ -106,7 +105,7 @@ impl<W: World> Registry<W> {
 
     /// Has a worker run `op`, and waits for it.
     #[cold]
-    fn hand_in<R: Send>(&self, op: impl FnOnce(&Worker<W>, bool) -> R + Send) -> R {
+    fn hand_in<R: Send>(&self, op: impl FnOnce(&Worker<P>, bool) -> R + Send) -> R {
         let mut result = MaybeUninit::uninit();
         let place = &raw mut result;
         let body = || {
@@ -133,7 +132,7 @@ impl<W: World> Registry<W> {
     /// `body` may be run by another thread while this one waits, and does not
     /// unwind.
     unsafe fn hand_in_and_wait(&self, body: impl FnOnce()) {
-        let told = Arc::new(Told::<W::Platform>::new());
+        let told = Arc::new(Told::<P>::new());
         let tell = Arc::clone(&told);
         let registry: *const Self = self;
         // SAFETY: this thread, which owns what `body` borrows, waits until it is
@@ -150,7 +149,7 @@ impl<W: World> Registry<W> {
 
     /// Posts a job, and waits until it tells that it is over.
     #[inline(never)]
-    pub(super) fn post_and_wait(&self, job: Job, told: &Told<W::Platform>) {
+    pub(super) fn post_and_wait(&self, job: Job, told: &Told<P>) {
         self.shared().idle().caller_waits();
         self.post_root(job);
         self.await_told(told);
@@ -159,7 +158,7 @@ impl<W: World> Registry<W> {
 
     /// Blocks until `told` of what this thread, which is no worker of this pool, waits for.
     #[inline(never)]
-    pub(super) fn await_told(&self, told: &Told<W::Platform>) {
+    pub(super) fn await_told(&self, told: &Told<P>) {
         Context::block_on(self.shared(), told, || self.has_spare_core());
     }
 

@@ -8,15 +8,14 @@ use super::registry::Registry;
 use super::scope::{Scope, ScopeFifo};
 use super::worker::Worker;
 use super::yields::Yield;
-use crate::World;
-use crate::sleep::{Sleep, Tally};
+use manycore_platform::Platform;
 
 /// Fork-join.
 ///
 /// A call from a thread that is none of the pool's makes that thread worker 0 for as long
 /// as the call takes, if no other thread is that already; see
 /// [`Builder::dedicated`](crate::Builder::dedicated).
-impl<W: World> Pool<W> {
+impl<P: Platform> Pool<P> {
     /// Runs `a` and `b`, perhaps in parallel, and returns both results. `a` runs
     /// on this thread; `b` too, after it, unless another one has stolen it.
     ///
@@ -116,7 +115,7 @@ impl<W: World> Pool<W> {
     /// assert_eq!(words.concat(), "xxx");
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
-    pub fn scope<'scope, R: Send>(&self, body: impl FnOnce(&Scope<'scope, W>) -> R + Send) -> R {
+    pub fn scope<'scope, R: Send>(&self, body: impl FnOnce(&Scope<'scope, P>) -> R + Send) -> R {
         self.registry
             .enter(|worker, _| Scope::new(&self.registry, Some(worker)).complete(body))
     }
@@ -142,7 +141,7 @@ impl<W: World> Pool<W> {
     /// ```
     pub fn scope_fifo<'scope, R: Send>(
         &self,
-        body: impl FnOnce(&ScopeFifo<'scope, W>) -> R + Send,
+        body: impl FnOnce(&ScopeFifo<'scope, P>) -> R + Send,
     ) -> R {
         self.registry
             .enter(|worker, _| ScopeFifo::new(&self.registry, Some(worker)).complete(body))
@@ -165,7 +164,7 @@ impl<W: World> Pool<W> {
     /// assert_eq!(*also_here, 5);
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
-    pub fn in_place_scope<'scope, R>(&self, body: impl FnOnce(&Scope<'scope, W>) -> R) -> R {
+    pub fn in_place_scope<'scope, R>(&self, body: impl FnOnce(&Scope<'scope, P>) -> R) -> R {
         self.registry
             .in_place(|worker| Scope::new(&self.registry, worker).complete(body))
     }
@@ -185,7 +184,7 @@ impl<W: World> Pool<W> {
     /// ```
     pub fn in_place_scope_fifo<'scope, R>(
         &self,
-        body: impl FnOnce(&ScopeFifo<'scope, W>) -> R,
+        body: impl FnOnce(&ScopeFifo<'scope, P>) -> R,
     ) -> R {
         self.registry
             .in_place(|worker| ScopeFifo::new(&self.registry, worker).complete(body))
@@ -303,20 +302,9 @@ impl<W: World> Pool<W> {
     pub fn current_thread_has_pending_tasks(&self) -> Option<bool> {
         Context::worker_of(&*self.registry).map(Worker::has_pending)
     }
-
-    /// What the workers have done about sleeping since the pool was made.
-    ///
-    /// ```
-    /// let pool = manycore::Pool::builder().threads(1).build()?;
-    /// assert_eq!(pool.sleep_tally().sleeps, 0); // nobody is there to sleep
-    /// # Ok::<(), manycore::BuildError>(())
-    /// ```
-    pub fn sleep_tally(&self) -> Tally {
-        self.registry.sleep().tally()
-    }
 }
 
-impl<W: World> Registry<W> {
+impl<P: Platform> Registry<P> {
     #[cold]
     #[inline(never)]
     pub(super) fn join_from_outside<A, B, RA, RB>(&self, a: A, b: B) -> (RA, RB)

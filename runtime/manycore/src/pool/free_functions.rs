@@ -73,24 +73,25 @@ where
     RA: Send,
     RB: Send,
 {
-    match own() {
+    Context::<Native>::own_worker(|own| match own {
         Some(worker) => worker.join(false, a, b),
         None => elsewhere().registry.join_from_outside(a, b),
-    }
+    })
 }
 
-/// The worker that this thread is.
+/// What `call` makes of the worker that this thread is, if it is one.
 #[inline(always)]
-fn own<'a>() -> Option<&'a Worker<Native>> {
-    Context::own_worker()
+fn own<R>(call: impl FnOnce(&Worker<Native>) -> R) -> Option<R> {
+    Context::<Native>::own_worker(|own| own.map(call))
 }
 
-/// The registry that this thread is part of, or the global one.
-pub(crate) fn registry_here<'a>() -> &'a Registry<Native> {
-    match own() {
-        Some(worker) => worker.registry(),
-        None => &Pool::global().registry,
-    }
+/// Calls `call` with the registry that this thread is part of, or with the global one.
+#[inline(always)]
+pub(crate) fn registry_here<R>(call: impl FnOnce(&Registry<Native>) -> R) -> R {
+    Context::<Native>::own_worker(|own| match own {
+        Some(worker) => call(worker.registry()),
+        None => call(&Pool::global().registry),
+    })
 }
 
 /// The threads of the pool that this thread is part of, or else of the
@@ -107,7 +108,7 @@ pub(crate) fn registry_here<'a>() -> &'a Registry<Native> {
 /// # Ok::<(), manycore::BuildError>(())
 /// ```
 pub fn current_num_threads() -> usize {
-    registry_here().shared().threads()
+    registry_here(|registry| registry.shared().threads())
 }
 
 /// [`Pool::scope`] in the pool that this thread is part of, or else in the
@@ -123,8 +124,9 @@ pub fn current_num_threads() -> usize {
 /// assert_eq!(x, 1);
 /// ```
 pub fn scope<'scope, R: Send>(body: impl FnOnce(&Scope<'scope>) -> R + Send) -> R {
-    let registry = registry_here();
-    registry.enter(|worker, _| Scope::new(registry, Some(worker)).complete(body))
+    registry_here(|registry| {
+        registry.enter(|worker, _| Scope::new(registry, Some(worker)).complete(body))
+    })
 }
 
 /// [`Pool::scope_fifo`] in the pool that this thread is part of, or else in the
@@ -140,8 +142,9 @@ pub fn scope<'scope, R: Send>(body: impl FnOnce(&Scope<'scope>) -> R + Send) -> 
 /// assert_eq!(x, 1);
 /// ```
 pub fn scope_fifo<'scope, R: Send>(body: impl FnOnce(&ScopeFifo<'scope>) -> R + Send) -> R {
-    let registry = registry_here();
-    registry.enter(|worker, _| ScopeFifo::new(registry, Some(worker)).complete(body))
+    registry_here(|registry| {
+        registry.enter(|worker, _| ScopeFifo::new(registry, Some(worker)).complete(body))
+    })
 }
 
 /// [`Pool::in_place_scope`] in the pool that this thread is part of, or else in
@@ -157,8 +160,9 @@ pub fn scope_fifo<'scope, R: Send>(body: impl FnOnce(&ScopeFifo<'scope>) -> R + 
 /// assert_eq!(x, 1);
 /// ```
 pub fn in_place_scope<'scope, R>(body: impl FnOnce(&Scope<'scope>) -> R) -> R {
-    let registry = registry_here();
-    registry.in_place(|worker| Scope::new(registry, worker).complete(body))
+    registry_here(|registry| {
+        registry.in_place(|worker| Scope::new(registry, worker).complete(body))
+    })
 }
 
 /// [`Pool::in_place_scope_fifo`] in the pool that this thread is part of, or else
@@ -174,8 +178,9 @@ pub fn in_place_scope<'scope, R>(body: impl FnOnce(&Scope<'scope>) -> R) -> R {
 /// assert_eq!(x, 1);
 /// ```
 pub fn in_place_scope_fifo<'scope, R>(body: impl FnOnce(&ScopeFifo<'scope>) -> R) -> R {
-    let registry = registry_here();
-    registry.in_place(|worker| ScopeFifo::new(registry, worker).complete(body))
+    registry_here(|registry| {
+        registry.in_place(|worker| ScopeFifo::new(registry, worker).complete(body))
+    })
 }
 
 /// [`Pool::spawn`] in the pool that this thread is part of, or else in the
@@ -187,7 +192,7 @@ pub fn in_place_scope_fifo<'scope, R>(body: impl FnOnce(&ScopeFifo<'scope>) -> R
 /// assert_eq!(told.recv(), Ok(1));
 /// ```
 pub fn spawn(job: impl FnOnce() + Send + 'static) {
-    registry_here().spawn(job);
+    registry_here(|registry| registry.spawn(job));
 }
 
 /// [`Pool::spawn_fifo`] in the pool that this thread is part of, or else in the
@@ -199,7 +204,7 @@ pub fn spawn(job: impl FnOnce() + Send + 'static) {
 /// assert_eq!(told.recv(), Ok(1));
 /// ```
 pub fn spawn_fifo(job: impl FnOnce() + Send + 'static) {
-    registry_here().spawn_fifo(job);
+    registry_here(|registry| registry.spawn_fifo(job));
 }
 
 /// [`Pool::broadcast`] in the pool that this thread is part of, or else in the
@@ -214,7 +219,7 @@ pub fn spawn_fifo(job: impl FnOnce() + Send + 'static) {
 /// assert!(calls.is_sorted());
 /// ```
 pub fn broadcast<R: Send>(op: impl Fn(BroadcastContext<'_>) -> R + Sync) -> Vec<R> {
-    registry_here().broadcast(op)
+    registry_here(|registry| registry.broadcast(op))
 }
 
 /// [`Pool::spawn_broadcast`] in the pool that this thread is part of, or else in
@@ -226,7 +231,7 @@ pub fn broadcast<R: Send>(op: impl Fn(BroadcastContext<'_>) -> R + Sync) -> Vec<
 /// assert_eq!(told.iter().min(), Some(0));
 /// ```
 pub fn spawn_broadcast(op: impl Fn(BroadcastContext<'_>) + Send + Sync + 'static) {
-    registry_here().spawn_broadcast(op);
+    registry_here(|registry| registry.spawn_broadcast(op));
 }
 
 /// [`Pool::yield_now`] in the pool that this thread is part of, if any.
@@ -235,7 +240,7 @@ pub fn spawn_broadcast(op: impl Fn(BroadcastContext<'_>) + Send + Sync + 'static
 /// assert_eq!(manycore::yield_now(), None);
 /// ```
 pub fn yield_now() -> Option<Yield> {
-    own().map(Worker::yield_now)
+    own(Worker::yield_now)
 }
 
 /// [`Pool::yield_local`] in the pool that this thread is part of, if any.
@@ -244,7 +249,7 @@ pub fn yield_now() -> Option<Yield> {
 /// assert_eq!(manycore::yield_local(), None);
 /// ```
 pub fn yield_local() -> Option<Yield> {
-    own().map(Worker::yield_local)
+    own(Worker::yield_local)
 }
 
 /// [`Pool::current_thread_index`] in the pool that this thread is part of, if
@@ -254,7 +259,7 @@ pub fn yield_local() -> Option<Yield> {
 /// assert_eq!(manycore::current_thread_index(), None);
 /// ```
 pub fn current_thread_index() -> Option<usize> {
-    own().map(Worker::index)
+    own(Worker::index)
 }
 
 /// [`Pool::current_thread_has_pending_tasks`] in the pool that this thread is part
@@ -264,5 +269,5 @@ pub fn current_thread_index() -> Option<usize> {
 /// assert_eq!(manycore::current_thread_has_pending_tasks(), None);
 /// ```
 pub fn current_thread_has_pending_tasks() -> Option<bool> {
-    own().map(Worker::has_pending)
+    own(Worker::has_pending)
 }

@@ -1,10 +1,9 @@
 //! `join`: two closures, one of them up for stealing while the other runs.
 
 use super::worker::Worker;
-use crate::World;
-use crate::sleep::Sleep;
 use crate::steal::Head;
 use manycore_cores::sync::let_go;
+use manycore_platform::Platform;
 use std::any::Any;
 use std::cell::UnsafeCell;
 use std::marker::PhantomData;
@@ -59,11 +58,11 @@ impl FnContext {
 /// registers, which each call of the function that joins would have to save and
 /// restore, also where it does not join.
 #[repr(C)]
-struct JoinFrame<W: World, B, A, R> {
+struct JoinFrame<P: Platform, B, A, R> {
     /// First, as the stack demands.
     head: Head,
     place: u32,
-    worker: *const Worker<W>,
+    worker: *const Worker<P>,
     second: UnsafeCell<Second<B, R>>,
     /// What the first closure has returned.
     first: UnsafeCell<MaybeUninit<A>>,
@@ -75,7 +74,7 @@ union Second<B, R> {
     result: ManuallyDrop<thread::Result<R>>,
 }
 
-impl<W: World, B: FnOnce(FnContext) -> R, A, R> JoinFrame<W, B, A, R> {
+impl<P: Platform, B: FnOnce(FnContext) -> R, A, R> JoinFrame<P, B, A, R> {
     /// Runs the body for a thief, who must not unwind.
     ///
     /// # Safety
@@ -122,7 +121,7 @@ impl<W: World, B: FnOnce(FnContext) -> R, A, R> JoinFrame<W, B, A, R> {
     }
 
     #[inline(always)]
-    fn worker(&self) -> &Worker<W> {
+    fn worker(&self) -> &Worker<P> {
         // SAFETY: a worker outlives its calls.
         unsafe { &*self.worker }
     }
@@ -177,7 +176,7 @@ impl<A> Drop for Unwinding<'_, A> {
     }
 }
 
-impl<W: World> Worker<W> {
+impl<P: Platform> Worker<P> {
     /// Runs `a` here and `b` here or wherever it is stolen to.
     ///
     /// # The path of a join that nobody steals from
@@ -219,9 +218,9 @@ impl<W: World> Worker<W> {
         A: FnOnce(FnContext) -> RA,
         B: FnOnce(FnContext) -> RB,
     {
-        let was_empty = W::Sleep::ASKS_EMPTY && self.stack().is_empty();
+        let was_empty = self.sleep().asks_empty() && self.stack().is_empty();
         let frame = JoinFrame {
-            head: Head(JoinFrame::<W, B, RA, RB>::run),
+            head: Head(JoinFrame::<P, B, RA, RB>::run),
             place,
             worker: self,
             second: UnsafeCell::new(Second {

@@ -27,9 +27,8 @@ use super::job::Job;
 use super::registry::Registry;
 use super::search::{Found, Look, Waits};
 use super::worker::Worker;
-use crate::World;
-use crate::sleep::policy::Scan;
-use crate::sleep::{Latch, Sleep};
+use crate::sleep::Latch;
+use crate::sleep::Scan;
 use crate::steal::Thief;
 use manycore_platform::{Atomic, Ordering, Platform};
 
@@ -47,7 +46,7 @@ struct Link {
     thief: Thief,
 }
 
-impl<W: World> Worker<W> {
+impl<P: Platform> Worker<P> {
     /// Waits until the stolen job at `index`, the newest of this worker's stack,
     /// is done, and frees its slot.
     ///
@@ -64,7 +63,7 @@ impl<W: World> Worker<W> {
             if latch.is_set() {
                 return self.stack().retire(index);
             }
-            W::Platform::relax();
+            P::relax();
         }
         let outer = self.waits_for().load(Ordering::Relaxed);
         // Release: who follows finds this worker's stack and slots set up.
@@ -84,7 +83,7 @@ impl<W: World> Worker<W> {
     /// its place away (`places.rs`).
     pub(super) fn wait_for(
         &self,
-        latch: &Latch<W::Platform>,
+        latch: &Latch<P>,
         waits: Waits,
         find: impl Fn(&Self, bool) -> Option<Found>,
         own: impl Fn(&Self) -> Option<Found>,
@@ -119,7 +118,7 @@ impl<W: World> Worker<W> {
                 continue;
             }
             misses += 1;
-            let now = W::Platform::now();
+            let now = P::now();
             let due = *deadline.get_or_insert_with(|| {
                 shared.check_wait();
                 now + shared.patience()
@@ -163,7 +162,7 @@ impl<W: World> Worker<W> {
 
     /// One long sleep for `latch`, of a worker that has waited for as long as it may
     /// beside others' jobs. Returns when there is something to see, or for no reason.
-    pub(super) fn rest(&self, latch: &Latch<W::Platform>, look: &Look<'_, W>) {
+    pub(super) fn rest(&self, latch: &Latch<P>, look: &Look<'_, P>) {
         self.registry().shared().check_wait();
         Context::leave_others(self.registry().shared());
         if self.keeps_others_waiting() && self.wait_without_place(latch) {
@@ -273,7 +272,7 @@ impl<W: World> Worker<W> {
         let Found::Stolen { victim, claim } = found else {
             return self.run(found);
         };
-        let registry: *const Registry<W> = self.registry();
+        let registry: *const Registry<P> = self.registry();
         let index = self.registry().worker(victim).stack().give_back(claim);
         // SAFETY: the registry outlives its injector's jobs, and the closure unwinds
         // no more than a stolen job does.

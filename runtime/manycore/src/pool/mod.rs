@@ -66,7 +66,7 @@ pub(crate) use wait::Waited;
 pub(crate) use worker::Worker;
 pub use yields::Yield;
 
-use crate::World;
+use manycore_platform::Platform;
 
 use manycore_platform::Native;
 use std::mem::ManuallyDrop;
@@ -111,8 +111,8 @@ use std::sync::Arc;
 /// assert_eq!(sum.into_inner(), 499_500);
 /// # Ok::<(), manycore::BuildError>(())
 /// ```
-pub struct Pool<W: World = Native> {
-    registry: Arc<Registry<W>>,
+pub struct Pool<P: Platform = Native> {
+    registry: Arc<Registry<P>>,
 }
 
 impl Pool<Native> {
@@ -128,7 +128,7 @@ impl Pool<Native> {
     }
 }
 
-impl<W: World> Pool<W> {
+impl<P: Platform> Pool<P> {
     /// The threads that run a loop, its caller counted.
     ///
     /// ```
@@ -193,7 +193,7 @@ impl<W: World> Pool<W> {
         self.registry.end_threads()
     }
 
-    pub(crate) fn registry(&self) -> &Registry<W> {
+    pub(crate) fn registry(&self) -> &Registry<P> {
         &self.registry
     }
 
@@ -220,22 +220,22 @@ impl<W: World> Pool<W> {
             None => {}
         }
         let join_all = || registry.threads().join_all();
-        if Context::<W::Platform>::is_taken() && helper.is_none() {
+        if Context::<P>::is_taken() && helper.is_none() {
             // Their last jobs may call a pool of which this thread is a worker.
-            Context::<W::Platform>::without_places(join_all);
+            Context::<P>::without_places(join_all);
         } else {
             join_all();
         }
     }
 }
 
-impl<W: World> Drop for Pool<W> {
+impl<P: Platform> Drop for Pool<P> {
     fn drop(&mut self) {
         self.end();
     }
 }
 
-impl<W: World> std::fmt::Debug for Pool<W> {
+impl<P: Platform> std::fmt::Debug for Pool<P> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Pool")
             .field("threads", &self.threads())

@@ -1,8 +1,8 @@
 //! What a pool is doing, for who looks at it from outside.
 
-use super::Pool;
 use super::registry::Registry;
-use crate::World;
+use crate::sleep::Tally;
+use manycore_platform::Platform;
 
 /// A pool at one moment: how much lies in its queues, and how many of its threads sleep.
 ///
@@ -11,7 +11,7 @@ use crate::World;
 ///
 /// ```
 /// let pool = manycore::Pool::builder().threads(2).build()?;
-/// let probe = pool.probe();
+/// let probe = manycore::seam::probe(&pool);
 /// assert_eq!((probe.threads, probe.injected, probe.spawned), (2, 0, 0));
 /// # Ok::<(), manycore::BuildError>(())
 /// ```
@@ -30,22 +30,8 @@ pub struct Probe {
     pub joining: usize,
 }
 
-impl<W: World> Pool<W> {
-    /// Looks at the pool. Reads two words a thread, and writes nothing.
-    ///
-    /// ```
-    /// let pool = manycore::Pool::builder().threads(1).build()?;
-    /// let (probe, ()) = pool.join(|| pool.probe(), || ());
-    /// assert_eq!(probe.joining, 1);
-    /// # Ok::<(), manycore::BuildError>(())
-    /// ```
-    pub fn probe(&self) -> Probe {
-        self.registry.probe()
-    }
-}
-
-impl<W: World> Registry<W> {
-    fn probe(&self) -> Probe {
+impl<P: Platform> Registry<P> {
+    pub(crate) fn probe(&self) -> Probe {
         Probe {
             threads: self.shared().threads(),
             sleeping: self.sleepers() as usize,
@@ -57,5 +43,10 @@ impl<W: World> Registry<W> {
                 .filter(|worker| !worker.stack().is_empty())
                 .count(),
         }
+    }
+
+    /// What the workers have done about sleeping since the pool was made.
+    pub(crate) fn tally(&self) -> Tally {
+        self.sleep().tally()
     }
 }

@@ -11,12 +11,10 @@ use super::roster::Roster;
 use super::shared::{Shared, is_oversubscribed};
 use super::threads::{ThreadPlan, Threads};
 use super::worker::Worker;
-use crate::World;
 use crate::cost::Prices;
-use crate::sleep::policy::Setup;
-use crate::sleep::{Idle, Sleep};
+use crate::sleep::Setup;
+use crate::sleep::{Idle, Policy};
 use crate::steal::JobStack;
-use crate::world::Make;
 use manycore_cores::elastic::Allotment;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 use std::any::Any;
@@ -33,23 +31,23 @@ pub(super) type PanicHandler = Arc<dyn Fn(Box<dyn Any + Send>) + Send + Sync>;
 pub(super) const STACK_CAPACITY: u32 = 1 << 16;
 
 /// Everything of a pool.
-pub(crate) struct Registry<W: World> {
-    shared: Shared<W::Platform>,
-    sleep: Arc<W::Sleep>,
+pub(crate) struct Registry<P: Platform> {
+    shared: Shared<P>,
+    sleep: Arc<Policy<P>>,
     /// Worker 0 is whoever has the caller slot (`caller_slot.rs`); those beyond the pool's
     /// threads belong to threads that were started for a place (`places.rs`).
-    workers: Roster<W::Platform, Worker<W>>,
+    workers: Roster<P, Worker<P>>,
     /// Jobs addressed to the holder of each place.
-    mail: Box<[Mailbox<W::Platform>]>,
+    mail: Box<[Mailbox<P>]>,
     /// Jobs and calls from outside, first come, first served.
-    injector: CachePadded<Queue<W::Platform>>,
-    places: CachePadded<Places<W::Platform>>,
+    injector: CachePadded<Queue<P>>,
+    places: CachePadded<Places<P>>,
     /// Detached jobs and calls from the injector that have not ended.
-    roots: CachePadded<<W::Platform as Platform>::AtomicUsize>,
+    roots: CachePadded<P::AtomicUsize>,
     panic_handler: Option<PanicHandler>,
     stack_capacity: u32,
-    threads: Threads<W::Platform>,
-    crew: Crew<W::Platform>,
+    threads: Threads<P>,
+    crew: Crew<P>,
     /// Whether an adopted thread has the caller slot, for good.
     adopted: bool,
     /// Whether a thread of the pool's own has it, for good.
@@ -60,28 +58,29 @@ pub(crate) struct Registry<W: World> {
 }
 
 /// How a registry is made.
-pub(super) struct Plan<W: World> {
-    pub(super) sleep: Make<W>,
+pub(super) struct Plan<P: Platform> {
+    #[cfg(feature = "policies")]
+    pub(super) policy: Option<crate::sleep::Make<P>>,
     /// The core group of each thread.
     pub(super) groups: Vec<u32>,
     pub(super) stack_capacity: u32,
     pub(super) panic_handler: Option<PanicHandler>,
     pub(super) threads: ThreadPlan,
     pub(super) cpus: Vec<Vec<usize>>,
-    pub(super) crew: Crew<W::Platform>,
+    pub(super) crew: Crew<P>,
     pub(super) adopted: bool,
     pub(super) keeps_caller_slot: bool,
     pub(super) scopes_help_outer: bool,
     pub(super) cores: Cores,
     pub(super) spin_budget: Duration,
-    pub(super) allotment: Option<Allotment<W::Platform>>,
+    pub(super) allotment: Option<Allotment<P>>,
     pub(super) prices: Option<Prices>,
 }
 
-impl<W: World> Registry<W> {
-    pub(super) fn new(plan: Plan<W>) -> io::Result<Arc<Self>> {
+impl<P: Platform> Registry<P> {
+    pub(super) fn new(plan: Plan<P>) -> io::Result<Arc<Self>> {
         // Asks for light fences that are light, before the first is used.
-        W::Platform::has_light_fences();
+        P::has_light_fences();
         let threads = plan.groups.len();
         // A thread that spins where threads outnumber cores may keep the one it waits for
         // from running.
@@ -89,10 +88,15 @@ impl<W: World> Registry<W> {
         let crowded = is_oversubscribed(threads, plan.cores, follows);
         let seated = crowded.then(|| plan.cores.cores.saturating_sub(1));
         let idle = Arc::new(Idle::new(plan.spin_budget, seated));
-        let sleep = Arc::new((plan.sleep)(&Setup {
+        let setup = Setup {
             groups: &plan.groups,
             idle: &idle,
-        }));
+        };
+        #[cfg(not(feature = "policies"))]
+        let sleep = Policy::new(&setup);
+        #[cfg(feature = "policies")]
+        let sleep = Policy::new(&setup, plan.policy);
+        let sleep = Arc::new(sleep);
         let mut stacks = Vec::with_capacity(threads);
         for _ in 0..threads {
             stacks.push(JobStack::new(plan.stack_capacity)?);
@@ -109,7 +113,7 @@ impl<W: World> Registry<W> {
                 mail: (0..threads).map(|_| Mailbox::new()).collect(),
                 injector: Queue::new(),
                 places: CachePadded::new(Places::new()),
-                roots: CachePadded::new(<W::Platform as Platform>::AtomicUsize::new(0)),
+                roots: CachePadded::new(P::AtomicUsize::new(0)),
                 panic_handler: plan.panic_handler,
                 stack_capacity: plan.stack_capacity,
                 threads: Threads::new(plan.threads, plan.cpus),
@@ -133,34 +137,34 @@ impl<W: World> Registry<W> {
 
     /// What the workers and the callers share, whatever the sleep policy.
     #[inline(always)]
-    pub(crate) fn shared(&self) -> &Shared<W::Platform> {
+    pub(crate) fn shared(&self) -> &Shared<P> {
         &self.shared
     }
 
     /// How idle workers sleep.
     #[inline]
-    pub(super) fn sleep(&self) -> &W::Sleep {
+    pub(super) fn sleep(&self) -> &Policy<P> {
         &self.sleep
     }
 
     /// Worker `id`, which exists.
     #[inline]
-    pub(super) fn worker(&self, id: usize) -> &Worker<W> {
+    pub(super) fn worker(&self, id: usize) -> &Worker<P> {
         self.workers.get(id)
     }
 
     /// All workers there are, those without a place among them.
-    pub(super) fn workers(&self) -> &Roster<W::Platform, Worker<W>> {
+    pub(super) fn workers(&self) -> &Roster<P, Worker<P>> {
         &self.workers
     }
 
     /// Jobs addressed to the holder of each place.
-    pub(super) fn mail(&self) -> &[Mailbox<W::Platform>] {
+    pub(super) fn mail(&self) -> &[Mailbox<P>] {
         &self.mail
     }
 
     /// Jobs and calls from outside, first come, first served.
-    pub(super) fn injector(&self) -> &Queue<W::Platform> {
+    pub(super) fn injector(&self) -> &Queue<P> {
         &self.injector
     }
 
@@ -170,7 +174,7 @@ impl<W: World> Registry<W> {
     }
 
     /// Which threads may run.
-    pub(super) fn places(&self) -> &Places<W::Platform> {
+    pub(super) fn places(&self) -> &Places<P> {
         &self.places
     }
 
@@ -204,12 +208,12 @@ impl<W: World> Registry<W> {
         self.stack_capacity
     }
 
-    pub(super) fn threads(&self) -> &Threads<W::Platform> {
+    pub(super) fn threads(&self) -> &Threads<P> {
         &self.threads
     }
 
     /// What is known of them as a whole.
-    pub(super) fn crew(&self) -> &Crew<W::Platform> {
+    pub(super) fn crew(&self) -> &Crew<P> {
         &self.crew
     }
 
@@ -244,7 +248,7 @@ impl<W: World> Registry<W> {
         self.sleep.name();
         self.injector.name("pool: queue");
         self.places.name();
-        W::Platform::name(&self.roots, "pool: roots");
+        P::name(&self.roots, "pool: roots");
         self.mail.iter().for_each(Mailbox::name);
         for worker in self.workers.iter() {
             worker.name();
@@ -269,7 +273,7 @@ impl<W: World> Registry<W> {
 
     /// Whether there are jobs that nobody has begun, as seen a moment ago.
     pub(super) fn has_jobs(&self) -> bool {
-        let holds = |worker: &Worker<W>| !worker.stack().is_empty() || !worker.spawned().is_empty();
+        let holds = |worker: &Worker<P>| !worker.stack().is_empty() || !worker.spawned().is_empty();
         !self.injector.is_empty() || self.places.is_awaited() || self.workers.iter().any(holds)
     }
 
@@ -291,7 +295,7 @@ impl<W: World> Registry<W> {
         // Against `one_root_less`, which counts, fences and reads: one of the two sees
         // that the pool is over. And against a sleeper's between lying down and its
         // last look: that sees the end, or it is found in bed below.
-        W::Platform::fence(Ordering::SeqCst);
+        P::fence(Ordering::SeqCst);
         self.close_bench();
         // What was sent to worker 0 is everybody's now, and somebody must come for it.
         for place in 0..self.mail.len() {

@@ -48,15 +48,13 @@ use super::context::Context;
 use super::registry::Registry;
 use super::search::Found;
 use super::worker::Worker;
-use crate::World;
 #[cfg(test)]
 use crate::conserving::fault;
-use crate::sleep::Sleep;
 use manycore_cores::elastic::Follower;
 use manycore_platform::{Ordering, Platform};
 use std::ops::Range;
 
-impl<W: World> Worker<W> {
+impl<P: Platform> Worker<P> {
     /// Whether this worker must stop looking for work.
     #[inline]
     pub(super) fn must_stand_aside(&self) -> bool {
@@ -109,13 +107,13 @@ impl<W: World> Worker<W> {
     }
 }
 
-impl<W: World> Follower for Registry<W> {
+impl<P: Platform> Follower for Registry<P> {
     fn may_run(&self, places: Range<usize>) {
         #[cfg(test)]
         if fault::is(fault::Fault::UnheardGrowth) {
             return;
         }
-        W::Platform::fence(Ordering::SeqCst);
+        P::fence(Ordering::SeqCst);
         for place in places.start..places.end.min(self.shared().threads()) {
             self.sleep().notify(place);
         }

@@ -7,7 +7,6 @@ use super::queue::Fifo;
 use super::registry::Registry;
 use super::told::Told;
 use super::worker::Worker;
-use crate::World;
 use crate::sleep::Latch;
 use manycore_cores::sync::let_go;
 use manycore_platform::{Atomic, AtomicInteger, Native, Ordering, Platform};
@@ -29,20 +28,20 @@ use std::sync::Arc;
 /// });
 /// assert_eq!(halves, [1, 2]);
 /// ```
-pub struct Scope<'scope, W: World = Native> {
+pub struct Scope<'scope, P: Platform = Native> {
     /// What its jobs are known by.
     group: Group,
-    registry: *const Registry<W>,
+    registry: *const Registry<P>,
     /// The worker that waits for the scope.
     owner: Option<usize>,
     /// What a thread of another kind blocks on.
-    told: Option<Arc<Told<W::Platform>>>,
+    told: Option<Arc<Told<P>>>,
     /// Jobs that have not ended, and the scope's own body.
-    open: <W::Platform as Platform>::AtomicUsize,
+    open: P::AtomicUsize,
     /// Set when none is open.
-    latch: Latch<W::Platform>,
+    latch: Latch<P>,
     /// The first panic, in a box of its own, until it is raised again.
-    panic: <W::Platform as Platform>::AtomicPtr<Box<dyn Any + Send>>,
+    panic: P::AtomicPtr<Box<dyn Any + Send>>,
     /// Jobs are called with `&Scope<'scope>`, and may write through what they
     /// borrow: invariant in `'scope`.
     lives: PhantomData<fn(&'scope ()) -> &'scope ()>,
@@ -50,18 +49,18 @@ pub struct Scope<'scope, W: World = Native> {
 
 // SAFETY: jobs on other threads use the scope: atomics, and a registry that lives as
 // long as its threads and callers.
-unsafe impl<W: World> Sync for Scope<'_, W> {}
+unsafe impl<P: Platform> Sync for Scope<'_, P> {}
 // SAFETY: as above; a scope is bound to no thread.
-unsafe impl<W: World> Send for Scope<'_, W> {}
+unsafe impl<P: Platform> Send for Scope<'_, P> {}
 
-impl<W: World> fmt::Debug for Scope<'_, W> {
+impl<P: Platform> fmt::Debug for Scope<'_, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Scope").finish_non_exhaustive()
     }
 }
 
-impl<'scope, W: World> Scope<'scope, W> {
-    pub(super) fn new(registry: &Registry<W>, owner: Option<&Worker<W>>) -> Self {
+impl<'scope, P: Platform> Scope<'scope, P> {
+    pub(super) fn new(registry: &Registry<P>, owner: Option<&Worker<P>>) -> Self {
         Self {
             group: Group {
                 around: owner.map_or(std::ptr::null(), |worker| worker.group().get()),
@@ -72,14 +71,14 @@ impl<'scope, W: World> Scope<'scope, W> {
                 Some(_) => None,
                 None => Some(Arc::new(Told::new())),
             },
-            open: <W::Platform as Platform>::AtomicUsize::new(1),
+            open: P::AtomicUsize::new(1),
             latch: Latch::new(),
-            panic: <W::Platform as Platform>::AtomicPtr::new(std::ptr::null_mut()),
+            panic: P::AtomicPtr::new(std::ptr::null_mut()),
             lives: PhantomData,
         }
     }
 
-    fn registry(&self) -> &Registry<W> {
+    fn registry(&self) -> &Registry<P> {
         // SAFETY: the registry outlives its scopes: their caller uses the pool.
         unsafe { &*self.registry }
     }
@@ -106,7 +105,7 @@ impl<'scope, W: World> Scope<'scope, W> {
     /// ```
     pub fn spawn<F>(&self, body: F)
     where
-        F: FnOnce(&Scope<'scope, W>) + Send + 'scope,
+        F: FnOnce(&Scope<'scope, P>) + Send + 'scope,
     {
         let job = self.job(body);
         match Context::worker_of(self.registry()) {
@@ -131,7 +130,7 @@ impl<'scope, W: World> Scope<'scope, W> {
     /// ```
     pub fn spawn_broadcast<F>(&self, body: F)
     where
-        F: Fn(&Scope<'scope, W>, BroadcastContext<'_>) + Send + Sync + 'scope,
+        F: Fn(&Scope<'scope, P>, BroadcastContext<'_>) + Send + Sync + 'scope,
     {
         let body = Arc::new(body);
         let threads = self.registry().mail().len();
@@ -145,7 +144,7 @@ impl<'scope, W: World> Scope<'scope, W> {
     /// `body` as a job that the scope waits for.
     pub(super) fn job<F>(&self, body: F) -> Job
     where
-        F: FnOnce(&Scope<'scope, W>) + Send + 'scope,
+        F: FnOnce(&Scope<'scope, P>) + Send + 'scope,
     {
         // Relaxed: the caller is itself counted, so the count is not 0.
         self.open.fetch_add(1, Ordering::Relaxed);
@@ -261,20 +260,20 @@ impl<'scope, W: World> Scope<'scope, W> {
 /// assert_eq!(order.into_inner().unwrap(), [0, 1, 2]);
 /// # Ok::<(), manycore::BuildError>(())
 /// ```
-pub struct ScopeFifo<'scope, W: World = Native> {
-    scope: Scope<'scope, W>,
+pub struct ScopeFifo<'scope, P: Platform = Native> {
+    scope: Scope<'scope, P>,
     /// For each worker, and one for all others, the jobs it has spawned.
-    fifos: Box<[Fifo<W::Platform>]>,
+    fifos: Box<[Fifo<P>]>,
 }
 
-impl<W: World> fmt::Debug for ScopeFifo<'_, W> {
+impl<P: Platform> fmt::Debug for ScopeFifo<'_, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ScopeFifo").finish_non_exhaustive()
     }
 }
 
-impl<'scope, W: World> ScopeFifo<'scope, W> {
-    pub(super) fn new(registry: &Registry<W>, owner: Option<&Worker<W>>) -> Self {
+impl<'scope, P: Platform> ScopeFifo<'scope, P> {
+    pub(super) fn new(registry: &Registry<P>, owner: Option<&Worker<P>>) -> Self {
         Self {
             scope: Scope::new(registry, owner),
             fifos: (0..=registry.mail().len()).map(|_| Fifo::new()).collect(),
@@ -288,7 +287,7 @@ impl<'scope, W: World> ScopeFifo<'scope, W> {
     /// ```
     pub fn spawn_fifo<F>(&self, body: F)
     where
-        F: FnOnce(&ScopeFifo<'scope, W>) + Send + 'scope,
+        F: FnOnce(&ScopeFifo<'scope, P>) + Send + 'scope,
     {
         let me: *const Self = self;
         // SAFETY: the scope waits for the job; `Scope::job` counts it and catches
@@ -311,7 +310,7 @@ impl<'scope, W: World> ScopeFifo<'scope, W> {
     /// ```
     pub fn spawn_broadcast<F>(&self, body: F)
     where
-        F: Fn(&ScopeFifo<'scope, W>, BroadcastContext<'_>) + Send + Sync + 'scope,
+        F: Fn(&ScopeFifo<'scope, P>, BroadcastContext<'_>) + Send + Sync + 'scope,
     {
         let me = Borrowed::<Self>(self);
         self.scope
@@ -335,16 +334,16 @@ unsafe impl<T> Send for Borrowed<T> {}
 // SAFETY: as above.
 unsafe impl<T> Sync for Borrowed<T> {}
 
-impl<'scope, W: World> Borrowed<ScopeFifo<'scope, W>> {
-    fn get(&self) -> &ScopeFifo<'scope, W> {
+impl<'scope, P: Platform> Borrowed<ScopeFifo<'scope, P>> {
+    fn get(&self) -> &ScopeFifo<'scope, P> {
         // SAFETY: used by the scope's jobs only, for which it waits.
         unsafe { &*self.0 }
     }
 
-    fn then<F>(self, body: F) -> impl FnOnce(&Scope<'scope, W>) + Send + 'scope
+    fn then<F>(self, body: F) -> impl FnOnce(&Scope<'scope, P>) + Send + 'scope
     where
-        F: FnOnce(&ScopeFifo<'scope, W>) + Send + 'scope,
-        W: 'scope,
+        F: FnOnce(&ScopeFifo<'scope, P>) + Send + 'scope,
+        P: 'scope,
     {
         move |_| body(self.get())
     }

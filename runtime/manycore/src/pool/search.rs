@@ -4,11 +4,11 @@ use super::job::{Group, Job};
 use super::mailbox::Mailbox;
 use super::registry::Registry;
 use super::worker::Worker;
-use crate::World;
 #[cfg(test)]
 use crate::conserving::fault;
-use crate::sleep::policy::{Left, Scan, Sleep};
+use crate::sleep::{Left, Scan};
 use crate::steal::{Claim, Thief};
+use manycore_platform::Platform;
 
 /// A job somebody may run.
 pub(super) enum Found {
@@ -18,7 +18,7 @@ pub(super) enum Found {
     Stolen { victim: usize, claim: Claim },
 }
 
-impl<W: World> Worker<W> {
+impl<P: Platform> Worker<P> {
     /// Runs what was found.
     pub(super) fn run(&self, found: Found) {
         match found {
@@ -148,7 +148,7 @@ impl<W: World> Worker<W> {
     }
 
     /// The other workers, beginning anywhere.
-    fn others(&self) -> impl Iterator<Item = usize> + Clone + use<W> {
+    fn others(&self) -> impl Iterator<Item = usize> + Clone + use<P> {
         let x = self.random();
         let (me, count) = (self.id(), self.registry().workers().len());
         let first = x as usize % count;
@@ -170,12 +170,12 @@ pub(super) enum Waits {
 }
 
 /// What a worker looks at once more before it sleeps.
-pub(super) struct Look<'a, W: World> {
-    pub(super) worker: &'a Worker<W>,
+pub(super) struct Look<'a, P: Platform> {
+    pub(super) worker: &'a Worker<P>,
     pub(super) waits: Waits,
 }
 
-impl<W: World> Worker<W> {
+impl<P: Platform> Worker<P> {
     /// Whether another holder of this worker's place would find something to do, as seen a moment
     /// ago: then this worker, which waits and may not take it, is in the way in its place.
     ///
@@ -193,7 +193,7 @@ impl<W: World> Worker<W> {
     }
 }
 
-impl<W: World> Look<'_, W> {
+impl<P: Platform> Look<'_, P> {
     /// Whether this worker must see to something itself; of loops, to those that were posted
     /// after the event count was `before`.
     fn wants_it_after(&self, before: u32) -> bool {
@@ -209,14 +209,14 @@ impl<W: World> Look<'_, W> {
     }
 }
 
-impl<W: World> Registry<W> {
+impl<P: Platform> Registry<P> {
     /// Whether the pool ends, with mail that is everybody's.
     fn mail_is_left(&self) -> bool {
         self.mail().iter().any(Mailbox::is_left)
     }
 }
 
-impl<W: World> Scan for Look<'_, W> {
+impl<P: Platform> Scan for Look<'_, P> {
     fn injected(&self) -> bool {
         let (worker, registry) = (self.worker, self.worker.registry());
         self.seen() != registry.shared().idle().events.seen()

@@ -4,13 +4,13 @@ use super::context::Context;
 use super::job::Job;
 use super::registry::Registry;
 use super::worker::Worker;
-use crate::World;
 use manycore_cores::sync::let_go;
+use manycore_platform::Platform;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::abort;
 
-impl<W: World> Registry<W> {
+impl<P: Platform> Registry<P> {
     /// Runs `body` on some worker, some time before the pool has ended.
     pub(super) fn spawn(&self, body: impl FnOnce() + Send + 'static) {
         let job = self.detached(body);
@@ -77,7 +77,7 @@ impl<W: World> Registry<W> {
     }
 }
 
-impl<W: World> Worker<W> {
+impl<P: Platform> Worker<P> {
     /// Puts a job with this worker's own, for it or for thieves.
     pub(super) fn push_spawned(&self, job: Job) {
         let was_empty = self.spawned().push(job);

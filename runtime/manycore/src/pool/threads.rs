@@ -2,7 +2,6 @@
 
 use super::context::Context;
 use super::registry::Registry;
-use crate::World;
 #[cfg(test)]
 use crate::conserving::fault::{self, Fault};
 use manycore_cores::sync::Lock;
@@ -160,7 +159,7 @@ impl<P: Platform> Threads<P> {
     }
 }
 
-impl<W: World> Registry<W> {
+impl<P: Platform> Registry<P> {
     /// Makes the threads of the places, or only their names if they are to be started `later`; if
     /// it cannot, the place, and why.
     pub(super) fn make_threads(
@@ -214,12 +213,12 @@ impl<W: World> Registry<W> {
                 body,
             });
         }
-        let thread = W::Platform::spawn(spec, body)?;
+        let thread = P::spawn(spec, body)?;
         #[cfg(test)]
         if id >= self.mail().len()
             && (fault::is(Fault::SlowStart) || fault::is(Fault::UncountedStart))
         {
-            (0..300).for_each(|_| W::Platform::yield_now());
+            (0..300).for_each(|_| P::yield_now());
         }
         (self.threads().started).with(|started| started.push(thread));
         Ok(())

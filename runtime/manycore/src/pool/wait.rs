@@ -5,7 +5,6 @@ use super::context::Context;
 use super::gate::Gate;
 use super::search::{Look, Waits};
 use super::worker::Worker;
-use crate::World;
 use manycore_platform::Platform;
 
 /// Looks at the gate before anything else is done: about what a helper's last
@@ -21,7 +20,7 @@ pub(crate) enum Waited {
     Abandoned,
 }
 
-impl<W: World> Registry<W> {
+impl<P: Platform> Registry<P> {
     /// Closes the gate of `slot` and waits until it is empty, or until a helper
     /// `is_abandoned` tells of has left work behind.
     ///
@@ -63,7 +62,7 @@ impl<W: World> Registry<W> {
                 if gate.is_empty() {
                     return over();
                 }
-                W::Platform::relax();
+                P::relax();
             }
             let yields = self.shared().is_oversubscribed();
             let shared = self.shared();
@@ -78,7 +77,7 @@ impl<W: World> Registry<W> {
                 deadline = None;
                 continue;
             }
-            let now = W::Platform::now();
+            let now = P::now();
             if now >= *deadline.get_or_insert(now + self.shared().patience()) || must_sleep {
                 let me = Context::worker_of(self).expect("loops are run by workers");
                 me.set_busy(false);
@@ -103,11 +102,11 @@ impl<W: World> Registry<W> {
     }
 }
 
-impl<W: World> Worker<W> {
+impl<P: Platform> Worker<P> {
     /// Sleeps, as the caller of the loop behind `gate`, until something may have
     /// changed: the last helper has left, one `has_more` to say, or a loop was posted
     /// after `seen`. May return for no reason.
-    fn await_helpers(&self, gate: &Gate<W::Platform>, seen: u32, has_more: &dyn Fn() -> bool) {
+    fn await_helpers(&self, gate: &Gate<P>, seen: u32, has_more: &dyn Fn() -> bool) {
         let latch = &self.helpers();
         self.seen().set(seen);
         latch.reset();

@@ -5,10 +5,10 @@ use super::leapfrog::PATIENCE;
 use super::place::Help;
 use super::search::{Found, Look, Waits};
 use super::worker::Worker;
-use crate::World;
-use crate::sleep::{Latch, Sleep};
+use crate::sleep::Latch;
+use manycore_platform::Platform;
 
-impl<W: World> Worker<W> {
+impl<P: Platform> Worker<P> {
     /// The life of a worker: look for work, do it, wait for more.
     pub(super) fn work(&self) {
         let registry = self.registry();
@@ -60,7 +60,7 @@ impl<W: World> Worker<W> {
             } else if helped && !registry.injector().is_empty() {
                 Help::Refused
             } else {
-                self.help_any(last, W::Sleep::woken(&idle))
+                self.help_any(last, idle.woken())
             };
             if let Help::NotWanted = help {
                 loopless = seen;
@@ -69,10 +69,10 @@ impl<W: World> Worker<W> {
             if let Help::Given(slot) = help {
                 helped = true;
                 last = slot;
-                W::Sleep::helped(&mut idle);
+                idle.helped();
                 self.found(idle);
                 idle = self.start_looking();
-                W::Sleep::helped(&mut idle);
+                idle.helped();
                 misses = 0;
                 continue;
             }
@@ -111,7 +111,7 @@ impl<W: World> Worker<W> {
     /// Waits for the end of a scope, running what was spawned into it; if the pool is told so,
     /// also the newest of what this worker has spawned into a scope around it.
     #[inline(never)]
-    pub(super) fn wait_in_scope(&self, latch: &Latch<W::Platform>, group: *const Group) {
+    pub(super) fn wait_in_scope(&self, latch: &Latch<P>, group: *const Group) {
         if latch.is_set() {
             return;
         }

@@ -1,12 +1,10 @@
 //! A worker: what one thread of a pool has of its own.
 
-use super::context::Guest;
 use super::job::Group;
 use super::place::{Holding, NOWHERE};
 use super::queue::{Fifo, Queue};
 use super::registry::Registry;
-use crate::World;
-use crate::sleep::Latch;
+use crate::sleep::{Latch, Policy};
 use crate::steal::JobStack;
 use manycore_platform::{Atomic, CachePadded, Platform};
 use std::cell::Cell;
@@ -14,22 +12,22 @@ use std::io;
 
 /// One worker's own.
 #[repr(C)]
-pub(crate) struct Worker<W: World> {
-    stack: JobStack<W::Platform>,
+pub(crate) struct Worker<P: Platform> {
+    stack: JobStack<P>,
     /// Read-only after the pool is made.
-    identity: CachePadded<Identity<W>>,
+    identity: CachePadded<Identity<P>>,
     /// Its spawned jobs.
-    spawned: CachePadded<Queue<W::Platform>>,
+    spawned: CachePadded<Queue<P>>,
     /// Its jobs from `spawn_fifo`.
-    fifo: Fifo<W::Platform>,
-    state: CachePadded<WorkerState<W::Platform>>,
+    fifo: Fifo<P>,
+    state: CachePadded<WorkerState<P>>,
 }
 
-struct Identity<W: World> {
+struct Identity<P: Platform> {
     id: usize,
     /// The registry's, without a detour.
-    sleep: *const W::Sleep,
-    registry: *const Registry<W>,
+    sleep: *const Policy<P>,
+    registry: *const Registry<P>,
 }
 
 /// What a worker writes now and then.
@@ -55,11 +53,11 @@ struct WorkerState<P: Platform> {
 
 // SAFETY: cells are the worker's own thread's (for worker 0, of whoever has the
 // caller slot, handed over with acquire and release); pointers are to the registry that
-// holds the worker; it and the sleep policy are `Sync` themselves (`Sleep` demands it). Groups are looked
+// holds the worker; it and the sleep policy are `Sync` themselves. Groups are looked
 // into under the lock of a queue that holds a job of theirs, which keeps them alive.
-unsafe impl<W: World> Sync for Worker<W> {}
+unsafe impl<P: Platform> Sync for Worker<P> {}
 // SAFETY: as above.
-unsafe impl<W: World> Send for Worker<W> {}
+unsafe impl<P: Platform> Send for Worker<P> {}
 
 impl<P: Platform> WorkerState<P> {
     fn new(id: usize, place: u32) -> Self {
@@ -77,11 +75,11 @@ impl<P: Platform> WorkerState<P> {
     }
 }
 
-impl<W: World> Worker<W> {
+impl<P: Platform> Worker<P> {
     /// A worker without a place.
-    pub(super) fn new(id: usize, stack_capacity: u32, registry: &Registry<W>) -> io::Result<Self> {
+    pub(super) fn new(id: usize, stack_capacity: u32, registry: &Registry<P>) -> io::Result<Self> {
         let stack = JobStack::new(stack_capacity)?;
-        let sleep: *const W::Sleep = registry.sleep();
+        let sleep: *const Policy<P> = registry.sleep();
         Ok(Self::with_stack(
             id,
             NOWHERE,
@@ -94,9 +92,9 @@ impl<W: World> Worker<W> {
     pub(super) fn with_stack(
         id: usize,
         place: u32,
-        stack: JobStack<W::Platform>,
-        sleep: *const W::Sleep,
-        registry: *const Registry<W>,
+        stack: JobStack<P>,
+        sleep: *const Policy<P>,
+        registry: *const Registry<P>,
     ) -> Self {
         Self {
             stack,
@@ -112,13 +110,13 @@ impl<W: World> Worker<W> {
     }
 
     #[inline(always)]
-    pub(crate) fn registry(&self) -> &Registry<W> {
+    pub(crate) fn registry(&self) -> &Registry<P> {
         // SAFETY: the registry that holds this worker.
         unsafe { &*self.identity.registry }
     }
 
     #[inline(always)]
-    pub(super) fn sleep(&self) -> &W::Sleep {
+    pub(super) fn sleep(&self) -> &Policy<P> {
         // SAFETY: the registry, which holds this worker, has it in an `Arc`.
         unsafe { &*self.identity.sleep }
     }
@@ -127,7 +125,7 @@ impl<W: World> Worker<W> {
     pub(super) fn name(&self) {
         self.stack.name();
         self.spawned.name("worker: spawned jobs");
-        W::Platform::name(&self.state, "worker: state");
+        P::name(&self.state, "worker: state");
     }
 
     /// Its number: that of its stack, not of a place.
@@ -138,38 +136,38 @@ impl<W: World> Worker<W> {
 
     /// Its joins' jobs.
     #[inline(always)]
-    pub(crate) fn stack(&self) -> &JobStack<W::Platform> {
+    pub(crate) fn stack(&self) -> &JobStack<P> {
         &self.stack
     }
 
     /// Its spawned jobs.
-    pub(super) fn spawned(&self) -> &Queue<W::Platform> {
+    pub(super) fn spawned(&self) -> &Queue<P> {
         &self.spawned
     }
 
     /// Its jobs from `spawn_fifo`.
-    pub(super) fn fifo(&self) -> &Fifo<W::Platform> {
+    pub(super) fn fifo(&self) -> &Fifo<P> {
         &self.fifo
     }
 
     /// Which place it has.
     #[inline(always)]
-    pub(super) fn holding(&self) -> &Holding<W::Platform> {
+    pub(super) fn holding(&self) -> &Holding<P> {
         &self.state.holding
     }
 
     /// Set when the pool ends: what a worker without a job waits for.
-    pub(super) fn end(&self) -> &Latch<W::Platform> {
+    pub(super) fn end(&self) -> &Latch<P> {
         &self.state.end
     }
 
     /// Set when the helpers of its loop have left, or have left something behind.
-    pub(super) fn helpers(&self) -> &Latch<W::Platform> {
+    pub(super) fn helpers(&self) -> &Latch<P> {
         &self.state.helpers
     }
 
     /// One past the index of the stolen job it waits for; 0: none.
-    pub(super) fn waits_for(&self) -> &<W::Platform as Platform>::AtomicU32 {
+    pub(super) fn waits_for(&self) -> &P::AtomicU32 {
         &self.state.waits_for
     }
 
@@ -212,10 +210,9 @@ impl<W: World> Worker<W> {
         self.state.random.set(x);
         x
     }
-}
 
-impl<W: World> Guest<W::Platform> for Worker<W> {
-    fn leave_place(&self) {
+    /// Gives its place away, if it has one.
+    pub(super) fn leave_place(&self) {
         // Also where the allotment does not allow it to run: the next holder reads the mail, and
         // hears of growth. A pool that is over needs no holder.
         let registry = self.registry();
@@ -223,9 +220,5 @@ impl<W: World> Guest<W::Platform> for Worker<W> {
         if self.has_place() && !over {
             self.give_place();
         }
-    }
-
-    fn regain_place(&self) {
-        Self::regain_place(self);
     }
 }

@@ -3,7 +3,7 @@
 use super::leapfrog::PATIENCE;
 use super::search::Found;
 use super::worker::Worker;
-use crate::World;
+use manycore_platform::Platform;
 
 /// What [`yield_now`](crate::yield_now) found to do.
 ///
@@ -20,7 +20,7 @@ pub enum Yield {
     Idle,
 }
 
-impl<W: World> Worker<W> {
+impl<P: Platform> Worker<P> {
     #[inline(never)]
     pub(super) fn yield_now(&self) -> Yield {
         self.run_one(|worker| {

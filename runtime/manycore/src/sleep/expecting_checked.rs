@@ -1,7 +1,7 @@
 //! A worker that expects a loop, and a job that comes before it.
 
 use super::nearest_checked::{Jobs, LookAtJobs, work};
-use super::policy::{Setup, Sleep};
+use super::policy::Setup;
 use super::{Idle, Latch, Nearest};
 use manycore_check::{Faulty, Fenced, Loom, loom_model, team};
 use manycore_platform::{Native, Ordering, Platform};
@@ -35,7 +35,7 @@ fn a_job_between_two_loops<P: Platform>() {
             return work(&policy, 1, &jobs, 1);
         }
         jobs.push(0);
-        let _ = policy.posted(0, true);
+        let _ = policy.posted_by(|| 0, true);
     });
 }
 
@@ -67,7 +67,7 @@ fn a_job_is_found_before_the_loop_that_is_expected() {
             Native::yield_now();
         }
         jobs.push(0);
-        let _ = policy.posted(0, true);
+        let _ = policy.posted_by(|| 0, true);
     });
     let waited = found.into_inner().saturating_sub(now);
     assert!(waited < period / 2, "{waited} of {period} ticks");

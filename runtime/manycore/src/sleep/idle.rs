@@ -39,7 +39,7 @@ struct Costs<P: Platform> {
 
 /// Why a waiting worker goes looking for work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Woken {
+pub(crate) enum Woken {
     /// Something was posted while it was awake.
     Spinning,
     /// It was asleep: others may be too.

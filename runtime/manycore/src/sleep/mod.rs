@@ -15,21 +15,21 @@ mod latch;
 mod nearest;
 #[cfg(test)]
 mod nearest_checked;
+#[cfg(feature = "policies")]
+mod other;
 #[cfg(test)]
 mod outsiders;
-pub(crate) mod policy;
+mod policy;
 mod rhythm;
 mod strangers;
 
-pub(crate) use idle::{Idle, Woken};
-pub(crate) use latch::Latch;
-pub use nearest::Nearest;
-pub use policy::{Sleep, Tally};
-
-/// What policies are made of, for those of `manycore-programs`.
-#[doc(hidden)]
-pub mod parts {
-    pub use super::idle::{Idle, Woken};
-    pub use super::latch::Latch;
-    pub use super::policy::{Left, Scan, Setup};
-}
+pub use idle::Idle;
+pub(crate) use idle::Woken;
+pub use latch::Latch;
+#[cfg(any(test, feature = "policies"))]
+pub(crate) use nearest::Nearest;
+#[cfg(not(feature = "policies"))]
+pub(crate) use nearest::{Looking, Nearest as Policy};
+#[cfg(feature = "policies")]
+pub use other::{Looking, Make, Policy, Remembered, Sleep};
+pub use policy::{Left, Scan, Setup, Tally};

@@ -1,7 +1,7 @@
 //! Our policy under loom: a thread that posts a job wakes a sleeper, or a worker that is awake
 //! finds the job; a thread that sets a latch wakes the worker that waits for it.
 
-use super::policy::{Scan, Setup, Sleep};
+use super::policy::{Scan, Setup};
 use super::{Idle, Latch, Nearest};
 use manycore_check::{
     Deaf, Faulty, Fenced, Loom, NoFence, NoHeavyFence, Plain, caught, loom_model, team,
@@ -114,7 +114,7 @@ pub(super) fn all_jobs_run_by<P: Platform>(
         }
         for job in 0..each {
             jobs.push(rank * each + job);
-            let _ = policy.posted(rank, true);
+            let _ = policy.posted_by(|| rank, true);
         }
     });
 }
@@ -230,7 +230,7 @@ fn owner_sleeps_twice<P: Platform>() {
     team::<P>(2, |rank| {
         if rank == 1 {
             jobs.push(0);
-            let _ = policy.posted(1, true);
+            let _ = policy.posted_by(|| 1, true);
             if latch.set() {
                 policy.notify(0);
             }

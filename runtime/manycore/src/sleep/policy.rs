@@ -1,16 +1,10 @@
-//! What a pool and a sleep policy ask of each other.
+//! What a pool and its sleep policy know of each other.
 
-use super::{Idle, Latch, Woken};
+use super::Idle;
 use manycore_platform::Platform;
 use std::sync::Arc;
 
 /// What the workers of a pool have done about sleeping, since it was made.
-///
-/// ```
-/// let pool = manycore::Pool::builder().threads(1).build()?;
-/// assert_eq!(pool.sleep_tally().wakeups, 0);
-/// # Ok::<(), manycore::BuildError>(())
-/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Tally {
@@ -88,105 +82,4 @@ pub trait Scan {
     fn has_spare_core(&self) -> bool {
         true
     }
-}
-
-/// How the idle workers of a pool wait for jobs and are woken: part of the pool's
-/// [world](crate::World).
-///
-/// The one of applications is [`Nearest`](crate::sleep::Nearest); those that it is compared
-/// with are in the crate `manycore-programs`.
-///
-/// # The pool's part
-///
-/// A worker without work calls [`start_looking`](Self::start_looking), then
-/// searches; after each search without success it calls
-/// [`no_work_found`](Self::no_work_found), which may yield, announce itself, or
-/// sleep; when it has found a job, or what it waits for has come, it calls
-/// [`work_found`](Self::work_found).
-///
-/// A worker that pushes on its own deque calls [`posted`](Self::posted) after the push;
-/// a thread that makes work available otherwise calls [`injected`](Self::injected) after
-/// that; one that sets a latch whose owner sleeps calls [`notify`](Self::notify).
-pub trait Sleep<P: Platform>: Sized + Send + Sync + 'static {
-    /// Whether [`posted`](Self::posted) wants to know if the deque was empty,
-    /// which takes a look at two lines.
-    const ASKS_EMPTY: bool = true;
-
-    /// What a worker remembers while it looks for work.
-    type Idle;
-
-    /// Names its words, for a simulator's accounts.
-    fn name(&self);
-
-    /// Worker `poster` has pushed a job; its deque `was_empty` before. This is
-    /// on the path of every `join`. `true`: nobody is there for it, and a place is
-    /// [vacant](Self::set_vacant).
-    #[must_use]
-    fn posted(&self, poster: usize, was_empty: bool) -> bool;
-
-    /// [`posted`](Self::posted), for a policy that need not know who it is as long
-    /// as nobody sleeps.
-    #[inline(always)]
-    #[must_use]
-    fn posted_by(&self, poster: impl FnOnce() -> usize, was_empty: bool) -> bool {
-        self.posted(poster(), was_empty)
-    }
-
-    /// `jobs` jobs were put where any worker finds them, near worker `near`;
-    /// none `was_empty` before. Contains a full fence. Returns as
-    /// [`posted`](Self::posted).
-    #[must_use]
-    fn injected(&self, near: usize, jobs: u32, was_empty: bool) -> bool;
-
-    /// Says whether a place is vacant: a worker could be had if all others are busy.
-    /// From then on it is like a sleeper, the last to be called.
-    fn set_vacant(&self, vacant: bool) {
-        let _ = vacant;
-    }
-
-    /// Whether posters are told of a vacant place. If not, the pool finds a worker at once.
-    fn tells_of_vacancies(&self) -> bool {
-        false
-    }
-
-    /// Wakes `worker` if it sleeps.
-    fn notify(&self, worker: usize);
-
-    /// Workers asleep, as a hint.
-    fn sleepers(&self) -> u32;
-
-    /// Wakes up to `count` sleepers, near worker `near` first if it can.
-    fn wake_any(&self, near: usize, count: u32);
-
-    /// `worker` begins to look for work.
-    fn start_looking(&self, worker: usize) -> Self::Idle;
-
-    /// `worker` stops looking: it has work, or need not look any longer. Returns as
-    /// [`posted`](Self::posted), for the jobs that are left.
-    #[must_use]
-    fn work_found(&self, worker: usize, idle: Self::Idle) -> bool;
-
-    /// `worker` has searched once more in vain. Returns when it should search
-    /// again, the latch may be set then; and whether it has slept.
-    fn no_work_found(
-        &self,
-        worker: usize,
-        idle: &mut Self::Idle,
-        latch: &Latch<P>,
-        scan: &dyn Scan,
-    ) -> bool;
-
-    /// What the worker was woken by, for the loops, if the policy knows.
-    fn woken(idle: &Self::Idle) -> Option<Woken> {
-        let _ = idle;
-        None
-    }
-
-    /// The worker has just helped with a loop.
-    fn helped(idle: &mut Self::Idle) {
-        let _ = idle;
-    }
-
-    /// What the workers have done about sleeping.
-    fn tally(&self) -> Tally;
 }

@@ -7,12 +7,12 @@
 
 use super::cell::Policy;
 use crate::study::chip::Chip;
-use manycore::sleep::Tally;
-use manycore::{BuildError, Builder, Make, Native, Pool, World};
+use manycore::seam::{self, Tally};
+use manycore::{Builder, Pool};
 use manycore_chip::Simulated;
 use manycore_platform::Platform;
 use manycore_programs::fork::Fork;
-use manycore_programs::sleep::{PolicyVisitor, with_policy};
+use manycore_programs::sleep::policy as by_name;
 use std::marker::PhantomData;
 
 /// A closure to be called once.
@@ -27,7 +27,7 @@ pub(super) trait Joiner: Send + Sync {
     fn tally(&self) -> Tally;
 }
 
-impl<W: World> Joiner for Pool<W> {
+impl<P: Platform> Joiner for Pool<P> {
     fn threads(&self) -> usize {
         self.threads()
     }
@@ -44,7 +44,7 @@ impl<W: World> Joiner for Pool<W> {
     }
 
     fn tally(&self) -> Tally {
-        self.sleep_tally()
+        seam::tally(self)
     }
 }
 
@@ -92,20 +92,9 @@ impl<P: Platform> Fork for Erased<'_, P> {
 
 /// A pool of this host's threads.
 pub(super) fn native(policy: &Policy, threads: usize) -> anyhow::Result<Box<dyn Joiner>> {
-    Ok(with_policy(&policy.name, policy.mode, OnHost { threads })??)
-}
-
-struct OnHost {
-    threads: usize,
-}
-
-impl PolicyVisitor<Native> for OnHost {
-    type Output = Result<Box<dyn Joiner>, BuildError>;
-
-    fn visit<W: World<Platform = Native>>(self, make: Make<W>) -> Self::Output {
-        let builder = Pool::builder().threads(self.threads).in_world::<W>(make);
-        Ok(Box::new(builder.build()?))
-    }
+    let make = by_name(&policy.name, policy.mode)?;
+    let builder = seam::with_policy(Pool::builder().threads(threads), make);
+    Ok(Box::new(builder.build()?))
 }
 
 /// A pool of a simulated machine's threads, each bound to a hardware thread:
@@ -116,31 +105,14 @@ pub(super) fn simulated(
     chip: &Chip,
     threads: usize,
 ) -> anyhow::Result<Box<dyn Joiner>> {
-    Ok(with_policy(
-        &policy.name,
-        policy.mode,
-        OnChip { chip, threads },
-    )??)
-}
-
-struct OnChip<'a> {
-    chip: &'a Chip,
-    threads: usize,
-}
-
-impl PolicyVisitor<Simulated> for OnChip<'_> {
-    type Output = Result<Box<dyn Joiner>, BuildError>;
-
-    fn visit<W: World<Platform = Simulated>>(self, make: Make<W>) -> Self::Output {
-        let chip = self.chip;
-        let cpus = (0..self.threads)
-            .map(|thread| vec![chip.of_thread(thread)])
-            .collect();
-        let builder = Builder::<Simulated>::on_platform().in_world::<W>(make);
-        Ok(Box::new(builder.build_on(
-            chip.hardware_threads(),
-            chip.groups(),
-            cpus,
-        )?))
-    }
+    let make = by_name(&policy.name, policy.mode)?;
+    let cpus = (0..threads)
+        .map(|thread| vec![chip.of_thread(thread)])
+        .collect();
+    let builder = seam::with_policy(Builder::<Simulated>::on_platform(), make);
+    Ok(Box::new(builder.build_on(
+        chip.hardware_threads(),
+        chip.groups(),
+        cpus,
+    )?))
 }

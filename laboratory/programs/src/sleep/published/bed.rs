@@ -1,6 +1,6 @@
 //! Where one worker sleeps, and what it did there.
 
-use manycore::sleep::Tally;
+use manycore::seam::Tally;
 use manycore_platform::{Atomic, Futex, Ordering, Platform};
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;

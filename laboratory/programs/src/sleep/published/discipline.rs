@@ -2,7 +2,7 @@
 //! subtraction and a watchdog. Not which words are touched.
 
 use crate::sleep::Mode;
-use manycore::sleep::parts::Scan;
+use manycore::seam::Scan;
 use manycore_platform::{Ordering, Platform};
 use std::time::Duration;
 

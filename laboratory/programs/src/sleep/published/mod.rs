@@ -2,7 +2,6 @@
 //! differ in the words and lines they touch and in nothing else. `README.md`
 //! beside this file says which is which, and argues the protocol.
 
-mod any;
 mod bed;
 #[cfg(test)]
 mod checked;
@@ -15,7 +14,6 @@ mod tests;
 mod three_words;
 mod variants;
 
-pub use any::AnyPublished;
 pub(super) use discipline::Discipline;
 pub use discipline::{AsPublished, Sound};
 pub use protocol::Published;

@@ -7,9 +7,7 @@ use super::counters::{Counters, Seen};
 use super::discipline::{Discipline, Sound};
 use super::variants::Variant;
 use crate::sleep::Mode;
-use manycore::sleep::parts::Latch;
-use manycore::sleep::parts::{Scan, Setup};
-use manycore::sleep::{Sleep, Tally};
+use manycore::seam::{Latch, Remembered, Scan, Setup, Sleep, Tally};
 use manycore_platform::{CachePadded, Ordering, Platform};
 use std::marker::PhantomData;
 
@@ -41,12 +39,21 @@ pub struct Published<P: Platform, V: Variant, M: Discipline = Sound> {
 }
 
 /// A worker that looks for work.
-#[derive(Debug)]
-pub struct Looking {
+struct Looking {
     /// Searches in vain so far.
     rounds: u32,
     /// The JEC when it announced itself.
     announced: u32,
+}
+
+impl Looking {
+    fn recall([rounds, announced]: Remembered) -> Self {
+        Self { rounds, announced }
+    }
+
+    fn remember(self) -> Remembered {
+        [self.rounds, self.announced]
+    }
 }
 
 /// How often a watchdog looks again before it calls a job forgotten: about as
@@ -63,6 +70,12 @@ impl<P: Platform, V: Variant, M: Discipline> Published<P, V, M> {
     #[doc(hidden)]
     pub fn new(setup: &Setup<'_, P>) -> Self {
         Self::with_counters(setup.groups.len(), V::Counters::new())
+    }
+
+    /// As [`new`](Self::new), for a pool.
+    #[doc(hidden)]
+    pub fn boxed(setup: &Setup<'_, P>) -> Box<dyn Sleep<P>> {
+        Box::new(Self::new(setup))
     }
 
     pub(super) fn with_counters(workers: usize, counters: V::Counters<P>) -> Self {
@@ -163,8 +176,6 @@ impl<P: Platform, V: Variant, M: Discipline> Published<P, V, M> {
 }
 
 impl<P: Platform, V: Variant, M: Discipline> Sleep<P> for Published<P, V, M> {
-    type Idle = Looking;
-
     fn name(&self) {
         self.counters.name();
         for bed in &self.beds {
@@ -172,18 +183,15 @@ impl<P: Platform, V: Variant, M: Discipline> Sleep<P> for Published<P, V, M> {
         }
     }
 
-    #[inline]
-    fn posted(&self, poster: usize, was_empty: bool) -> bool {
+    fn posted(&self, poster: usize, was_empty: bool) {
         M::after_push::<P>();
         self.tell(poster, 1, was_empty);
-        false
     }
 
-    fn injected(&self, near: usize, jobs: u32, was_empty: bool) -> bool {
+    fn injected(&self, near: usize, jobs: u32, was_empty: bool) {
         // In both modes, as published: pairs with `before_last_look`.
         P::fence(Ordering::SeqCst);
         self.tell(near, jobs, was_empty);
-        false
     }
 
     fn notify(&self, worker: usize) {
@@ -205,40 +213,40 @@ impl<P: Platform, V: Variant, M: Discipline> Sleep<P> for Published<P, V, M> {
         }
     }
 
-    fn start_looking(&self, _worker: usize) -> Looking {
+    fn start_looking(&self, _worker: usize) -> Remembered {
         self.counters.enter();
-        Looking {
-            rounds: 0,
-            announced: 0,
-        }
+        Remembered::default()
     }
 
-    fn work_found(&self, worker: usize, _looking: Looking) -> bool {
+    fn work_found(&self, worker: usize, _: Remembered) {
         // Where there was work there may be more, and a poster may have counted
         // on this thread to find it.
         let sleeping = self.counters.leave();
         if sleeping > 0 {
             self.wake_any(worker, sleeping.min(2));
         }
-        false
     }
 
     fn no_work_found(
         &self,
         worker: usize,
-        looking: &mut Looking,
+        remembered: &mut Remembered,
         latch: &Latch<P>,
         scan: &dyn Scan,
     ) -> bool {
-        if looking.rounds > M::ROUNDS {
-            return self.sleep(&self.beds[worker], looking, latch, scan);
-        }
-        if looking.rounds == M::ROUNDS {
-            looking.announced = self.counters.announce();
-        }
-        looking.rounds += 1;
-        M::pause::<P>();
-        false
+        let mut looking = Looking::recall(*remembered);
+        let slept = if looking.rounds > M::ROUNDS {
+            self.sleep(&self.beds[worker], &mut looking, latch, scan)
+        } else {
+            if looking.rounds == M::ROUNDS {
+                looking.announced = self.counters.announce();
+            }
+            looking.rounds += 1;
+            M::pause::<P>();
+            false
+        };
+        *remembered = looking.remember();
+        slept
     }
 
     fn tally(&self) -> Tally {

@@ -5,11 +5,8 @@ use super::discipline::Discipline;
 use super::variants::Variant;
 use super::*;
 use crate::sleep::Mode;
-use crate::sleep::{PolicyVisitor, policies, with_policy};
-use manycore::sleep::parts::{Idle, Latch};
-use manycore::sleep::parts::{Scan, Setup};
-use manycore::sleep::{Sleep, Tally};
-use manycore::{Make, World};
+use crate::sleep::{policies, policy as named};
+use manycore::seam::{Idle, Latch, Policy, Scan, Setup, Sleep, Tally};
 use manycore_platform::{Native, Platform};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -88,33 +85,24 @@ fn more_asleep_than_inactive_means_four_billion_awake_as_published_only() {
     assert_eq!(Sound::awake(1, 2), 0);
 }
 
-/// The function that makes the policy, by its address.
-struct Maker;
-
-impl PolicyVisitor<Native> for Maker {
-    type Output = usize;
-
-    fn visit<W: World<Platform = Native>>(self, make: Make<W>) -> usize {
-        make as usize
-    }
-}
-
 #[test]
 fn every_policy_has_a_name_and_a_maker_of_its_own() {
-    let named = policies();
+    let all = policies();
     assert_eq!(
-        BTreeSet::from_iter(named.iter().map(|(name, mode)| (*name, mode.to_string()))).len(),
+        BTreeSet::from_iter(all.iter().map(|(name, mode)| (*name, mode.to_string()))).len(),
         25
     );
-    let makers = named
-        .iter()
-        .map(|&(name, mode)| with_policy(name, mode, Maker).unwrap());
+    let makers = all.iter().map(|&(name, mode)| {
+        named::<Native>(name, mode)
+            .unwrap()
+            .map(|make| make as usize)
+    });
     assert_eq!(BTreeSet::from_iter(makers).len(), 25);
 }
 
 #[test]
 fn an_unknown_name_is_told_which_there_are() {
-    let error = with_policy("pack", Mode::Sound, Maker).unwrap_err();
+    let error = named::<Native>("pack", Mode::Sound).unwrap_err();
     let text = error.to_string();
     assert!(text.starts_with("no sleep policy `pack` in mode sound"));
     assert!(text.contains("nojec-sleepers-padded") && text.contains("no-inactive"));
@@ -155,7 +143,7 @@ fn asleep<M: Discipline>(
             while !latch.is_set() && !job.anything() {
                 policy.no_work_found(0, &mut looking, latch, job);
             }
-            let _ = policy.work_found(0, looking);
+            policy.work_found(0, looking);
         });
         while policy.tally().sleeps == 0 {
             Native::yield_now();
@@ -183,7 +171,7 @@ fn a_post_wakes_a_sleeper() {
     let job = OneJob(AtomicBool::new(false));
     asleep(&policy, &job, &Latch::new(), || {
         job.0.store(true, Ordering::SeqCst);
-        let _ = policy.posted(0, true);
+        policy.posted(0, true);
     });
     let tally = policy.tally();
     assert_eq!((tally.sleeps, tally.wakeups, tally.recovered), (1, 1, 0));
@@ -202,65 +190,59 @@ fn a_latch_wakes_its_owner() {
     assert_eq!((tally.sleeps, tally.wakeups), (1, 1));
 }
 
+/// What moves the moment, in spins; and how far it may move, some 50 us.
+const STEP: u32 = 16;
+const LATEST: u32 = 1 << 12;
+
 /// Worker 1 looks for the jobs that worker 0 pushes, which never looks itself,
 /// so many times. Without a watchdog one wake-up lost is the end: it hangs.
 ///
 /// Worker 0 pushes just when worker 1 falls asleep: sooner next time if it came
 /// too late for that, later if too soon.
-struct Pushes(u32);
-
-/// What moves the moment, in spins; and how far it may move, some 50 us.
-const STEP: u32 = 16;
-const LATEST: u32 = 1 << 12;
-
-impl PolicyVisitor<Native> for Pushes {
-    type Output = Tally;
-
-    fn visit<W: World<Platform = Native>>(self, make: Make<W>) -> Tally {
-        let policy = make(&Setup {
-            groups: &[0; 2],
-            idle: &Arc::new(Idle::new(Duration::ZERO, None)),
-        });
-        let job = OneJob(AtomicBool::new(false));
-        let never = Latch::new();
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                for _ in 0..self.0 {
-                    let mut looking = policy.start_looking(1);
-                    while !job.0.swap(false, Ordering::Acquire) {
-                        policy.no_work_found(1, &mut looking, &never, &job);
-                    }
-                    let _ = policy.work_found(1, looking);
+fn push(policy: &Policy<Native>, pushes: u32) -> Tally {
+    let job = OneJob(AtomicBool::new(false));
+    let never = Latch::new();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for _ in 0..pushes {
+                let mut looking = policy.start_looking(1);
+                while !job.0.swap(false, Ordering::Acquire) {
+                    policy.no_work_found(1, &mut looking, &never, &job);
                 }
-            });
-            let mut moment = 0_u32;
-            for round in 0..self.0 {
-                (0..moment + round % (4 * STEP)).for_each(|_| Native::relax());
-                // Now and then it sleeps for certain, on any machine.
-                while round % 64 == 0 && policy.sleepers() == 0 {
-                    Native::yield_now();
-                }
-                moment = match policy.sleepers() {
-                    0 => (moment + STEP).min(LATEST),
-                    _ => moment.saturating_sub(STEP),
-                };
-                job.0.store(true, Ordering::Release);
-                let _ = policy.posted(0, true);
-                while job.0.load(Ordering::Relaxed) {
-                    Native::yield_now();
-                }
+                let _ = policy.work_found(1, looking);
             }
         });
-        assert_eq!(policy.sleepers(), 0);
-        policy.tally()
-    }
+        let mut moment = 0_u32;
+        for round in 0..pushes {
+            (0..moment + round % (4 * STEP)).for_each(|_| Native::relax());
+            // Now and then it sleeps for certain, on any machine.
+            while round % 64 == 0 && policy.sleepers() == 0 {
+                Native::yield_now();
+            }
+            moment = match policy.sleepers() {
+                0 => (moment + STEP).min(LATEST),
+                _ => moment.saturating_sub(STEP),
+            };
+            job.0.store(true, Ordering::Release);
+            let _ = policy.posted_by(|| 0, true);
+            while job.0.load(Ordering::Relaxed) {
+                Native::yield_now();
+            }
+        }
+    });
+    assert_eq!(policy.sleepers(), 0);
+    policy.tally()
 }
 
 #[test]
 fn no_job_is_forgotten_for_good_on_this_machine() {
     let pushes = 1_000;
     for (name, mode) in policies() {
-        let tally = with_policy(name, mode, Pushes(pushes)).unwrap();
+        let setup = Setup {
+            groups: &[0; 2],
+            idle: &Arc::new(Idle::new(Duration::ZERO, None)),
+        };
+        let tally = push(&Policy::new(&setup, named(name, mode).unwrap()), pushes);
         assert!(tally.wakeups + tally.recovered > 0, "{name}, {mode}");
         assert!(mode == Mode::AsPublished || tally.recovered == 0);
     }

@@ -1,12 +1,12 @@
 //! Helping with posted loops.
 
-use crate::World;
 use crate::pool::board::Part;
 use crate::pool::context::Context;
 use crate::pool::gate::Departure;
 use crate::pool::registry::Registry;
 use crate::pool::worker::Worker;
 use crate::sleep::Woken;
+use manycore_platform::Platform;
 
 /// The outcome of a look at the board.
 pub(in crate::pool) enum Help {
@@ -18,7 +18,7 @@ pub(in crate::pool) enum Help {
     NotWanted,
 }
 
-impl<W: World> Worker<W> {
+impl<P: Platform> Worker<P> {
     /// Joins the first open loop found and works in it until nothing is left
     /// to claim.
     pub(in crate::pool) fn help_any(&self, last: usize, woken: Option<Woken>) -> Help {
@@ -98,10 +98,9 @@ impl<W: World> Worker<W> {
     }
 }
 
-impl<W: World> Registry<W> {
+impl<P: Platform> Registry<P> {
     /// Workers asleep, as a hint.
     pub(crate) fn sleepers(&self) -> u32 {
-        use crate::sleep::Sleep;
         self.sleep().sleepers()
     }
 

@@ -21,9 +21,8 @@ pub(super) use help::Help;
 
 use super::job::{Group, Job};
 use super::worker::Worker;
-use crate::World;
-use crate::sleep::policy::Scan;
-use crate::sleep::{Latch, Sleep};
+use crate::sleep::Scan;
+use crate::sleep::{Latch, Looking};
 use manycore_cores::sync::Parker;
 use manycore_platform::{Atomic, Ordering, Platform};
 
@@ -69,7 +68,7 @@ impl<P: Platform> Holding<P> {
     }
 }
 
-impl<W: World> Worker<W> {
+impl<P: Platform> Worker<P> {
     /// The place that this worker has now. Private: see the head of this module.
     #[inline(always)]
     fn place(&self) -> usize {
@@ -102,7 +101,7 @@ impl<W: World> Worker<W> {
 }
 
 /// Questions of a worker about its place.
-impl<W: World> Worker<W> {
+impl<P: Platform> Worker<P> {
     /// Whether the allotment allows it to run.
     #[inline]
     pub(super) fn is_allowed(&self) -> bool {
@@ -148,17 +147,17 @@ impl<W: World> Worker<W> {
 }
 
 /// Announcements of a worker in its place.
-impl<W: World> Worker<W> {
+impl<P: Platform> Worker<P> {
     /// It begins to look for work.
-    pub(super) fn start_looking(&self) -> <W::Sleep as Sleep<W::Platform>>::Idle {
+    pub(super) fn start_looking(&self) -> Looking {
         self.sleep().start_looking(self.place())
     }
 
     /// It has searched in vain. May sleep; returns whether it has.
     pub(super) fn no_work_found(
         &self,
-        idle: &mut <W::Sleep as Sleep<W::Platform>>::Idle,
-        latch: &Latch<W::Platform>,
+        idle: &mut Looking,
+        latch: &Latch<P>,
         scan: &dyn Scan,
     ) -> bool {
         self.sleep().no_work_found(self.place(), idle, latch, scan)
@@ -166,7 +165,7 @@ impl<W: World> Worker<W> {
 
     /// It looks for work no longer.
     #[inline]
-    pub(super) fn found(&self, idle: <W::Sleep as Sleep<W::Platform>>::Idle) {
+    pub(super) fn found(&self, idle: Looking) {
         if self.sleep().work_found(self.place(), idle) {
             self.registry().fill_caller_slot();
         }

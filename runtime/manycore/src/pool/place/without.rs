@@ -1,7 +1,6 @@
 //! A worker's own side of places (`places.rs`): how it gives its place away, sleeps without
 //! one, returns, and makes way for others.
 
-use crate::World;
 use crate::pool::context::Context;
 use crate::pool::crew::Stay;
 use crate::pool::places::{DISMISSED, GRANTED, LISTED, Listed};
@@ -10,7 +9,7 @@ use crate::sleep::Latch;
 use manycore_cores::sync::Parker;
 use manycore_platform::Platform;
 
-impl<W: World> Worker<W> {
+impl<P: Platform> Worker<P> {
     pub(in crate::pool) fn wake_alone(&self, state: u32) {
         // This publishes the place, and all that its last holder did in it.
         self.holding().alone.tell(state);
@@ -26,10 +25,10 @@ impl<W: World> Worker<W> {
     /// was dismissed.
     fn await_place(&self) -> bool {
         let alone = &self.holding().alone;
-        let until = W::Platform::now() + self.registry().shared().told_spin();
+        let until = P::now() + self.registry().shared().told_spin();
         loop {
             let before = alone.state();
-            let state = if before == Parker::<W::Platform>::AWAKE || before == LISTED {
+            let state = if before == Parker::<P>::AWAKE || before == LISTED {
                 alone.spin(before, until)
             } else {
                 before
@@ -69,12 +68,12 @@ impl<W: World> Worker<W> {
             return false;
         }
         let registry = self.registry();
-        Context::<W::Platform>::bar_loops(registry.shared(), place);
+        Context::<P>::bar_loops(registry.shared(), place);
         let is_caller = self.id() == 0 && place == 0;
         let offered = registry.change_places(|places| {
             // Roused while it lay down: it is listed, or about to have another place, which
             // this must not overwrite. It is roused under the lock: this is exact.
-            if self.holding().alone.glance() > Parker::<W::Platform>::ASLEEP {
+            if self.holding().alone.glance() > Parker::<P>::ASLEEP {
                 return None;
             }
             // Whoever lists this worker, and gives it another place, comes after this. The
@@ -83,7 +82,7 @@ impl<W: World> Worker<W> {
             Some(places.give(is_caller))
         });
         let Some(successor) = offered else {
-            Context::<W::Platform>::unbar_loops(registry.shared(), place);
+            Context::<P>::unbar_loops(registry.shared(), place);
             return false;
         };
         let _stay = Stay::of(registry, &successor);
@@ -91,7 +90,7 @@ impl<W: World> Worker<W> {
             if is_caller {
                 registry.change_places(|places| places.regain());
             }
-            Context::<W::Platform>::unbar_loops(registry.shared(), place);
+            Context::<P>::unbar_loops(registry.shared(), place);
             return false;
         }
         true
@@ -102,7 +101,7 @@ impl<W: World> Worker<W> {
     ///
     /// It lies down first. So whoever sets the latch while the place is on its way to
     /// somebody else, or later, finds this worker asleep, and lists it.
-    pub(in crate::pool) fn wait_without_place(&self, latch: &Latch<W::Platform>) -> bool {
+    pub(in crate::pool) fn wait_without_place(&self, latch: &Latch<P>) -> bool {
         let (place, alone) = (self.place(), &self.holding().alone);
         // The thread that sets the latch sees there that this worker is asleep, and finds it here.
         alone.lie_down();

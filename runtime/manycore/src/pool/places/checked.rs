@@ -40,8 +40,7 @@ impl<P: Platform> Pool<P> {
     /// A thread of the pool has place 0: it runs the job, and gives the slot back.
     fn hold(&self) {
         self.place.write(self.place.read() + 1);
-        let taken =
-            (self.job).compare_exchange(PUSHED, TAKEN, Ordering::AcqRel, Ordering::Relaxed);
+        let taken = (self.job).compare_exchange(PUSHED, TAKEN, Ordering::AcqRel, Ordering::Relaxed);
         if taken.is_ok() {
             self.posted.fetch_sub(1, Ordering::AcqRel);
         }

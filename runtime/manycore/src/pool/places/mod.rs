@@ -60,9 +60,7 @@ use super::place::NOWHERE;
 use super::registry::Registry;
 use super::threads::Maker;
 use super::worker::Worker;
-use crate::World;
-use crate::sleep::Sleep;
-use manycore_platform::{Atomic, Ordering};
+use manycore_platform::{Atomic, Ordering, Platform};
 use std::io;
 use std::time::Duration;
 
@@ -76,13 +74,10 @@ pub(super) const DISMISSED: u32 = 3;
 /// The worker is on the list of those who return: its wait is over.
 pub(super) const LISTED: u32 = 4;
 
-impl<W: World> Registry<W> {
+impl<P: Platform> Registry<P> {
     /// Makes transitions of the places, under their lock. Tells the sleep policy if the pool's
     /// vacancy has changed.
-    pub(super) fn change_places<R>(
-        &self,
-        section: impl FnOnce(&mut State<'_, W::Platform>) -> R,
-    ) -> R {
+    pub(super) fn change_places<R>(&self, section: impl FnOnce(&mut State<'_, P>) -> R) -> R {
         let announce = |vacancy: Vacancy| {
             self.crew().set_lacking(vacancy.lacking);
             self.sleep().set_vacant(vacancy.any);

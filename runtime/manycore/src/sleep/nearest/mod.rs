@@ -10,7 +10,7 @@ use super::Latch;
 use super::beds::Beds;
 use super::crowd::Crowd;
 use super::idle::{After, Idle, Woken};
-use super::policy::{Scan, Setup, Sleep, Tally};
+use super::policy::{Scan, Setup, Tally};
 #[cfg(test)]
 pub(super) use calling::FenceFault;
 use calling::{FENCED, MOST_FENCED, SETTLED, VACANT, sleepers};
@@ -35,7 +35,7 @@ const WATCHERS: usize = 2;
 /// group if one sleeps there, and wakes the next if it finds more than it takes.
 ///
 /// `README.md` in this folder argues that no wake-up is lost.
-pub struct Nearest<P: Platform> {
+pub(crate) struct Nearest<P: Platform> {
     /// Sleepers of both kinds, and how posters and sleepers are to fence.
     callable: CachePadded<P::AtomicU32>,
     /// Posts since a worker fell asleep, while posters fence.
@@ -52,7 +52,7 @@ pub struct Nearest<P: Platform> {
 }
 
 /// A worker that looks for work.
-pub struct Looking {
+pub(crate) struct Looking {
     after: After,
     woken: Option<Woken>,
     /// When to stop spinning; 0: not decided yet.
@@ -70,16 +70,9 @@ pub struct Looking {
     unfenced: bool,
 }
 
-impl<P: Platform> std::fmt::Debug for Nearest<P> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Nearest").finish_non_exhaustive()
-    }
-}
-
 impl<P: Platform> Nearest<P> {
     /// For a pool of which so much is known.
-    #[doc(hidden)]
-    pub fn new(setup: &Setup<'_, P>) -> Self {
+    pub(crate) fn new(setup: &Setup<'_, P>) -> Self {
         Self {
             // Nobody has posted without a fence yet.
             callable: CachePadded::new(P::AtomicU32::new(FENCED | SETTLED)),
@@ -124,11 +117,9 @@ impl<P: Platform> Nearest<P> {
     }
 }
 
-impl<P: Platform> Sleep<P> for Nearest<P> {
-    const ASKS_EMPTY: bool = false;
-    type Idle = Looking;
-
-    fn name(&self) {
+impl<P: Platform> Nearest<P> {
+    /// Names its words, for a simulator's accounts.
+    pub(crate) fn name(&self) {
         P::name(&self.callable, "sleep: callable");
         P::name(&self.fenced_posts, "sleep: fenced posts");
         self.beds.name();
@@ -137,13 +128,18 @@ impl<P: Platform> Sleep<P> for Nearest<P> {
         }
     }
 
+    /// Whether a poster says if its deque was empty, which takes a look at two lines.
     #[inline(always)]
-    fn posted(&self, poster: usize, was_empty: bool) -> bool {
-        self.posted_by(|| poster, was_empty)
+    pub(crate) fn asks_empty(&self) -> bool {
+        false
     }
 
+    /// A worker has pushed a job. This is on the path of every `join`; who the worker is, is asked
+    /// only if somebody sleeps. `true`: nobody is there for it, and a place is
+    /// [vacant](Self::set_vacant).
     #[inline(always)]
-    fn posted_by(&self, poster: impl FnOnce() -> usize, _: bool) -> bool {
+    #[must_use]
+    pub(crate) fn posted_by(&self, poster: impl FnOnce() -> usize, _was_empty: bool) -> bool {
         // The push before the look at the word, against the heavy fence between
         // a sleeper's being counted and its last look at the stacks. Where there
         // are no light fences the word says so, and `call` has a real one.
@@ -152,14 +148,19 @@ impl<P: Platform> Sleep<P> for Nearest<P> {
         self.callable.load(Ordering::Relaxed) != 0 && self.call(poster())
     }
 
-    fn injected(&self, near: usize, jobs: u32, _: bool) -> bool {
+    /// `jobs` jobs were put where any worker finds them, near worker `near`. Contains a full fence.
+    /// Returns as [`posted_by`](Self::posted_by).
+    #[must_use]
+    pub(crate) fn injected(&self, near: usize, jobs: u32, _was_empty: bool) -> bool {
         P::fence(Ordering::SeqCst);
         (0..jobs).any(|_| self.call(near))
     }
 
-    fn set_vacant(&self, vacant: bool) {
+    /// Says whether a place is vacant: a worker could be had if all others are busy. From then on it
+    /// is like a sleeper, the last to be called. Posters are told so.
+    pub(crate) fn set_vacant(&self, vacant: bool) {
         // Relaxed: who sets it fences before it looks for jobs that were pushed
-        // meanwhile, or knows of none (`pool/caller_slot.rs`).
+        // meanwhile, or knows of none (`pool/places/`).
         if vacant {
             self.callable.fetch_or(VACANT, Ordering::Relaxed);
         } else {
@@ -167,22 +168,26 @@ impl<P: Platform> Sleep<P> for Nearest<P> {
         }
     }
 
-    fn tells_of_vacancies(&self) -> bool {
+    /// Whether posters are told of a vacant place. If not, the pool finds a worker at once.
+    pub(crate) fn tells_of_vacancies(&self) -> bool {
         true
     }
 
-    fn notify(&self, worker: usize) {
+    /// Wakes `worker` if it sleeps.
+    pub(crate) fn notify(&self, worker: usize) {
         if self.beds.rouse(worker, false) {
             self.beds.parker(worker).wake();
         }
     }
 
-    fn sleepers(&self) -> u32 {
+    /// Workers asleep, as a hint.
+    pub(crate) fn sleepers(&self) -> u32 {
         // Relaxed: a hint.
         sleepers(self.callable.load(Ordering::Relaxed))
     }
 
-    fn wake_any(&self, near: usize, count: u32) {
+    /// Wakes up to `count` sleepers, those near worker `near` first.
+    pub(crate) fn wake_any(&self, near: usize, count: u32) {
         for _ in 0..count {
             if !self.wake_one(near, false) {
                 return;
@@ -190,7 +195,8 @@ impl<P: Platform> Sleep<P> for Nearest<P> {
         }
     }
 
-    fn start_looking(&self, _: usize) -> Looking {
+    /// A worker begins to look for work.
+    pub(crate) fn start_looking(&self, _: usize) -> Looking {
         Looking {
             after: After::Looking,
             woken: None,
@@ -203,14 +209,19 @@ impl<P: Platform> Sleep<P> for Nearest<P> {
         }
     }
 
-    fn work_found(&self, worker: usize, idle: Looking) -> bool {
+    /// `worker` stops looking: it has work, or need not look any longer. Returns as
+    /// [`posted_by`](Self::posted_by), for the jobs that are left.
+    #[must_use]
+    pub(crate) fn work_found(&self, worker: usize, idle: Looking) -> bool {
         // A worker that was called and found something calls the next: other posts may
         // have been left to it, and a crowd is woken as a tree. So does one that leaves
         // without a look, since what it waited for has come.
         idle.called && self.call(worker)
     }
 
-    fn no_work_found(
+    /// `worker` has searched once more in vain. Returns when it should search again, the latch may be
+    /// set then; and whether it has slept.
+    pub(crate) fn no_work_found(
         &self,
         worker: usize,
         idle: &mut Looking,
@@ -330,15 +341,8 @@ impl<P: Platform> Sleep<P> for Nearest<P> {
         sleep.blocked
     }
 
-    fn woken(idle: &Looking) -> Option<Woken> {
-        idle.woken
-    }
-
-    fn helped(idle: &mut Looking) {
-        idle.after = After::Helping;
-    }
-
-    fn tally(&self) -> Tally {
+    /// What the workers have done about sleeping.
+    pub(crate) fn tally(&self) -> Tally {
         let (sleeps, wakeups) = self.beds.tally();
         Tally {
             sleeps,
@@ -349,6 +353,16 @@ impl<P: Platform> Sleep<P> for Nearest<P> {
 }
 
 impl Looking {
+    /// What the worker was woken by, for the loops.
+    pub(crate) fn woken(&self) -> Option<Woken> {
+        self.woken
+    }
+
+    /// The worker has just helped with a loop.
+    pub(crate) fn helped(&mut self) {
+        self.after = After::Helping;
+    }
+
     /// Whether it waits for a loop, and for nothing else: a fault that a check asks for.
     #[cfg(test)]
     fn is_deaf(&self) -> bool {

@@ -1,7 +1,7 @@
 //! The end of a watch while posters cease to fence: a job that was left to the sentry is seen by it.
 
 use super::super::nearest_checked::{Jobs, LookAtJobs, crowded};
-use super::super::policy::{Scan, Sleep};
+use super::super::policy::Scan;
 use super::Nearest;
 use super::calling::{FREE, FenceFault, WAKING};
 use manycore_check::{
@@ -29,7 +29,7 @@ fn the_watch_ends<P: Platform>(policy: Nearest<P>) {
         1 => policy.count_fenced_post(policy.callable.load(Ordering::Acquire)),
         _ => {
             jobs.push(0);
-            let _ = policy.posted(2, true);
+            let _ = policy.posted_by(|| 2, true);
         }
     });
     let called = policy.callable.load(Ordering::Relaxed) & WAKING != 0;

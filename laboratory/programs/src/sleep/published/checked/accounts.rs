@@ -9,7 +9,7 @@ use super::super::variants::{LazyInactive, NoJecSleepers, Packed, Split, Variant
 use super::between::{Brief, FencedPoster};
 use super::wrapped::{Altered, As};
 use super::{Pool, WithFault};
-use manycore::sleep::parts::Latch;
+use manycore::seam::Latch;
 use manycore_check::{Loom, TornAdd, caught, loom_model, team};
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::marker::PhantomData;

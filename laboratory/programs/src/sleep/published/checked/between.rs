@@ -3,7 +3,7 @@
 
 use super::super::discipline::{AsPublished, Discipline, Sound};
 use crate::sleep::Mode;
-use manycore::sleep::parts::Scan;
+use manycore::seam::Scan;
 use manycore_platform::{Ordering, Platform};
 use std::marker::PhantomData;
 use std::time::Duration;

@@ -10,8 +10,8 @@ use super::super::variants::{
 use super::Pool;
 use super::between::Brief;
 use super::wrapped::{Altered, As};
-use manycore::sleep::Sleep;
-use manycore::sleep::parts::Latch;
+use manycore::seam::Latch;
+use manycore::seam::Sleep;
 use manycore_check::{Loom, caught, loom_model, team};
 use manycore_platform::{Atomic, Futex, Ordering, Platform};
 use std::marker::PhantomData;
@@ -30,7 +30,7 @@ fn one_is_awake_and_busy_elsewhere<V: Variant>() {
             0 => pool.push(0),
             1 => {
                 let idle = pool.policy.start_looking(1);
-                let _ = pool.policy.work_found(1, idle);
+                pool.policy.work_found(1, idle);
                 while done.load(Ordering::Acquire) == 0 {
                     done.wait(0, None);
                 }

@@ -5,8 +5,8 @@ use super::super::discipline::{Discipline, Sound};
 use super::super::variants::{NoInactive, NoJecSleepers, Packed, Split, Variant};
 use super::between::Brief;
 use super::{Pool, WithFault};
-use manycore::sleep::Sleep;
-use manycore::sleep::parts::Latch;
+use manycore::seam::Latch;
+use manycore::seam::Sleep;
 use manycore_check::{Deaf, Loom, caught, loom_model, team};
 use manycore_platform::Platform;
 

@@ -12,9 +12,9 @@ mod wrapped;
 use super::discipline::Discipline;
 use super::protocol::Published;
 use super::variants::Variant;
-use manycore::sleep::Sleep;
-use manycore::sleep::parts::{Idle, Latch};
-use manycore::sleep::parts::{Scan, Setup};
+use manycore::seam::Sleep;
+use manycore::seam::{Idle, Latch};
+use manycore::seam::{Scan, Setup};
 use manycore_check::Faulty;
 use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
 use std::sync::Arc;
@@ -87,13 +87,13 @@ impl<P: Platform, V: Variant, D: Discipline> Pool<P, V, D> {
             deque: Jobs::new(thieves_fence),
             injector: Jobs::new(thieves_fence),
         };
-        let _ = pool.policy.posted(0, true);
+        pool.policy.posted(0, true);
         pool
     }
 
     fn push(&self, poster: usize) {
         self.deque.push();
-        let _ = self.policy.posted(poster, true);
+        self.policy.posted(poster, true);
     }
 
     fn inject(&self) {
@@ -123,7 +123,7 @@ impl<P: Platform, V: Variant, D: Discipline> Pool<P, V, D> {
             }
             self.policy.no_work_found(worker, &mut idle, latch, self);
         }
-        let _ = self.policy.work_found(worker, idle);
+        self.policy.work_found(worker, idle);
         found
     }
 }

@@ -11,8 +11,8 @@ use super::super::variants::{
 use super::between::{Brief, FencedPoster, LooksUnfenced};
 use super::wrapped::{Altered, As};
 use super::{Pool, WithFault};
-use manycore::sleep::Sleep;
-use manycore::sleep::parts::Latch;
+use manycore::seam::Latch;
+use manycore::seam::Sleep;
 use manycore_check::{Deaf, Loom, NoFence, NoHeavyFence, caught, loom_model, team};
 use manycore_platform::{AtomicInteger, Ordering, Platform};
 

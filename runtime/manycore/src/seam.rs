@@ -1,7 +1,38 @@
-//! For crates that put another API over this runtime: the process's global pool, made their way.
+//! The one way into this crate for what is built on it beside programs: the crate `rayon-core`, and
+//! the laboratory. It is no part of the interface, and may change in any release.
+
+pub use crate::pool::Probe;
+pub use crate::sleep::{Idle, Latch, Left, Scan, Setup, Tally};
+#[cfg(feature = "policies")]
+pub use crate::sleep::{Looking, Make, Policy, Remembered, Sleep};
 
 use crate::pool::{BuildError, Builder, FnContext, Making, Pool, ThreadStart};
+use manycore_platform::Platform;
 use std::io;
+
+/// A builder of pools whose sleep policy `make` makes, in the place of the default one.
+#[cfg(feature = "policies")]
+#[must_use]
+pub fn with_policy<P: Platform>(builder: Builder<P>, make: Option<Make<P>>) -> Builder<P> {
+    builder.with_policy(make)
+}
+
+/// What the workers of `pool` have done about sleeping since it was made.
+pub fn tally<P: Platform>(pool: &Pool<P>) -> Tally {
+    pool.registry().tally()
+}
+
+/// Looks at `pool`. Reads two words a thread, and writes nothing.
+///
+/// ```
+/// let pool = manycore::Pool::builder().threads(1).build()?;
+/// let (probe, ()) = pool.join(|| manycore::seam::probe(&pool), || ());
+/// assert_eq!(probe.joining, 1);
+/// # Ok::<(), manycore::BuildError>(())
+/// ```
+pub fn probe<P: Platform>(pool: &Pool<P>) -> Probe {
+    pool.registry().probe()
+}
 
 /// A pool as `builder` describes it, whose threads `name_of` gives names to, if there is one, and
 /// `make` makes, if there is one: as [`Builder::names`] and [`Builder::build_with`], but with

@@ -1,0 +1,223 @@
+//! Another sleep policy in the place of [`Nearest`], for the laboratory (feature `policies`). A program
+//! that does not turn the feature on has none of this, and [`Nearest`] is its pools' policy by type.
+
+use super::nearest;
+use super::policy::{Scan, Setup, Tally};
+use super::{Latch, Nearest, Woken};
+use manycore_platform::Platform;
+
+/// What another policy remembers of a worker that looks for work.
+pub type Remembered = [u32; 2];
+
+/// How another policy is made.
+pub type Make<P> = fn(&Setup<'_, P>) -> Box<dyn Sleep<P>>;
+
+/// How the idle workers of a pool wait for jobs and are woken.
+///
+/// # The pool's part
+///
+/// A worker without work calls [`start_looking`](Self::start_looking), then
+/// searches; after each search without success it calls
+/// [`no_work_found`](Self::no_work_found), which may yield, announce itself, or
+/// sleep; when it has found a job, or what it waits for has come, it calls
+/// [`work_found`](Self::work_found).
+///
+/// A worker that pushes on its own deque calls [`posted`](Self::posted) after the push;
+/// a thread that makes work available otherwise calls [`injected`](Self::injected) after
+/// that; one that sets a latch whose owner sleeps calls [`notify`](Self::notify).
+pub trait Sleep<P: Platform>: Send + Sync {
+    /// Names its words, for a simulator's accounts.
+    fn name(&self);
+
+    /// Worker `poster` has pushed a job; its deque `was_empty` before.
+    fn posted(&self, poster: usize, was_empty: bool);
+
+    /// `jobs` jobs were put where any worker finds them, near worker `near`;
+    /// none `was_empty` before. Contains a full fence.
+    fn injected(&self, near: usize, jobs: u32, was_empty: bool);
+
+    /// Wakes `worker` if it sleeps.
+    fn notify(&self, worker: usize);
+
+    /// Workers asleep, as a hint.
+    fn sleepers(&self) -> u32;
+
+    /// Wakes up to `count` sleepers, near worker `near` first if it can.
+    fn wake_any(&self, near: usize, count: u32);
+
+    /// `worker` begins to look for work.
+    fn start_looking(&self, worker: usize) -> Remembered;
+
+    /// `worker` stops looking: it has work, or need not look any longer.
+    fn work_found(&self, worker: usize, remembered: Remembered);
+
+    /// `worker` has searched once more in vain. Returns when it should search
+    /// again, the latch may be set then; and whether it has slept.
+    fn no_work_found(
+        &self,
+        worker: usize,
+        remembered: &mut Remembered,
+        latch: &Latch<P>,
+        scan: &dyn Scan,
+    ) -> bool;
+
+    /// What the workers have done about sleeping.
+    fn tally(&self) -> Tally;
+}
+
+/// A pool's policy.
+pub struct Policy<P: Platform>(Which<P>);
+
+enum Which<P: Platform> {
+    Nearest(Nearest<P>),
+    Other(Box<dyn Sleep<P>>),
+}
+
+/// A worker that looks for work.
+pub struct Looking(Looks);
+
+enum Looks {
+    Nearest(nearest::Looking),
+    Other(Remembered),
+}
+
+/// The same call of either policy.
+macro_rules! of_either {
+    ($policy:expr, $call:ident($($argument:expr),*)) => {
+        match &$policy.0 {
+            Which::Nearest(nearest) => nearest.$call($($argument),*),
+            Which::Other(other) => other.$call($($argument),*),
+        }
+    };
+}
+
+impl<P: Platform> Policy<P> {
+    /// What `other` makes, or else [`Nearest`].
+    pub fn new(setup: &Setup<'_, P>, other: Option<Make<P>>) -> Self {
+        Self(match other {
+            None => Which::Nearest(Nearest::new(setup)),
+            Some(make) => Which::Other(make(setup)),
+        })
+    }
+
+    pub(crate) fn name(&self) {
+        of_either!(self, name());
+    }
+
+    #[inline(always)]
+    pub(crate) fn asks_empty(&self) -> bool {
+        match &self.0 {
+            Which::Nearest(nearest) => nearest.asks_empty(),
+            Which::Other(_) => true,
+        }
+    }
+
+    /// A worker has pushed a job; its deque `was_empty` before. `true`: nobody is there for it,
+    /// and a place is vacant.
+    #[inline(always)]
+    #[must_use]
+    pub fn posted_by(&self, poster: impl FnOnce() -> usize, was_empty: bool) -> bool {
+        match &self.0 {
+            Which::Nearest(nearest) => nearest.posted_by(poster, was_empty),
+            Which::Other(other) => {
+                other.posted(poster(), was_empty);
+                false
+            }
+        }
+    }
+
+    pub(crate) fn injected(&self, near: usize, jobs: u32, was_empty: bool) -> bool {
+        match &self.0 {
+            Which::Nearest(nearest) => nearest.injected(near, jobs, was_empty),
+            Which::Other(other) => {
+                other.injected(near, jobs, was_empty);
+                false
+            }
+        }
+    }
+
+    pub(crate) fn set_vacant(&self, vacant: bool) {
+        if let Which::Nearest(nearest) = &self.0 {
+            nearest.set_vacant(vacant);
+        }
+    }
+
+    pub(crate) fn tells_of_vacancies(&self) -> bool {
+        matches!(self.0, Which::Nearest(_))
+    }
+
+    pub(crate) fn notify(&self, worker: usize) {
+        of_either!(self, notify(worker));
+    }
+
+    /// Workers asleep, as a hint.
+    pub fn sleepers(&self) -> u32 {
+        of_either!(self, sleepers())
+    }
+
+    pub(crate) fn wake_any(&self, near: usize, count: u32) {
+        of_either!(self, wake_any(near, count));
+    }
+
+    /// `worker` begins to look for work.
+    pub fn start_looking(&self, worker: usize) -> Looking {
+        Looking(match &self.0 {
+            Which::Nearest(nearest) => Looks::Nearest(nearest.start_looking(worker)),
+            Which::Other(other) => Looks::Other(other.start_looking(worker)),
+        })
+    }
+
+    /// `worker` stops looking. Returns as [`posted_by`](Self::posted_by), for the jobs that are left.
+    #[must_use]
+    pub fn work_found(&self, worker: usize, looking: Looking) -> bool {
+        match (&self.0, looking.0) {
+            (Which::Nearest(nearest), Looks::Nearest(looking)) => {
+                nearest.work_found(worker, looking)
+            }
+            (Which::Other(other), Looks::Other(remembered)) => {
+                other.work_found(worker, remembered);
+                false
+            }
+            _ => unreachable!("a worker looks by the policy of its pool"),
+        }
+    }
+
+    /// `worker` has searched once more in vain; whether it has slept.
+    pub fn no_work_found(
+        &self,
+        worker: usize,
+        looking: &mut Looking,
+        latch: &Latch<P>,
+        scan: &dyn Scan,
+    ) -> bool {
+        match (&self.0, &mut looking.0) {
+            (Which::Nearest(nearest), Looks::Nearest(looking)) => {
+                nearest.no_work_found(worker, looking, latch, scan)
+            }
+            (Which::Other(other), Looks::Other(remembered)) => {
+                other.no_work_found(worker, remembered, latch, scan)
+            }
+            _ => unreachable!("a worker looks by the policy of its pool"),
+        }
+    }
+
+    /// What the workers have done about sleeping.
+    pub fn tally(&self) -> Tally {
+        of_either!(self, tally())
+    }
+}
+
+impl Looking {
+    pub(crate) fn woken(&self) -> Option<Woken> {
+        match &self.0 {
+            Looks::Nearest(looking) => looking.woken(),
+            Looks::Other(_) => None,
+        }
+    }
+
+    pub(crate) fn helped(&mut self) {
+        if let Looks::Nearest(looking) = &mut self.0 {
+            looking.helped();
+        }
+    }
+}
