@@ -206,9 +206,11 @@ impl<P: Platform> State<'_, P> {
         !before.is_vacant() && after.is_vacant()
     }
 
-    /// No job of the pool's own is left.
+    /// No job of the pool's own is left. A slot that is vacant for a worker that returns stays so.
     pub(in crate::pool) fn end_posts(&mut self) {
-        self.change(Word::unattended);
+        if !self.is_awaited() {
+            self.change(Word::unattended);
+        }
     }
 
     /// Fills the slot if it is vacant.

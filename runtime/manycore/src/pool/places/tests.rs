@@ -42,6 +42,8 @@ struct Walk {
     jobs: usize,
     /// Whether a place was lost: then a job may be unattended.
     lost: bool,
+    /// Whether the slot may be vacant for a worker that has returned since.
+    listed: bool,
     announced: bool,
     random: Rng,
     mistake: Option<Mistake>,
@@ -61,6 +63,7 @@ impl Walk {
             caller: false,
             jobs: 0,
             lost: false,
+            listed: false,
             announced: false,
             refuses: random.u8(..) < 64,
             random,
@@ -162,6 +165,7 @@ impl Walk {
                 };
                 if self.random.bool() {
                     self.change(|places| places.list_first(id));
+                    self.listed = true;
                     self.workers[id] = At::Returning;
                 } else if let Listed::Placed(place) = self.change(|places| places.list(id)) {
                     if (place, id) == (0, 0) {
@@ -238,7 +242,7 @@ impl Walk {
         self.end_visit(&successor);
     }
 
-    fn check(&self) {
+    fn check(&mut self) {
         let holders = |place| {
             self.workers
                 .iter()
@@ -265,9 +269,10 @@ impl Walk {
             "{word:?}: unattended"
         );
         assert!(
-            waits || !word.is_vacant() || self.lost,
+            waits || self.listed || !word.is_vacant(),
             "{word:?}: vacant for nothing"
         );
+        self.listed &= word.is_vacant();
     }
 
     fn go(seed: u64, mistake: Option<Mistake>) {
