@@ -56,7 +56,7 @@ impl<'a, P: Platform> Stay<'a, P> {
     /// Until the thread that is to be started can be joined by the pool, or its place has gone
     /// elsewhere.
     pub(super) fn of(registry: &'a Registry<P>, successor: &Successor) -> Option<Self> {
-        (successor.is_counted()).then_some(Self(registry))
+        successor.is_counted().then(|| Self(registry))
     }
 }
 
@@ -190,7 +190,7 @@ impl<P: Platform> Registry<P> {
                 if enters {
                     places.begin_visit();
                 }
-                enters.then_some(Stay(self))
+                enters.then(|| Stay(self))
             })
         };
         let _stay = loop {
