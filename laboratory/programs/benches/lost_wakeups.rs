@@ -13,7 +13,7 @@
 //! `ITERATIONS`: 100,000 by default. `POLICY`: every sound one by default. `MODE`:
 //! `sound` or `as-published`.
 
-use manycore::seam::{Make, tally, with_policy};
+use manycore::seam::{BuilderExt, Make, tally};
 use manycore::{Native, Pool};
 use manycore_programs::sleep::{Mode, policies, policy};
 use std::process::ExitCode;
@@ -56,9 +56,7 @@ fn look(make: Option<Make<Native>>, iterations: u64) -> Found {
     // A pool adopts a thread for good.
     let run = move || {
         let builder = Pool::builder().threads(2).adopt_current_thread(true);
-        let pool = with_policy(builder, make)
-            .build()
-            .expect("a pool of two threads");
+        let pool = builder.policy(make).build().expect("a pool of two threads");
         let ran = Arc::new(Ran::default());
         let mut lost = 0;
         for i in 0..iterations {

@@ -83,6 +83,7 @@ mod irregular;
 mod load;
 mod mutex;
 mod names;
+pub mod partition;
 #[cfg(feature = "sleep")]
 pub mod sleep;
 pub mod spmd;

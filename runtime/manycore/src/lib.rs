@@ -102,7 +102,6 @@
 
 #[cfg(test)]
 mod conserving;
-pub mod cost;
 pub mod iter;
 mod loops;
 mod partition;
@@ -116,12 +115,12 @@ mod steal;
 pub use loops::{Loop, chunks_mut, for_each, for_each_mut, map_reduce, parallel_for};
 pub use manycore_cores::{elastic, topology};
 pub use manycore_platform::{Native, Platform};
-pub use partition::{Block, ParsePartitionerError, Partitioner};
+pub use partition::Partitioner;
 pub use pool::{
-    BroadcastContext, BuildError, Builder, FnContext, Pool, Scope, ScopeFifo, ThreadStart, Yield,
-    broadcast, current_num_threads, current_thread_has_pending_tasks, current_thread_index,
-    in_place_scope, in_place_scope_fifo, join, join_context, scope, scope_fifo, spawn,
-    spawn_broadcast, spawn_fifo, yield_local, yield_now,
+    BroadcastContext, BuildError, Builder, FnContext, Pool, Scope, ScopeFifo, Yield, broadcast,
+    current_num_threads, current_thread_has_pending_tasks, current_thread_index, in_place_scope,
+    in_place_scope_fifo, join, join_context, scope, scope_fifo, spawn, spawn_broadcast, spawn_fifo,
+    yield_local, yield_now,
 };
 pub use topology::Affinity;
 

@@ -1,20 +1,23 @@
 //! The one way into this crate for what is built on it beside programs: the crate `rayon-core`, and
 //! the laboratory. It is no part of the interface, and may change in any release.
 
-pub use crate::pool::Probe;
+pub use crate::loops::{Divided, divided};
+pub use crate::partition::{Claims, Partition};
+pub use crate::pool::{BuilderExt, Probe, ThreadStart};
 pub use crate::sleep::{Idle, Latch, Left, Scan, Setup, Tally};
 #[cfg(feature = "policies")]
 pub use crate::sleep::{Looking, Make, Policy, Remembered, Sleep};
 
-use crate::pool::{BuildError, Builder, FnContext, Making, Pool, ThreadStart};
+use crate::partition::Partitioner;
+use crate::pool::{BuildError, Builder, FnContext, Making, Pool};
 use manycore_platform::Platform;
 use std::io;
 
-/// A builder of pools whose sleep policy `make` makes, in the place of the default one.
-#[cfg(feature = "policies")]
+/// Each thread claims blocks of so many `iterations` from a range of its own, and takes half of
+/// another's when it is empty.
 #[must_use]
-pub fn with_policy<P: Platform>(builder: Builder<P>, make: Option<Make<P>>) -> Builder<P> {
-    builder.with_policy(make)
+pub fn sharded(iterations: usize) -> Partitioner {
+    Partitioner::sharded(iterations)
 }
 
 /// What the workers of `pool` have done about sleeping since it was made.
@@ -35,12 +38,31 @@ pub fn probe<P: Platform>(pool: &Pool<P>) -> Probe {
 }
 
 /// A pool as `builder` describes it, whose threads `name_of` gives names to, if there is one, and
-/// `make` makes, if there is one: as [`Builder::names`] and [`Builder::build_with`], but with
-/// functions that need not outlive the call. A name is asked for just before its thread is made.
+/// `make` makes, if there is one. A name is asked for just before its thread is made.
+///
+/// `make` is called once for each thread, on the current one, and has another thread
+/// [run](ThreadStart::run) what it is given. Then the pool is [dedicated](Builder::dedicated) and has
+/// no [reserve](BuilderExt::reserve), its threads are bound to nothing, and its end waits for none of
+/// them: whoever has made them may.
 ///
 /// # Errors
 ///
-/// As [`Builder::build`] and [`Builder::build_with`].
+/// As [`Builder::build`]; an error of `make` is a [`BuildError::Spawn`].
+///
+/// ```
+/// use manycore::{Pool, seam};
+///
+/// let mut threads = Vec::new();
+/// let mut make = |start: seam::ThreadStart| {
+///     threads.push(std::thread::spawn(|| start.run()));
+///     Ok(())
+/// };
+/// let pool = seam::build(&Pool::builder().threads(2), None, Some(&mut make))?;
+/// assert_eq!(pool.join(|| 1, || 2), (1, 2));
+/// drop(pool);
+/// threads.into_iter().for_each(|thread| thread.join().unwrap());
+/// # Ok::<(), manycore::BuildError>(())
+/// ```
 pub fn build(
     builder: &Builder,
     name_of: Option<&dyn Fn(usize) -> String>,

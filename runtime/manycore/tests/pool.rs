@@ -36,7 +36,7 @@ fn on_workers<R: Send>(pool: &Pool, look: impl Fn() -> R + Sync) -> Vec<R> {
     let caller = thread::current().id();
     let seen = Mutex::new((Vec::new(), Vec::new()));
     eventually("every worker takes part", || {
-        pool.with(Partitioner::Static)
+        pool.with(Partitioner::fixed_block(1))
             .parallel_for(0..8 * pool.threads(), |_| {
                 let id = thread::current().id();
                 let mut seen = seen.lock().unwrap();

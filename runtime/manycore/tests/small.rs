@@ -2,24 +2,20 @@
 //! no other test can: races on plain memory, and references to what is gone.
 
 use manycore::prelude::*;
-use manycore::{Block, Partitioner, Pool};
+use manycore::{Partitioner, Pool, seam};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-const PARTITIONERS: [Partitioner; 10] = [
-    Partitioner::Static,
-    Partitioner::FixedBlock(Block::Size(std::num::NonZeroUsize::MIN)),
-    Partitioner::FixedBlock(Block::Auto),
-    Partitioner::Guided,
-    Partitioner::Factoring,
-    Partitioner::Sharded(Block::Size(std::num::NonZeroUsize::MIN)),
-    Partitioner::Sharded(Block::Auto),
-    Partitioner::Split,
-    Partitioner::Adaptive,
-    // Again: it has seen the loop before.
-    Partitioner::Adaptive,
-];
+fn partitioners() -> [Partitioner; 4] {
+    [
+        Partitioner::fixed_block(1),
+        seam::sharded(1),
+        Partitioner::default(),
+        // Again: it has seen the loop before.
+        Partitioner::default(),
+    ]
+}
 
 fn pool(threads: usize) -> Pool {
     Pool::builder()
@@ -39,7 +35,7 @@ fn fill(pool: &Pool, partitioner: Partitioner, n: usize) {
 #[test]
 fn every_partitioner() {
     let pool = pool(3);
-    for partitioner in PARTITIONERS {
+    for partitioner in partitioners() {
         fill(&pool, partitioner, 7);
     }
 }
@@ -47,7 +43,7 @@ fn every_partitioner() {
 #[test]
 fn loops_in_loops() {
     let pool = pool(3);
-    for partitioner in [Partitioner::Static, Partitioner::Adaptive] {
+    for partitioner in [Partitioner::fixed_block(1), Partitioner::default()] {
         let mut rows = vec![vec![0; 3]; 4];
         pool.with(partitioner).for_each_mut(&mut rows, |row| {
             pool.with(partitioner).for_each_mut(row, |item| *item += 1);
@@ -63,8 +59,8 @@ fn loops_from_two_threads() {
         for _ in 0..2 {
             scope.spawn(|| {
                 for _ in 0..3 {
-                    fill(&pool, Partitioner::Static, 3);
-                    fill(&pool, Partitioner::Sharded(Block::size(1)), 5);
+                    fill(&pool, Partitioner::fixed_block(1), 3);
+                    fill(&pool, seam::sharded(1), 5);
                 }
             });
         }
@@ -74,7 +70,7 @@ fn loops_from_two_threads() {
 #[test]
 fn a_panic_in_a_body() {
     let pool = pool(2);
-    for partitioner in PARTITIONERS {
+    for partitioner in partitioners() {
         let caught = catch_unwind(AssertUnwindSafe(|| {
             pool.with(partitioner).parallel_for(0..4, |i| {
                 if i == 2 {
@@ -106,9 +102,10 @@ fn pools_that_end_at_once_or_asleep() {
     let idle = pool(3);
     thread::sleep(std::time::Duration::from_millis(1));
     let calls = AtomicUsize::new(0);
-    idle.with(Partitioner::Static).parallel_for(0..3, |_| {
-        calls.fetch_add(1, Ordering::Relaxed);
-    });
+    idle.with(Partitioner::fixed_block(1))
+        .parallel_for(0..3, |_| {
+            calls.fetch_add(1, Ordering::Relaxed);
+        });
     assert_eq!(calls.into_inner(), 3);
 }
 

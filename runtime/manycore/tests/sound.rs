@@ -98,23 +98,24 @@ fn a_loop_is_posted_in_the_place_that_its_caller_has_then() {
                 begun.wait("a job takes a place");
             }
             let whole = AtomicBool::new(false);
-            pool.with(Partitioner::Static).parallel_for(0..2, |outer| {
-                if outer == 1 {
-                    return;
-                }
-                let is = is_whole(1_000, |i| {
-                    if i > 0 {
-                        return work(10);
+            pool.with(Partitioner::fixed_block(1))
+                .parallel_for(0..2, |outer| {
+                    if outer == 1 {
+                        return;
                     }
-                    free.happen();
-                    let back = Event::default();
-                    wait_for_a_stranger(&pool, &back);
-                    back.happen();
-                    // Time for the stranger's thread to look for loops.
-                    work(300);
+                    let is = is_whole(1_000, |i| {
+                        if i > 0 {
+                            return work(10);
+                        }
+                        free.happen();
+                        let back = Event::default();
+                        wait_for_a_stranger(&pool, &back);
+                        back.happen();
+                        // Time for the stranger's thread to look for loops.
+                        work(300);
+                    });
+                    whole.store(is, SeqCst);
                 });
-                whole.store(is, SeqCst);
-            });
             over.happen();
             whole.into_inner()
         });

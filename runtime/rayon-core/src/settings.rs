@@ -2,6 +2,7 @@
 //! be changed, or by an extension of the builder.
 
 use crate::builder::ThreadPoolBuilder;
+use manycore::seam::BuilderExt;
 use manycore::{Affinity, Builder};
 use std::env;
 

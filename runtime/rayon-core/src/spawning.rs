@@ -2,7 +2,8 @@
 
 use crate::error::ThreadPoolBuildError;
 use crate::handlers::NameOf;
-use manycore::{Builder, Pool, ThreadStart, seam};
+use manycore::seam::{self, ThreadStart};
+use manycore::{Builder, Pool};
 use std::cell::RefCell;
 use std::{fmt, io, thread};
 

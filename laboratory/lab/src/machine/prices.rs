@@ -2,10 +2,10 @@
 
 use super::MachineReport;
 use super::simulated::{Operation, SimulatedReport, State};
-use manycore::cost::Prices;
 use manycore::topology::Distance;
 use manycore_chip::config::Config;
 use manycore_platform::{Native, Platform};
+use manycore_programs::cost::Prices;
 use manycore_programs::{Folding, Load, TaskSize, UnitTask};
 use serde::{Deserialize, Serialize};
 

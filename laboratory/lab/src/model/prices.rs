@@ -5,7 +5,7 @@ use super::error::ModelError;
 use super::shipped;
 use crate::input;
 use crate::machine::MachinePrices;
-use manycore::cost::{self, Machine, Prices, Task};
+use manycore_programs::cost::{self, Machine, Prices, Task};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io::Write;

@@ -4,7 +4,7 @@ use super::configuration::{Configuration, ITERATIONS};
 use super::eval::Score;
 use super::prices::PriceList;
 use super::*;
-use manycore::cost::{self, Machine, Prices, Task};
+use manycore_programs::cost::{self, Machine, Prices, Task};
 use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;

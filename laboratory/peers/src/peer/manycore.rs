@@ -3,7 +3,8 @@
 use super::fork::{Fork, Recursions};
 use super::{Clients, ForEach, JoinSession, Peer, Session, from_threads};
 use anyhow::{Context, Result};
-use manycore::{Partitioner, Pool};
+use manycore::Pool;
+use manycore_programs::partition::{Loops, Partitioner};
 
 pub(super) struct Manycore {
     pool: Pool,
@@ -60,7 +61,7 @@ struct Chosen<'a> {
 
 impl ForEach for Chosen<'_> {
     fn for_each(&mut self, n: usize, body: impl Fn(usize) + Send + Sync) {
-        self.pool.with(self.partitioner).parallel_for(0..n, body);
+        Loops::new(self.pool, self.partitioner).parallel_for(0..n, body);
     }
 }
 

@@ -1,3 +1,158 @@
-//! Cost models of the block size as others have published them.
+//! What a parallel loop costs over one shared counter, as pure functions of a measured machine and a
+//! measured task; the block size follows.
+//!
+//! ```
+//! use manycore_programs::cost::{self, Machine, Task};
+//!
+//! let one_socket = Machine::new(24, 1);
+//! let two_sockets = Machine::new(48, 2);
+//! let task = Task::new(800.0);
+//! // A counter that crosses sockets is worth fewer, longer blocks.
+//! let block = |machine| cost::balanced_block(machine, &task, 4096);
+//! assert!(block(&two_sockets) > 1.2 * block(&one_socket));
+//! ```
+//!
+//! Times are in nanoseconds. Every function is total: no threads count as one,
+//! no iterations as a loop that ends at once, and a time that is negative or no
+//! number as zero, so results are finite whatever a measurement came to.
+//!
+//! Two models:
+//!
+//! * [`latency`] and [`best_block`]: how the latency comes about. Used by `fixed-block` without a
+//!   size.
+//! * [`published`]: the formula with trained weights that *Influence of atomic FAA on ParallelFor*
+//!   (R. Shuai, 2021) prints.
+//!
+//! How well all this predicts what others have measured:
+//! `laboratory/lab/src/model/README.md`.
 
+mod law;
 pub mod published;
+
+pub use law::{balanced_block, best_block, latency};
+
+/// What a machine charges for the steps of a loop. `manycore machine`, the laboratory's
+/// command, measures all of them.
+///
+/// ```
+/// use manycore_programs::cost::Prices;
+///
+/// // Measured here, the rest as on most machines.
+/// let prices = Prices { handoff_ns: 24.0, ..Prices::default() };
+/// assert!(prices.crossing_ns > prices.handoff_ns);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Prices {
+    /// What a claim takes its thread when nobody else wants the counter: the
+    /// fetch-and-add and the loop around it.
+    pub claim_ns: f64,
+    /// A fetch-and-add on a line that another core of the same core group has written.
+    pub handoff_ns: f64,
+    /// The same if that core is in another group. Never taken as less than the hand-off.
+    pub crossing_ns: f64,
+    /// How much later each thread arrives than the one before.
+    pub launch_ns: f64,
+}
+
+impl Default for Prices {
+    /// What machines charge on which nobody has measured: one of 2 to 4 GHz, whose
+    /// workers are awake when the loop comes.
+    fn default() -> Self {
+        Self::TYPICAL
+    }
+}
+
+impl Prices {
+    const TYPICAL: Self = Self {
+        claim_ns: 10.0,
+        handoff_ns: 60.0,
+        crossing_ns: 140.0,
+        launch_ns: 400.0,
+    };
+}
+
+/// The team that runs a loop and what its machine charges.
+///
+/// ```
+/// use manycore_programs::cost::{Machine, Prices};
+///
+/// let prices = Prices { claim_ns: 20.0, ..Prices::default() };
+/// let machine = Machine { prices, ..Machine::new(2, 1) };
+/// assert_eq!(machine.threads, 2);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Machine {
+    /// Threads that take part, the launching one counted.
+    pub threads: usize,
+    /// The share of them outside the launching thread's core group.
+    pub outside: f64,
+    /// What its steps cost.
+    pub prices: Prices,
+}
+
+impl Machine {
+    /// A team spread evenly over `core_groups` groups, at the prices of
+    /// [`Prices::default`].
+    ///
+    /// ```
+    /// let machine = manycore_programs::cost::Machine::new(32, 8);
+    /// assert_eq!(machine.outside, 7.0 / 8.0);
+    /// ```
+    #[must_use]
+    pub const fn new(threads: usize, core_groups: usize) -> Self {
+        let outside = if core_groups > 1 {
+            1.0 - 1.0 / core_groups as f64
+        } else {
+            0.0
+        };
+        Self {
+            threads,
+            outside,
+            prices: Prices::TYPICAL,
+        }
+    }
+}
+
+/// What a loop's body costs.
+///
+/// ```
+/// use manycore_programs::cost::Task;
+///
+/// let even = Task::new(100.0);
+/// let uneven = Task { spread: 0.5, ..even };
+/// assert_eq!(uneven.iteration_ns, 100.0);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Task {
+    /// The mean time of an iteration.
+    pub iteration_ns: f64,
+    /// Standard deviation of a block's time over its mean. For independent
+    /// iterations this falls with the block; what costs is neighbours that are
+    /// long together, so the model takes it as the same for all blocks.
+    pub spread: f64,
+}
+
+impl Task {
+    /// A task whose iterations all take the same time.
+    ///
+    /// ```
+    /// assert_eq!(manycore_programs::cost::Task::new(5.0).spread, 0.0);
+    /// ```
+    #[must_use]
+    pub const fn new(iteration_ns: f64) -> Self {
+        Self {
+            iteration_ns,
+            spread: 0.0,
+        }
+    }
+}
+
+/// A quantity as the models take it: between nothing and far beyond anything
+/// real, and small enough that no product of a few overflows.
+fn sane(value: f64) -> f64 {
+    if value.is_nan() {
+        0.0
+    } else {
+        value.clamp(0.0, 1e18)
+    }
+}

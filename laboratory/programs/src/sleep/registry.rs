@@ -97,19 +97,20 @@ pub fn policies() -> Vec<(&'static str, Mode)> {
     all.chain(of(Mode::AsPublished)).collect()
 }
 
-/// How the policy of this name and mode is made, for [`seam::with_policy`](manycore::seam::with_policy);
-/// `None`: it is ours.
+/// How the policy of this name and mode is made, for
+/// [`BuilderExt::policy`](manycore::seam::BuilderExt::policy); `None`: it is ours.
 ///
 /// # Errors
 ///
 /// [`UnknownPolicy`], which lists those there are.
 ///
 /// ```
-/// use manycore::{Pool, seam};
+/// use manycore::Pool;
+/// use manycore::seam::BuilderExt;
 /// use manycore_programs::sleep::{Mode, policy};
 ///
 /// let split = policy("split-padded", Mode::Sound)?;
-/// let pool = seam::with_policy(Pool::builder().threads(2), split).build()?;
+/// let pool = Pool::builder().threads(2).policy(split).build()?;
 /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

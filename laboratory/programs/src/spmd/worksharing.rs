@@ -158,7 +158,7 @@ pub struct Looped<'a, P: Platform> {
 impl<'a, P: Platform> Looped<'a, P> {
     /// On this pool.
     pub fn on(pool: &'a Pool<P>) -> Self {
-        Self::with(pool.with(manycore::Partitioner::Adaptive))
+        Self::with(pool.with(manycore::Partitioner::default()))
     }
 
     /// With the partitioner of these loops.

@@ -12,7 +12,7 @@
 //!   longer than posting costs; then the rest is posted. A few iterations that
 //!   might each be long are posted at once.
 //! * A posted loop is sharded. Each participant times every block and sizes the
-//!   next by time, not by count, as the cost model says (`cost::claim_time`) for
+//!   next by time, not by count, as the balance of claims and waits says (`claim_time`) for
 //!   what is left of its range and what a claim costs on this machine.
 //!
 //! Memory traffic of a claim: one locked instruction on the participant's own

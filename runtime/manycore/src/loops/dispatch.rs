@@ -1,10 +1,9 @@
-//! From a partitioner's name to the code that runs a loop by it.
+//! From a partitioner to the code that runs a loop by it.
 
+use super::adaptive;
 use super::launch::Wake;
-use super::{adaptive, auto, split};
 use crate::partition::{
-    ALONE, Block, Body, Claims, Factoring, FixedBlock, Guided, Partition, Partitioner, Ranges,
-    Sharded, Static,
+    ALONE, Body, Claims, Division, FixedBlock, Partition, Partitioner, Ranges, Sharded,
 };
 use crate::pool::{Address, BoardSlot, Context, Registry};
 use manycore_platform::Native;
@@ -40,29 +39,14 @@ fn dispatch<P: Platform>(
     n: usize,
     body: Body<'_>,
 ) {
-    match partitioner {
-        Partitioner::Adaptive => adaptive::run(pool, start, n, body),
-        Partitioner::Static => {
-            run(pool, start, n, body, None, |_, _| {
-                Static::<P>::new(n, pool.shared().allowed())
-            });
-        }
-        Partitioner::FixedBlock(Block::Size(block)) => {
+    match partitioner.0 {
+        Division::Adaptive => adaptive::run(pool, start, n, body),
+        Division::FixedBlock(block) => {
             run(pool, start, n, body, Some(block), |_, _| {
                 FixedBlock::<P>::new(n, block, pool.shared().threads())
             });
         }
-        Partitioner::Guided => {
-            run(pool, start, n, body, None, |_, _| {
-                Guided::<P>::new(n, pool.shared().allowed())
-            });
-        }
-        Partitioner::Factoring => {
-            run(pool, start, n, body, None, |_, _| {
-                Factoring::<P>::new(n, pool.shared().allowed())
-            });
-        }
-        Partitioner::Sharded(Block::Size(block)) => {
+        Division::Sharded(block) => {
             run(pool, start, n, body, Some(block), |slot, rank| Sharded {
                 ranges: Ranges::new(
                     slot.shards(pool.shared().threads()),
@@ -73,19 +57,12 @@ fn dispatch<P: Platform>(
                 block,
             });
         }
-        Partitioner::Split => {
-            split::run(pool, body, start..start + n);
-        }
-        Partitioner::FixedBlock(Block::Auto) => {
-            auto::run(pool, start, n, body, Partitioner::FixedBlock);
-        }
-        Partitioner::Sharded(Block::Auto) => auto::run(pool, start, n, body, Partitioner::Sharded),
     }
 }
 
 /// Posts a loop that is to be shared whatever it costs, waking who sleeps. No
 /// block is longer than `block`. `partition` is as for [`Registry::post`].
-fn run<'p, P: Platform, S: Partition>(
+pub(super) fn run<'p, P: Platform, S: Partition>(
     pool: &'p Registry<P>,
     start: usize,
     n: usize,

@@ -3,7 +3,7 @@
 
 use super::launch::LoopFrame;
 use crate::partition::checked::HandedOut;
-use crate::partition::{Body, Partition, Ranges, Sharded, Shards, Static};
+use crate::partition::{Body, FixedBlock, Partition, Ranges, Sharded, Shards};
 use crate::pool::{Gate, Part};
 use manycore_check::{
     Faulty, Loom, Relaxed, Shuttle, TornCas, caught, loom_model, shuttle_pct, shuttle_random, team,
@@ -122,10 +122,11 @@ fn it_grows_and_shrinks_and_grows() {
 }
 
 #[test]
-fn shares_that_are_taken_are_finished() {
+fn blocks_that_are_taken_are_finished() {
     for changes in [&[1][..], &[1, 2]] {
         loom_model(Some(2), move || {
-            loop_while_it_changes::<Loom, _>(Static::<Loom>::new(4, 2), 4, 1, changes, None);
+            let twos = FixedBlock::<Loom>::new(4, NonZeroUsize::new(2).unwrap(), 2);
+            loop_while_it_changes::<Loom, _>(twos, 4, 1, changes, None);
         });
     }
 }

@@ -1,9 +1,9 @@
 //! Parallel loops over index ranges and slices.
 
 mod adaptive;
-mod auto;
 mod believed;
 mod dispatch;
+mod divided;
 mod launch;
 #[cfg(test)]
 mod leaving_checked;
@@ -11,8 +11,8 @@ mod parts;
 mod reduce;
 mod scan;
 mod slices;
-mod split;
 
+pub use divided::{Divided, divided};
 pub(crate) use parts::Parts;
 pub use reduce::map_reduce;
 pub use slices::{chunks_mut, for_each, for_each_mut};
@@ -25,14 +25,14 @@ use std::fmt;
 use std::ops::Range;
 
 /// A pool's loops with a chosen partitioner; made by [`Pool::with`]. The same
-/// methods are on [`Pool`] itself, with [`Partitioner::Adaptive`].
+/// methods are on [`Pool`] itself, with the default [`Partitioner`].
 ///
 /// ```
 /// use manycore::{Partitioner, Pool};
 ///
 /// let pool = Pool::builder().threads(2).build()?;
 /// let mut squares = vec![0; 100];
-/// pool.with(Partitioner::Guided).chunks_mut(&mut squares, 10, |chunk, items| {
+/// pool.with(Partitioner::fixed_block(4)).chunks_mut(&mut squares, 10, |chunk, items| {
 ///     for (i, item) in items.iter_mut().enumerate() {
 ///         *item = (chunk * 10 + i).pow(2);
 ///     }
@@ -73,7 +73,7 @@ impl<'a, P: Platform> Loop<'a, P> {
     ///
     /// let pool = Pool::builder().threads(2).build()?;
     /// let sum = AtomicUsize::new(0);
-    /// pool.with(Partitioner::Factoring).parallel_for(10..20, |i| {
+    /// pool.with(Partitioner::fixed_block(4)).parallel_for(10..20, |i| {
     ///     sum.fetch_add(i, Relaxed);
     /// });
     /// assert_eq!(sum.into_inner(), 145);
@@ -93,10 +93,10 @@ impl<'a, P: Platform> Loop<'a, P> {
     /// As [`parallel_for`](Self::parallel_for).
     ///
     /// ```
-    /// use manycore::{Block, Partitioner, Pool};
+    /// use manycore::{Partitioner, Pool};
     ///
     /// let pool = Pool::builder().threads(2).build()?;
-    /// let eights = pool.with(Partitioner::FixedBlock(Block::size(8)));
+    /// let eights = pool.with(Partitioner::fixed_block(8));
     /// eights.parallel_for_blocks(0..100, |block| assert!(block.len() <= 8));
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
@@ -106,18 +106,17 @@ impl<'a, P: Platform> Loop<'a, P> {
     }
 
     /// Runs `body` on blocks with the rank of the thread that runs it: below
-    /// the pool's threads, and one thread's alone while the loop lasts. Blocks of
-    /// `split` have none ([`NO_RANK`]).
+    /// the pool's threads, and one thread's alone while the loop lasts.
     #[inline]
     pub(crate) fn ranked(&self, range: Range<usize>, body: impl Fn(usize, Range<usize>) + Sync) {
         dispatch::drive(self.pool, self.partitioner, range, Body::new(&body));
     }
 }
 
-/// The loops of [`Loop`], with [`Partitioner::Adaptive`].
+/// The loops of [`Loop`], with the default [`Partitioner`].
 impl<P: Platform> Pool<P> {
     /// The pool's loops with `partitioner` in place of
-    /// [`Partitioner::Adaptive`].
+    /// the default [`Partitioner`].
     ///
     /// ```
     /// use manycore::{Partitioner, Pool};
@@ -125,7 +124,7 @@ impl<P: Platform> Pool<P> {
     ///
     /// let pool = Pool::builder().threads(2).build()?;
     /// let calls = AtomicUsize::new(0);
-    /// pool.with(Partitioner::Static).parallel_for(0..100, |_| {
+    /// pool.with(Partitioner::fixed_block(16)).parallel_for(0..100, |_| {
     ///     calls.fetch_add(1, Relaxed);
     /// });
     /// assert_eq!(calls.into_inner(), 100);
@@ -160,7 +159,7 @@ impl<P: Platform> Pool<P> {
     /// ```
     #[inline]
     pub fn parallel_for(&self, range: Range<usize>, body: impl Fn(usize) + Sync) {
-        self.with(Partitioner::Adaptive).parallel_for(range, body);
+        self.with(Partitioner::default()).parallel_for(range, body);
     }
 
     /// Runs `body` on sub-ranges that cover `range`, each index exactly once.
@@ -180,7 +179,7 @@ impl<P: Platform> Pool<P> {
     /// ```
     #[inline]
     pub fn parallel_for_blocks(&self, range: Range<usize>, body: impl Fn(Range<usize>) + Sync) {
-        self.with(Partitioner::Adaptive)
+        self.with(Partitioner::default())
             .parallel_for_blocks(range, body);
     }
 }
@@ -209,5 +208,5 @@ pub fn parallel_for(range: Range<usize>, body: impl Fn(usize) + Sync) {
 /// Calls `run` with the loops of the pool that this thread is part of, or of the global one.
 #[inline(always)]
 pub(crate) fn loop_here<R>(run: impl FnOnce(Loop<'_>) -> R) -> R {
-    registry_here(|registry| run(Loop::new(registry, Partitioner::Adaptive)))
+    registry_here(|registry| run(Loop::new(registry, Partitioner::default())))
 }

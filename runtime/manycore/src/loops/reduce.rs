@@ -2,7 +2,6 @@
 
 use super::{Loop, Partitioner, loop_here};
 use crate::pool::Pool;
-use manycore_cores::sync::Lock;
 use manycore_platform::CachePadded;
 use manycore_platform::Platform;
 use std::cell::UnsafeCell;
@@ -39,7 +38,7 @@ impl<P: Platform> Loop<'_, P> {
     /// use manycore::{Partitioner, Pool};
     ///
     /// let pool = Pool::builder().threads(2).build()?;
-    /// let text = pool.with(Partitioner::Guided).map_reduce(
+    /// let text = pool.with(Partitioner::fixed_block(2)).map_reduce(
     ///     0..10,
     ///     String::new,
     ///     |i| i.to_string(),
@@ -75,27 +74,9 @@ impl<P: Platform> Loop<'_, P> {
         extend: impl Fn(Option<R>, Range<usize>) -> R + Sync,
         reduce: impl Fn(R, R) -> R,
     ) -> Option<R> {
-        let mut all = if self.partitioner == Partitioner::Split {
-            self.blocks_mapped(range, &extend)
-        } else {
-            self.stretches_mapped(range, &extend)
-        };
+        let mut all = self.stretches_mapped(range, &extend);
         all.sort_unstable_by_key(|(stretch, _)| stretch.start);
         all.into_iter().map(|(_, value)| value).reduce(reduce)
-    }
-
-    /// The results of all blocks, for a partitioner whose blocks have no rank.
-    fn blocks_mapped<R: Send>(
-        &self,
-        range: Range<usize>,
-        extend: &(impl Fn(Option<R>, Range<usize>) -> R + Sync),
-    ) -> Vec<Stretch<R>> {
-        let all = Lock::<P, _>::new(Vec::new());
-        self.ranked(range, |_, block| {
-            let value = extend(None, block.clone());
-            all.with(|all| all.push((block, value)));
-        });
-        all.with(std::mem::take)
     }
 
     /// The results of neighbouring blocks of each rank, combined.
@@ -146,7 +127,7 @@ impl<P: Platform> Loop<'_, P> {
     /// let sum = |threads| -> Result<f64, manycore::BuildError> {
     ///     let pool = Pool::builder().threads(threads).build()?;
     ///     let harmonic = |i: usize| 1.0 / (i as f64 + 1.0);
-    ///     let loops = pool.with(Partitioner::Guided);
+    ///     let loops = pool.with(Partitioner::fixed_block(2));
     ///     Ok(loops.map_reduce_deterministic(0..10_000, || 0.0, harmonic, |a, b| a + b))
     /// };
     /// let (one, three) = (sum(1)?, sum(3)?);
@@ -211,7 +192,7 @@ impl<P: Platform> Pool<P> {
         map: impl Fn(usize) -> R + Sync,
         reduce: impl Fn(R, R) -> R + Sync,
     ) -> R {
-        self.with(Partitioner::Adaptive)
+        self.with(Partitioner::default())
             .map_reduce(range, identity, map, reduce)
     }
 
@@ -237,7 +218,7 @@ impl<P: Platform> Pool<P> {
         map: impl Fn(usize) -> R + Sync,
         reduce: impl Fn(R, R) -> R + Sync,
     ) -> R {
-        self.with(Partitioner::Adaptive)
+        self.with(Partitioner::default())
             .map_reduce_deterministic(range, identity, map, reduce)
     }
 }

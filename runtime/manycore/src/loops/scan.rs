@@ -30,7 +30,7 @@ impl<P: Platform> Loop<'_, P> {
     ///
     /// let pool = Pool::builder().threads(2).build()?;
     /// let mut items = [1, 2, 3, 4];
-    /// pool.with(Partitioner::Static).inclusive_scan(&mut items, |a, b| a + b);
+    /// pool.with(Partitioner::fixed_block(2)).inclusive_scan(&mut items, |a, b| a + b);
     /// assert_eq!(items, [1, 3, 6, 10]);
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
@@ -68,7 +68,7 @@ impl<P: Platform> Loop<'_, P> {
     ///
     /// let pool = Pool::builder().threads(2).build()?;
     /// let mut items = [1, 2, 3, 4];
-    /// let total = pool.with(Partitioner::Static).exclusive_scan(&mut items, 0, |a, b| a + b);
+    /// let total = pool.with(Partitioner::fixed_block(2)).exclusive_scan(&mut items, 0, |a, b| a + b);
     /// assert_eq!((items, total), ([0, 1, 3, 6], 10));
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
@@ -150,7 +150,7 @@ impl<P: Platform> Pool<P> {
         items: &mut [T],
         op: impl Fn(&T, &T) -> T + Sync,
     ) {
-        self.with(Partitioner::Adaptive).inclusive_scan(items, op);
+        self.with(Partitioner::default()).inclusive_scan(items, op);
     }
 
     /// Replaces each item by the combination of `identity` and all items
@@ -173,7 +173,7 @@ impl<P: Platform> Pool<P> {
         identity: T,
         op: impl Fn(&T, &T) -> T + Sync,
     ) -> T {
-        self.with(Partitioner::Adaptive)
+        self.with(Partitioner::default())
             .exclusive_scan(items, identity, op)
     }
 }

@@ -16,7 +16,7 @@ impl<P: Platform> Loop<'_, P> {
     /// use manycore::{Partitioner, Pool};
     ///
     /// let pool = Pool::builder().threads(2).build()?;
-    /// pool.with(Partitioner::Static).for_each(&[1, 2, 3], |item| assert!(*item > 0));
+    /// pool.with(Partitioner::fixed_block(2)).for_each(&[1, 2, 3], |item| assert!(*item > 0));
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
     pub fn for_each<T: Sync>(&self, items: &[T], body: impl Fn(&T) + Sync) {
@@ -34,7 +34,7 @@ impl<P: Platform> Loop<'_, P> {
     ///
     /// let pool = Pool::builder().threads(2).build()?;
     /// let mut items = [1, 2, 3];
-    /// pool.with(Partitioner::Static).for_each_mut(&mut items, |item| *item *= 2);
+    /// pool.with(Partitioner::fixed_block(2)).for_each_mut(&mut items, |item| *item *= 2);
     /// assert_eq!(items, [2, 4, 6]);
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
@@ -59,7 +59,7 @@ impl<P: Platform> Loop<'_, P> {
     ///
     /// let pool = Pool::builder().threads(2).build()?;
     /// let mut items = [0; 5];
-    /// pool.with(Partitioner::Static).chunks_mut(&mut items, 2, |i, items| items.fill(i));
+    /// pool.with(Partitioner::fixed_block(2)).chunks_mut(&mut items, 2, |i, items| items.fill(i));
     /// assert_eq!(items, [0, 0, 1, 1, 2]);
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
@@ -95,7 +95,7 @@ impl<P: Platform> Pool<P> {
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
     pub fn for_each<T: Sync>(&self, items: &[T], body: impl Fn(&T) + Sync) {
-        self.with(Partitioner::Adaptive).for_each(items, body);
+        self.with(Partitioner::default()).for_each(items, body);
     }
 
     /// Runs `body` on each item, mutably.
@@ -112,7 +112,7 @@ impl<P: Platform> Pool<P> {
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
     pub fn for_each_mut<T: Send>(&self, items: &mut [T], body: impl Fn(&mut T) + Sync) {
-        self.with(Partitioner::Adaptive).for_each_mut(items, body);
+        self.with(Partitioner::default()).for_each_mut(items, body);
     }
 
     /// Cuts `items` into chunks of `chunk` items, the last one maybe shorter,
@@ -136,7 +136,7 @@ impl<P: Platform> Pool<P> {
         chunk: usize,
         body: impl Fn(usize, &mut [T]) + Sync,
     ) {
-        self.with(Partitioner::Adaptive)
+        self.with(Partitioner::default())
             .chunks_mut(items, chunk, body);
     }
 }

@@ -2,10 +2,6 @@
 
 use std::ops::Range;
 
-/// The rank of a block that has none: the thread that runs the block may give its place away
-/// meanwhile, to one that takes part in the loop.
-pub(crate) const NO_RANK: usize = usize::MAX;
-
 /// The rank of a thread that runs a loop, or its beginning, alone: the loop is not posted, so nobody
 /// else is in it, and any number will do.
 pub(crate) const ALONE: usize = 0;

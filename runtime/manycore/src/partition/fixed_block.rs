@@ -7,7 +7,7 @@
 //! blocks of B iterations of t ns the loop cannot run faster than one block a
 //! transfer, and each thread loses a transfer a block.
 
-use super::{Claims, Partition, claim_by_exchange};
+use super::{Claims, Partition};
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -40,7 +40,18 @@ impl<P: Platform> FixedBlock<P> {
     /// and adds no more than is left.
     #[cold]
     fn claim_near_the_end(&self) -> Option<Range<usize>> {
-        claim_by_exchange::<P>(&self.next, self.n, |left| self.block.min(left))
+        // Relaxed throughout: hands out iterations, publishes nothing.
+        let mut start = self.next.load(Ordering::Relaxed);
+        while start < self.n {
+            let end = start + self.block.min(self.n - start);
+            let claim =
+                (self.next).compare_exchange(start, end, Ordering::Relaxed, Ordering::Relaxed);
+            match claim {
+                Ok(_) => return Some(start..end),
+                Err(now) => start = now,
+            }
+        }
+        None
     }
 }
 

@@ -1,9 +1,9 @@
 //! Blocks sized by time: each participant times every block, and the next one is as long as the
-//! cost model says (`cost::claim_time`).
+//! balance of claims and waits says (`claim_time`).
 
+use super::claim_time::claim_time;
 use super::sharded::{OwnRange, Ranges, Shards};
 use super::{Body, Claims};
-use crate::cost::claim_time;
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::ops::Range;
 

@@ -9,7 +9,6 @@
 
 use super::holders::{Holders, Holding};
 use super::shard::{MAX_UNITS, Shard};
-use super::r#static::share_of;
 use super::{Claims, Partition};
 use manycore_platform::{CachePadded, Platform};
 use std::num::NonZeroUsize;
@@ -247,6 +246,13 @@ impl<P: Platform> OwnRange<'_, P> {
         let end = (u128::from(units.end) * u128::from(unit)).min(self.ranges.n as u128);
         (units.start * unit) as usize..end as usize
     }
+}
+
+/// Share `index` of `0..n` cut into `shares` pieces that differ by at most one.
+fn share_of(n: usize, shares: usize, index: usize) -> Range<usize> {
+    let (each, longer) = (n / shares, n % shares);
+    let start = index * each + index.min(longer);
+    start..start + each + usize::from(index < longer)
 }
 
 /// `sharded` with a given block.

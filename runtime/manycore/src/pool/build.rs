@@ -2,11 +2,10 @@
 
 use super::crew::Crew;
 use super::registry::{Plan, Registry};
-use super::threads::{Making, ThreadPlan, ThreadStart};
+use super::threads::{Making, ThreadPlan};
 use super::{BuildError, Builder, Context, Pool};
 use manycore_cores::topology::{self, Affinity};
 use manycore_platform::{Platform, ThreadSpec};
-use std::io;
 use std::sync::Arc;
 
 /// The most threads a pool may have; far above any machine, below where the
@@ -42,41 +41,7 @@ impl Builder {
         self.build_on_this_host(Making::default())
     }
 
-    /// Makes the pool on threads that `make` makes: for threads with properties that no builder
-    /// knows of. It is called once for each thread, on the current one, and has another thread
-    /// [run](ThreadStart::run) what it is given.
-    ///
-    /// The pool is [dedicated](Self::dedicated) and has no [reserve](Self::reserve), its threads
-    /// are bound to nothing, and its end waits for none of them: whoever has made them may.
-    ///
-    /// # Errors
-    ///
-    /// As [`build`](Self::build); an error of `make` is a [`BuildError::Spawn`].
-    ///
-    /// ```
-    /// use manycore::Pool;
-    ///
-    /// let mut threads = Vec::new();
-    /// let pool = Pool::builder().threads(2).build_with(|start| {
-    ///     threads.push(std::thread::spawn(|| start.run()));
-    ///     Ok(())
-    /// })?;
-    /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
-    /// drop(pool);
-    /// threads.into_iter().for_each(|thread| thread.join().unwrap());
-    /// # Ok::<(), manycore::BuildError>(())
-    /// ```
-    pub fn build_with(
-        &self,
-        mut make: impl FnMut(ThreadStart) -> io::Result<()>,
-    ) -> Result<Pool, BuildError> {
-        self.build_on_this_host(Making {
-            maker: Some(&mut make),
-            ..Making::default()
-        })
-    }
-
-    /// As [`build`](Self::build) or [`build_with`](Self::build_with).
+    /// As [`build`](Self::build), with `making`.
     #[inline(never)]
     pub(crate) fn build_on_this_host(&self, making: Making<'_, '_>) -> Result<Pool, BuildError> {
         if making.maker.is_some()
@@ -215,7 +180,6 @@ impl<P: Platform> Builder<P> {
             cores,
             spin_budget: settings.spin_budget,
             allotment: self.allotment.clone(),
-            prices: settings.prices,
         })
         .map_err(memory)?;
         registry.name();

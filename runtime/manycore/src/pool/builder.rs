@@ -2,7 +2,6 @@
 
 use super::registry::{PanicHandler, STACK_CAPACITY};
 use super::threads::OfIndex;
-use crate::cost::Prices;
 use manycore_cores::elastic::Allotment;
 use manycore_cores::topology::Affinity;
 use manycore_platform::{Native, Platform};
@@ -58,7 +57,6 @@ pub(super) struct Settings {
     pub(super) adopts: bool,
     pub(super) lazy: bool,
     pub(super) panic_handler: Option<PanicHandler>,
-    pub(super) prices: Option<Prices>,
 }
 
 // By hand: a derived one would ask for `P: Clone`.
@@ -120,7 +118,6 @@ impl<P: Platform> Builder<P> {
                 adopts: false,
                 lazy: false,
                 panic_handler: None,
-                prices: None,
             },
             allotment: None,
             #[cfg(feature = "policies")]
@@ -185,27 +182,6 @@ impl<P: Platform> Builder<P> {
     #[must_use]
     pub fn adopt_current_thread(mut self, adopt: bool) -> Self {
         self.settings.adopts = adopt;
-        self
-    }
-
-    /// Whether the pool starts its threads when there is something for them to do, and not when it
-    /// is built: with the first half of a `join`, job or call that another thread could take, or
-    /// the first loop that is worth sharing. By default it starts them when it is built, and
-    /// whatever they are asked for first begins sooner.
-    ///
-    /// A thread that the system refuses then is the panic of who calls for a job that only the
-    /// pool's threads can do; else the caller does the work itself. Pools whose threads
-    /// [others make](Self::build_with) start when they are built.
-    ///
-    /// ```
-    /// let pool = manycore::Pool::builder().threads(64).lazy(true).build()?;
-    /// assert_eq!(pool.threads(), 64); // of which none is there
-    /// assert_eq!(pool.join(|| 1, || 2), (1, 2)); // now they are
-    /// # Ok::<(), manycore::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn lazy(mut self, lazy: bool) -> Self {
-        self.settings.lazy = lazy;
         self
     }
 
@@ -282,22 +258,6 @@ impl<P: Platform> Builder<P> {
         self
     }
 
-    /// The most `join`s that may be open inside one another on one thread before
-    /// deeper ones are no longer offered to thieves (65,536 by default); 24 bytes of
-    /// address space each, for each thread.
-    ///
-    /// ```
-    /// let pool = manycore::Pool::builder().threads(1).open_joins(2).build()?;
-    /// let (_, (_, (_, deep))) = pool.join(|| 1, || pool.join(|| 2, || pool.join(|| 3, || 4)));
-    /// assert_eq!(deep, 4);
-    /// # Ok::<(), manycore::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn open_joins(mut self, most: u32) -> Self {
-        self.settings.stack_capacity = most;
-        self
-    }
-
     /// The threads that run a loop, its caller counted; by default as many as
     /// the cores that the affinity mask and the cgroup quota leave, or, if the pool
     /// [follows](Self::follow) an allotment, as the machine has.
@@ -344,7 +304,7 @@ impl<P: Platform> Builder<P> {
     }
 
     /// Has each thread that the pool starts call `handler` with its number first. The threads that
-    /// the pool starts later, for the places of [those that wait](Self::reserve), have numbers from
+    /// the pool starts later, for the places of those that wait, have numbers from
     /// [`threads`](Self::threads) on.
     ///
     /// A panic in it is handled as one in a [detached job](Self::panic_handler).
@@ -384,49 +344,6 @@ impl<P: Platform> Builder<P> {
         self
     }
 
-    /// Whether the pool may start another thread for the place of one that waits inside of a
-    /// job while others' jobs lie there (by default it may; never more than
-    /// [`threads`](Self::threads) run at once).
-    ///
-    /// Without a reserve each place is one thread's for good. Then a job that blocks in another
-    /// pool, or waits for a half of a `join` that was stolen, keeps its place idle: two pools
-    /// whose jobs call each other can come to a deadlock.
-    ///
-    /// ```
-    /// let pool = manycore::Pool::builder().threads(2).reserve(false).build()?;
-    /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
-    /// # Ok::<(), manycore::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn reserve(mut self, reserve: bool) -> Self {
-        self.settings.reserve = reserve;
-        self
-    }
-
-    /// Whether the end of a scope also runs what its thread has spawned into scopes around it, the
-    /// newest first, while the scope's own jobs are not done: as rayon does. By default it does
-    /// not, so that a lock that is held around the inner scope meets no job of the outer one.
-    ///
-    /// ```
-    /// let pool = manycore::Pool::builder().threads(1).scopes_help_outer(true).build()?;
-    /// let order = std::sync::Mutex::new(vec![]);
-    /// let note = |what| order.lock().unwrap().push(what);
-    /// pool.scope(|outer| {
-    ///     pool.scope(|inner| {
-    ///         inner.spawn(|_| note("inner"));
-    ///         outer.spawn(|_| note("outer"));
-    ///     });
-    ///     note("inner scope's end");
-    /// });
-    /// assert_eq!(order.into_inner().unwrap(), ["outer", "inner", "inner scope's end"]);
-    /// # Ok::<(), manycore::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn scopes_help_outer(mut self, help: bool) -> Self {
-        self.settings.scopes_help_outer = help;
-        self
-    }
-
     /// The workers' stack size in bytes; by default the standard library's, 2 MiB.
     ///
     /// With a size given all calls from outside run on stacks of at least that size: on
@@ -450,32 +367,6 @@ impl<P: Platform> Builder<P> {
     #[must_use]
     pub fn spin_budget(mut self, budget: Duration) -> Self {
         self.settings.spin_budget = budget;
-        self
-    }
-
-    /// What the machine charges for the steps of a loop, from which `fixed-block` and `sharded`
-    /// without a size pick one. By default the pool measures a claim when it is built, and
-    /// takes the rest from [`Prices::default`].
-    ///
-    /// ```
-    /// use manycore::cost::Prices;
-    ///
-    /// // As `manycore machine` prints them.
-    /// let prices = Prices { handoff_ns: 24.0, crossing_ns: 76.0, ..Prices::default() };
-    /// let pool = manycore::Pool::builder().threads(2).prices(prices).build()?;
-    /// pool.with("fixed-block".parse().unwrap()).parallel_for(0..1_000, |_| ());
-    /// # Ok::<(), manycore::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn prices(mut self, prices: Prices) -> Self {
-        self.settings.prices = Some(prices);
-        self
-    }
-
-    /// A pool whose sleep policy `make` makes.
-    #[cfg(feature = "policies")]
-    pub(crate) fn with_policy(mut self, make: Option<crate::sleep::Make<P>>) -> Self {
-        self.policy = make;
         self
     }
 

@@ -9,7 +9,7 @@
 //! | present | all | posts it |
 //! | leaving | they end, all of them | waits until they have ended; then as absent |
 //!
-//! A [lazy](crate::Builder::lazy) pool begins absent, all others present. A pool of one thread has
+//! A [lazy](super::BuilderExt::lazy) pool begins absent, all others present. A pool of one thread has
 //! none of its own until there are roots (`caller_slot.rs`): it begins absent, too.
 //!
 //! # From absent to present

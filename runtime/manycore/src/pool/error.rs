@@ -39,8 +39,7 @@ pub enum BuildError {
     /// The affinity names CPUs that this process cannot use.
     Affinity(AffinityError),
     /// There is no memory for what the pool keeps of its threads: some 1.6 MiB of
-    /// address space each, by default, beside their stacks; see
-    /// [`open_joins`](crate::Builder::open_joins) and [`stack_size`](crate::Builder::stack_size).
+    /// address space each, beside their [stacks](crate::Builder::stack_size).
     Memory {
         /// The threads asked for.
         threads: usize,

@@ -13,6 +13,7 @@ mod context;
 mod crew;
 mod enter;
 mod error;
+mod extension;
 mod fork;
 mod free_functions;
 mod gate;
@@ -47,6 +48,7 @@ pub use builder::Builder;
 pub(crate) use compiled_here::Address;
 pub(crate) use context::{Context, Participant};
 pub use error::BuildError;
+pub use extension::BuilderExt;
 pub use free_functions::{
     broadcast, current_num_threads, current_thread_has_pending_tasks, current_thread_index,
     in_place_scope, in_place_scope_fifo, join, join_context, scope, scope_fifo, spawn,
@@ -168,7 +170,7 @@ impl<P: Platform> Pool<P> {
 
     /// Ends the pool's threads, and waits until they have ended; the pool goes on. Its next call
     /// that another thread could take part in starts them afresh, as in a
-    /// [lazy](Builder::lazy) pool: before a `fork`, before the library is unloaded, before threads
+    /// pool that starts them late: before a `fork`, before the library is unloaded, before threads
     /// and memory are counted.
     ///
     /// It waits for a moment at which nothing runs in the pool, and nobody is in a call of it. It
@@ -178,7 +180,7 @@ impl<P: Platform> Pool<P> {
     ///
     /// `false`: it has ended nothing, since the current thread is in a call or a job of the pool,
     /// or since the pool could not start its threads again: it has adopted a thread, or was
-    /// [built](Builder::build_with) on threads of its user's.
+    /// built on threads of its user's.
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(2).build()?;

@@ -11,7 +11,6 @@ use super::roster::Roster;
 use super::shared::{Shared, is_oversubscribed};
 use super::threads::{ThreadPlan, Threads};
 use super::worker::Worker;
-use crate::cost::Prices;
 use crate::sleep::Setup;
 use crate::sleep::{Idle, Policy};
 use crate::steal::JobStack;
@@ -74,7 +73,6 @@ pub(super) struct Plan<P: Platform> {
     pub(super) cores: Cores,
     pub(super) spin_budget: Duration,
     pub(super) allotment: Option<Allotment<P>>,
-    pub(super) prices: Option<Prices>,
 }
 
 impl<P: Platform> Registry<P> {
@@ -107,7 +105,7 @@ impl<P: Platform> Registry<P> {
                 Worker::with_stack(id, id as u32, stack, Arc::as_ptr(&sleep), registry.as_ptr())
             });
             Self {
-                shared: Shared::new(threads, plan.cores, idle, plan.allotment, plan.prices),
+                shared: Shared::new(threads, plan.cores, idle, plan.allotment),
                 workers: Roster::new(workers.collect(), MOST_WORKERS),
                 sleep,
                 mail: (0..threads).map(|_| Mailbox::new()).collect(),

@@ -5,7 +5,6 @@ use super::caller_slot::CallerContext;
 use super::places::CallerSlot;
 use super::ranks::Ranks;
 use super::{Cores, places};
-use crate::cost::Prices;
 use crate::partition::{Sites, measure_claim};
 use crate::sleep::Idle;
 use manycore_cores::elastic::Allotment;
@@ -24,7 +23,6 @@ pub(crate) struct Shared<P: Platform> {
     oversubscribed: bool,
     ticks_per_ns: f32,
     claim_ticks: u64,
-    prices: Prices,
     board: Board<P>,
     idle: Arc<Idle<P>>,
     caller_slot: CallerSlot<P>,
@@ -46,27 +44,21 @@ impl<P: Platform> Shared<P> {
         cores: Cores,
         idle: Arc<Idle<P>>,
         allotment: Option<Allotment<P>>,
-        prices: Option<Prices>,
     ) -> Self {
         let oversubscribed = is_oversubscribed(threads, cores, allotment.as_ref());
         // Where threads wait for a core, they are late for no other reason.
-        let (patience, told_spin) = if oversubscribed {
-            (50 * places::PATIENCE, TOLD_SPIN)
+        let patience = if oversubscribed {
+            50 * places::PATIENCE
         } else {
-            (places::PATIENCE, TOLD_SPIN)
+            places::PATIENCE
         };
-        let (claim_ticks, ticks_per_ns) = (measure_claim::<P>(), P::ticks_per_ns() as f32);
         Self {
             threads,
             cores: cores.cores,
             core_groups: cores.groups,
             oversubscribed,
-            ticks_per_ns,
-            claim_ticks,
-            prices: prices.unwrap_or_else(|| Prices {
-                claim_ns: claim_ticks as f64 / f64::from(ticks_per_ns),
-                ..Prices::default()
-            }),
+            ticks_per_ns: P::ticks_per_ns() as f32,
+            claim_ticks: measure_claim::<P>(),
             // One for each thread, as many again for loops nested in loops,
             // and some for visitors. A caller that finds none runs its loop alone, when
             // that many loops are open already.
@@ -75,7 +67,7 @@ impl<P: Platform> Shared<P> {
             caller_slot: CallerSlot::new(),
             caller_context: CallerContext::new(),
             patience: P::duration_to_ticks(patience),
-            told_spin: P::duration_to_ticks(told_spin),
+            told_spin: P::duration_to_ticks(TOLD_SPIN),
             sites: Sites::new(),
             ranks: Ranks::new(threads),
             terminating: P::AtomicBool::new(false),
@@ -124,11 +116,6 @@ impl<P: Platform> Shared<P> {
     #[inline]
     pub(crate) fn ticks_per_ns(&self) -> f32 {
         self.ticks_per_ns
-    }
-
-    /// What the machine charges for a loop's steps.
-    pub(crate) fn prices(&self) -> Prices {
-        self.prices
     }
 
     /// What a claim from an own range costs here, in ticks.

@@ -27,17 +27,20 @@ pub(super) struct ThreadPlan {
 
 /// A thread that a pool needs, for whoever makes threads for it.
 ///
-/// [`Builder::build_with`](crate::Builder::build_with) gives one for each of the pool's threads
-/// to a function of its caller's, which has some thread [`run`](Self::run) it.
+/// [`seam::build`](crate::seam::build) gives one for each of the pool's threads to a function of
+/// its caller's, which has some thread [`run`](Self::run) it.
 ///
 /// ```
-/// use manycore::Pool;
+/// use manycore::{Pool, seam};
 ///
 /// let mut names = Vec::new();
-/// let pool = Pool::builder().threads(2).name("mine").build_with(|start| {
+/// let mut make = |start: seam::ThreadStart| {
+///     assert_eq!(start.index(), names.len());
 ///     names.push(start.name().to_owned());
 ///     std::thread::Builder::new().spawn(|| start.run()).map(drop)
-/// })?;
+/// };
+/// let builder = Pool::builder().threads(2).name("mine");
+/// let pool = seam::build(&builder, None, Some(&mut make))?;
 /// assert_eq!(pool.install(|| 3 + 4), 7);
 /// assert_eq!(names, ["mine-0", "mine-1"]);
 /// # Ok::<(), manycore::BuildError>(())
@@ -50,17 +53,6 @@ pub struct ThreadStart {
 
 impl ThreadStart {
     /// The number of the thread in its pool, from 0.
-    ///
-    /// ```
-    /// # use manycore::Pool;
-    /// let mut sum = 0;
-    /// let pool = Pool::builder().threads(3).build_with(|start| {
-    ///     sum += start.index();
-    ///     std::thread::Builder::new().spawn(|| start.run()).map(drop)
-    /// })?;
-    /// assert_eq!(sum, 0 + 1 + 2);
-    /// # Ok::<(), manycore::BuildError>(())
-    /// ```
     pub fn index(&self) -> usize {
         self.index
     }

@@ -2,6 +2,7 @@
 
 use super::thrown::{Nasty, caught, throw};
 use manycore::Pool;
+use manycore::seam::BuilderExt;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::thread;

@@ -1,5 +1,6 @@
 //! A pool's threads: their names, handlers and makers, and pools that end without waiting.
 
+use manycore::seam::{self, BuilderExt};
 use manycore::{BuildError, Pool};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Mutex, mpsc};
@@ -43,11 +44,18 @@ fn a_handler_of_starts_that_panics() {
     assert_eq!(indices, [0, 1]);
 }
 
+/// A pool of three threads that `make` makes.
+fn with_maker(
+    mut make: impl FnMut(seam::ThreadStart) -> io::Result<()>,
+) -> Result<Pool, BuildError> {
+    seam::build(&Pool::builder().threads(3), None, Some(&mut make))
+}
+
 /// A pool whose threads somebody else makes: all of them, or an error that says which not.
 #[test]
 fn threads_of_another_maker() {
     let mut threads = Vec::new();
-    let pool = Pool::builder().threads(3).build_with(|start| {
+    let pool = with_maker(|start| {
         threads.push(thread::spawn(|| start.run()));
         Ok(())
     });
@@ -62,7 +70,7 @@ fn threads_of_another_maker() {
         .for_each(|thread| thread.join().unwrap());
 
     let mut made = Vec::new();
-    let error = Pool::builder().threads(3).build_with(|start| {
+    let error = with_maker(|start| {
         if start.index() == 1 {
             return Err(io::Error::other("enough"));
         }

@@ -1,6 +1,6 @@
 //! Something of everything that a pool does, each part of which counts what it ran.
 
-use manycore::{Partitioner, Pool};
+use manycore::{Partitioner, Pool, seam};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -43,14 +43,11 @@ impl Detached {
 /// One round. Panics if something did not run, or twice.
 pub(crate) fn round(pool: &Pool, round: usize, detached: &mut Detached) {
     let partitioners = [
-        "adaptive",
-        "sharded=3",
-        "guided",
-        "fixed-block=16",
-        "static",
-        "factoring",
+        Partitioner::default(),
+        seam::sharded(3),
+        Partitioner::fixed_block(16),
     ];
-    let partitioner: Partitioner = partitioners[round % partitioners.len()].parse().unwrap();
+    let partitioner = partitioners[round % partitioners.len()];
     let n = 500 + 37 * (round % 50);
     let counts: Vec<AtomicUsize> = (0..n).map(|_| AtomicUsize::new(0)).collect();
     pool.with(partitioner).parallel_for(0..n, |i| {

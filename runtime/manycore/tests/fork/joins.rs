@@ -3,6 +3,7 @@
 use super::partitioners::all;
 use super::pools::pool;
 use super::stolen::{Door, join_stolen};
+use manycore::seam::BuilderExt;
 use manycore::{BroadcastContext, FnContext, Pool, join, join_context};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;

@@ -4,6 +4,7 @@ use super::eventually::eventually;
 use super::pools::pool;
 use super::stolen::{Door, join_stolen};
 use manycore::Pool;
+use manycore::seam::BuilderExt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};

@@ -23,7 +23,7 @@ fn each_call(pool: &Pool) {
     pool.in_place_scope(|scope| (0..20).for_each(|i| scope.spawn(move |_| add(i))));
     pool.in_place_scope_fifo(|scope| (0..20).for_each(|i| scope.spawn_fifo(move |_| add(i))));
     pool.parallel_for(0..20, add);
-    pool.with(manycore::Partitioner::Split)
+    pool.with(manycore::Partitioner::fixed_block(1))
         .parallel_for(0..20, add);
     assert_eq!(sum.into_inner(), 5 * 190);
     assert_eq!(

@@ -1,6 +1,6 @@
 //! A loop that was usually empty and is full today is shared all the same.
 
-use manycore::{Block, Partitioner, Pool};
+use manycore::Pool;
 use std::collections::HashSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
@@ -13,7 +13,7 @@ const EMPTY: usize = 300;
 /// The threads that take part in a loop of `n` iterations that are empty `EMPTY` times,
 /// and then, from iteration `from` on, long: each takes some milliseconds, and waits
 /// until another thread has come. It gives up if none comes, for all of them.
-fn threads_of(partitioner: Partitioner, n: usize, from: usize) -> usize {
+fn threads_of(n: usize, from: usize) -> usize {
     let pool = Pool::builder().threads(2).build().unwrap();
     let full = AtomicBool::new(false);
     let hopeless = AtomicBool::new(false);
@@ -44,7 +44,7 @@ fn threads_of(partitioner: Partitioner, n: usize, from: usize) -> usize {
     };
     for call in 0..=EMPTY {
         full.store(call == EMPTY, Relaxed);
-        pool.with(partitioner).parallel_for(0..n, body);
+        pool.parallel_for(0..n, body);
     }
     assert_eq!(ran.into_inner(), n - from);
     threads.into_inner().unwrap().len()
@@ -53,18 +53,6 @@ fn threads_of(partitioner: Partitioner, n: usize, from: usize) -> usize {
 #[test]
 fn a_loop_that_was_empty_is_shared_when_it_is_full() {
     for n in [3, 8, 63, 64, 100] {
-        assert_eq!(threads_of(Partitioner::Adaptive, n, 0), 2, "n = {n}");
-    }
-}
-
-#[test]
-fn so_it_is_where_the_block_was_chosen_by_what_it_took() {
-    for partitioner in [
-        Partitioner::FixedBlock(Block::Auto),
-        Partitioner::Sharded(Block::Auto),
-    ] {
-        for n in [8, 63, 100] {
-            assert_eq!(threads_of(partitioner, n, 0), 2, "{partitioner}, n = {n}");
-        }
+        assert_eq!(threads_of(n, 0), 2, "n = {n}");
     }
 }

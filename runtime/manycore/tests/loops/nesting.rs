@@ -188,8 +188,8 @@ fn a_rhythm_that_breaks() {
     for pause in [
         1, 1, 1, 1, 1, 1, 1, 1, 30, 1, 1, 1, 1, 1, 5, 5, 5, 5, 5, 5, 1, 60, 5,
     ] {
-        check(&[&pool], &[Partitioner::Adaptive], &[500]);
-        check(&[&pool], &[Partitioner::Static], &[5]);
+        check(&[&pool], &[Partitioner::default()], &[500]);
+        check(&[&pool], &[Partitioner::fixed_block(1)], &[5]);
         thread::sleep(Duration::from_millis(pause));
     }
 }

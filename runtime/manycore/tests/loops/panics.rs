@@ -4,7 +4,7 @@ use crate::eventually::eventually;
 use crate::partitioners::all;
 use crate::pools::pool;
 use crate::visits::Visits;
-use manycore::{Block, Loop, Partitioner, Pool};
+use manycore::{Loop, Partitioner, Pool};
 use std::any::Any;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -112,7 +112,7 @@ fn panics_of_workers_reach_the_caller() {
             let inside = Inside::default();
             // One block leaves nothing for a second thread, and it is
             // mostly the caller's.
-            let one_block = partitioner == Partitioner::FixedBlock(Block::size(usize::MAX));
+            let one_block = partitioner == Partitioner::fixed_block(usize::MAX);
             eventually(&what, || {
                 let at = caught(|| {
                     pool.with(partitioner).parallel_for(0..100, |i| {
@@ -237,7 +237,7 @@ fn panics_use_nothing_up() {
             }
         }
         let blocks = AtomicUsize::new(0);
-        let fours = pool.with(Partitioner::FixedBlock(Block::size(4)));
+        let fours = pool.with(Partitioner::fixed_block(4));
         fours.parallel_for_blocks(0..100, |block: Range<usize>| {
             assert!(block.len() <= 4, "{threads} threads: {block:?}");
             blocks.fetch_add(1, Relaxed);

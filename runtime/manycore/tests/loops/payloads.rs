@@ -3,7 +3,7 @@
 
 use crate::pools::pool;
 use crate::visits::Visits;
-use manycore::{Block, Partitioner};
+use manycore::Partitioner;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -27,9 +27,9 @@ fn a_second_payload_does_no_harm() {
     for threads in [2, 3] {
         let pool = pool(threads);
         for partitioner in [
-            Partitioner::FixedBlock(Block::size(1)),
-            Partitioner::Static,
-            Partitioner::Adaptive,
+            Partitioner::fixed_block(1),
+            Partitioner::fixed_block(1),
+            Partitioner::default(),
         ] {
             for _ in 0..50 {
                 let together = AtomicUsize::new(0);

@@ -4,7 +4,7 @@ use crate::eventually::eventually;
 use crate::partitioners::all;
 use crate::pools::pool;
 use crate::visits::Visits;
-use manycore::{Block, Partitioner, Pool};
+use manycore::{Partitioner, Pool, seam};
 use proptest::prelude::*;
 use std::collections::HashSet;
 use std::hint::black_box;
@@ -19,10 +19,8 @@ const LENGTHS: [usize; 10] = [0, 1, 2, 3, 7, 63, 64, 65, 1_000, 4_097];
 
 /// The size a `fixed-block` was asked to keep to.
 fn limit(partitioner: Partitioner) -> usize {
-    match partitioner {
-        Partitioner::FixedBlock(Block::Size(size)) => size.get(),
-        _ => usize::MAX,
-    }
+    let size = |name: String| name.strip_prefix("fixed-block=")?.parse().ok();
+    size(partitioner.to_string()).unwrap_or(usize::MAX)
 }
 
 /// Both forms of the loop over `range`, each index once in each.
@@ -63,7 +61,7 @@ fn each_index_runs_once_on_several_threads() {
     for threads in [2, 3, 4] {
         let pool = pool(threads);
         for partitioner in all() {
-            let one_block = partitioner == Partitioner::FixedBlock(Block::size(usize::MAX));
+            let one_block = partitioner == Partitioner::fixed_block(usize::MAX);
             let what = format!("{partitioner}: a worker takes part");
             eventually(&what, || {
                 let visits = Visits::new(&(0..200));
@@ -145,19 +143,13 @@ const LONG: [usize; 12] = [
 
 /// All that make few blocks of `n` iterations.
 #[cfg(target_pointer_width = "64")]
-fn coarse(n: usize) -> [Partitioner; 10] {
-    let (tenth, all) = (Block::size(n / 10), Block::size(usize::MAX));
+fn coarse(n: usize) -> [Partitioner; 5] {
     [
-        Partitioner::Static,
-        Partitioner::Guided,
-        Partitioner::Factoring,
-        Partitioner::Adaptive,
-        Partitioner::FixedBlock(tenth),
-        Partitioner::FixedBlock(all),
-        Partitioner::FixedBlock(Block::Auto),
-        Partitioner::Sharded(tenth),
-        Partitioner::Sharded(all),
-        Partitioner::Sharded(Block::Auto),
+        Partitioner::default(),
+        Partitioner::fixed_block(n / 10),
+        Partitioner::fixed_block(usize::MAX),
+        seam::sharded(n / 10),
+        seam::sharded(usize::MAX),
     ]
 }
 
@@ -184,9 +176,10 @@ fn nested_loops_longer_than_32_bits() {
         let pool = pool(threads);
         for n in LONG {
             for partitioner in coarse(n) {
-                pool.with(Partitioner::Static).parallel_for(0..6, |_| {
-                    check_tiling(&pool, partitioner, 0..n);
-                });
+                pool.with(Partitioner::fixed_block(1))
+                    .parallel_for(0..6, |_| {
+                        check_tiling(&pool, partitioner, 0..n);
+                    });
             }
         }
     }
@@ -198,7 +191,7 @@ fn nested_loops_longer_than_32_bits() {
 fn fixed_blocks_keep_their_size_at_any_depth() {
     fn nest(pool: &Pool, depth: usize) {
         let calls = AtomicUsize::new(0);
-        let eights = pool.with(Partitioner::FixedBlock(Block::size(8)));
+        let eights = pool.with(Partitioner::fixed_block(8));
         eights.parallel_for_blocks(0..20, |block| {
             assert!(block.len() <= 8, "{block:?} at {depth} from the bottom");
             calls.fetch_add(1, Relaxed);
@@ -268,14 +261,14 @@ proptest! {
         n in prop_oneof![0..70_usize, 0..3_000_usize],
         offset in prop_oneof![Just(0), 0..1_000_usize, any::<usize>()],
         threads in 1..6_usize,
-        kind in 0..Partitioner::NAMES.len() + 2,
+        kind in 0..3,
         block in prop_oneof![1..20_usize, 1..4_000_usize, 1..usize::MAX],
     ) {
         static POOLS: LazyLock<Vec<Pool>> = LazyLock::new(|| (1..6).map(pool).collect());
-        let partitioner = match Partitioner::NAMES.get(kind) {
-            Some(name) => name.parse().unwrap(),
-            None if kind % 2 == 0 => Partitioner::FixedBlock(Block::size(block)),
-            None => Partitioner::Sharded(Block::size(block)),
+        let partitioner = match kind {
+            0 => Partitioner::default(),
+            1 => Partitioner::fixed_block(block),
+            _ => seam::sharded(block),
         };
         let start = offset.min(usize::MAX - n);
         check(&POOLS[threads - 1], partitioner, start..start + n);

@@ -272,7 +272,7 @@ fn scans_around_the_edges_of_blocks() {
             }
         }
         for n in [100_000, (1 << 20) + 1] {
-            check_scans(pool.with(Partitioner::Adaptive), n, "adaptive");
+            check_scans(pool.with(Partitioner::default()), n, "adaptive");
         }
     }
 }

@@ -1,20 +1,12 @@
 //! Every partitioner there is, with every kind of block.
 
-use manycore::Partitioner;
+use manycore::{Partitioner, seam};
 
 /// Block sizes that divide nothing, everything, and more than everything.
-const BLOCKS: [&str; 6] = ["auto", "1", "2", "7", "64", "18446744073709551615"];
+const BLOCKS: [usize; 5] = [1, 2, 7, 64, usize::MAX];
 
-/// By name, so that a partitioner added later is tested without asking.
 pub(crate) fn all() -> Vec<Partitioner> {
-    let named = |name: &'static str| {
-        let sized = BLOCKS.iter().map(move |block| format!("{name}={block}"));
-        let all: Vec<Partitioner> = sized.filter_map(|text| text.parse().ok()).collect();
-        // Those that pick their own blocks refuse a size.
-        match all.is_empty() {
-            true => vec![name.parse().expect("a name in NAMES is a partitioner's")],
-            false => all,
-        }
-    };
-    Partitioner::NAMES.into_iter().flat_map(named).collect()
+    let makers = [Partitioner::fixed_block, seam::sharded];
+    let sized = makers.into_iter().flat_map(|make| BLOCKS.map(make));
+    [Partitioner::default()].into_iter().chain(sized).collect()
 }

@@ -2,10 +2,11 @@
 
 use crate::support::machine;
 use manycore::elastic::Allotment;
-use manycore::{Builder, Partitioner, Pool};
+use manycore::{Builder, Pool};
 use manycore_chip::config::Config;
 use manycore_chip::{Simulated, Simulation};
 use manycore_platform::{Atomic, AtomicInteger, Ordering::Relaxed, Platform};
+use manycore_programs::partition::{Loops, Partitioner};
 use std::cell::RefCell;
 
 type Count = <Simulated as Platform>::AtomicU32;
@@ -38,7 +39,7 @@ fn pool(
 fn timed(pool: &Pool<Simulated>, partitioner: Partitioner, middle: impl Fn() + Sync) -> u64 {
     let ran: Vec<Count> = (0..64).map(|_| Count::new(0)).collect();
     let start = Simulated::now();
-    pool.with(partitioner).parallel_for(0..ITERATIONS, |i| {
+    Loops::new(pool, partitioner).parallel_for(0..ITERATIONS, |i| {
         if i == ITERATIONS / 3 {
             middle();
         }

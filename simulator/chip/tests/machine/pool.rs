@@ -1,10 +1,11 @@
 //! The runtime's own pool on the chip: the code that runs natively, unchanged.
 
 use crate::support::machine;
-use manycore::{Block, Builder, Partitioner, Pool};
+use manycore::{Builder, Pool};
 use manycore_chip::config::Config;
 use manycore_chip::{Simulated, Simulation, SimulationError, Statistics};
 use manycore_platform::{Atomic, AtomicInteger, Ordering::Relaxed, Platform};
+use manycore_programs::partition::{Block, Loops, Partitioner};
 use std::cell::Cell;
 use std::time::Duration;
 
@@ -83,7 +84,7 @@ fn each_iteration_runs_once_by_every_partitioner() {
                 for partitioner in PARTITIONERS.map(|name| name.parse().unwrap()) {
                     let audit = Audit::new(1_000);
                     for _ in 0..3 {
-                        pool.with(partitioner)
+                        Loops::new(&pool, partitioner)
                             .parallel_for(0..1_000, |iteration| audit.visit(iteration));
                     }
                     audit.each_ran(3);
@@ -101,7 +102,7 @@ fn loops_inside_loops() {
             let pool = pool(&machine, 8, true);
             let audit = Audit::new(30 * 40);
             pool.parallel_for(0..30, |outer| {
-                pool.with(Partitioner::Guided)
+                Loops::new(&pool, Partitioner::Guided)
                     .parallel_for(0..40, |inner| audit.visit(40 * outer + inner));
             });
             audit.each_ran(1);
@@ -123,11 +124,13 @@ fn after_gaps_in_which_the_workers_sleep() {
             for gap in [10_000, second / 1_000, second / 10, second, 0] {
                 Simulated::compute(gap);
                 let start = Simulated::now();
-                pool.with(Partitioner::FixedBlock(Block::size(1)))
-                    .parallel_for(0..64, |iteration| {
+                Loops::new(&pool, Partitioner::FixedBlock(Block::size(1))).parallel_for(
+                    0..64,
+                    |iteration| {
                         Simulated::compute(second / 1_000);
                         audit.visit(iteration);
-                    });
+                    },
+                );
                 times.set((Simulated::now() - start, times.get().0));
             }
             audit.each_ran(5);
@@ -157,7 +160,7 @@ fn more_threads_than_cores() {
                 let pool = pool(&machine, threads, bound);
                 for partitioner in PARTITIONERS.map(|name| name.parse().unwrap()) {
                     let audit = Audit::new(2_000);
-                    pool.with(partitioner)
+                    Loops::new(&pool, partitioner)
                         .parallel_for(0..2_000, |iteration| audit.visit(iteration));
                     audit.each_ran(1);
                 }
@@ -218,8 +221,7 @@ fn cycles_of_a_loop(preset: &str, partitioner: Partitioner) -> u64 {
         let mut cycles: Vec<u64> = (0..17)
             .map(|_| {
                 let before = Simulated::now();
-                pool.with(partitioner)
-                    .parallel_for(0..4_096, |_| Simulated::compute(700));
+                Loops::new(&pool, partitioner).parallel_for(0..4_096, |_| Simulated::compute(700));
                 Simulated::now() - before
             })
             .collect();

@@ -8,7 +8,7 @@ use super::stream::{self, Kernel};
 use super::{Bandwidth, ContendedCost, HandoverCost, LatencyCost, LocalCost};
 use super::{SimulatedLaunchCost, SimulatedWakeCost, contended, handover, local, system};
 use anyhow::Context;
-use manycore::{Block, Partitioner, Pool};
+use manycore::{Partitioner, Pool};
 use manycore_chip::config::Config;
 use manycore_chip::{Run, SimulationError};
 use std::cmp::Reverse;
@@ -226,7 +226,7 @@ pub(super) fn simulate(
         .context("simulations side by side")?;
     let progress = Mutex::new(progress);
     let found: Vec<OnceLock<_>> = plan.iter().map(|_| OnceLock::new()).collect();
-    let one_by_one = host.with(Partitioner::FixedBlock(Block::size(1)));
+    let one_by_one = host.with(Partitioner::fixed_block(1));
     one_by_one.parallel_for(0..order.len(), |turn| {
         let at = order[turn];
         let (config, measurement) = &plan[at];

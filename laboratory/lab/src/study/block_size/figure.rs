@@ -10,7 +10,7 @@ use crate::report::figure::{Axis, Content, Figure, Panel, Point, Series};
 use crate::report::words;
 use crate::study::settings::power;
 use crate::study::trial::CellRecord;
-use manycore::Partitioner;
+use manycore_programs::partition::Partitioner;
 
 /// The pool whose fixed blocks a panel shows.
 #[derive(Clone, Copy, PartialEq, Eq)]

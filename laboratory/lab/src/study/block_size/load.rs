@@ -4,7 +4,9 @@ use super::grid::{LoopCell, Task, Workload};
 use super::policy::LoopPolicy;
 use crate::failure::bad_input;
 use anyhow::{anyhow, bail};
-use manycore::{Native, Partitioner, Platform, Pool};
+use manycore::{Native, Platform, Pool};
+use manycore_programs::cost::Prices;
+use manycore_programs::partition::Loops;
 use manycore_programs::{
     Fault, Folding, InvalidSize, Irregular, Load, TaskSize, Tiny, UnitTask, audit,
 };
@@ -51,21 +53,21 @@ impl Kernel {
     }
 
     /// Runs the loop once and returns how long it took, in microseconds.
-    pub(super) fn time(&self, pool: &Pool, partitioner: Partitioner) -> f64 {
+    pub(super) fn time(&self, loops: Loops<'_, Native>) -> f64 {
         // One loop is compiled for each kernel, so that nothing stands between
         // the partitioner and the body that a user's loop would not have.
         match self {
-            Self::UnitTask(load) => time(load, pool, partitioner),
-            Self::Irregular(load) => time(load, pool, partitioner),
-            Self::Tiny(load) => time(load, pool, partitioner),
+            Self::UnitTask(load) => time(load, loops),
+            Self::Irregular(load) => time(load, loops),
+            Self::Tiny(load) => time(load, loops),
         }
     }
 
     /// Runs the loop once and checks that every iteration ran exactly once and
     /// did its work.
-    pub(super) fn audit(&self, pool: &Pool, partitioner: Partitioner) -> Result<(), Fault> {
+    pub(super) fn audit(&self, loops: Loops<'_, Native>) -> Result<(), Fault> {
         let by_pool = |n: usize, body: &(dyn Fn(usize) + Sync)| {
-            pool.with(partitioner).parallel_for(0..n, body);
+            loops.parallel_for(0..n, body);
         };
         match self {
             Self::UnitTask(load) => audit::<Native, _>(load, by_pool),
@@ -76,11 +78,12 @@ impl Kernel {
 }
 
 /// Latencies in ns of so many `rounds` of a cell's loop, after one for warmth; every iteration is
-/// seen to run once and to do its work.
+/// seen to run once and to do its work. The loop is `told` what the machine charges.
 pub(in crate::study) fn time_natively(
     pool: &Pool,
     cell: LoopCell,
     policy: LoopPolicy,
+    told: Prices,
     rounds: usize,
     seed: u64,
 ) -> anyhow::Result<Vec<f64>> {
@@ -88,18 +91,16 @@ pub(in crate::study) fn time_natively(
         bail!("{cell}: the document's pool is simulated only");
     };
     let kernel = Kernel::new(cell.workload, seed)?;
+    let loops = Loops::new(pool, partitioner).told(told);
     kernel
-        .audit(pool, partitioner)
+        .audit(loops)
         .map_err(|fault| anyhow!("{cell}: {partitioner} broke the loop: {fault}"))?;
-    kernel.time(pool, partitioner);
-    Ok((0..rounds)
-        .map(|_| kernel.time(pool, partitioner) * 1e3)
-        .collect())
+    kernel.time(loops);
+    Ok((0..rounds).map(|_| kernel.time(loops) * 1e3).collect())
 }
 
-fn time<L: Load>(load: &L, pool: &Pool, partitioner: Partitioner) -> f64 {
+fn time<L: Load>(load: &L, loops: Loops<'_, Native>) -> f64 {
     let start = Native::now();
-    pool.with(partitioner)
-        .parallel_for(0..load.iterations(), |index| load.run::<Native>(index));
+    loops.parallel_for(0..load.iterations(), |index| load.run::<Native>(index));
     Native::ticks_to_ns(Native::now().saturating_sub(start)) / 1e3
 }

@@ -14,7 +14,8 @@ use crate::measure::{disturbance, interrupt};
 use crate::study::trial::CellRecord;
 use crate::study::unit::Unit;
 use anyhow::{Context, anyhow};
-use manycore::{Block, Partitioner, Pool};
+use manycore::Pool;
+use manycore_programs::partition::{Block, Loops, Partitioner};
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
@@ -168,9 +169,9 @@ pub(super) fn measure(
     let partitioners: Vec<Partitioner> = policies.iter().filter_map(ours).collect();
     for &policy in &partitioners {
         kernel
-            .audit(&pool, policy)
+            .audit(Loops::new(&pool, policy))
             .map_err(|fault| anyhow!("block-size, {cell}: {policy} broke the loop: {fault}"))?;
-        kernel.time(&pool, policy);
+        kernel.time(Loops::new(&pool, policy));
         if interrupt::asked() {
             return Ok(());
         }
@@ -188,7 +189,7 @@ pub(super) fn measure(
         random.shuffle(&mut order);
         let mut round = vec![0.0; partitioners.len()];
         for &at in &order {
-            round[at] = kernel.time(&pool, partitioners[at]);
+            round[at] = kernel.time(Loops::new(&pool, partitioners[at]));
             if interrupt::asked() {
                 // Only whole rounds count.
                 measured.seconds = spent + begin.elapsed().as_secs_f64();

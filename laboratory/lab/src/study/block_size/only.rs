@@ -2,7 +2,7 @@
 
 use super::grid::Task;
 use crate::failure::bad_input;
-use manycore::Partitioner;
+use manycore_programs::partition::Partitioner;
 
 /// Tasks, partitioners, or both.
 #[derive(Default)]

@@ -1,6 +1,6 @@
 //! How iterations are claimed, and whose pool runs them.
 
-use manycore::{Block, ParsePartitionerError, Partitioner};
+use manycore_programs::partition::{Block, ParsePartitionerError, Partitioner};
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::str::FromStr;

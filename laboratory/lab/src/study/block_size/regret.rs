@@ -13,7 +13,7 @@ use super::measure::{LoopSamples, MeasuredLoops};
 use crate::measure::statistics::{Spread, geometric_mean, median};
 use crate::study::trial::CellRecord;
 use crate::study::unit::Unit;
-use manycore::Partitioner;
+use manycore_programs::partition::Partitioner;
 use serde::Serialize;
 
 /// A cell's best fixed block, and how its samples spread.

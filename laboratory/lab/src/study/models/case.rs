@@ -94,10 +94,10 @@ impl Trial for ModelCase {
         let pool = Pool::builder()
             .threads(self.at.threads)
             .affinity(affinity)
-            .prices(prices.of_pool())
             .build()?;
         let policy = self.policy.of_loop(&choices);
-        let ns = time_natively(&pool, self.cell(), policy, NATIVE_ROUNDS, self.seed)?;
+        let told = prices.of_pool();
+        let ns = time_natively(&pool, self.cell(), policy, told, NATIVE_ROUNDS, self.seed)?;
         Ok(self.outcome(&choices, ns))
     }
 }

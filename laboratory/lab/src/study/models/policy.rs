@@ -2,7 +2,7 @@
 
 use crate::model::Choices;
 use crate::study::block_size::LoopPolicy;
-use manycore::{Block, Partitioner};
+use manycore_programs::partition::{Block, Partitioner};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::num::NonZeroUsize;

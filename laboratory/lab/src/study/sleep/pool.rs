@@ -7,7 +7,7 @@
 
 use super::cell::Policy;
 use crate::study::chip::Chip;
-use manycore::seam::{self, Tally};
+use manycore::seam::{self, BuilderExt, Tally};
 use manycore::{Builder, Pool};
 use manycore_chip::Simulated;
 use manycore_platform::Platform;
@@ -93,7 +93,7 @@ impl<P: Platform> Fork for Erased<'_, P> {
 /// A pool of this host's threads.
 pub(super) fn native(policy: &Policy, threads: usize) -> anyhow::Result<Box<dyn Joiner>> {
     let make = by_name(&policy.name, policy.mode)?;
-    let builder = seam::with_policy(Pool::builder().threads(threads), make);
+    let builder = Pool::builder().threads(threads).policy(make);
     Ok(Box::new(builder.build()?))
 }
 
@@ -109,7 +109,7 @@ pub(super) fn simulated(
     let cpus = (0..threads)
         .map(|thread| vec![chip.of_thread(thread)])
         .collect();
-    let builder = seam::with_policy(Builder::<Simulated>::on_platform(), make);
+    let builder = Builder::<Simulated>::on_platform().policy(make);
     Ok(Box::new(builder.build_on(
         chip.hardware_threads(),
         chip.groups(),

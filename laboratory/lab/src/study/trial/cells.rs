@@ -8,7 +8,7 @@ use crate::measure::journal::{self, Journal};
 use crate::measure::progress::Progress;
 use crate::measure::time_left::TimeLeft;
 use anyhow::Context;
-use manycore::{Block, Partitioner, Pool};
+use manycore::{Partitioner, Pool};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 use std::sync::OnceLock;
@@ -124,7 +124,7 @@ pub(in crate::study) fn simulate_policies<T: Send + Sync>(
     let outcomes: Vec<OnceLock<anyhow::Result<T>>> =
         (0..policies).map(|_| OnceLock::new()).collect();
     let done = AtomicUsize::new(0);
-    let one_by_one = host.with(Partitioner::FixedBlock(Block::size(1)));
+    let one_by_one = host.with(Partitioner::fixed_block(1));
     one_by_one.parallel_for(0..policies, |at| {
         if interrupt::asked() {
             return;

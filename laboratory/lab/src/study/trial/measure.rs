@@ -11,7 +11,7 @@ use crate::measure::progress::Progress;
 use crate::measure::time_left::TimeLeft;
 use anyhow::Context;
 use manycore::topology::Topology;
-use manycore::{Block, Partitioner, Pool};
+use manycore::{Partitioner, Pool};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::sync::{Mutex, MutexGuard};
@@ -141,7 +141,7 @@ fn simulate_side_by_side<T: Trial>(
     let mut order: Vec<&T> = trials.iter().collect();
     order.sort_by_key(|trial| std::cmp::Reverse(trial.cores()));
     let host = Pool::builder().build().context(setup.study)?;
-    let one_by_one = host.with(Partitioner::FixedBlock(Block::size(1)));
+    let one_by_one = host.with(Partitioner::fixed_block(1));
     let weight = |trial: &T| trial.cores() as f64;
     let left = TimeLeft::new(trials.iter().map(weight), host.threads());
     let progress = Mutex::new(Progress::new(setup.study, left));

@@ -1,7 +1,7 @@
 //! Random programs with bodies that wait.
 
 use super::program::{Kind, Loop, Program, Step, Steps};
-use crate::{Block, Partitioner};
+use crate::Partitioner;
 use fastrand::Rng;
 use std::ops::Range;
 use std::sync::Arc;
@@ -127,7 +127,7 @@ impl Random {
         let mut steps: Vec<_> = (0..others).map(|_| self.stranger()).collect();
         let inner = Arc::new(vec![self.busy_loop(0)]);
         let n = self.rng.usize(2..4);
-        let (kind, partitioner, each, at) = (Kind::Plain, Partitioner::Static, 0, vec![0]);
+        let (kind, partitioner, each, at) = (Kind::Plain, Partitioner::fixed_block(1), 0, vec![0]);
         steps.push(Step::Loop(Loop {
             kind,
             partitioner,
@@ -148,7 +148,7 @@ impl Random {
         };
         Step::Loop(Loop {
             kind: *self.rng.choice(&Kind::ALL).expect("there are some"),
-            partitioner: Partitioner::Adaptive,
+            partitioner: Partitioner::default(),
             at,
             n,
             each: self.length(2..5).min(20_000_000 / n as u64),
@@ -161,7 +161,7 @@ impl Random {
         let n = self.rng.usize(200..1_500);
         Step::Loop(Loop {
             kind: *self.rng.choice(&Kind::ALL).expect("there are some"),
-            partitioner: Partitioner::Adaptive,
+            partitioner: Partitioner::default(),
             at: vec![],
             n,
             each: self.length(4..5),
@@ -275,12 +275,12 @@ impl Random {
     fn a_loop(&mut self, pool: usize, depth: usize, runs: usize) -> Step {
         let kind = self.rng.choice(Kind::ALL).expect("there are some");
         let partitioner = match self.rng.u8(..8) {
-            0 => Partitioner::Static,
-            1 => Partitioner::FixedBlock(Block::size(1)),
-            2 => Partitioner::Guided,
-            3 => Partitioner::Split,
-            4 => Partitioner::Sharded(Block::size(2)),
-            _ => Partitioner::Adaptive,
+            0 => Partitioner::fixed_block(1),
+            1 => Partitioner::fixed_block(7),
+            2 => Partitioner::fixed_block(30),
+            3 => Partitioner::sharded(1),
+            4 => Partitioner::sharded(2),
+            _ => Partitioner::default(),
         };
         let n = match self.rng.u8(..4) {
             0 => self.rng.usize(1..4),

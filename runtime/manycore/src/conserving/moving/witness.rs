@@ -3,7 +3,6 @@
 //! It is kept in the host's memory, as [`recorder`](super::super::recorder) keeps its own, and at
 //! no simulated cost.
 
-use crate::partition::NO_RANK;
 use manycore_chip::{Simulated, SimulatedThread};
 use manycore_platform::Platform;
 use std::collections::BTreeMap;
@@ -119,9 +118,6 @@ impl Witness {
 
     /// This thread begins a block of loop `called`, under `rank`.
     pub(super) fn begin_block(&self, called: usize, rank: usize) {
-        if rank == NO_RANK {
-            return;
-        }
         let mut seen = self.seen();
         if let Some(other) = come(&mut seen.loops[called].1, rank) {
             let this = Simulated::this_thread();

@@ -4,6 +4,7 @@
 use super::fork::{Count, FencedShuttle, dawdle, stolen};
 use super::whole::{Meeting, check};
 use crate::pool::{Builder, Pool, Scope, Yield};
+use crate::seam::BuilderExt;
 use manycore_check::{Deaf, Faulty, Shuttle, caught_at_random, team};
 use manycore_platform::Platform;
 use std::sync::{Arc, Mutex};

@@ -31,7 +31,7 @@ fn mixture<P: Platform>(pool: &Pool<P>) {
     });
     assert_eq!(runs.into_inner(), 8);
     let counts = RunCounts::new(5);
-    let in_loop = pool.with(Partitioner::Adaptive);
+    let in_loop = pool.with(Partitioner::default());
     in_loop.parallel_for(0..5, |i| {
         pool.join(|| counts.ran(i), || ());
     });

@@ -6,6 +6,7 @@ use super::whole::{Meeting, check};
 use crate::Partitioner;
 use crate::conserving::fault::{self, Fault};
 use crate::pool::{Builder, Pool};
+use crate::seam::BuilderExt;
 use manycore_check::{Deaf, Faulty, Shuttle, caught_at_random, shuttle_random, team};
 use manycore_platform::Platform;
 use std::sync::Arc;
@@ -35,7 +36,9 @@ fn call<P: Platform>(pool: &Pool<P>, kind: usize, meet: bool) {
     };
     match kind {
         0 => drop(pool.join(run, run)),
-        1 => pool.with(Partitioner::Static).parallel_for(0..n, |_| run()),
+        1 => pool
+            .with(Partitioner::fixed_block(1))
+            .parallel_for(0..n, |_| run()),
         2 => drop(pool.broadcast(|_| run())),
         3 => {
             let (ran, calls) = (Arc::new(Meeting::<P>::of(2)), calls.clone());

@@ -3,9 +3,10 @@
 
 use super::fork::{Count, FencedShuttle, dawdle};
 use super::whole::{Meeting, RunCounts, check, partitioners, until_asleep};
+use crate::Partitioner;
 use crate::conserving::fault::{self, Fault};
 use crate::pool::{Builder, Context, Pool};
-use crate::{Block, Partitioner};
+use crate::seam::BuilderExt;
 use manycore_check::{Deaf, Faulty, Shuttle, caught_at_random, shuttle_random, team};
 use manycore_cores::elastic::Allotment;
 use manycore_platform::Platform;
@@ -122,7 +123,7 @@ fn growth<P: Platform>() {
     for _ in 0..2 {
         dawdle::<P>();
         let (tally, meeting) = (RunCounts::new(3), Meeting::<P>::of(3));
-        let one = Partitioner::Sharded(Block::size(1));
+        let one = Partitioner::sharded(1);
         pool.with(one).parallel_for(0..3, |i| {
             if i == 0 || pool.current_thread_index() == Some(0) {
                 allotment.set(3);

@@ -351,10 +351,10 @@ fn broadcasts_to_a_pool_that_waits() {
 /// Loops, and joins in them, at the same time as joins, and loops in them.
 fn loops_and_joins<P: Platform>() {
     let (pool, leaves) = (pool::<P>(3), Count::default());
-    let split = pool.with(crate::Partitioner::Split);
+    let split = pool.with(crate::Partitioner::default());
     team::<P>(2, |rank| match rank {
         0 => pool
-            .with(crate::Partitioner::Static)
+            .with(crate::Partitioner::fixed_block(1))
             .parallel_for(0..3, |_| tree(&pool, 1, &leaves)),
         _ => drop(pool.join(
             || split.parallel_for(0..3, |_| leaves.up()),

@@ -92,12 +92,13 @@ fn around_a_scope() {
 fn around_a_loop() {
     fn wait<P: Platform>(pool: &Pool<P>, begin: &(dyn Fn() + Sync)) {
         let both = Meeting::<P>::of(2);
-        pool.with(Partitioner::Static).parallel_for(0..2, |i| {
-            both.attend();
-            if i == 1 {
-                begin();
-            }
-        });
+        pool.with(Partitioner::fixed_block(1))
+            .parallel_for(0..2, |i| {
+                both.attend();
+                if i == 1 {
+                    begin();
+                }
+            });
     }
     checked(wait::<Shuttle>, wait::<FencedShuttle>);
 }

@@ -3,7 +3,6 @@
 
 use super::fork::dawdle;
 use super::whole::{check, partitioners, pool};
-use crate::partition::NO_RANK;
 use manycore_check::{Shuttle, team};
 use manycore_platform::Platform;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -21,9 +20,6 @@ fn a_rank_is_one_threads_alone() {
                     return (0..8).for_each(|_| pool.install(Shuttle::yield_now));
                 }
                 pool.with(partitioner).ranked(0..16, |rank, _| {
-                    if rank == NO_RANK {
-                        return;
-                    }
                     let shared = busy[rank].swap(true, Relaxed);
                     assert!(!shared, "two threads with rank {rank}");
                     pool.join(dawdle::<Shuttle>, dawdle::<Shuttle>);

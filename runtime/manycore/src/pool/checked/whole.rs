@@ -1,10 +1,11 @@
 //! Whole pools under shuttle: the production code from the builder to the last
 //! join. What is lost or waits for ever is a deadlock, which shuttle reports.
 
+use crate::Partitioner;
 use crate::pool::{Builder, Pool};
-use crate::{Block, Partitioner};
+use crate::seam::BuilderExt;
 use manycore_check::{
-    Deaf, Faulty, Shuttle, TornAdd, TornCas, TornSwap, caught_apart, caught_at_random, shuttle_pct,
+    Deaf, Faulty, Shuttle, TornAdd, TornCas, caught_apart, caught_at_random, shuttle_pct,
     shuttle_random, team,
 };
 use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering, Platform};
@@ -22,19 +23,13 @@ pub(super) fn pool_on<P: Platform>(threads: usize, cores: usize) -> Pool<P> {
         .expect("a model makes its threads")
 }
 
-pub(super) fn partitioners() -> [Partitioner; 10] {
-    let two = Block::size(2);
+pub(super) fn partitioners() -> [Partitioner; 5] {
     [
-        Partitioner::Static,
-        Partitioner::FixedBlock(two),
-        Partitioner::FixedBlock(Block::Auto),
-        Partitioner::Guided,
-        Partitioner::Factoring,
-        Partitioner::Sharded(Block::size(1)),
-        Partitioner::Sharded(two),
-        Partitioner::Sharded(Block::Auto),
-        Partitioner::Split,
-        Partitioner::Adaptive,
+        Partitioner::default(),
+        Partitioner::fixed_block(1),
+        Partitioner::fixed_block(2),
+        Partitioner::sharded(1),
+        Partitioner::sharded(2),
     ]
 }
 
@@ -111,10 +106,11 @@ impl<P: Platform> Meeting<P> {
 fn all_hands<P: Platform>(pool: &Pool<P>) {
     let n = pool.threads();
     let (tally, meeting) = (RunCounts::new(n), Meeting::<P>::of(n as u32));
-    pool.with(Partitioner::Static).parallel_for(0..n, |i| {
-        meeting.attend();
-        tally.ran(i);
-    });
+    pool.with(Partitioner::fixed_block(1))
+        .parallel_for(0..n, |i| {
+            meeting.attend();
+            tally.ran(i);
+        });
     tally.assert_each_once();
 }
 
@@ -182,7 +178,7 @@ fn more_threads_than_cores() {
     check(500, || {
         let pool = pool_on::<Shuttle>(3, 1);
         all_hands(&pool);
-        each_once(&pool, Partitioner::Adaptive, 5);
+        each_once(&pool, Partitioner::default(), 5);
         all_hands(&pool);
     });
 }
@@ -208,7 +204,7 @@ fn a_pool_ends_whatever_its_workers_do() {
         });
         check(500, move || {
             let pool = pool::<Shuttle>(threads);
-            each_once(&pool, Partitioner::Adaptive, 3);
+            each_once(&pool, Partitioner::default(), 3);
         });
     }
 }
@@ -227,13 +223,14 @@ fn a_caller_asleep_is_woken_by_its_last_helper() {
                 return;
             }
             let at_work = Meeting::<Shuttle>::of(2);
-            pool.with(Partitioner::Static).parallel_for(0..2, |_| {
-                at_work.attend();
-                if pool.current_thread_index() == Some(1) {
-                    inside.attend();
-                    go.attend();
-                }
-            });
+            pool.with(Partitioner::fixed_block(1))
+                .parallel_for(0..2, |_| {
+                    at_work.attend();
+                    if pool.current_thread_index() == Some(1) {
+                        inside.attend();
+                        go.attend();
+                    }
+                });
         });
     });
 }
@@ -245,15 +242,16 @@ fn a_caller_about_to_sleep_is_woken_by_its_last_helper() {
     check(1_500, || {
         let pool = pool::<Shuttle>(2);
         let at_work = Meeting::<Shuttle>::of(2);
-        pool.with(Partitioner::Static).parallel_for(0..2, |_| {
-            at_work.attend();
-            if pool.current_thread_index() == Some(1) {
-                for _ in 0..Shuttle::now() % 601 {
-                    Shuttle::now();
-                    Shuttle::yield_now();
+        pool.with(Partitioner::fixed_block(1))
+            .parallel_for(0..2, |_| {
+                at_work.attend();
+                if pool.current_thread_index() == Some(1) {
+                    for _ in 0..Shuttle::now() % 601 {
+                        Shuttle::now();
+                        Shuttle::yield_now();
+                    }
                 }
-            }
-        });
+            });
     });
 }
 
@@ -263,13 +261,14 @@ fn a_caller_asleep_helps_with_a_nested_loop() {
     check(500, || {
         let pool = pool::<Shuttle>(2);
         let at_work = Meeting::<Shuttle>::of(2);
-        pool.with(Partitioner::Static).parallel_for(0..2, |_| {
-            at_work.attend();
-            if pool.current_thread_index() == Some(1) {
-                until_asleep(&pool, 1);
-                all_hands(&pool);
-            }
-        });
+        pool.with(Partitioner::fixed_block(1))
+            .parallel_for(0..2, |_| {
+                at_work.attend();
+                if pool.current_thread_index() == Some(1) {
+                    until_asleep(&pool, 1);
+                    all_hands(&pool);
+                }
+            });
     });
 }
 
@@ -282,19 +281,21 @@ fn a_wake_up_reaches_the_right_sleeper() {
         team::<Shuttle>(2, |rank| {
             if rank == 0 {
                 let at_work = Meeting::<Shuttle>::of(2);
-                pool.with(Partitioner::Static).parallel_for(0..2, |_| {
-                    at_work.attend();
-                    if pool.current_thread_index() != Some(0) {
-                        held.attend();
-                    }
-                });
+                pool.with(Partitioner::fixed_block(1))
+                    .parallel_for(0..2, |_| {
+                        at_work.attend();
+                        if pool.current_thread_index() != Some(0) {
+                            held.attend();
+                        }
+                    });
                 return;
             }
             until_asleep(&pool, 2);
             let both = Meeting::<Shuttle>::of(2);
-            pool.with(Partitioner::Static).parallel_for(0..2, |_| {
-                both.attend();
-            });
+            pool.with(Partitioner::fixed_block(1))
+                .parallel_for(0..2, |_| {
+                    both.attend();
+                });
             held.attend();
         });
     });
@@ -303,18 +304,18 @@ fn a_wake_up_reaches_the_right_sleeper() {
 #[test]
 fn nested_loops() {
     for inner in [
-        Partitioner::Static,
-        Partitioner::FixedBlock(Block::size(1)),
-        Partitioner::Sharded(Block::size(1)),
-        Partitioner::Adaptive,
+        Partitioner::fixed_block(1),
+        Partitioner::sharded(1),
+        Partitioner::default(),
     ] {
         check(200, move || {
             let pool = pool::<Shuttle>(3);
             let tally = RunCounts::new(3 * 3);
-            pool.with(Partitioner::Guided).parallel_for(0..3, |i| {
-                pool.with(inner)
-                    .parallel_for(0..3, |j| tally.ran(3 * i + j));
-            });
+            pool.with(Partitioner::fixed_block(1))
+                .parallel_for(0..3, |i| {
+                    pool.with(inner)
+                        .parallel_for(0..3, |j| tally.ran(3 * i + j));
+                });
             tally.assert_each_once();
         });
     }
@@ -322,7 +323,7 @@ fn nested_loops() {
 
 #[test]
 fn loops_from_two_threads_at_once() {
-    for partitioner in [Partitioner::Sharded(Block::size(1)), Partitioner::Adaptive] {
+    for partitioner in [Partitioner::sharded(1), Partitioner::default()] {
         check(500, move || {
             let pool = pool::<Shuttle>(3);
             team::<Shuttle>(2, |_| {
@@ -364,7 +365,7 @@ fn a_panic_in_a_body() {
 fn reductions_keep_the_order() {
     check(500, || {
         let pool = pool::<Shuttle>(3);
-        for partitioner in [Partitioner::Sharded(Block::size(1)), Partitioner::Adaptive] {
+        for partitioner in [Partitioner::sharded(1), Partitioner::default()] {
             let text = pool.with(partitioner).map_reduce(
                 0..6,
                 String::new,
@@ -395,14 +396,10 @@ fn a_faulty_platform_is_caught() {
     };
     shows(caught_apart("steal", || {
         let pool = pool::<Faulty<Shuttle, TornCas>>(2);
-        each_once(&pool, Partitioner::Sharded(Block::size(1)), 4);
-    }));
-    shows(caught_apart("share", || {
-        let pool = pool::<Faulty<Shuttle, TornSwap>>(2);
-        each_once(&pool, Partitioner::Static, 2);
+        each_once(&pool, Partitioner::sharded(1), 4);
     }));
     shows(caught_apart("claim", || {
         let pool = pool::<Faulty<Shuttle, TornAdd>>(2);
-        each_once(&pool, Partitioner::FixedBlock(Block::size(1)), 4);
+        each_once(&pool, Partitioner::fixed_block(1), 4);
     }));
 }

@@ -9,11 +9,12 @@ use crate::study::block_size::load::Kernel;
 use crate::study::block_size::policy::LoopPolicy;
 use crate::threads::start;
 use anyhow::{Context, anyhow, bail};
-use manycore::cost::Prices;
-use manycore::{Builder, Partitioner};
+use manycore::Builder;
 use manycore_chip::{Simulated, Simulation};
 use manycore_platform::Platform;
 use manycore_programs::Load;
+use manycore_programs::cost::Prices;
+use manycore_programs::partition::{Loops as PoolLoops, Partitioner};
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -162,11 +163,12 @@ impl Loops {
         let cpus = (0..threads).map(|core| vec![chip.on_core(core)]).collect();
         let groups = chip.groups_of(chip.cores());
         let builder = Builder::<Simulated>::on_platform();
-        let builder = told.into_iter().fold(builder, Builder::prices);
         let pool = builder.build_on(chip.hardware_threads(), groups, cpus)?;
+        let loops = PoolLoops::new(&pool, partitioner);
+        let loops = told.into_iter().fold(loops, PoolLoops::told);
         self.time(SETTLED, || {
             let body = |index| self.iteration(index, None);
-            pool.with(partitioner).parallel_for(0..n, body);
+            loops.parallel_for(0..n, body);
         })
     }
 

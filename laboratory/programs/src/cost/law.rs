@@ -105,7 +105,7 @@ fn shared(work: f64, threads: f64, launch: f64) -> f64 {
 /// Predicts the latency of `n` iterations in blocks of `block`, in ns.
 ///
 /// ```
-/// use manycore::cost::{Machine, Task, latency};
+/// use manycore_programs::cost::{Machine, Task, latency};
 ///
 /// let (machine, task) = (Machine::new(8, 1), Task::new(500.0));
 /// let tiny = latency(&machine, &task, 4096, 1);
@@ -128,7 +128,7 @@ pub fn latency(machine: &Machine, task: &Task, n: usize, block: usize) -> f64 {
 /// Between 1 and `n`, and 1 for an empty loop.
 ///
 /// ```
-/// use manycore::cost::{Machine, Task, balanced_block};
+/// use manycore_programs::cost::{Machine, Task, balanced_block};
 ///
 /// let machine = Machine::new(8, 1);
 /// let short = balanced_block(&machine, &Task::new(500.0), 4096);
@@ -148,7 +148,7 @@ pub fn balanced_block(machine: &Machine, task: &Task, n: usize) -> f64 {
 /// flat around its least and they are what blocks are measured at.
 ///
 /// ```
-/// use manycore::cost::{Machine, Task, best_block};
+/// use manycore_programs::cost::{Machine, Task, best_block};
 ///
 /// let machine = Machine::new(8, 1);
 /// assert_eq!(best_block(&machine, &Task::new(500.0), 4096), 32);

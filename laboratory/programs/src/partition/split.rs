@@ -1,45 +1,36 @@
 //! `split`: recursive halving through `join`, as deep as there is demand.
 
-use crate::partition::{Body, NO_RANK};
-use crate::pool::{Context, FnContext, Registry, Worker};
+use manycore::seam::Divided;
+use manycore::{FnContext, Pool};
 use manycore_platform::Platform;
 use std::ops::Range;
 
-/// Runs `body` over `range`, halved where there is demand.
-pub(super) fn run<P: Platform>(pool: &Registry<P>, body: Body<'_>, range: Range<usize>) {
-    let budget = Budget::new(pool.shared().allowed());
-    pool.enter(|worker, migrated| {
-        halve(worker, &FnContext::new(migrated), budget, body, range);
-    });
+/// Runs all iterations, halved where there is demand.
+pub(super) fn run<P: Platform>(divided: &Divided<'_, P>, pool: &Pool<P>) {
+    let budget = Budget::new(divided.allowed());
+    halve(divided, pool, false, budget, 0..divided.iterations());
 }
 
 fn halve<P: Platform>(
-    worker: &Worker<P>,
-    context: &FnContext,
+    divided: &Divided<'_, P>,
+    pool: &Pool<P>,
+    migrated: bool,
     budget: Budget,
-    body: Body<'_>,
     range: Range<usize>,
 ) {
     let halves = if range.len() > 1 {
-        budget.halve(context)
+        budget.halve(migrated)
     } else {
         None
     };
     let Some(budget) = halves else {
-        return body.run(NO_RANK, range);
+        return divided.run(range);
     };
     let middle = range.start.midpoint(range.end);
     let (left, right) = (range.start..middle, middle..range.end);
-    let pool = worker.registry();
-    worker.join(
-        false,
-        |context| halve(worker, &context, budget, body, left),
-        |context| {
-            // On another thread if it has migrated.
-            let worker = Context::worker_of(pool).expect("jobs are run by workers");
-            halve(worker, &context, budget, body, right);
-        },
-    );
+    let half =
+        |range| move |context: FnContext| halve(divided, pool, context.migrated(), budget, range);
+    pool.join_context(half(left), half(right));
 }
 
 /// How often a range may still be halved.
@@ -63,8 +54,8 @@ impl Budget {
     }
 
     /// The budget of each half, if there is to be one.
-    fn halve(self, context: &FnContext) -> Option<Self> {
-        let left = if context.migrated() {
+    fn halve(self, migrated: bool) -> Option<Self> {
+        let left = if migrated {
             self.threads.max(self.left / 2)
         } else if self.left > 0 {
             self.left / 2

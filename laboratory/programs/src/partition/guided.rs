@@ -6,18 +6,18 @@
 //! counter: one transfer of its line for each try. There are few: about
 //! 2T ln(n/8T) + 4T.
 
-use super::{Claims, Partition, claim_by_exchange};
-use manycore_platform::{Atomic, CachePadded, Platform};
+use manycore::seam::{Claims, Partition};
+use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 use std::ops::Range;
 
-pub(crate) struct Guided<P: Platform> {
+pub(super) struct Guided<P: Platform> {
     n: usize,
     threads: usize,
     next: CachePadded<P::AtomicUsize>,
 }
 
 impl<P: Platform> Guided<P> {
-    pub(crate) fn new(n: usize, threads: usize) -> Self {
+    pub(super) fn new(n: usize, threads: usize) -> Self {
         Self {
             n,
             threads,
@@ -44,6 +44,17 @@ impl<P: Platform> Partition for Guided<P> {
 
 impl<P: Platform> Claims for &Guided<P> {
     fn next(&mut self) -> Option<Range<usize>> {
-        claim_by_exchange::<P>(&self.next, self.n, |left| self.block(left))
+        // Relaxed throughout: hands out iterations, publishes nothing.
+        let mut start = self.next.load(Ordering::Relaxed);
+        while start < self.n {
+            let end = start + self.block(self.n - start);
+            let claim =
+                (self.next).compare_exchange(start, end, Ordering::Relaxed, Ordering::Relaxed);
+            match claim {
+                Ok(_) => return Some(start..end),
+                Err(now) => start = now,
+            }
+        }
+        None
     }
 }

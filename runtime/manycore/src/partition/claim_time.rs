@@ -10,17 +10,6 @@ const PART: u64 = 2;
 /// be busy with all that is left of its range; both in one unit, ticks or
 /// nanoseconds, and so is the result: at most `work`, and at least 1.
 ///
-/// ```
-/// use manycore::cost::claim_time;
-///
-/// // A millisecond left, claims of 50 ns: half of it.
-/// assert_eq!(claim_time(50, 1_000_000), 500_000);
-/// // Near the end no block is shorter than four claims,
-/// assert_eq!(claim_time(50, 300), 200);
-/// // and what is shorter than that is run at once.
-/// assert_eq!(claim_time(50, 120), 120);
-/// ```
-///
 /// What a thread has claimed nobody can take from it, so the loop ends when the
 /// last block does. Blocks that are a part f of what is left shrink until they
 /// reach a least duration m; from work w that takes `ln(f w / m) / -ln(1 - f)`
@@ -36,8 +25,7 @@ const PART: u64 = 2;
 /// hides more in one block: one half is where a thread that turns out to be
 /// half as fast as the others has not yet claimed more than its share.
 #[inline]
-#[must_use]
-pub fn claim_time(claim_cost: u64, work: u64) -> u64 {
+pub(super) fn claim_time(claim_cost: u64, work: u64) -> u64 {
     let least = claim_cost.saturating_mul(4);
     (work / PART).max(least).min(work).max(1)
 }
@@ -55,6 +43,16 @@ mod tests {
             claims += 1;
         }
         claims
+    }
+
+    #[test]
+    fn half_of_what_is_left_and_at_least_four_claims() {
+        // A millisecond left, claims of 50 ns: half of it.
+        assert_eq!(claim_time(50, 1_000_000), 500_000);
+        // Near the end no block is shorter than four claims,
+        assert_eq!(claim_time(50, 300), 200);
+        // and what is shorter than that is run at once.
+        assert_eq!(claim_time(50, 120), 120);
     }
 
     proptest! {

@@ -5,11 +5,11 @@
 //! assigned: its own thread takes it first, and a thread that is done early takes
 //! the shares whose own threads have not come.
 
-use super::{Claims, Partition};
+use manycore::seam::{Claims, Partition};
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 use std::ops::Range;
 
-pub(crate) struct Static<P: Platform> {
+pub(super) struct Static<P: Platform> {
     n: usize,
     /// Whether each share is taken, on a line each: a thread that finds its
     /// own share free disturbs nobody.
@@ -17,7 +17,7 @@ pub(crate) struct Static<P: Platform> {
 }
 
 impl<P: Platform> Static<P> {
-    pub(crate) fn new(n: usize, threads: usize) -> Self {
+    pub(super) fn new(n: usize, threads: usize) -> Self {
         let taken = || CachePadded::new(P::AtomicBool::new(false));
         Self {
             n,
@@ -26,7 +26,7 @@ impl<P: Platform> Static<P> {
     }
 }
 
-pub(crate) struct StaticClaims<'a, P: Platform> {
+pub(super) struct StaticClaims<'a, P: Platform> {
     shares: &'a Static<P>,
     rank: usize,
     tried: usize,
@@ -62,7 +62,7 @@ impl<P: Platform> Claims for StaticClaims<'_, P> {
 }
 
 /// Share `index` of `0..n` cut into `shares` pieces that differ by at most one.
-pub(crate) fn share_of(n: usize, shares: usize, index: usize) -> Range<usize> {
+fn share_of(n: usize, shares: usize, index: usize) -> Range<usize> {
     let (each, longer) = (n / shares, n % shares);
     let start = index * each + index.min(longer);
     start..start + each + usize::from(index < longer)

@@ -1,10 +1,9 @@
 //! The block size that the cost model picks, for `fixed-block` and `sharded`
 //! without a size.
 
-use super::dispatch::drive;
-use crate::cost::{Machine, Task, best_block};
-use crate::partition::{ALONE, Block, Body, Partitioner, Site};
-use crate::pool::Registry;
+use crate::cost::{Machine, Prices, Task, best_block};
+use manycore::Partitioner;
+use manycore::seam::Divided;
 use manycore_platform::Platform;
 
 /// Iterations are run inline, to measure them, until they have taken this long, in
@@ -26,22 +25,24 @@ const GROWTH: usize = 16;
 /// [`GROWTH`] times as long as the one before, and the block is picked again between them:
 /// a post each, some four for a loop of 2^32 blocks.
 pub(super) fn run<P: Platform>(
-    pool: &Registry<P>,
-    start: usize,
-    n: usize,
-    body: Body<'_>,
-    partitioner: fn(Block) -> Partitioner,
+    divided: &Divided<'_, P>,
+    threads: usize,
+    told: Option<Prices>,
+    partitioner: fn(usize) -> Partitioner,
 ) {
-    let site = Site::new(body.address(), n);
-    let (mut done, mut each) = sample(pool, start, n, body, site);
-    let shared = pool.shared();
+    let n = divided.iterations();
+    let (mut done, mut each) = sample(divided);
+    let prices = told.unwrap_or_else(|| Prices {
+        claim_ns: divided.claim_ticks() as f64 / f64::from(divided.ticks_per_ns()),
+        ..Prices::default()
+    });
     let machine = Machine {
-        prices: shared.prices(),
-        ..Machine::new(shared.allowed(), shared.core_groups())
+        prices,
+        ..Machine::new(divided.allowed(), divided.core_groups())
     };
-    let mut blocks = ROUND * pool.shared().threads();
+    let mut blocks = ROUND * threads;
     while done < n {
-        let task = Task::new(f64::from(each / pool.shared().ticks_per_ns()));
+        let task = Task::new(f64::from(each / divided.ticks_per_ns()));
         let block = best_block(&machine, &task, n - done);
         let to = if (n - done) / block > blocks.saturating_mul(GROWTH) {
             done + blocks * block
@@ -49,20 +50,15 @@ pub(super) fn run<P: Platform>(
             n
         };
         let before = P::now();
-        drive(
-            pool,
-            partitioner(Block::size(block)),
-            start + done..start + to,
-            body,
-        );
+        divided.run_by(partitioner(block), done..to);
         let took = P::now().saturating_sub(before) as f32;
         // One thread at least has worked all the time, and all of them at most.
         let least = took / (to - done) as f32;
-        let most = least * pool.shared().threads() as f32;
+        let most = least * threads as f32;
         let before = each;
         each = each.clamp(least / 2.0, most).max(f32::MIN_POSITIVE);
         if each != before {
-            pool.shared().sites().learn(site, Some(before), each);
+            divided.learn(Some(before), each);
         }
         done = to;
         blocks = blocks.saturating_mul(GROWTH);
@@ -71,15 +67,10 @@ pub(super) fn run<P: Platform>(
 
 /// Runs some iterations inline, if it takes that to know how long they are. Returns how
 /// many, and the ticks that one takes.
-fn sample<P: Platform>(
-    pool: &Registry<P>,
-    start: usize,
-    n: usize,
-    body: Body<'_>,
-    site: Site,
-) -> (usize, f32) {
-    let known = pool.shared().sites().recall(site);
-    let enough = SAMPLE_NS * pool.shared().ticks_per_ns();
+fn sample<P: Platform>(divided: &Divided<'_, P>) -> (usize, f32) {
+    let n = divided.iterations();
+    let known = divided.recall();
+    let enough = SAMPLE_NS * divided.ticks_per_ns();
     // Where the loop is known to be short, its first iteration is looked at.
     let most = match known {
         Some(each) if each < enough => 1,
@@ -90,7 +81,7 @@ fn sample<P: Platform>(
     while done < most && spent < enough {
         let to = n.min((2 * done).saturating_add(1));
         let before = P::now();
-        body.run(ALONE, start + done..start + to);
+        divided.run(done..to);
         spent += P::now().saturating_sub(before) as f32;
         done = to;
     }
@@ -99,7 +90,7 @@ fn sample<P: Platform>(
         Some(each) if spent <= 2.0 * each + enough => (done, each),
         _ => {
             let measured = spent / done as f32;
-            pool.shared().sites().learn(site, known, measured);
+            divided.learn(known, measured);
             (done, measured)
         }
     }

@@ -6,7 +6,7 @@
 //! needs a compare-and-swap. The rounds, at most one for each bit of n, are
 //! laid out when the loop starts.
 
-use super::{Claims, Partition};
+use manycore::seam::{Claims, Partition};
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use std::ops::Range;
 /// the rounding up of the blocks.
 const MAX_ROUNDS: usize = 65;
 
-pub(crate) struct Factoring<P: Platform> {
+pub(super) struct Factoring<P: Platform> {
     n: usize,
     threads: usize,
     /// Where each round starts; the last entry in use is `n`.
@@ -24,7 +24,7 @@ pub(crate) struct Factoring<P: Platform> {
 }
 
 impl<P: Platform> Factoring<P> {
-    pub(crate) fn new(n: usize, threads: usize) -> Self {
+    pub(super) fn new(n: usize, threads: usize) -> Self {
         let mut starts = [n; MAX_ROUNDS + 1];
         let (mut start, mut rounds) = (0, 0);
         while start < n {
