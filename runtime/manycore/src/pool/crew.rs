@@ -38,9 +38,8 @@
 //! The last jobs of threads that end, those of exit handlers, are let through: if they have
 //! spawned something the threads are started again.
 
-use super::caller_slot::{CALLER, NEEDED, VACANT};
 use super::context::Context;
-use super::places::Lists;
+use super::places::{Crew as Threads, Successor};
 use super::registry::Registry;
 use manycore_cores::sync::{Lock, Parker};
 use manycore_platform::{Atomic, Ordering, Platform};
@@ -50,22 +49,22 @@ use std::time::Duration;
 /// How long [`Registry::end_threads`] waits between two looks at a pool that is not quiet.
 const LOOK: Duration = Duration::from_micros(200);
 
-/// Which threads there are; under the lock of `Places`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum State {
-    Absent,
-    Present,
-    Leaving,
-}
-
-/// While this lives, the pool's threads do not end.
+/// While this lives, the pool's threads do not end. It stands for one visit.
 pub(super) struct Stay<'a, P: Platform>(&'a Registry<P>);
+
+impl<'a, P: Platform> Stay<'a, P> {
+    /// Until the thread that is to be started can be joined by the pool, or its place has gone
+    /// elsewhere.
+    pub(super) fn of(registry: &'a Registry<P>, successor: &Successor) -> Option<Self> {
+        successor.is_counted().then(|| Self(registry))
+    }
+}
 
 impl<P: Platform> Drop for Stay<'_, P> {
     fn drop(&mut self) {
         // In a child of `fork`, a thread that does not exist there may have the lock.
         if !self.0.shared().is_forked() {
-            self.0.places().with(|places| places.visits -= 1);
+            self.0.change_places(|places| places.end_visit());
         }
     }
 }
@@ -98,6 +97,11 @@ impl<P: Platform> Crew<P> {
         self.first
     }
 
+    /// Under the lock of `Places`, when it has changed.
+    pub(super) fn set_lacking(&self, lacking: bool) {
+        self.lacking.store(lacking, Ordering::Relaxed);
+    }
+
     /// Relaxed: who sees it late finds out under the lock, or is found by the threads that were
     /// started meanwhile.
     #[inline]
@@ -109,32 +113,12 @@ impl<P: Platform> Crew<P> {
 impl<P: Platform> Registry<P> {
     /// Nobody knows of the pool yet: its threads are started when they are needed.
     pub(super) fn begin_absent(&self) {
-        self.places().with(|places| {
-            places.set_crew(State::Absent);
-            self.set_lacking(self.crew().first < self.mail().len());
-        });
-    }
-
-    /// Under the lock of `Places`.
-    fn set_lacking(&self, lacking: bool) {
-        self.crew().lacking.store(lacking, Ordering::Relaxed);
-        self.set_vacant(self.shared().caller_slot().is_vacant());
-    }
-
-    /// Whether the pool's sleep policy tells posters that threads are lacking.
-    pub(super) fn tells_of_vacancies(&self) -> bool {
-        self.places()
-            .with(|_| self.set_vacant(self.shared().caller_slot().is_vacant()))
+        self.change_places(|places| places.be_absent(self.crew().first < self.mail().len()));
     }
 
     /// Whether threads are absent that could take what is posted, as a hint.
     pub(crate) fn is_lacking(&self) -> bool {
         self.crew().is_lacking()
-    }
-
-    /// Tells the sleep policy whether somebody is to be had if nobody sleeps.
-    pub(super) fn set_vacant(&self, vacant: bool) -> bool {
-        self.sleep().set_vacant(vacant || self.crew().is_lacking())
     }
 
     /// Starts the threads of the pool, if they are absent.
@@ -143,7 +127,7 @@ impl<P: Platform> Registry<P> {
     }
 
     fn start_from(&self, next: &mut usize) -> io::Result<()> {
-        if self.places().with(|places| places.crew()) != State::Absent {
+        if self.change_places(|places| places.crew()) != Threads::Absent {
             return Ok(());
         }
         while *next < self.mail().len() {
@@ -153,10 +137,7 @@ impl<P: Platform> Registry<P> {
         if self.mail().len() == 1 {
             self.have_a_thread()?;
         }
-        self.places().with(|places| {
-            places.set_crew(State::Present);
-            self.set_lacking(false);
-        });
+        self.change_places(|places| places.be_present());
         Ok(())
     }
 
@@ -167,19 +148,19 @@ impl<P: Platform> Registry<P> {
     /// If the system refuses them.
     pub(super) fn count_root_for_threads(&self) {
         loop {
-            let crew = self.places().with(|places| {
+            let crew = self.change_places(|places| {
                 let crew = places.crew();
                 let inside = || Context::worker_of(self).is_some();
-                if crew == State::Present || crew == State::Leaving && inside() {
+                if crew == Threads::Present || crew == Threads::Leaving && inside() {
                     self.count_root();
-                    return State::Present;
+                    return Threads::Present;
                 }
                 crew
             });
             match crew {
-                State::Present => return,
-                State::Leaving => self.await_end(),
-                State::Absent => self.need_threads(),
+                Threads::Present => return,
+                Threads::Leaving => self.await_end(),
+                Threads::Absent => self.need_threads(),
             }
         }
     }
@@ -204,8 +185,13 @@ impl<P: Platform> Registry<P> {
     /// This thread, which is no worker, goes in and out of a scope: until then the threads stay.
     pub(super) fn visit<R>(&self, scope: impl FnOnce() -> R) -> R {
         let enter = || {
-            self.places()
-                .with(|places| (places.crew() != State::Leaving).then(|| self.stay(places)))
+            self.change_places(|places| {
+                let enters = places.crew() != Threads::Leaving;
+                if enters {
+                    places.begin_visit();
+                }
+                enters.then(|| Stay(self))
+            })
         };
         let _stay = loop {
             match enter() {
@@ -214,25 +200,6 @@ impl<P: Platform> Registry<P> {
             }
         };
         scope()
-    }
-
-    /// Keeps the threads from ending until the guard is dropped.
-    fn stay(&self, places: &mut Lists) -> Stay<'_, P> {
-        places.visits += 1;
-        Stay(self)
-    }
-
-    /// Takes the worker that is to have a free place off its list. `None`: the caller starts a
-    /// thread for the place, and drops the guard when the pool can join that thread, or when the
-    /// place has gone elsewhere.
-    pub(super) fn heir(&self, places: &mut Lists) -> (Option<usize>, Option<Stay<'_, P>>) {
-        let heir = places.heir();
-        #[cfg(test)]
-        if crate::conserving::fault::is(crate::conserving::fault::Fault::UncountedStart) {
-            return (heir, None);
-        }
-        let stay = heir.is_none().then(|| self.stay(places));
-        (heir, stay)
     }
 
     /// Ends the threads of this pool, which goes on; see [`Pool::end_threads`](super::Pool).
@@ -267,15 +234,8 @@ impl<P: Platform> Registry<P> {
             if self.threads().are_none() {
                 return true;
             }
-            let slot = self.shared().caller_slot();
-            let quiet = self.places().with(|places| {
-                let quiet = places.visits == 0
-                    && !self.has_roots()
-                    && (self.keeps_caller_slot() || slot.change(0, CALLER));
-                if quiet {
-                    places.set_crew(State::Leaving);
-                }
-                quiet
+            let quiet = self.change_places(|places| {
+                places.end_if_quiet(self.keeps_caller_slot(), self.has_roots())
             });
             if !quiet {
                 return false;
@@ -300,18 +260,14 @@ impl<P: Platform> Registry<P> {
         self.mail().iter().for_each(|mail| mail.come_back());
         self.shared().go_on();
         *next = self.crew().first;
-        let slot = self.shared().caller_slot();
-        let spawned = self.places().with(|places| {
-            places.reopen(threads..self.workers().len());
+        let spawned = self.change_places(|places| {
             let spawned = self.has_roots();
-            if !self.keeps_caller_slot() {
-                if spawned {
-                    slot.add(VACANT);
-                }
-                slot.remove(CALLER | NEEDED);
-            }
-            places.set_crew(State::Absent);
-            self.set_lacking(*next < threads);
+            places.reopen(
+                threads..self.workers().len(),
+                *next < threads,
+                self.keeps_caller_slot(),
+                spawned,
+            );
             spawned
         });
         if spawned && self.start_from(next).is_ok() {
@@ -323,16 +279,12 @@ impl<P: Platform> Registry<P> {
     /// everybody's.
     pub(super) fn start_no_more(&self) {
         self.crew().starting.with(|next| {
-            self.places().with(|places| {
-                if places.crew() != State::Absent {
-                    return;
+            self.change_places(|places| {
+                if places.crew() == Threads::Absent {
+                    let places_left = *next..self.mail().len();
+                    (places_left.clone()).for_each(|place| self.mail()[place].desert());
+                    places.start_no_more(places_left);
                 }
-                for place in *next..self.mail().len() {
-                    self.mail()[place].desert();
-                    places.set_free(place);
-                }
-                places.set_crew(State::Present);
-                self.set_lacking(false);
             });
         });
     }

@@ -166,6 +166,11 @@ impl<P: Platform> Registry<P> {
         &self.injector
     }
 
+    /// Whether posters are told of a vacant place; see `Sleep::set_vacant`.
+    pub(super) fn tells_of_vacancies(&self) -> bool {
+        self.sleep.tells_of_vacancies()
+    }
+
     /// Which threads may run.
     pub(super) fn places(&self) -> &Places<P> {
         &self.places

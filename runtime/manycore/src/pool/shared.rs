@@ -1,7 +1,8 @@
 //! What the workers and the callers of a pool share, whatever the pool's sleep policy.
 
 use super::board::Board;
-use super::caller_slot::{CallerContext, CallerSlot};
+use super::caller_slot::CallerContext;
+use super::places::CallerSlot;
 use super::ranks::Ranks;
 use super::{Cores, places};
 use crate::partition::{Sites, measure_claim};

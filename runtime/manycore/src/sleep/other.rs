@@ -136,11 +136,14 @@ impl<P: Platform> Policy<P> {
         }
     }
 
-    pub(crate) fn set_vacant(&self, vacant: bool) -> bool {
-        match &self.0 {
-            Which::Nearest(nearest) => nearest.set_vacant(vacant),
-            Which::Other(_) => false,
+    pub(crate) fn set_vacant(&self, vacant: bool) {
+        if let Which::Nearest(nearest) = &self.0 {
+            nearest.set_vacant(vacant);
         }
+    }
+
+    pub(crate) fn tells_of_vacancies(&self) -> bool {
+        matches!(self.0, Which::Nearest(_))
     }
 
     pub(crate) fn notify(&self, worker: usize) {

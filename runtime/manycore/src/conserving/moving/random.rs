@@ -127,7 +127,7 @@ impl Random {
         let mut steps: Vec<_> = (0..others).map(|_| self.stranger()).collect();
         let inner = Arc::new(vec![self.busy_loop(0)]);
         let n = self.rng.usize(2..4);
-        let (kind, partitioner, each, at) = (Kind::Plain, Partitioner::fixed_block(1), 0, vec![0]);
+        let (kind, partitioner, each, at) = (Kind::Plain, Partitioner::sharded(1), 0, vec![0]);
         steps.push(Step::Loop(Loop {
             kind,
             partitioner,

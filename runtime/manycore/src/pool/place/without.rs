@@ -1,8 +1,8 @@
 //! A worker's own side of places (`places.rs`): how it gives its place away, sleeps without
 //! one, returns, and makes way for others.
 
-use crate::pool::caller_slot::{HELD, NEEDED};
 use crate::pool::context::Context;
+use crate::pool::crew::Stay;
 use crate::pool::places::{DISMISSED, GRANTED, LISTED, Listed};
 use crate::pool::worker::Worker;
 use crate::sleep::Latch;
@@ -46,13 +46,8 @@ impl<P: Platform> Worker<P> {
 
     /// Waits, on the bench, for a place; `false`: the pool needs this thread no more.
     pub(in crate::pool) fn sit_on_bench(&self) -> bool {
-        let closed = self.registry().places().with(|places| {
-            if !places.is_closed() {
-                places.sit(self.id());
-            }
-            places.is_closed()
-        });
-        !closed && self.await_place()
+        let sits = (self.registry()).change_places(|places| places.sit(self.id()));
+        sits && self.await_place()
     }
 
     /// Gives this worker's place away. `false`: nobody can be had for it.
@@ -75,31 +70,25 @@ impl<P: Platform> Worker<P> {
         let registry = self.registry();
         Context::<P>::bar_loops(registry.shared(), place);
         let is_caller = self.id() == 0 && place == 0;
-        let offered = registry.places().with(|places| {
+        let offered = registry.change_places(|places| {
             // Roused while it lay down: it is listed, or about to have another place, which
             // this must not overwrite. It is roused under the lock: this is exact.
             if self.holding().alone.glance() > Parker::<P>::ASLEEP {
                 return None;
             }
-            // The caller slot's place, from the caller that has it, or an adopted thread.
-            if is_caller {
-                registry.shared().caller_slot().add(HELD);
-            }
             // Whoever lists this worker, and gives it another place, comes after this. The
             // heir is somebody else.
             self.holding().clear();
-            Some(registry.heir(places))
+            Some(places.give(is_caller))
         });
-        let Some((heir, _stay)) = offered else {
+        let Some(successor) = offered else {
             Context::<P>::unbar_loops(registry.shared(), place);
             return false;
         };
-        if registry.pass_on(place, heir).is_err() {
+        let _stay = Stay::of(registry, &successor);
+        if registry.pass_on(place, &successor).is_err() {
             if is_caller {
-                registry.places().with(|_| {
-                    registry.shared().caller_slot().add(NEEDED);
-                    registry.shared().caller_slot().remove(HELD);
-                });
+                registry.change_places(|places| places.regain());
             }
             Context::<P>::unbar_loops(registry.shared(), place);
             return false;
@@ -138,7 +127,7 @@ impl<P: Platform> Worker<P> {
         let (registry, alone) = (self.registry(), &self.holding().alone);
         let roused = !alone.rise_unroused();
         // It is roused and listed under the lock.
-        let struck = roused && registry.places().with(|places| places.strike(self.id()));
+        let struck = roused && registry.change_places(|places| places.strike(self.id()));
         if struck {
             // Nobody else looks until it is on a list again.
             alone.reset();
@@ -148,7 +137,7 @@ impl<P: Platform> Worker<P> {
             debug_assert!(granted, "who returns is not dismissed");
             let second = self.place();
             if !self.offer(second) {
-                registry.lose_place(second);
+                registry.change_places(|places| places.lose(second));
             }
         }
         self.set_place(place);
@@ -164,7 +153,7 @@ impl<P: Platform> Worker<P> {
         let (registry, me) = (self.registry(), self.id());
         // Whoever waits for a place holds none.
         Context::leave_others(registry.shared());
-        if let Listed::Placed(place) = registry.list(me, false) {
+        if let Listed::Placed(place) = registry.change_places(|places| places.list(me)) {
             self.set_place(place);
         } else {
             registry.call_for_place();
@@ -182,20 +171,12 @@ impl<P: Platform> Worker<P> {
         if !registry.places().is_awaited() {
             return None;
         }
-        let (heir, stays) = registry.places().with(|places| {
-            let heir = places.next_to_return()?;
-            // Before it is listed: who takes it off the list sets its place.
-            self.holding().clear();
-            // An adopted thread has nowhere to go: it wants to return in its turn.
-            let stays = me == 0 || !places.is_closed();
-            match me {
-                0 => places.queue_to_return(me),
-                _ if stays => places.sit(me),
-                _ => {}
-            }
-            Some((heir, stays))
+        let (next, stays) = registry.change_places(|places| {
+            // Before it is listed: the thread that takes it off the list sets its place. An adopted
+            // thread has nowhere to go: it wants to return in its turn.
+            places.make_way(me, me == 0, || self.holding().clear())
         })?;
-        registry.grant(place, heir);
+        registry.grant(place, next);
         Some(stays && self.await_place())
     }
 
@@ -206,13 +187,7 @@ impl<P: Platform> Worker<P> {
         if self.id() == 0 {
             return; // It is adopted, or the caller slot's: the place stays with it.
         }
-        let heir = registry.places().with(|places| {
-            let heir = places.next_to_return();
-            if heir.is_none() {
-                places.set_free(place);
-            }
-            heir
-        });
+        let heir = registry.change_places(|places| places.go_home(place));
         self.holding().clear();
         if let Some(heir) = heir {
             registry.grant(place, heir);
@@ -230,17 +205,10 @@ impl<P: Platform> Worker<P> {
         {
             return None;
         }
-        let given = registry.places().with(|places| {
-            let over = !registry.has_roots()
+        let given = registry.change_places(|places| {
+            !registry.has_roots()
                 && registry.mail()[0].is_empty()
-                && !places.is_closed()
-                && !places.is_awaited()
-                && registry.shared().caller_slot().change(HELD, 0);
-            if over {
-                self.holding().clear();
-                places.sit(me);
-            }
-            over
+                && places.give_back(me, || self.holding().clear())
         });
         given.then(|| self.await_place())
     }
@@ -251,7 +219,7 @@ impl<P: Platform> Worker<P> {
         self.id() != 0
             && self.place() == 0
             && !registry.keeps_caller_slot()
-            && registry.shared().caller_slot().word() == HELD
+            && registry.shared().caller_slot().word().is_held_alone()
             && !registry.has_roots()
             && !registry.shared().is_terminating()
     }

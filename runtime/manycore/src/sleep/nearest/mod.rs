@@ -157,16 +157,19 @@ impl<P: Platform> Nearest<P> {
     }
 
     /// Says whether a place is vacant: a worker could be had if all others are busy. From then on it
-    /// is like a sleeper, the last to be called. Returns whether posters are told so; if not, the
-    /// pool finds a worker at once.
-    pub(crate) fn set_vacant(&self, vacant: bool) -> bool {
+    /// is like a sleeper, the last to be called. Posters are told so.
+    pub(crate) fn set_vacant(&self, vacant: bool) {
         // Relaxed: who sets it fences before it looks for jobs that were pushed
-        // meanwhile, or knows of none (`pool/caller_slot.rs`).
+        // meanwhile, or knows of none (`pool/places/`).
         if vacant {
             self.callable.fetch_or(VACANT, Ordering::Relaxed);
         } else {
             self.callable.fetch_and(!VACANT, Ordering::Relaxed);
         }
+    }
+
+    /// Whether posters are told of a vacant place. If not, the pool finds a worker at once.
+    pub(crate) fn tells_of_vacancies(&self) -> bool {
         true
     }
 

@@ -1,0 +1,124 @@
+//! The caller slot under loom: a caller that comes and goes against a job that is posted. Place 0 is
+//! one thread's at a time, and a thread comes for the job.
+
+use super::state::{Left, Places, State};
+use super::word::CallerSlot;
+use manycore_check::{Faulty, Loom, NoFence, Plain, caught, loom_model, team};
+use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
+
+/// What the pool around the transitions gets wrong.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Mistake {
+    /// A caller that leaves a vacancy does not look for jobs.
+    NoLook,
+    /// A caller that is needed leaves as if it were not.
+    Unheard,
+}
+
+const NONE: u32 = 0;
+const PUSHED: u32 = 1;
+const TAKEN: u32 = 2;
+
+struct Pool<P: Platform> {
+    places: Places<P>,
+    slot: CallerSlot<P>,
+    /// Written by the holder of place 0, and by no other thread.
+    place: Plain<u32>,
+    job: P::AtomicU32,
+    posted: P::AtomicU32,
+}
+
+impl<P: Platform> Pool<P> {
+    fn change<R>(&self, section: impl FnOnce(&mut State<'_, P>) -> R) -> R {
+        self.places.with(&self.slot, |_| (), section)
+    }
+
+    fn is_posted(&self) -> bool {
+        self.posted.load(Ordering::Acquire) != 0
+    }
+
+    /// A thread of the pool has place 0: it runs the job, and gives the slot back.
+    fn hold(&self) {
+        self.place.write(self.place.read() + 1);
+        let taken = (self.job).compare_exchange(PUSHED, TAKEN, Ordering::AcqRel, Ordering::Relaxed);
+        if taken.is_ok() {
+            self.posted.fetch_sub(1, Ordering::AcqRel);
+        }
+        self.change(|places| {
+            if !self.is_posted() {
+                places.give_back(1, || ());
+            }
+        });
+    }
+
+    fn fill(&self) {
+        if self.change(|places| places.fill()).is_some() {
+            self.hold();
+        }
+    }
+
+    fn call(&self, mistake: Option<Mistake>) {
+        if !self.slot.take() {
+            return;
+        }
+        self.place.write(self.place.read() + 1);
+        if self.slot.leave() || mistake == Some(Mistake::Unheard) {
+            return;
+        }
+        let waits = || self.job.load(Ordering::Acquire) == PUSHED;
+        match self.change(|places| places.leave(0, waits, || self.is_posted())) {
+            Left::Nothing => {}
+            Left::Vacancy => {
+                P::fence(Ordering::SeqCst);
+                if mistake != Some(Mistake::NoLook) && waits() {
+                    self.fill();
+                }
+            }
+            Left::Place(..) => self.hold(),
+        }
+    }
+
+    fn post(&self) {
+        self.change(|places| {
+            self.posted.fetch_add(1, Ordering::Relaxed);
+            places.post();
+        });
+        self.job.store(PUSHED, Ordering::Release);
+        P::fence(Ordering::SeqCst);
+        if self.slot.is_vacant() {
+            self.fill();
+        }
+    }
+}
+
+/// `calls` calls beside one job.
+fn job_is_taken<P: Platform>(calls: usize, mistake: Option<Mistake>) {
+    let pool = Pool::<P> {
+        places: Places::new(),
+        slot: CallerSlot::new(),
+        place: Plain::new(0),
+        job: Atomic::new(NONE),
+        posted: Atomic::new(0),
+    };
+    team::<P>(2, |rank| match rank {
+        0 => (0..calls).for_each(|_| pool.call(mistake)),
+        _ => pool.post(),
+    });
+    assert_eq!(pool.job.load(Ordering::Relaxed), TAKEN, "nobody comes");
+}
+
+#[test]
+fn a_thread_comes_for_the_job() {
+    loom_model(None, || job_is_taken::<Loom>(1, None));
+    loom_model(Some(3), || job_is_taken::<Loom>(2, None));
+}
+
+#[test]
+fn each_mistake_is_caught() {
+    let fence = || loom_model(Some(3), || job_is_taken::<Faulty<Loom, NoFence>>(1, None));
+    assert!(caught(fence).contains("nobody comes"));
+    for mistake in [Mistake::NoLook, Mistake::Unheard] {
+        let why = caught(|| loom_model(Some(3), move || job_is_taken::<Loom>(1, Some(mistake))));
+        assert!(why.contains("nobody comes"), "{mistake:?}: {why}");
+    }
+}

@@ -1,0 +1,217 @@
+//! Places: which of a pool's threads may run.
+//!
+//! A pool of n threads has n places, numbered from 0, and runs jobs only on threads that
+//! have one: never more than n at once. The number is what
+//! [`current_thread_index`](crate::current_thread_index) says, the rank in loops, and
+//! whose mail the thread reads. Place 0 is the caller slot's (`word.rs`).
+//!
+//! A thread that waits, for a stolen half of a join, the end of a scope or the helpers of
+//! a loop, runs only what it waits for. If others' jobs lie there meanwhile, for longer
+//! than [`PATIENCE`], it gives its place away: to a thread that has none and wants to go
+//! on, or to one from the bench, which is started if the bench is empty. The heir works
+//! like any other worker. When what the thread waited for is done, it needs a place
+//! again:
+//!
+//! 1. R1 it is listed among those who return, fence, and a sleeper is called as for a job;
+//! 2. R2 a thread that looks for work and finds another one listed hands over its own place,
+//!    and sits down on the bench; one that waits, and would give its place away, gives it to
+//!    the listed one.
+//!
+//! For R1 and R2 the argument of `sleep/README.md` holds as for a job in the queue: to
+//! be listed is to be posted, and to look at the list is part of each search and of each
+//! last look before sleep.
+//!
+//! The thread that ends what another one without a place waits for lists that one, first of
+//! all, and looks at the list before it takes another job. So each end of a wait frees a place for that wait:
+//! also if strangers' jobs, each blocked on a lock that the returning thread holds, take all
+//! other places. This does not help with a lock that is held around a call into *another* pool:
+//! if strangers that want the lock take all places here, its holder finds none when it returns.
+//!
+//! # Why nobody waits in a circle
+//!
+//! A thread that blocks in another pool gives up its places in all pools before it does
+//! (`Context::block_on`), and returns only to the one in which it goes on. So a thread that
+//! waits for a place holds none, and one that holds a place runs, or looks for work and finds
+//! the list, or waits no longer than `PATIENCE` beside it.
+//!
+//! # Ranks of loops
+//!
+//! A thread may give its place away in the midst of a loop's body. In that loop it keeps
+//! its rank, so no other thread may take part in it with the same number: the place is barred
+//! from the loop until the thread has left it (`Ranks::bar`).
+//!
+//! # Files
+//!
+//! `word.rs` has the caller slot's word, `state.rs` the lists and the transitions, which know nothing of
+//! a pool. Here a pool does what a transition leaves to do.
+
+#[cfg(test)]
+mod checked;
+mod state;
+#[cfg(test)]
+mod tests;
+mod word;
+
+pub(super) use state::{Crew, Left, Listed, Places, State, Successor, Vacancy};
+pub(crate) use word::CallerSlot;
+
+use super::crew::Stay;
+use super::place::NOWHERE;
+use super::registry::Registry;
+use super::threads::Maker;
+use super::worker::Worker;
+use manycore_platform::{Atomic, Ordering, Platform};
+use std::io;
+use std::time::Duration;
+
+/// How long a thread that waits keeps its place beside others' jobs: some times what it
+/// takes to wake a thread. Joins of fine grain never wait that long.
+pub(super) const PATIENCE: Duration = Duration::from_micros(60);
+
+// Why a thread without a place is taken out of its sleep.
+pub(super) const GRANTED: u32 = 2;
+pub(super) const DISMISSED: u32 = 3;
+/// The worker is on the list of those who return: its wait is over.
+pub(super) const LISTED: u32 = 4;
+
+impl<P: Platform> Registry<P> {
+    /// Makes transitions of the places, under their lock. Tells the sleep policy if the pool's
+    /// vacancy has changed.
+    pub(super) fn change_places<R>(&self, section: impl FnOnce(&mut State<'_, P>) -> R) -> R {
+        let announce = |vacancy: Vacancy| {
+            self.crew().set_lacking(vacancy.lacking);
+            self.sleep().set_vacant(vacancy.any);
+        };
+        (self.places()).with(self.shared().caller_slot(), announce, section)
+    }
+
+    /// Gives `place` to `successor`, which may be a thread that is started for it. The caller has a
+    /// [`Stay`] of that successor until the place is given, or lost.
+    pub(super) fn pass_on(&self, place: usize, successor: &Successor) -> io::Result<()> {
+        match successor {
+            Successor::Worker(worker) => {
+                self.grant(place, *worker);
+                Ok(())
+            }
+            Successor::New if !self.threads().have_reserve() => {
+                Err(io::ErrorKind::Unsupported.into())
+            }
+            Successor::New => self.start_thread(Some(place)),
+        }
+    }
+
+    /// As [`pass_on`](Self::pass_on). If no thread can be had, the place is lost, with one thread less
+    /// at work.
+    pub(super) fn pass_on_or_lose(&self, place: usize, successor: &Successor) {
+        let _stay = Stay::of(self, successor);
+        if self.pass_on(place, successor).is_err() {
+            self.change_places(|places| places.lose(place));
+        }
+    }
+
+    /// `worker` was taken off its list by this thread alone.
+    pub(super) fn grant(&self, place: usize, worker: usize) {
+        if place == 0 && worker == 0 {
+            self.change_places(|places| places.regain());
+        }
+        // The last holder may have been idle in it.
+        self.shared().ranks().note_work(place);
+        let worker = self.worker(worker);
+        worker.set_place(place);
+        worker.wake_alone(GRANTED);
+    }
+
+    /// Starts a thread of the pool that has `place`, or none: it sits down on the bench.
+    fn start_thread(&self, place: Option<usize>) -> io::Result<()> {
+        let id = match self.change_places(|places| places.take_spare()) {
+            Some(id) => id,
+            None => (self.workers()).enlist(|id| Worker::new(id, self.stack_capacity(), self))?,
+        };
+        let started = match place {
+            Some(place) => self.start_worker(id, place, None),
+            None => self.start_worker_on_bench(id),
+        };
+        if started.is_err() {
+            self.change_places(|places| places.keep_spare(id));
+        }
+        started
+    }
+
+    /// Starts the thread of worker `id`, in `place`, or has `maker` do so.
+    pub(super) fn start_worker(
+        &self,
+        id: usize,
+        place: usize,
+        maker: Option<Maker<'_>>,
+    ) -> io::Result<()> {
+        self.worker(id).set_place(place);
+        self.start_thread_of(id, place, maker)
+    }
+
+    fn start_worker_on_bench(&self, id: usize) -> io::Result<()> {
+        self.worker(id).holding().clear();
+        self.start_thread_of(id, 0, None)
+    }
+
+    /// Sees to it that a pool whose callers are its only threads has one of its own.
+    pub(super) fn have_a_thread(&self) -> io::Result<()> {
+        if !self.threads().are_none() {
+            return Ok(());
+        }
+        // If a caller has the slot, the thread begins on the bench.
+        let occupied = self.change_places(|places| places.occupy());
+        let started = self.start_thread(occupied.then_some(0));
+        if started.is_err() && occupied {
+            self.change_places(|places| places.lose(0));
+        }
+        started
+    }
+
+    /// The pool ends: workers that sit on the bench go home, and no other one sits down.
+    pub(super) fn close_bench(&self) {
+        for worker in self.change_places(|places| places.close()) {
+            self.worker(worker).wake_alone(DISMISSED);
+        }
+    }
+
+    /// Wakes `worker`, whose latch was set while it slept, wherever it does.
+    pub(super) fn notify(&self, worker: usize) {
+        let worker = self.worker(worker);
+        // If it sleeps in a bed, that is its place's: then this does not change while its
+        // latch says that it sleeps, and the latch's history orders that before. If it
+        // sleeps without a place, somebody else may be woken for no reason.
+        let place = worker.holding().word().load(Ordering::Relaxed);
+        if place != NOWHERE {
+            self.sleep().notify(place as usize);
+        }
+        // Relaxed: who has seen the latch in its sleep sees this word so, or newer.
+        let alone = worker.holding().is_asleep();
+        if alone && self.list_first(worker.id()) {
+            worker.holding().wake();
+            if self.shared().caller_slot().is_vacant() {
+                self.fill_caller_slot();
+            }
+            self.call_for_place();
+        }
+    }
+
+    /// R1: a worker is on the list of returning workers.
+    pub(super) fn call_for_place(&self) {
+        // With a fence.
+        self.call_for(0, true);
+        // A worker that stands aside makes way as well (`revoked.rs`).
+        self.shared().nudge();
+    }
+
+    /// Lists worker `id`, which sleeps without a place, before all others that return; `false`: it
+    /// does not sleep there, or another thread has listed it.
+    fn list_first(&self, id: usize) -> bool {
+        self.change_places(|places| {
+            let roused = self.worker(id).rouse_alone();
+            if roused {
+                places.list_first(id);
+            }
+            roused
+        })
+    }
+}

@@ -1,0 +1,457 @@
+//! Which thread has which place: the lists of threads without a place, and the transitions.
+//!
+//! [`Places`] is a lock, the state behind it, and a count that is read without the lock. Each
+//! transition is one method of [`State`]: it changes the lists and the caller slot's word together,
+//! and returns what is left to do when the lock is free. It knows neither threads nor jobs: the
+//! pool does what it is told (`mod.rs` here), and tests drive the transitions alone
+//! (`tests.rs`, `checked.rs`).
+
+use super::word::{CallerSlot, Word};
+#[cfg(test)]
+use crate::conserving::fault;
+use manycore_cores::sync::Lock;
+use manycore_platform::{Atomic, Ordering, Platform};
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// What came of listing a worker among those that return.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::pool) enum Listed {
+    /// It is on the list.
+    Waiting,
+    /// It has this place at once.
+    Placed(usize),
+}
+
+/// The thread that gets a place. The place is no other thread's from here on.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use]
+pub(in crate::pool) enum Successor {
+    /// This worker, which is on no list any more.
+    Worker(usize),
+    /// A thread that is to be started. It counts as a visit until [`State::end_visit`].
+    New,
+}
+
+impl Successor {
+    /// Whether it counts as a visit.
+    pub(in crate::pool) fn is_counted(&self) -> bool {
+        #[cfg(test)]
+        if fault::is(fault::Fault::UncountedStart) {
+            return false;
+        }
+        *self == Self::New
+    }
+}
+
+/// What a caller that leaves has left behind.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::pool) enum Left {
+    /// Nothing.
+    Nothing,
+    /// An empty slot, for which a thread is to be found if there are jobs.
+    Vacancy,
+    /// This place, to this successor.
+    Place(usize, Successor),
+}
+
+/// Which threads of its own a pool has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::pool) enum Crew {
+    /// None, or not all.
+    Absent,
+    /// All.
+    Present,
+    /// They end, all of them.
+    Leaving,
+}
+
+/// What the lock guards.
+struct Lists {
+    /// Workers with nothing on their stacks, for the next place.
+    bench: Vec<usize>,
+    /// Workers that have what they waited for, in order of arrival.
+    returning: VecDeque<usize>,
+    /// Workers whose threads could not be started.
+    spare: Vec<usize>,
+    /// Places whose holders have gone home at the pool's end, or could not be had.
+    free: Vec<usize>,
+    /// The pool ends: no worker sits down on the bench any more.
+    closed: bool,
+    crew: Crew,
+    /// Whether threads are absent that could take what is posted.
+    lacking: bool,
+    /// Reasons to keep the threads: threads in scopes that are not workers, and threads that are
+    /// being started.
+    visits: usize,
+    /// Whether `vacancy` has changed in this section.
+    changed: bool,
+}
+
+/// The state of a pool's places, and the lock around it.
+pub(in crate::pool) struct Places<P: Platform> {
+    lists: Lock<P, Lists>,
+    /// How many workers return; written under the lock.
+    returning: P::AtomicU32,
+}
+
+/// The state, while the lock is held.
+pub(in crate::pool) struct State<'a, P: Platform> {
+    lists: &'a mut Lists,
+    slot: &'a CallerSlot<P>,
+}
+
+impl<P: Platform> Places<P> {
+    pub(in crate::pool) fn new() -> Self {
+        Self {
+            lists: Lock::new(Lists {
+                bench: Vec::new(),
+                returning: VecDeque::new(),
+                spare: Vec::new(),
+                free: Vec::new(),
+                closed: false,
+                crew: Crew::Present,
+                lacking: false,
+                visits: 0,
+                changed: false,
+            }),
+            returning: P::AtomicU32::new(0),
+        }
+    }
+
+    pub(in crate::pool) fn name(&self) {
+        P::name(&self.returning, "pool: threads that return");
+    }
+
+    /// Makes transitions of these places and of `slot`, which is theirs. If the pool's vacancy has
+    /// changed, `announce` hears of the new one before the lock is free.
+    pub(in crate::pool) fn with<R>(
+        &self,
+        slot: &CallerSlot<P>,
+        announce: impl FnOnce(Vacancy),
+        section: impl FnOnce(&mut State<'_, P>) -> R,
+    ) -> R {
+        self.lists.with(|lists| {
+            let result = section(&mut State { lists, slot });
+            let count = lists.returning.len() as u32;
+            // Relaxed: written under the lock. Release pairs with `is_awaited`.
+            if self.returning.load(Ordering::Relaxed) != count {
+                self.returning.store(count, Ordering::Release);
+            }
+            if std::mem::take(&mut lists.changed) {
+                announce(Vacancy {
+                    lacking: lists.lacking,
+                    any: lists.lacking || slot.is_vacant(),
+                });
+            }
+            result
+        })
+    }
+
+    /// Whether a thread wants to return. As `Queue::is_empty`.
+    pub(in crate::pool) fn is_awaited(&self) -> bool {
+        self.returning.load(Ordering::Acquire) != 0
+    }
+}
+
+/// What a thread that posts a job should know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::pool) struct Vacancy {
+    /// Whether threads are absent that could take the job.
+    pub(in crate::pool) lacking: bool,
+    /// Whether a thread is to be had though none sleeps: place 0 is vacant, or threads are lacking.
+    pub(in crate::pool) any: bool,
+}
+
+impl<P: Platform> State<'_, P> {
+    /// Makes a transition of the word alone; returns it before and after.
+    fn change(&mut self, to: impl Fn(Word) -> Word) -> (Word, Word) {
+        let (before, after) = self.slot.change(to);
+        self.lists.changed |= before.is_vacant() != after.is_vacant();
+        (before, after)
+    }
+
+    /// As [`change`](Self::change); whether a thread of the pool has place 0 now, and had not.
+    fn change_to_held(&mut self, to: impl Fn(Word) -> Word) -> bool {
+        let (before, after) = self.change(to);
+        !before.is_held() && after.is_held()
+    }
+
+    /// The thread that gets a place which is given up: a worker that returns comes first.
+    fn successor(&mut self) -> Successor {
+        let worker = self.next_to_return().or_else(|| self.lists.bench.pop());
+        let successor = worker.map_or(Successor::New, Successor::Worker);
+        if successor.is_counted() {
+            self.begin_visit();
+        }
+        successor
+    }
+
+    /// The worker that is to return next, which is on the list no more.
+    pub(in crate::pool) fn next_to_return(&mut self) -> Option<usize> {
+        self.lists.returning.pop_front()
+    }
+
+    /// Whether a thread wants to return.
+    pub(in crate::pool) fn is_awaited(&self) -> bool {
+        !self.lists.returning.is_empty()
+    }
+}
+
+/// The caller slot: jobs of the pool's own, and callers that leave slowly.
+impl<P: Platform> State<'_, P> {
+    /// A job of the pool's own is about to be posted. Whether the slot is vacant since.
+    pub(in crate::pool) fn post(&mut self) -> bool {
+        let (before, after) = self.change(Word::attended);
+        !before.is_vacant() && after.is_vacant()
+    }
+
+    /// No job of the pool's own is left. A slot that is vacant for a worker that returns stays so.
+    pub(in crate::pool) fn end_posts(&mut self) {
+        if !self.is_awaited() {
+            self.change(Word::unattended);
+        }
+    }
+
+    /// Fills the slot if it is vacant.
+    pub(in crate::pool) fn fill(&mut self) -> Option<Successor> {
+        self.change_to_held(Word::filled).then(|| self.successor())
+    }
+
+    /// Has a thread of the pool take place 0, or the caller that is there look when it leaves.
+    pub(in crate::pool) fn summon(&mut self) -> Option<Successor> {
+        self.change_to_held(Word::summoned)
+            .then(|| self.successor())
+    }
+
+    /// Takes place 0 for a thread that is to be started; `false`: it is taken.
+    pub(in crate::pool) fn occupy(&mut self) -> bool {
+        self.change_to_held(Word::occupied)
+    }
+
+    /// The caller, which has `place`, leaves. `waits`: whether there is something that is worth a
+    /// thread in place 0. `posted`: whether a job of the pool's own has not ended.
+    pub(in crate::pool) fn leave(
+        &mut self,
+        place: usize,
+        waits: impl FnOnce() -> bool,
+        posted: impl FnOnce() -> bool,
+    ) -> Left {
+        if place != 0 {
+            // Place 0 is in other hands, and so must this one be.
+            self.change(Word::left);
+            Left::Place(place, self.successor())
+        } else if waits() || self.is_awaited() {
+            self.change(|word| word.lent().left());
+            Left::Place(0, self.successor())
+        } else if posted() {
+            self.change(Word::left_vacant);
+            Left::Vacancy
+        } else {
+            self.change(Word::left);
+            Left::Nothing
+        }
+    }
+
+    /// Worker `id`, which is alone in the slot, gives it back and sits down on the bench; `false`:
+    /// it is not alone, or a thread wants to return, or the pool ends.
+    pub(in crate::pool) fn give_back(&mut self, id: usize, cleared: impl FnOnce()) -> bool {
+        if self.lists.closed || self.is_awaited() {
+            return false;
+        }
+        let (before, after) = self.change(Word::given_back);
+        if before == after {
+            return false;
+        }
+        cleared();
+        self.lists.bench.push(id);
+        true
+    }
+}
+
+/// Places that change hands.
+impl<P: Platform> State<'_, P> {
+    /// A worker gives its place away; `from_slot`: it is the caller in place 0, or an adopted
+    /// thread, which keeps its stack.
+    pub(in crate::pool) fn give(&mut self, from_slot: bool) -> Successor {
+        if from_slot {
+            self.change(Word::lent);
+        }
+        self.successor()
+    }
+
+    /// The caller has place 0 again.
+    pub(in crate::pool) fn regain(&mut self) {
+        self.change(Word::regained);
+    }
+
+    /// No thread can be had for `place`. Place 0 is the caller slot's again; another one waits
+    /// for the next worker that returns.
+    pub(in crate::pool) fn lose(&mut self, place: usize) {
+        if place == 0 {
+            self.change(Word::given_up);
+        } else {
+            self.lists.free.push(place);
+        }
+    }
+
+    /// Worker `id`, which has no place and runs, wants one.
+    pub(in crate::pool) fn list(&mut self, id: usize) -> Listed {
+        // A caller that is there passes its place on when it leaves.
+        if self.change_to_held(Word::summoned) {
+            return Listed::Placed(0);
+        }
+        match self.lists.free.pop() {
+            Some(place) => Listed::Placed(place),
+            None => {
+                self.lists.returning.push_back(id);
+                Listed::Waiting
+            }
+        }
+    }
+
+    /// Worker `id`, which sleeps without a place, wants one, before all others: what it waited for
+    /// is over.
+    pub(in crate::pool) fn list_first(&mut self, id: usize) {
+        // An empty slot becomes vacant, and is filled as for a job.
+        self.change(Word::wanted);
+        self.lists.returning.push_front(id);
+    }
+
+    /// Strikes worker `id` off the list of those that return; `false`: it is not there.
+    pub(in crate::pool) fn strike(&mut self, id: usize) -> bool {
+        let at = self.lists.returning.iter().position(|&other| other == id);
+        at.map(|at| self.lists.returning.remove(at)).is_some()
+    }
+
+    /// Worker `id` hands its place to the worker that is to return next, and waits on the bench;
+    /// if it is `adopted`, among those that return. The other worker, and whether this one stays
+    /// in the pool. `cleared` runs before this worker is on a list.
+    pub(in crate::pool) fn make_way(
+        &mut self,
+        id: usize,
+        adopted: bool,
+        cleared: impl FnOnce(),
+    ) -> Option<(usize, bool)> {
+        let next = self.next_to_return()?;
+        cleared();
+        if adopted {
+            self.lists.returning.push_back(id);
+            return Some((next, true));
+        }
+        Some((next, self.sit(id)))
+    }
+
+    /// Worker `id` sits down on the bench; `false`: the pool ends.
+    pub(in crate::pool) fn sit(&mut self, id: usize) -> bool {
+        if !self.lists.closed {
+            self.lists.bench.push(id);
+        }
+        !self.lists.closed
+    }
+
+    /// The holder of `place` goes home at the pool's end. The worker that gets the place, if one
+    /// wants to return now.
+    pub(in crate::pool) fn go_home(&mut self, place: usize) -> Option<usize> {
+        let next = self.next_to_return();
+        if next.is_none() {
+            self.lists.free.push(place);
+        }
+        next
+    }
+}
+
+/// The threads as a whole.
+impl<P: Platform> State<'_, P> {
+    pub(in crate::pool) fn crew(&self) -> Crew {
+        self.lists.crew
+    }
+
+    /// The threads are absent from the start; `lacking`: a posted job could use one.
+    pub(in crate::pool) fn be_absent(&mut self, lacking: bool) {
+        self.lists.crew = Crew::Absent;
+        self.set_lacking(lacking);
+    }
+
+    /// All threads have been started.
+    pub(in crate::pool) fn be_present(&mut self) {
+        self.lists.crew = Crew::Present;
+        self.set_lacking(false);
+    }
+
+    fn set_lacking(&mut self, lacking: bool) {
+        self.lists.changed |= self.lists.lacking != lacking;
+        self.lists.lacking = lacking;
+    }
+
+    /// A worker whose thread could not be started before.
+    pub(in crate::pool) fn take_spare(&mut self) -> Option<usize> {
+        self.lists.spare.pop()
+    }
+
+    /// The thread of worker `id` could not be started.
+    pub(in crate::pool) fn keep_spare(&mut self, id: usize) {
+        self.lists.spare.push(id);
+    }
+
+    /// One more reason to keep the threads.
+    pub(in crate::pool) fn begin_visit(&mut self) {
+        self.lists.visits += 1;
+    }
+
+    /// One less.
+    pub(in crate::pool) fn end_visit(&mut self) {
+        self.lists.visits -= 1;
+    }
+
+    /// Has the threads end, if none is at work and no caller comes; `kept`: a thread of the pool's
+    /// own has the caller slot for good. `posted`: whether a job of the pool's own has not ended.
+    pub(in crate::pool) fn end_if_quiet(&mut self, kept: bool, posted: bool) -> bool {
+        if self.lists.visits > 0 || posted {
+            return false;
+        }
+        if !kept {
+            let (before, after) = self.change(Word::closed);
+            if before == after {
+                return false;
+            }
+        }
+        self.lists.crew = Crew::Leaving;
+        true
+    }
+
+    /// The pool ends: no worker sits down any more. Those that sit go home.
+    pub(in crate::pool) fn close(&mut self) -> Vec<usize> {
+        self.lists.closed = true;
+        std::mem::take(&mut self.lists.bench)
+    }
+
+    /// All threads have ended, and the pool goes on; the threads of `spare` are started for places
+    /// when it comes to that. `kept`, `posted`: as in [`end_if_quiet`](Self::end_if_quiet).
+    pub(in crate::pool) fn reopen(
+        &mut self,
+        spare: Range<usize>,
+        lacking: bool,
+        kept: bool,
+        posted: bool,
+    ) {
+        debug_assert!(self.lists.bench.is_empty() && self.lists.returning.is_empty());
+        self.lists.spare = spare.collect();
+        self.lists.free.clear();
+        self.lists.closed = false;
+        if !kept {
+            self.change(if posted {
+                Word::left_vacant
+            } else {
+                Word::left
+            });
+        }
+        self.be_absent(lacking);
+    }
+
+    /// Threads that were not started never are: their places are free.
+    pub(in crate::pool) fn start_no_more(&mut self, places: Range<usize>) {
+        self.lists.free.extend(places);
+        self.be_present();
+    }
+}

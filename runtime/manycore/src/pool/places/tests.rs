@@ -1,0 +1,303 @@
+//! Random walks through the transitions, without a pool: a place is one thread's at a time, and what
+//! waits for a place is attended to.
+
+use super::state::{Left, Listed, Places, State, Successor};
+use super::word::CallerSlot;
+use fastrand::Rng;
+use manycore_platform::Native;
+use std::panic::catch_unwind;
+
+/// What a worker does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum At {
+    Place(usize),
+    Bench,
+    /// It has what it waited for, and is on the list.
+    Returning,
+    /// It waits, and has no place.
+    Waits,
+    /// Worker 0 while no caller has its stack.
+    Nowhere,
+}
+
+/// What the driver of the transitions gets wrong.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Mistake {
+    /// A caller that has place 0 again does not say so.
+    NoRegain,
+    /// A worker gives its place away and keeps it.
+    KeepsPlace,
+    /// The last job's end leaves the slot as it is.
+    NoEnd,
+    /// A job is posted, and nothing is said of it.
+    NoPost,
+}
+
+/// A pool's places, as its threads would drive them.
+struct Walk {
+    places: Places<Native>,
+    slot: CallerSlot<Native>,
+    workers: Vec<At>,
+    caller: bool,
+    jobs: usize,
+    /// Whether a place was lost: then a job may be unattended.
+    lost: bool,
+    /// Whether the slot may be vacant for a worker that has returned since.
+    listed: bool,
+    announced: bool,
+    random: Rng,
+    mistake: Option<Mistake>,
+    /// Whether threads can be refused.
+    refuses: bool,
+}
+
+impl Walk {
+    fn new(seed: u64, mistake: Option<Mistake>) -> Self {
+        let mut random = Rng::with_seed(seed);
+        let threads = random.usize(1..5);
+        let workers = (0..threads).map(|id| if id == 0 { At::Nowhere } else { At::Place(id) });
+        Self {
+            places: Places::new(),
+            slot: CallerSlot::new(),
+            workers: workers.collect(),
+            caller: false,
+            jobs: 0,
+            lost: false,
+            listed: false,
+            announced: false,
+            refuses: random.u8(..) < 64,
+            random,
+            mistake,
+        }
+    }
+
+    fn change<R>(&mut self, section: impl FnOnce(&mut State<'_, Native>) -> R) -> R {
+        let announced = &mut self.announced;
+        (self.places).with(&self.slot, |vacancy| *announced = vacancy.any, section)
+    }
+
+    /// A worker in the state `at`, at random.
+    fn any(&mut self, at: impl Fn(usize, At) -> bool) -> Option<usize> {
+        let workers = self.workers.iter().enumerate();
+        let fitting: Vec<usize> = workers
+            .filter(|&(id, &now)| at(id, now))
+            .map(|(id, _)| id)
+            .collect();
+        self.random.choice(fitting)
+    }
+
+    fn grant(&mut self, place: usize, id: usize) {
+        let before = self.workers[id];
+        assert!(
+            matches!(before, At::Bench | At::Returning),
+            "{id}: {before:?}"
+        );
+        if (place, id) == (0, 0) && self.mistake != Some(Mistake::NoRegain) {
+            self.change(|places| places.regain());
+        }
+        self.workers[id] = At::Place(place);
+    }
+
+    /// `false`: the system refuses a thread.
+    fn pass_on(&mut self, place: usize, successor: &Successor) -> bool {
+        match *successor {
+            Successor::Worker(id) => self.grant(place, id),
+            Successor::New if self.refuses && self.random.bool() => return false,
+            Successor::New => self.workers.push(At::Place(place)),
+        }
+        true
+    }
+
+    fn pass_on_or_lose(&mut self, place: usize, successor: &Successor) {
+        if !self.pass_on(place, successor) {
+            self.lost = true;
+            self.change(|places| places.lose(place));
+        }
+        self.end_visit(successor);
+    }
+
+    fn end_visit(&mut self, successor: &Successor) {
+        if *successor == Successor::New {
+            self.change(|places| places.end_visit());
+        }
+    }
+
+    fn fill(&mut self) {
+        if let Some(successor) = self.change(|places| places.fill()) {
+            self.pass_on_or_lose(0, &successor);
+        }
+    }
+
+    fn step(&mut self) {
+        match self.random.u8(..10) {
+            0 if !self.caller => {
+                if self.slot.take() {
+                    self.caller = true;
+                    self.workers[0] = At::Place(0);
+                }
+            }
+            1 => self.leave(),
+            2 => {
+                self.jobs += 1;
+                if self.mistake == Some(Mistake::NoPost) {
+                    return;
+                }
+                if self.change(|places| places.post()) && self.random.bool() {
+                    self.fill();
+                }
+            }
+            3 if self.jobs > 0 => {
+                self.jobs -= 1;
+                if self.jobs == 0 && self.mistake != Some(Mistake::NoEnd) {
+                    self.change(|places| places.end_posts());
+                }
+            }
+            4 => self.fill(),
+            5 => {
+                if let Some(successor) = self.change(|places| places.summon()) {
+                    self.pass_on_or_lose(0, &successor);
+                }
+            }
+            6 => self.give(),
+            7 => {
+                let Some(id) = self.any(|_, at| at == At::Waits) else {
+                    return;
+                };
+                if self.random.bool() {
+                    self.change(|places| places.list_first(id));
+                    self.listed = true;
+                    self.workers[id] = At::Returning;
+                } else if let Listed::Placed(place) = self.change(|places| places.list(id)) {
+                    if (place, id) == (0, 0) {
+                        // The caller has the slot: its own place is never given at once.
+                        panic!("an empty slot beside its caller");
+                    }
+                    self.workers[id] = At::Place(place);
+                } else {
+                    self.workers[id] = At::Returning;
+                }
+            }
+            8 => {
+                let idle = self.any(|id, at| id != 0 && matches!(at, At::Place(_)));
+                let Some(id) = idle else { return };
+                let At::Place(place) = self.workers[id] else {
+                    return;
+                };
+                if let Some((next, stays)) = self.change(|places| places.make_way(id, false, || ()))
+                {
+                    assert!(stays);
+                    self.workers[id] = At::Bench;
+                    self.grant(place, next);
+                }
+            }
+            _ => {
+                let holder = self.any(|id, at| id != 0 && at == At::Place(0));
+                let Some(id) = holder.filter(|_| self.jobs == 0) else {
+                    return;
+                };
+                if self.change(|places| places.give_back(id, || ())) {
+                    self.workers[id] = At::Bench;
+                }
+            }
+        }
+    }
+
+    fn leave(&mut self) {
+        let (true, At::Place(place)) = (self.caller, self.workers[0]) else {
+            return;
+        };
+        self.caller = false;
+        self.workers[0] = At::Nowhere;
+        if place == 0 && self.slot.leave() {
+            return;
+        }
+        let (waits, jobs) = (self.random.bool(), self.jobs);
+        match self.change(|places| places.leave(place, || waits, || jobs > 0)) {
+            Left::Nothing => assert_eq!(jobs, 0, "jobs that nobody comes for"),
+            Left::Vacancy => {}
+            Left::Place(place, successor) => self.pass_on_or_lose(place, &successor),
+        }
+    }
+
+    fn give(&mut self) {
+        let Some(id) = self.any(|_, at| matches!(at, At::Place(_))) else {
+            return;
+        };
+        let At::Place(place) = self.workers[id] else {
+            return;
+        };
+        let from_slot = (place, id) == (0, 0);
+        let successor = self.change(|places| places.give(from_slot));
+        let before = std::mem::replace(&mut self.workers[id], At::Waits);
+        if self.mistake == Some(Mistake::KeepsPlace) {
+            self.workers[id] = before;
+        }
+        if !self.pass_on(place, &successor) {
+            // The worker keeps its place after all.
+            if from_slot {
+                self.change(|places| places.regain());
+            }
+            self.workers[id] = before;
+        }
+        self.end_visit(&successor);
+    }
+
+    fn check(&mut self) {
+        let holders = |place| {
+            self.workers
+                .iter()
+                .filter(move |&&at| at == At::Place(place))
+        };
+        for place in 0..self.workers.len() {
+            assert!(holders(place).count() <= 1, "place {place} is of two");
+        }
+        let word = self.slot.word();
+        let held = self.workers.iter().enumerate();
+        let held = { held }.any(|(id, &at)| at == At::Place(0) && (id, self.caller) != (0, true));
+        assert_eq!(word.has_caller(), self.caller, "{word:?}");
+        assert_eq!(word.is_held(), held, "{word:?}: who holds place 0");
+        assert_eq!(
+            word.is_vacant(),
+            self.announced,
+            "{word:?}: what posters are told"
+        );
+        let returning = self.workers.contains(&At::Returning);
+        assert_eq!(self.places.is_awaited(), returning);
+        let waits = returning || self.jobs > 0;
+        assert!(
+            self.lost || !waits || word.is_attended(),
+            "{word:?}: unattended"
+        );
+        assert!(
+            waits || self.listed || !word.is_vacant(),
+            "{word:?}: vacant for nothing"
+        );
+        self.listed &= word.is_vacant();
+    }
+
+    fn go(seed: u64, mistake: Option<Mistake>) {
+        let mut walk = Self::new(seed, mistake);
+        for _ in 0..60 {
+            walk.step();
+            walk.check();
+        }
+    }
+}
+
+#[test]
+fn a_place_is_one_threads_and_jobs_are_attended() {
+    for seed in 0..20_000 {
+        if catch_unwind(|| Walk::go(seed, None)).is_err() {
+            panic!("seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn each_mistake_is_caught() {
+    use Mistake::*;
+    for mistake in [NoRegain, KeepsPlace, NoEnd, NoPost] {
+        let caught = |seed| catch_unwind(|| Walk::go(seed, Some(mistake))).is_err();
+        assert!((0..2_000).any(caught), "{mistake:?}");
+    }
+}

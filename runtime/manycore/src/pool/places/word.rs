@@ -1,0 +1,218 @@
+//! The word of the caller slot: who has worker 0's stack, and who has place 0.
+//!
+//! | bits | holder of worker 0's stack | holder of place 0 |
+//! |---|---|---|
+//! | none | nobody | nobody |
+//! | CALLER | a caller | that caller |
+//! | CALLER, HELD | a caller that waits, or has another place by now | a thread of the pool |
+//! | HELD | nobody | a thread of the pool |
+//! | VACANT | nobody | nobody, and jobs may be waiting for it |
+//!
+//! NEEDED comes with CALLER: when that caller leaves, it must see to the pool's own jobs.
+//!
+//! Two transitions take no lock, and one locked instruction each: a caller enters (none to CALLER)
+//! and leaves (CALLER to none). Every other transition is a function of [`Word`] below, and
+//! [`CallerSlot::change`] makes it, under the lock of [`Places`](super::state::Places). So under the
+//! lock only callers that come and go change the word, and only between none and CALLER.
+
+use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
+
+const CALLER: u32 = 1;
+const HELD: u32 = 2;
+const VACANT: u32 = 4;
+const NEEDED: u32 = 8;
+
+/// A value of the word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::pool) struct Word(u32);
+
+impl Word {
+    pub(super) const EMPTY: Self = Self(0);
+
+    /// Whether a caller has worker 0's stack.
+    pub(super) fn has_caller(self) -> bool {
+        self.0 & CALLER != 0
+    }
+
+    /// Whether a thread of the pool has place 0.
+    pub(in crate::pool) fn is_held(self) -> bool {
+        self.0 & HELD != 0
+    }
+
+    /// Whether that thread is alone in the slot: no caller has it.
+    pub(in crate::pool) fn is_held_alone(self) -> bool {
+        self.0 == HELD
+    }
+
+    /// Whether a thread is to be found for place 0.
+    pub(super) fn is_vacant(self) -> bool {
+        self.0 & VACANT != 0
+    }
+
+    /// Whether a thread is in place 0, or the way to one is prepared.
+    pub(in crate::pool) fn is_attended(self) -> bool {
+        self.0 & (HELD | VACANT | NEEDED) != 0
+    }
+
+    /// A job of the pool's own is about to be posted: a thread must be ready for place 0.
+    pub(super) fn attended(self) -> Self {
+        match self {
+            _ if self.is_attended() => self,
+            _ if self.has_caller() => Self(self.0 | NEEDED),
+            _ => Self(VACANT),
+        }
+    }
+
+    /// No job of the pool's own is left.
+    pub(super) fn unattended(self) -> Self {
+        match self.0 {
+            VACANT => Self::EMPTY,
+            _ => self,
+        }
+    }
+
+    /// A thread of the pool takes the vacant place.
+    pub(super) fn filled(self) -> Self {
+        match self.0 {
+            VACANT => Self(HELD),
+            _ => self,
+        }
+    }
+
+    /// A thread of the pool takes the place if nobody has it.
+    pub(super) fn occupied(self) -> Self {
+        match self.0 {
+            0 | VACANT => Self(HELD),
+            _ => self,
+        }
+    }
+
+    /// As [`occupied`](Self::occupied); a caller that has it must look when it leaves.
+    pub(super) fn summoned(self) -> Self {
+        match self.0 {
+            0 | VACANT => Self(HELD),
+            _ if self.has_caller() => Self(self.0 | NEEDED),
+            _ => self,
+        }
+    }
+
+    /// The caller that is in place 0 gives that place to a thread of the pool, and keeps the stack.
+    pub(super) fn lent(self) -> Self {
+        Self(self.0 | HELD)
+    }
+
+    /// The caller has place 0 again. What was wanted of its holder meanwhile was not said here, so
+    /// that the caller must look when it leaves.
+    pub(super) fn regained(self) -> Self {
+        Self(self.0 & !HELD | NEEDED)
+    }
+
+    /// The thread of the pool has left place 0.
+    pub(super) fn given_up(self) -> Self {
+        Self(self.0 & !HELD)
+    }
+
+    /// The thread that is alone in the slot leaves it.
+    pub(super) fn given_back(self) -> Self {
+        match self.0 {
+            HELD => Self::EMPTY,
+            _ => self,
+        }
+    }
+
+    /// The caller has left, and takes nothing of the slot with it but its stack.
+    pub(super) fn left(self) -> Self {
+        Self(self.0 & !(CALLER | NEEDED))
+    }
+
+    /// The caller, which is in place 0, has left, and jobs of the pool's own may wait.
+    pub(super) fn left_vacant(self) -> Self {
+        Self(self.left().0 | VACANT)
+    }
+
+    /// A thread wants a place: the holder of place 0 must look when it leaves it, or a thread must be
+    /// found for it.
+    pub(super) fn wanted(self) -> Self {
+        match self.0 {
+            0 => Self(VACANT),
+            _ if self.has_caller() => Self(self.0 | NEEDED),
+            _ => self,
+        }
+    }
+
+    /// The caller takes the slot, so that no other one enters.
+    pub(super) fn closed(self) -> Self {
+        match self.0 {
+            0 => Self(CALLER),
+            _ => self,
+        }
+    }
+}
+
+/// The caller slot.
+pub(crate) struct CallerSlot<P: Platform>(CachePadded<P::AtomicU32>);
+
+impl<P: Platform> CallerSlot<P> {
+    pub(in crate::pool) fn new() -> Self {
+        Self(CachePadded::new(P::AtomicU32::new(0)))
+    }
+
+    pub(in crate::pool) fn name(&self) {
+        P::name(&self.0, "pool: caller slot");
+    }
+
+    /// A caller enters, if the slot is empty. Cost: one locked instruction.
+    #[inline]
+    pub(crate) fn take(&self) -> bool {
+        // Acquire pairs with `leave` and `change`: what the last holder did to the worker's cells is
+        // visible. Relaxed on failure: the caller then leaves them alone.
+        (self.0)
+            .compare_exchange(0, CALLER, Ordering::Acquire, Ordering::Relaxed)
+            .is_ok()
+    }
+
+    /// The caller leaves; `false`: there is more to do, by `Registry::leave_slowly`. Cost: one
+    /// locked instruction.
+    #[inline]
+    pub(crate) fn leave(&self) -> bool {
+        // Release publishes the worker's cells to the next holder of the slot. A thread that
+        // needs somebody here has said so in this very word: no fence, no other look.
+        (self.0)
+            .compare_exchange(CALLER, 0, Ordering::Release, Ordering::Relaxed)
+            .is_ok()
+    }
+
+    /// Acquire, as `take`.
+    pub(in crate::pool) fn word(&self) -> Word {
+        Word(self.0.load(Ordering::Acquire))
+    }
+
+    /// Whether nobody has place 0: a hint, so relaxed.
+    pub(in crate::pool) fn is_free(&self) -> bool {
+        self.0.load(Ordering::Relaxed) & (CALLER | HELD) == 0
+    }
+
+    /// Whether a thread is to be found for place 0: a hint, so relaxed.
+    #[inline]
+    pub(crate) fn is_vacant(&self) -> bool {
+        Word(self.0.load(Ordering::Relaxed)).is_vacant()
+    }
+
+    /// Makes a transition; returns the words before and after it. Under the lock of `Places`.
+    pub(super) fn change(&self, to: impl Fn(Word) -> Word) -> (Word, Word) {
+        let mut before = self.word();
+        loop {
+            let after = to(before);
+            if after == before {
+                return (before, after);
+            }
+            // Acquire and release: the slot may be handed over in either direction. A failure
+            // is a caller that came or went.
+            match (self.0).compare_exchange(before.0, after.0, Ordering::AcqRel, Ordering::Acquire)
+            {
+                Ok(_) => return (before, after),
+                Err(now) => before = Word(now),
+            }
+        }
+    }
+}
