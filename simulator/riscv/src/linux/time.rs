@@ -54,6 +54,18 @@ pub(super) fn read_limit(space: &mut Space, address: u64) -> Result<Option<u64>,
     }
 }
 
+/// The nanoseconds until a point of the wall clock, or of the clock since the start.
+pub(super) fn read_until<W: World>(
+    space: &mut Space,
+    world: &W,
+    address: u64,
+    wall: bool,
+) -> Result<u64, Errno> {
+    let time = read(space, address)?;
+    let clock = clock(world, if wall { REALTIME } else { MONOTONIC })?;
+    Ok(time.saturating_sub(clock))
+}
+
 /// A `timeval`, in nanoseconds.
 pub(super) fn read_micros(space: &mut Space, address: u64) -> Result<u64, Errno> {
     read_parts(space, address, 1_000_000)

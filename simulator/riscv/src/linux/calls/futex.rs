@@ -1,6 +1,6 @@
 //! `futex`.
 
-use super::inherit::{self, CLOCK_IS_WALL, KIND, time_until};
+use super::inherit::{self, CLOCK_IS_WALL, KIND};
 use super::waits::sleep_on;
 use crate::linux::errno::{EAGAIN, EFAULT, EINVAL, ENOSYS, Value};
 use crate::linux::process::Process;
@@ -42,7 +42,7 @@ pub(super) fn futex<W: World>(process: &mut Process, task: &mut Task, world: &mu
                 (WAIT, _) | (_, 0) => time::read_limit(&mut process.memory.space, timeout),
                 _ => {
                     let wall = operation & CLOCK_IS_WALL != 0;
-                    time_until(&mut process.memory.space, world, timeout, wall).map(Some)
+                    time::read_until(&mut process.memory.space, world, timeout, wall).map(Some)
                 }
             };
             match time {

@@ -5,7 +5,7 @@ use super::waits::await_word;
 use crate::linux::errno::{EAGAIN, EDEADLK, EPERM, ESRCH, ETIMEDOUT, Errno};
 use crate::linux::process::Process;
 use crate::linux::task::{Interrupted, Outcome, Task};
-use crate::linux::time::{self, MONOTONIC, REALTIME};
+use crate::linux::time;
 use crate::linux::world::World;
 use crate::memory::Space;
 
@@ -25,18 +25,6 @@ const LOCK_BY_CLOCK: u64 = 13;
 /// Whether an operation of `futex` locks such a mutex: a signal never ends it.
 pub(super) fn locks(operation: u64) -> bool {
     matches!(operation & KIND, LOCK | TRY | LOCK_BY_CLOCK)
-}
-
-/// How long it is until a point of a clock: of the wall clock, or of that since the start.
-pub(super) fn time_until<W: World>(
-    space: &mut Space,
-    world: &W,
-    address: u64,
-    wall: bool,
-) -> Result<u64, Errno> {
-    let time = time::read(space, address)?;
-    let clock = if wall { REALTIME } else { MONOTONIC };
-    Ok(time.saturating_sub(time::clock(world, clock)?))
 }
 
 /// Takes a mutex, or sleeps on its word and makes the call again.
@@ -82,7 +70,12 @@ fn try_lock<W: World>(
         0 => None,
         _ => {
             let wall = operation & KIND == LOCK || operation & CLOCK_IS_WALL != 0;
-            Some(time_until(&mut process.memory.space, world, timeout, wall)?)
+            Some(time::read_until(
+                &mut process.memory.space,
+                world,
+                timeout,
+                wall,
+            )?)
         }
     };
     if time == Some(0) {
