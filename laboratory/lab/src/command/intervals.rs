@@ -133,8 +133,8 @@ fn interval(samples: &[f64]) -> [String; 3] {
 /// Student's t that a sample of this many degrees of freedom passes on either side with the rest of
 /// [`CONFIDENCE`].
 fn quantile(freedom: usize) -> f64 {
-    // In terms of the angle whose tangent is t / sqrt(freedom) the distribution is elementary, and
-    // it grows with that.
+    // The distribution is elementary in the angle with the tangent t / sqrt(freedom), and grows
+    // with this angle.
     let (mut low, mut high) = (0.0, FRAC_PI_2);
     for _ in 0..64 {
         let middle = (low + high) / 2.0;

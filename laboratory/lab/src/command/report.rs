@@ -93,7 +93,7 @@ fn byline() -> String {
     )
 }
 
-/// What a quick report spends on each study of this host.
+/// Seconds for each native study in a quick report.
 const BRIEF_SECONDS: u64 = 8;
 
 /// A study as the report runs it: at home, or where `--on` says.

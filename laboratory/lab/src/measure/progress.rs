@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 const PACE: Duration = Duration::from_secs(15);
 /// Between two states of a terminal's line.
 const TERMINALS_PACE: Duration = Duration::from_millis(100);
-/// Letters of a terminal's line: one that wraps cannot be cleared.
+/// Letters of a terminal's line: the line must not wrap, or it cannot be cleared.
 const WIDTH: usize = 78;
 
 /// The way through the cells of a measurement, on standard error.
@@ -63,7 +63,7 @@ impl Spinner {
 
     pub(crate) fn show(&self, what: &str) {
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
-        // Without standard error there is nobody to tell.
+        // A closed standard error is no reason to fail.
         let _ = lines.show(&mut stderr(), Instant::now(), what);
     }
 }

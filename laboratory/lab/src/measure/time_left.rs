@@ -1,5 +1,5 @@
-//! How long a measurement still takes: a cell costs as its weight, its threads or cores, which those
-//! that are done have cost.
+//! How long a measurement still takes: the cost of a cell is taken to grow with its weight, the
+//! number of its threads or cores.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ pub(crate) struct TimeLeft {
     cells: f64,
     /// The weights of all.
     weight: f64,
-    /// Of those that are done: how many, their weights, their seconds.
+    /// The finished cells: their number, their weights, their seconds.
     done: [f64; 3],
     /// What is to be spent in any case.
     allotted: f64,
@@ -85,7 +85,7 @@ mod tests {
         left.done(32.0, 128.0);
         assert_eq!(left.told(0.0), "about 1 min left  ");
         assert_eq!((left.part(0.0), left.part(1.0)), (0.5, 0.75));
-        // Of two cells one is done.
+        // One of the two last cells is as good as done.
         assert_eq!(left.told(1.0), "about 35 s left  ");
     }
 

@@ -26,7 +26,7 @@ pub(crate) struct Page<'a> {
     /// What is not on the page, and why.
     pub(crate) notes: &'a [String],
     pub(crate) sections: &'a [Section],
-    /// The studies whose sections are still to come: the page then looks for them.
+    /// The unfinished studies. If there are any, an open page reloads itself.
     pub(crate) to_come: &'a [&'static str],
 }
 

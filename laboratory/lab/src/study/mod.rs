@@ -64,7 +64,7 @@ pub(crate) trait Study: Sync {
     /// The settings it knows.
     fn keys(&self) -> &'static [Key];
 
-    /// The numbers of cores that a quick report looks at, at home; none: those of the study.
+    /// The numbers of cores in a quick report at home; if empty, the study decides.
     fn brief_cores(&self) -> &'static [usize] {
         &[]
     }

@@ -15,7 +15,7 @@ const FEWEST_EPISODES: usize = 10;
 const THESIS_CORES: usize = 64;
 /// A kernel that charges nothing for putting a thread to sleep, as the thesis's simulator.
 pub(super) const FREE_SWITCH: &str = "os.switch=0";
-/// Barriers whose members sleep: glibc's, and as it was in 2013.
+/// Barriers with sleeping members: glibc's of today, and glibc's of 2013.
 pub(super) const SLEEPING: [&str; 2] = ["futex", "glibc-2011"];
 /// Cycles that members compute before a wait, where they do: more than what the thesis's barrier
 /// is ahead by on two cores of its machine, and less than on four.

@@ -10,10 +10,7 @@ mod tables;
 use super::Study;
 use super::settings::Key;
 use super::team::{self, Race, TeamMeasured, TeamPoint};
-use super::trial::{
-    Answer, Extra, Inquiry, MeasuredTrials, PIN, RUNS, SECONDS, Setup, Text, Trials,
-};
-use crate::report::section::{Block, Captioned};
+use super::trial::{Answer, Inquiry, MeasuredTrials, PIN, RUNS, SECONDS, Setup, Text, Trials};
 use config::BarrierConfig;
 use rows::BarrierRow;
 
@@ -87,13 +84,7 @@ impl Trials for BarrierConfig {
         tables.extend(tables::single(race));
         tables.extend(tables::as_it_may_have_been(race));
         tables.extend(tables::remains(race));
-        Ok(Answer {
-            figures: Captioned::new(figure::figure(race), FIGURE)
-                .into_iter()
-                .collect(),
-            blocks: tables.into_iter().map(Block::Table).collect(),
-            rows: rows::rows(self, measured),
-            extra: Extra::default(),
-        })
+        let rows = rows::rows(self, measured);
+        Ok(Answer::new(figure::figure(race), FIGURE, tables, rows))
     }
 }

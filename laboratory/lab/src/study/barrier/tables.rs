@@ -124,11 +124,10 @@ pub(super) fn remains(race: Race<'_, BarrierConfig>) -> Option<Table> {
     })
 }
 
-/// The thesis's baselines, and each as it may have been: the sense-reversing barrier with its two
-/// words on one line, and that of POSIX threads as its C library had it in 2013.
+/// The sense-reversing barrier, as it is and with its two words on one line.
 const SENSE: [&str; 2] = ["sense", "sense-on-a-line"];
 
-/// All of them by cores; those that sleep also on a machine on which that is free.
+/// Each of these baselines by cores; the sleeping ones also with a kernel that charges nothing.
 pub(super) fn as_it_may_have_been(race: Race<'_, BarrierConfig>) -> Option<Table> {
     let config = race.config;
     let unit = config.setup.unit();

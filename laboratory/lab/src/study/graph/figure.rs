@@ -36,7 +36,7 @@ pub(super) fn figure(results: GraphResults<'_>) -> Figure {
     }
 }
 
-/// Which discipline is the fastest on most cores, in which programs.
+/// The fastest discipline of each program on the most cores.
 fn message(results: GraphResults<'_>) -> String {
     let config = results.config;
     let cores = config.cores.last().copied().unwrap_or(1);

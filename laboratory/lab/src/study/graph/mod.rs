@@ -13,10 +13,7 @@ mod tables;
 
 use super::Study;
 use super::settings::Key;
-use super::trial::{
-    Answer, Extra, Inquiry, MeasuredTrials, PIN, RUNS, SECONDS, Setup, Text, Trials,
-};
-use crate::report::section::{Block, Captioned};
+use super::trial::{Answer, Inquiry, MeasuredTrials, PIN, RUNS, SECONDS, Setup, Text, Trials};
 use case::GraphCase;
 use config::GraphConfig;
 use results::GraphResults;
@@ -88,13 +85,12 @@ impl Trials for GraphConfig {
             config: self,
             measured,
         };
-        Ok(Answer {
-            figures: Captioned::new(figure::figure(results), FIGURE)
-                .into_iter()
-                .collect(),
-            blocks: tables::all(results).into_iter().map(Block::Table).collect(),
-            rows: rows::rows(results),
-            extra: Extra::default(),
-        })
+        let rows = rows::rows(results);
+        Ok(Answer::new(
+            figure::figure(results),
+            FIGURE,
+            tables::all(results),
+            rows,
+        ))
     }
 }

@@ -12,10 +12,7 @@ mod tables;
 
 use super::Study;
 use super::settings::Key;
-use super::trial::{
-    Answer, Extra, Inquiry, MeasuredTrials, PIN, RUNS, SECONDS, Setup, Text, Trials,
-};
-use crate::report::section::{Block, Captioned};
+use super::trial::{Answer, Inquiry, MeasuredTrials, PIN, RUNS, SECONDS, Setup, Text, Trials};
 use case::ModelCase;
 use config::ModelsConfig;
 use results::ModelResults;
@@ -99,13 +96,7 @@ impl Trials for ModelsConfig {
         let results = ModelResults::new(self, measured)?;
         let mut tables = tables::latencies(&results);
         tables.push(tables::means(&results));
-        Ok(Answer {
-            figures: Captioned::new(figure::figure(&results), FIGURE)
-                .into_iter()
-                .collect(),
-            blocks: tables.into_iter().map(Block::Table).collect(),
-            rows: rows::rows(&results),
-            extra: Extra::default(),
-        })
+        let rows = rows::rows(&results);
+        Ok(Answer::new(figure::figure(&results), FIGURE, tables, rows))
     }
 }

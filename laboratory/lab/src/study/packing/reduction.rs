@@ -75,7 +75,7 @@ impl<R: Fn(&str, usize, &str) -> Option<f64>> Reduction<R> {
     }
 }
 
-/// What ways take against thread reduction, of which `means` has the time over theirs.
+/// Compares ways with thread reduction: `means` has its time over the time of each way.
 pub(super) fn message(threads: usize, cores: usize, means: &[(&str, f64)]) -> String {
     let number =
         |count: usize, thing: &str| format!("{count} {thing}{}", if count == 1 { "" } else { "s" });

@@ -10,8 +10,7 @@ mod tables;
 use super::Study;
 use super::settings::Key;
 use super::team::{self, Race, TeamMeasured, TeamPoint};
-use super::trial::{Answer, Extra, Inquiry, MeasuredTrials, Setup, Text, Trials};
-use crate::report::section::{Block, Captioned};
+use super::trial::{Answer, Inquiry, MeasuredTrials, Setup, Text, Trials};
 use config::{Contestants, RobustnessConfig};
 use rows::RobustnessRow;
 
@@ -91,12 +90,8 @@ impl Trials for RobustnessConfig {
         let races = contests.iter().map(|config| Race { config, measured });
         let figure = figure::figure(self, races.clone());
         let tables = races.flat_map(|race| [tables::sweeps(race), tables::references(race)]);
-        Ok(Answer {
-            figures: Captioned::new(figure, FIGURE).into_iter().collect(),
-            blocks: tables.map(Block::Table).collect(),
-            rows: rows::rows(self, measured),
-            extra: Extra::default(),
-        })
+        let rows = rows::rows(self, measured);
+        Ok(Answer::new(figure, FIGURE, tables.collect(), rows))
     }
 }
 

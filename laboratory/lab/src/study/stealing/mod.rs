@@ -10,10 +10,7 @@ mod tables;
 
 use super::Study;
 use super::settings::Key;
-use super::trial::{
-    Answer, Extra, Inquiry, MeasuredTrials, PIN, RUNS, SECONDS, Setup, Text, Trials,
-};
-use crate::report::section::{Block, Captioned};
+use super::trial::{Answer, Inquiry, MeasuredTrials, PIN, RUNS, SECONDS, Setup, Text, Trials};
 use case::StealingCase;
 use config::StealingConfig;
 pub(super) use config::disciplines_of;
@@ -92,13 +89,7 @@ impl Trials for StealingConfig {
         let mut tables = tables::stretches(results);
         tables.extend(tables::counts(results));
         tables.extend(tables::answering(results));
-        Ok(Answer {
-            figures: Captioned::new(figure::figure(results), FIGURE)
-                .into_iter()
-                .collect(),
-            blocks: tables.into_iter().map(Block::Table).collect(),
-            rows: rows::rows(results),
-            extra: Extra::default(),
-        })
+        let rows = rows::rows(results);
+        Ok(Answer::new(figure::figure(results), FIGURE, tables, rows))
     }
 }

@@ -8,10 +8,7 @@ mod rows;
 use super::Study;
 use super::settings::Key;
 use super::team::{self, Race, TeamMeasured, TeamPoint};
-use super::trial::{
-    Answer, Extra, Inquiry, MeasuredTrials, PIN, RUNS, SECONDS, Setup, Text, Trials,
-};
-use crate::report::section::{Block, Captioned};
+use super::trial::{Answer, Inquiry, MeasuredTrials, PIN, RUNS, SECONDS, Setup, Text, Trials};
 use crate::report::table::Table;
 use config::{Clustering, StreamclusterConfig};
 use rows::StreamclusterRow;
@@ -75,12 +72,13 @@ impl Trials for StreamclusterConfig {
         let clusterings: Vec<Clustering<'_>> = self.clusterings().collect();
         let races = clusterings.iter().map(|config| Race { config, measured });
         let figure = figure::figure(self, races.clone());
-        Ok(Answer {
-            figures: Captioned::new(figure, FIGURE).into_iter().collect(),
-            blocks: races.flat_map(tables).map(Block::Table).collect(),
-            rows: rows::rows(self, measured),
-            extra: Extra::default(),
-        })
+        let rows = rows::rows(self, measured);
+        Ok(Answer::new(
+            figure,
+            FIGURE,
+            races.flat_map(tables).collect(),
+            rows,
+        ))
     }
 }
 

@@ -4,10 +4,12 @@ use crate::measure::journal::{self, Journal, Measurer};
 use crate::report::files::OutFolder;
 use crate::report::host::Origin;
 use crate::report::section::{Block, Captioned, Section};
+use crate::report::table::Table;
 use crate::report::{columns, csv};
 use crate::study::settings::Key;
 use crate::study::{Findings, Plan, Request, Study};
 use crate::world::World;
+use manycore_figure::Figure;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -26,13 +28,13 @@ pub(in crate::study) trait Question: Serialize {
     fn answer(&self, measured: &Self::Measured) -> anyhow::Result<Answer<Self::Row>>;
 }
 
-/// What a reader is told whatever the numbers are.
+/// The fixed text of a study.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::study) struct Text {
     pub(in crate::study) title: &'static str,
     /// The section's first paragraph, for a reader who knows none of the documents.
     pub(in crate::study) lead: &'static str,
-    /// What is measured and how, paragraph by paragraph, before the tables.
+    /// Paragraphs before the tables: how the study measures.
     pub(in crate::study) how: &'static [&'static str],
 }
 
@@ -81,6 +83,23 @@ pub(in crate::study) struct Answer<R> {
     pub(in crate::study) blocks: Vec<Block>,
     pub(in crate::study) rows: Vec<R>,
     pub(in crate::study) extra: Extra,
+}
+
+impl<R> Answer<R> {
+    /// One figure, what stands under it, and tables.
+    pub(in crate::study) fn new(
+        figure: Figure,
+        caption: &str,
+        tables: Vec<Table>,
+        rows: Vec<R>,
+    ) -> Self {
+        Self {
+            figures: Captioned::new(figure, caption).into_iter().collect(),
+            blocks: tables.into_iter().map(Block::Table).collect(),
+            rows,
+            extra: Extra::default(),
+        }
+    }
 }
 
 /// What few studies have.
