@@ -143,7 +143,10 @@ impl<P: Platform> Policy<P> {
     }
 
     pub(crate) fn tells_of_vacancies(&self) -> bool {
-        matches!(self.0, Which::Nearest(_))
+        match &self.0 {
+            Which::Nearest(nearest) => nearest.tells_of_vacancies(),
+            Which::Other(_) => false,
+        }
     }
 
     pub(crate) fn notify(&self, worker: usize) {
