@@ -306,11 +306,10 @@ class Crate:
         arrows = defaultdict(set)
 
         def add(file, found):
-            targets = found.files if isinstance(found, Module) else found or ()
-            # A block within a file is that file.
-            for target in targets:
-                if target != file:
-                    arrows[file].add(target)
+            targets = set(found.files if isinstance(found, Module) else found or ())
+            # A block within a file is that file. Of the files of one module, each is an alternative.
+            if file not in targets:
+                arrows[file] |= targets
 
         begun = defaultdict(set)
         for file, module, path in self.paths:

@@ -1,0 +1,30 @@
+//! Teams that are kept for the next region.
+
+use super::Team;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
+
+/// A team whose threads wait for its next region.
+pub(crate) struct Hot {
+    pub(crate) team: Arc<Team>,
+}
+
+impl Hot {
+    /// A team of one, which is its leader.
+    pub(crate) fn alone() -> Self {
+        Self {
+            team: Team::alone(),
+        }
+    }
+}
+
+impl Drop for Hot {
+    fn drop(&mut self) {
+        self.team.dismissed.store(true, SeqCst);
+        self.team.epoch.fetch_add(1, SeqCst);
+        self.team.bell.ring_after_rmw();
+        if let Some(carrier) = self.team.carrier {
+            carrier.release();
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! What threads wait by.
+
+pub(crate) mod bell;
+pub(crate) mod lock;
+pub(crate) mod spin;
+mod waiter;
+
+pub(crate) use waiter::{Carried, Waiter};
