@@ -153,10 +153,7 @@ unsafe extern "C" fn wait(registers: *const u64, stack: *const u64) {
     let number = inner(&plan.inner, |dimension| at(1 + dimension));
     if let Some(word) = plan.posted.get(at(0) as usize) {
         let posted = || word.load(SeqCst) > number;
-        context
-            .team()
-            .bell
-            .wait_until(context.carried.get(), &posted);
+        context.team().bell.wait_until(&context.carried, &posted);
     }
 }
 

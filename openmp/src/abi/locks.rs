@@ -63,11 +63,11 @@ export! {
     fn omp_destroy_lock(_lock: *mut WordLock) {}
 
     pub(super) fn omp_set_lock(lock: *mut WordLock) {
-        word(lock).lock(context().carried.get());
+        word(lock).lock(&context().carried);
     }
 
     pub(super) fn omp_unset_lock(lock: *mut WordLock) {
-        word(lock).unlock(context().carried.get());
+        word(lock).unlock(&context().carried);
     }
 
     pub(super) fn omp_test_lock(lock: *mut WordLock) -> c_int {
@@ -92,7 +92,7 @@ export! {
         let (context, lock) = (context(), nest(lock));
         let task = context.seat.task.get();
         if lock.again(task).is_none() {
-            lock.lock.lock(context.carried.get());
+            lock.lock.lock(&context.carried);
             lock.own(task);
         }
     }
@@ -101,7 +101,7 @@ export! {
         let lock = nest(lock);
         if lock.count.fetch_sub(1, Relaxed) == 1 {
             lock.owner.store(ptr::null_mut(), Relaxed);
-            lock.lock.unlock(context().carried.get());
+            lock.lock.unlock(&context().carried);
         }
     }
 

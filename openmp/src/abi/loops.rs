@@ -97,7 +97,7 @@ pub(super) fn next_ordered(context: &Context) -> Option<(u64, u64)> {
 fn await_turn(context: &Context, from: u64) {
     if let Some(share) = current(context) {
         let turn = || share.claims.ordered.load(SeqCst) == from;
-        context.team().bell.wait_until(context.carried.get(), &turn);
+        context.team().bell.wait_until(&context.carried, &turn);
     }
 }
 

@@ -82,11 +82,11 @@ static ATOMIC: WordLock = WordLock::new();
 
 /// What has no instruction of the processor's is changed alone.
 pub(super) fn begin_atomic() {
-    ATOMIC.lock(context().carried.get());
+    ATOMIC.lock(&context().carried);
 }
 
 pub(super) fn end_atomic() {
-    ATOMIC.unlock(context().carried.get());
+    ATOMIC.unlock(&context().carried);
 }
 
 const PARALLEL: c_int = 1;
@@ -156,7 +156,7 @@ export! {
             return std::ptr::null_mut();
         };
         let copied = || share.copied.load(SeqCst);
-        team.bell.wait_until(context.carried.get(), &|| !copied().is_null());
+        team.bell.wait_until(&context.carried, &|| !copied().is_null());
         let data = copied();
         context.leave();
         data.cast()
@@ -173,21 +173,21 @@ export! {
     }
 
     fn GOMP_critical_start() {
-        CRITICAL.lock(context().carried.get());
+        CRITICAL.lock(&context().carried);
     }
 
     fn GOMP_critical_end() {
-        CRITICAL.unlock(context().carried.get());
+        CRITICAL.unlock(&context().carried);
     }
 
     fn GOMP_critical_name_start(name: *mut *mut c_void) {
         // SAFETY: a word of the compiler's for each name, at first zero.
-        unsafe { &*name.cast::<WordLock>() }.lock(context().carried.get());
+        unsafe { &*name.cast::<WordLock>() }.lock(&context().carried);
     }
 
     fn GOMP_critical_name_end(name: *mut *mut c_void) {
         // SAFETY: a word of the compiler's for each name, at first zero.
-        unsafe { &*name.cast::<WordLock>() }.unlock(context().carried.get());
+        unsafe { &*name.cast::<WordLock>() }.unlock(&context().carried);
     }
 
     fn GOMP_atomic_start() {

@@ -19,7 +19,7 @@ pub(super) fn serve(context: &Context, team: &Arc<Team>, id: u32) {
     }
     loop {
         loop {
-            team.bell.wait_until(context.carried.get(), &|| {
+            team.bell.wait_until(&context.carried, &|| {
                 team.epoch.load(SeqCst) != epoch || team.tasks.has_ready()
             });
             if team.epoch.load(SeqCst) != epoch {

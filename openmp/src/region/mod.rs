@@ -82,7 +82,7 @@ pub(crate) fn begin(context: &Context, wanted: Wanted<'_>) {
     if let Some(&bind) = settings.binds.get(next) {
         icv.bind = bind;
     }
-    let group = wanted.group.clone();
+    let group = wanted.group;
     team.prepare(Region {
         function: Some(wanted.function),
         data: wanted.data,
@@ -168,7 +168,7 @@ pub(crate) fn end(context: &Context) {
             run_any(context, team);
         } else {
             team.bell
-                .wait_until(context.carried.get(), &|| over() || team.tasks.has_ready());
+                .wait_until(&context.carried, &|| over() || team.tasks.has_ready());
         }
     }
     if others > 0 {

@@ -112,7 +112,7 @@ fn serve(dock: &Arc<Dock>) {
     }
     loop {
         dock.bell
-            .wait_until(context.carried.get(), &|| dock.assigned.load(SeqCst));
+            .wait_until(&context.carried, &|| dock.assigned.load(SeqCst));
         dock.assigned.store(false, SeqCst);
         let Some((team, id)) = dock.team.with(Option::take) else {
             return;

@@ -106,10 +106,7 @@ unsafe fn run_at_once(context: &Context, order: &Order) {
     unsafe { (order.function)(data) };
     if this.detached {
         let fulfilled = || this.event.load(SeqCst) & FULFILLED != 0;
-        context
-            .team()
-            .bell
-            .wait_until(context.carried.get(), &fulfilled);
+        context.team().bell.wait_until(&context.carried, &fulfilled);
     }
     // SAFETY: begun here.
     unsafe { end_here(context) };

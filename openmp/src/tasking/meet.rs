@@ -59,7 +59,7 @@ pub(crate) fn meet(context: &Context, cancellable: bool) -> bool {
             run_any(context, team);
             continue;
         }
-        team.bell.wait_until(context.carried.get(), &|| {
+        team.bell.wait_until(&context.carried, &|| {
             opened() || team.tasks.has_ready() || (cancellable && team.is_cancelled())
         });
     }

@@ -24,7 +24,7 @@ pub(super) fn help_until(context: &Context, over: &dyn Fn() -> bool) {
         let task = take();
         if task.is_none() {
             team.bell
-                .wait_until(context.carried.get(), &|| over() || tasks.pushes() != seen);
+                .wait_until(&context.carried, &|| over() || tasks.pushes() != seen);
         }
         tasks.unchoosy();
         if let Some(task) = task {

@@ -87,7 +87,7 @@ pub(crate) struct Context {
     /// Number and count in a league of teams.
     pub(crate) league: Cell<(u32, u32)>,
     /// The rank that this thread is while it is carried.
-    pub(crate) carried: Cell<Carried>,
+    pub(crate) carried: Carried,
     /// The address in the program of the barrier that it has come to last; 0: not known.
     pub(crate) site: Cell<usize>,
     /// Whether it is the program's first thread; and copies of variables that others have.
@@ -179,7 +179,7 @@ impl Context {
         seat.share.set(share);
         seat.trip.set(0);
         seat.chunk.set((0, 0));
-        share.come(number, &team.bell, self.carried.get(), make)
+        share.come(number, &team.bell, &self.carried, make)
     }
 
     /// The member leaves the share that it came to last.

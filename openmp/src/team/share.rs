@@ -193,7 +193,7 @@ impl Share {
         &self,
         number: u32,
         bell: &Bell,
-        carried: Carried,
+        carried: &Carried,
         make: impl FnOnce(&mut Plan),
     ) -> bool {
         let base = number.wrapping_mul(4);

@@ -31,8 +31,8 @@ impl Bell {
 
     /// Returns when the condition holds. It is looked at many times, perhaps by other threads,
     /// and must not depend on who looks.
-    pub(crate) fn wait_until(&self, carried: Carried, condition: &dyn Fn() -> bool) {
-        if let Some(rank) = carried {
+    pub(crate) fn wait_until(&self, carried: &Carried, condition: &dyn Fn() -> bool) {
+        if let Some(rank) = carried.get() {
             return rank.wait_until(condition);
         }
         if condition() || spin(condition) {

@@ -75,19 +75,19 @@ impl WordLock {
     }
 
     #[inline]
-    pub(crate) fn lock(&self, carried: Carried) {
+    pub(crate) fn lock(&self, carried: &Carried) {
         if !self.try_lock() {
             self.lock_slowly(carried);
         }
-        if let Some(rank) = carried {
+        if let Some(rank) = carried.get() {
             rank.holds();
         }
     }
 
     #[cold]
-    fn lock_slowly(&self, carried: Carried) {
+    fn lock_slowly(&self, carried: &Carried) {
         let free = || self.0.is_free();
-        if let Some(rank) = carried {
+        if let Some(rank) = carried.get() {
             while !self.try_lock() {
                 rank.wait_until(&free);
             }
@@ -113,8 +113,8 @@ impl WordLock {
     }
 
     #[inline]
-    pub(crate) fn unlock(&self, carried: Carried) {
-        if let Some(rank) = carried {
+    pub(crate) fn unlock(&self, carried: &Carried) {
+        if let Some(rank) = carried.get() {
             rank.holds_no_more();
         }
         self.0.unlock();

@@ -1,6 +1,7 @@
 //! How a rank waits: the layers below `carry` see no more of it than this.
 
 use std::any::Any;
+use std::cell::Cell;
 
 /// A member of a team that is no thread of the system's while its region runs: `carry` executes it, and others in its
 /// place while it waits.
@@ -24,5 +25,5 @@ pub(crate) trait Waiter: Any {
     fn make_room(&self);
 }
 
-/// The rank that a thread is while it is carried.
-pub(crate) type Carried = Option<&'static dyn Waiter>;
+/// The rank that a thread is while it is carried. The thread's own.
+pub(crate) type Carried = Cell<Option<&'static dyn Waiter>>;

@@ -89,7 +89,7 @@ export! {
         let context = context();
         if let Some((word, number)) = current(context).and_then(|share| find(share, values)) {
             let posted = || word.load(SeqCst) >= number;
-            context.team().bell.wait_until(context.carried.get(), &posted);
+            context.team().bell.wait_until(&context.carried, &posted);
         }
     }
 

@@ -84,7 +84,7 @@ export! {
                 team.bell.ring();
             } else {
                 let copied = || share.copied.load(SeqCst);
-                team.bell.wait_until(context.carried.get(), &|| !copied().is_null());
+                team.bell.wait_until(&context.carried, &|| !copied().is_null());
                 // SAFETY: the compiler's function; the source waits for all at the barrier below.
                 unsafe { copy(data, copied().cast()) };
             }
@@ -95,7 +95,7 @@ export! {
 
     fn __kmpc_critical(_place: Place, _number: c_int, words: *mut c_void) {
         // SAFETY: the compiler's words.
-        unsafe { lock(words) }.lock(context().carried.get());
+        unsafe { lock(words) }.lock(&context().carried);
     }
 
     fn __kmpc_critical_with_hint(place: Place, number: c_int, words: *mut c_void, _hint: u32) {
@@ -104,7 +104,7 @@ export! {
 
     fn __kmpc_end_critical(_place: Place, _number: c_int, words: *mut c_void) {
         // SAFETY: the compiler's words.
-        unsafe { lock(words) }.unlock(context().carried.get());
+        unsafe { lock(words) }.unlock(&context().carried);
     }
 
     // All members add up what they have, one after another: the answer 1 says so.
