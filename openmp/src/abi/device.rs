@@ -144,7 +144,7 @@ export! {
         await_dependences(depend);
         // SAFETY: as the compiler made them.
         let copies = unsafe { copy_private(count, addresses, sizes, kinds) };
-        // SAFETY: the same.
+        // SAFETY: the compiler's list, which ends with a zero, or null.
         run(device, function, addresses.cast(), unsafe { thread_limit(arguments) });
         drop(copies);
     }

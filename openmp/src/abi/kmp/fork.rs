@@ -113,9 +113,9 @@ impl Call {
         others: *const *mut c_void,
     ) -> Self {
         let argument = |at: usize| match at {
-            // SAFETY: by the caller's word.
+            // SAFETY: by the caller's word: `first` has three.
             0..3 => unsafe { *first.add(at) },
-            // SAFETY: as above.
+            // SAFETY: by the caller's word: `others` has the rest.
             _ => unsafe { *others.add(at - 3) },
         };
         let count = usize::try_from(count).unwrap_or(0);
