@@ -6,22 +6,21 @@
 //!
 //! # Layers
 //!
-//! Each folder uses folders below it only, and so does each file outside of its own folder (`ci/map.sh`).
+//! Each folder uses only folders below it (`ci/map.sh` checks that).
 //!
 //! | folder | what |
 //! |---|---|
 //! | `abi` | the functions that compiled programs call |
 //! | `region` | a parallel region from beginning to end, and the threads for it |
 //! | `carry` | ranks: members of a team of more members than cores |
-//! | `tasking` | what members do: make tasks, run them, wait for them and for each other |
-//! | `team` | a team, its barrier and work shares, and what each member knows of itself |
-//! | `task` | tasks as data: what they wait for, queues, memory |
-//! | `words` | what threads wait by: locks, bells, and how a rank waits |
-//! | `environment` | what the user says, and how many cores there are |
-//! | `system` | what all ask of the C library and of the kernel |
+//! | `tasking` | making tasks, running them, waiting for them, and waiting at a barrier |
+//! | `team` | a team, its barrier and work shares, and the state of each member |
+//! | `task` | tasks as data: dependences, queues, memory |
+//! | `words` | locks and bells, and the trait by which a rank waits |
+//! | `environment` | the user's settings, and the number of cores |
+//! | `system` | the C library and the kernel |
 //!
-//! `carry` is handed down as two traits: `words::Waiter`, by which a rank waits, and `team::Carrier`, by which a team's
-//! regions are carried.
+//! Lower layers see `carry` as two traits: a rank is a `words::Waiter`, and a carried team has a `team::Carrier`.
 #![cfg(target_os = "linux")]
 
 mod abi;

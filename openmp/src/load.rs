@@ -1,4 +1,4 @@
-//! What the loader calls.
+//! The function that the loader calls.
 
 use crate::environment::{display, settings};
 use crate::system::ending;
@@ -10,7 +10,7 @@ extern "C" fn on_load() {
     abi::check();
     carry::on_load();
     ending::attend(context::free);
-    // Read now, before the program changes its environment.
+    // They are read here, before the program changes its environment.
     settings();
     display(carry::is_preloaded());
 }

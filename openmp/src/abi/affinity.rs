@@ -1,4 +1,4 @@
-//! Where threads are, in words, for programs.
+//! Functions that say where a thread is.
 
 use crate::region::affinity::{format, get, set, show};
 use crate::system::export;

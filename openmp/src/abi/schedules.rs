@@ -1,5 +1,4 @@
-//! The names of loops: for each kind of numbers and each schedule, the function that begins a loop and the one that goes
-//! on with it.
+//! Loops by name: for each type of numbers and each schedule, one function begins a loop, and one goes on with it.
 
 use super::export;
 use super::loops::{
@@ -18,8 +17,8 @@ macro_rules! begins {
     };
 }
 
-/// Loops over numbers of one type: how their bounds are handed over, and the space that these stand for. Then the names: with
-/// a schedule by number, by each schedule, and by the runtime's.
+/// Loops over numbers of one type. First come the arguments for the bounds, and the space that they make. Then come the names: with the
+/// schedule as an argument, for each schedule, and for the runtime's schedule.
 macro_rules! schedules {
     (
         $number:ty, $bounds:tt => $space:expr;

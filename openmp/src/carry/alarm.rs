@@ -1,5 +1,4 @@
-//! A worker's alarm: a timer whose signal makes a rank leave, at whatever instruction it is. [`preempt`](super::preempt) is its
-//! handler.
+//! A worker's alarm: a timer whose signal preempts a rank. [`preempt`](super::preempt) has the handler.
 //!
 //! # Late and early
 //!

@@ -1,4 +1,4 @@
-//! How a team comes to be carried, and its regions.
+//! Claiming the workers for a team, and carrying its regions.
 
 use super::home::{Home, STACK};
 use super::rank::Rank;
@@ -100,7 +100,7 @@ impl Carrier for Lead {
     }
 }
 
-/// The leaders' rank and worker; made at the first call. The caller, which has claimed them, is the leader.
+/// The leader's rank and worker. The first call makes them. The caller has claimed the workers.
 fn lead() -> &'static Lead {
     if let Some(lead) = registry::lead() {
         // Another thread may lead now.

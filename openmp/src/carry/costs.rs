@@ -1,4 +1,4 @@
-//! What preemption costs, learned while ranks are preempted.
+//! The costs of preemption, measured at each one.
 
 use super::median::Median;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Which rank the calling thread is.
+//! The rank that calls.
 
 use super::mask::CHANGES;
 use super::rank::Rank;

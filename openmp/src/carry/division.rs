@@ -67,11 +67,11 @@ pub(super) struct Division {
     waits: AtomicU64,
 }
 
-// SAFETY: five `UnsafeCell`s and `missed` are touched in `next`, `miss` and `new` alone. Their caller has claimed the team that is
-// carried, or is the one rank of it that has arrived last: no other rank or worker calls them until the caller lets
-// the ranks go, by the barrier's word or the team's epoch, and the next caller has seen that. One team is
-// carried at a time, and `claim` acquires what the last one's leader has released. All other fields are atomics, or made of them
-// (`Schedule`, `Plans`).
+// SAFETY: only `next` and `miss` touch the five `UnsafeCell`s and `missed`. Their caller is the leader that has claimed the team, or
+// the rank of the team that has arrived last. No other thread calls them until the caller lets the ranks
+// go, by the barrier's word or the team's epoch, and the next caller has seen that. At most one team is
+// carried, and `claim` acquires what the leader of the last team has released. All other fields are atomics, or consist of
+// atomics (`Schedule`, `Plans`).
 unsafe impl Sync for Division {}
 
 /// What a worker is to run in an episode.
@@ -97,7 +97,7 @@ impl Part {
         (quantum > 0).then_some(quantum)
     }
 
-    /// The member at a place in the order in which they are run, by its number.
+    /// The number of the member that runs at this place of the order.
     pub(super) fn member(&self, at: usize) -> Option<usize> {
         let place = if self.reversed {
             self.end - 1 - at
@@ -163,8 +163,8 @@ impl Division {
     }
 
     /// Plans the episode that begins at an address of the program. All ranks of the team have
-    /// arrived, or wait for the region that the caller `begins`; the caller lets them go after this. A member `took` so many
-    /// ticks in the episode before.
+    /// arrived, or wait for the region that the caller `begins`; the caller lets them go after this. `took` says how many ticks
+    /// a member took in the episode before.
     ///
     /// An interval that is met first takes memory. No rank is within the program's allocator then, since all have arrived.
     pub(super) fn next(&self, site: usize, begins: bool, took: impl Fn(usize) -> u64) {

@@ -27,7 +27,7 @@ const LOOKS: u32 = 1;
 /// How often ranks have blocked signals.
 pub(super) struct Changes<P: Platform>(P::AtomicU32);
 
-/// Those of this process's ranks.
+/// The count of this process.
 pub(super) static CHANGES: Changes<Native> = Changes(AtomicU32::new(0));
 
 impl<P: Platform> Changes<P> {

@@ -33,12 +33,12 @@
 //!
 //! # No wake-up is lost
 //!
-//! A worker that finds nothing for long sleeps at a bell, [`WORKERS`](crate::words::bell::WORKERS). Whoever makes a condition true
-//! (`Bell::ring`, `WordLock::unlock`) rings it. What the worker looks at before it sleeps are all ranks; the argument is that of
-//! [`Bell`](manycore_cores::sync::Bell). A rank
+//! A worker that finds nothing for long sleeps at a bell, [`WORKERS`](crate::words::bell::WORKERS). A thread that makes a condition
+//! true (`Bell::ring`, `WordLock::unlock`) rings it. Before a worker sleeps, it looks at all ranks. So
+//! [`Bell`](manycore_cores::sync::Bell) has the proof. A rank
 //! whose condition another worker looks at meanwhile is that worker's: it looks at all again before it
 //! sleeps, or rings if it goes without a look. `checked` runs this under loom.
-//! A worker that has no core does not sleep there: it sleeps until the allotment gives it one.
+//! A worker that has no core sleeps elsewhere, until the allotment gives it one.
 //!
 //! # Ranks that do not come back
 //!

@@ -1,4 +1,4 @@
-//! Which worker has a rank, and when a rank must be asked. Over the seam: `checked` runs it under loom.
+//! Which worker has a rank, and when workers must ask it. Generic over the platform: `checked` runs it under loom.
 //!
 //! | word | written by | what it says |
 //! |---|---|---|
@@ -86,9 +86,9 @@ impl<P: Platform> RankWord<P> {
 /// sleeps. While a rank waits for memory, a worker that has nothing else stays awake. A worker sleeps no longer than
 /// until the first of the times.
 ///
-/// Relaxed is enough. A rank that begins to wait is left after that, and who leaves it rings, by a full fence and a look
-/// at the count of sleepers; who falls asleep adds itself there, and makes a full fence before it reads this,
-/// in [`Bell::sleep`]. So one of the two sees the other. That a rank waits no more may be seen late: then a worker
+/// Relaxed is enough. The rank writes the time first. Then its worker leaves the rank and rings: that is a full fence, and a look
+/// at the count of sleepers. A worker that falls asleep counts itself, makes a full fence, and then reads the time,
+/// in [`Bell::sleep`]. So the ringer finds the sleeper counted, or the sleeper finds the time. That a rank waits no more may be seen late: then a worker
 /// is awake for longer.
 pub(super) struct Polled<P: Platform>(P::AtomicU64);
 

@@ -1,4 +1,4 @@
-//! Preemption: the handler of the signal by which a worker's [alarm](super::alarm) makes a rank leave, at whatever instruction it is.
+//! Preemption: a signal of the worker's [alarm](super::alarm) makes a rank leave, at any instruction. This is its handler.
 //!
 //! The handler runs on the rank's stack, above the frame in which the kernel has saved all registers.
 //! It goes to the worker as any rank does that waits; whichever worker takes the rank

@@ -23,7 +23,7 @@ pub(crate) struct Rank {
     pub(super) state: State,
     /// What it waits for; its owner's. On its stack.
     pub(super) condition: Cell<Option<*const dyn Fn() -> bool>>,
-    /// The worker that executes it; null until the first one does.
+    /// The worker that executes it; null at first.
     worker: AtomicPtr<Worker>,
     /// Its own kernel thread, where no worker is left; null: not there yet.
     pub(super) home: AtomicPtr<Home>,
@@ -37,7 +37,7 @@ pub(crate) struct Rank {
     pub(super) id: AtomicU32,
     /// Only worker 0 may run it: it is the leader, at the end of a region.
     pub(super) pinned: AtomicBool,
-    /// From when on it may go on without a bell: it must be asked then.
+    /// When workers must ask whether it goes on, since no bell rings for it.
     pub(super) polled: Polled<Native>,
     /// Locks that it has; it is not cut then. An estimate, since a lock may be given on.
     pub(super) held: Cell<u32>,
@@ -51,11 +51,11 @@ pub(crate) struct Rank {
     pub(super) took: AtomicU64,
 }
 
-// SAFETY: what is not `Sync` is `stack`, `thread_pointer`, `state`, `condition`, `was_preempted`, `held`, `used` and `lost`. All of
-// these belong to the worker that has taken `word`, or to the rank itself, which that worker executes: the same kernel
-// thread. `RankWord` gives them on by a release and an acquire. Its first owner is the thread that makes the
-// rank. The leader's `thread_pointer` and `state` are also written as a team is claimed and as a region begins: then
-// nobody executes the rank, which waits for nothing, so that its word stays taken. Others read atomics only.
+// SAFETY: these fields are not `Sync`: `stack`, `thread_pointer`, `state`, `condition`, `was_preempted`, `held`, `used` and `lost`.
+// The worker that has taken `word` touches them, and so does the rank itself, which runs on the same kernel
+// thread. `RankWord` hands them on by a release and an acquire. The first owner is the thread that makes the
+// rank. A leader also writes `thread_pointer` and `state` of its rank as it claims a team and as a region begins. Between
+// regions the rank waits for nothing, its word stays taken, and no worker executes it. All other threads read atomics only.
 unsafe impl Sync for Rank {}
 
 impl Rank {
@@ -82,7 +82,7 @@ impl Rank {
         }
     }
 
-    /// The worker that executes the rank, which asks.
+    /// The worker that executes this rank. The rank itself asks, or that worker.
     pub(super) fn worker(&self) -> &'static Worker {
         // Relaxed: the worker itself has written it, or the caller is the worker.
         let worker = self.worker.load(Relaxed);

@@ -1,4 +1,4 @@
-//! All ranks and workers there are, and the team whose members are carried.
+//! The list of all ranks and workers, and the team that is carried.
 //!
 //! | what | written by |
 //! |---|---|
@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize};
 /// Ranks that there may be.
 pub(super) const MOST: usize = 1024;
 
-/// A value that lives for ever, once it is set.
+/// A place for one value that lives for ever.
 struct Slot<T: 'static>(AtomicPtr<T>);
 
 impl<T> Slot<T> {
@@ -42,9 +42,9 @@ struct Registry {
     count: AtomicUsize,
     /// Those of the team that is carried, by number.
     members: [Slot<Rank>; MOST],
-    /// Workers by number, without those of homes.
+    /// Workers by number. The workers of homes are not listed.
     workers: [Slot<Worker>; MOST],
-    /// Workers whose threads were started, with the first one.
+    /// How many workers were started. Worker 0 counts.
     started: AtomicUsize,
     lead: Slot<Lead>,
     size: AtomicUsize,
@@ -53,7 +53,7 @@ struct Registry {
     is_in_region: AtomicBool,
 }
 
-/// The rank that leads carried regions, whichever thread it is, and worker 0, which is on that thread's kernel thread.
+/// The leader of the carried team. Its rank is the same one whichever thread leads. Worker 0 runs on the leader's kernel thread.
 pub(super) struct Lead {
     pub(super) rank: &'static Rank,
     pub(super) worker: &'static Worker,
@@ -101,7 +101,7 @@ pub(super) fn member(id: usize) -> Option<&'static Rank> {
     REGISTRY.members.get(id)?.get()
 }
 
-/// The number of a worker that is to be started, if fewer than `wanted` were.
+/// The number for the next worker, if fewer than `wanted` workers were started.
 pub(super) fn next_worker(wanted: usize) -> Option<usize> {
     // Relaxed: only the leader of the team that is carried starts workers.
     let is_wanted = REGISTRY.started.load(Relaxed) < wanted.min(MOST);
@@ -113,7 +113,7 @@ pub(super) fn add_worker(worker: &'static Worker) {
     REGISTRY.workers[worker.index].set(worker);
 }
 
-/// The workers that have begun, without those of homes.
+/// The workers that have begun. The workers of homes are not listed.
 pub(super) fn workers() -> impl Iterator<Item = &'static Worker> {
     // Relaxed: a worker is found by its own slot.
     let count = REGISTRY.started.load(Relaxed).min(MOST);
@@ -130,7 +130,7 @@ pub(super) fn set_lead(lead: &'static Lead) {
     REGISTRY.lead.set(lead);
 }
 
-/// The team that is carried is the caller's from now on, of this size. Returns `false` if another team is carried.
+/// The caller's team, of this size, is carried from now on. Returns `false` if another team is carried.
 pub(super) fn claim(size: usize) -> bool {
     // AcqRel: what the last owner did.
     if REGISTRY.is_owned.swap(true, AcqRel) {
@@ -144,7 +144,7 @@ pub(super) fn claim(size: usize) -> bool {
     true
 }
 
-/// The team that was carried is no more.
+/// The leader gives the workers back.
 pub(super) fn release() {
     REGISTRY.is_owned.store(false, Release);
 }
@@ -164,13 +164,13 @@ pub(super) fn division() -> Option<&'static Division> {
     REGISTRY.division.get()
 }
 
-/// A carried region begins. Sequentially consistent: the caller asks for mutexes with priorities next, whose makers announce them
-/// and then ask whether a region runs ([`priority`](super::priority)).
+/// A carried region begins. Sequentially consistent: next the caller asks whether a mutex with a priority was announced. The thread that
+/// makes such a mutex announces it, and then asks whether a region runs ([`priority`](super::priority)).
 pub(super) fn begin_region() {
     REGISTRY.is_in_region.store(true, SeqCst);
 }
 
-/// It has ended, or was not begun.
+/// The carried region has ended, or could not begin.
 pub(super) fn end_region() {
     // Release: what the region did to mutexes.
     REGISTRY.is_in_region.store(false, Release);

@@ -37,8 +37,8 @@ static ACTIONS: Guarded<[libc::sigaction; 65]> = Guarded::new(
 static HANDLERS: [AtomicUsize; 65] = [const { AtomicUsize::new(libc::SIG_DFL) }; 65];
 static FLAGS: [AtomicU32; 65] = [const { AtomicU32::new(0) }; 65];
 
-/// Our handler, and the address of the leaders' worker, since [`choose`] was called first. Relaxed: the kernel calls the handler
-/// after it was installed.
+/// Our handler, and the address of worker 0. [`choose`] writes both before it installs the handler. Relaxed: the kernel calls a handler
+/// that is installed.
 static HANDLER: AtomicUsize = AtomicUsize::new(0);
 static LEADERS: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
@@ -78,8 +78,8 @@ fn real_time() -> u64 {
     (libc::SIGRTMIN()..=libc::SIGRTMAX()).fold(0, |set, signal| set | bit(signal))
 }
 
-/// Chooses a signal, if none is chosen yet and ranks are to be cut. Its `handler` makes ranks leave; leaders are worker 0, which has
-/// this address.
+/// Chooses a signal, if none is chosen yet and ranks are to be cut. The signal's `handler` makes ranks leave. `leaders` is the address of
+/// worker 0.
 pub(super) fn choose(handler: Handler, leaders: *const c_void) {
     HANDLER.store(handler as *const () as usize, Relaxed);
     LEADERS.store(leaders.cast_mut(), Relaxed);
@@ -226,7 +226,7 @@ fn value(info: &libc::siginfo_t) -> Option<*const c_void> {
     is_either.then(|| unsafe { info.si_value().sival_ptr }.cast_const())
 }
 
-/// The worker's address, if the signal is ours: it is that of the calling kernel thread.
+/// The address of the calling kernel thread's worker, if the signal carries it: then the signal is ours.
 pub(super) fn addressee(info: &libc::siginfo_t) -> Option<*const c_void> {
     value(info).filter(|&worker| kernel_threads::is_of(worker))
 }

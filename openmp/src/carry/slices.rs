@@ -10,12 +10,12 @@ use std::time::Duration;
 /// The turn of ranks that wait for each other in the program's own way, until more is known: some twice
 /// what the alarm costs.
 pub(super) const TURN: Duration = Duration::from_micros(40);
-/// Slices are no shorter, and no longer.
+/// Turns are no shorter, and no longer.
 const TURNS: [Duration; 2] = [Duration::from_micros(20), Duration::from_millis(1)];
 /// So often ranks are found spinning between two barriers until they have turns there.
 pub(super) const SPINS: u32 = 2;
 
-/// Slices in one interval, once ranks were found spinning in it.
+/// The turns in one interval, once ranks were found spinning in it.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Slices {
     site: usize,
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn how_long_ranks_compute_is_found() {
-        // Slices of 40, of which a rank that waits after 100 ends 33 in 100 waiting.
+        // Turns of 40, of which a rank that waits after 100 ends 33 in 100 waiting.
         assert!((90..110).contains(&between(40, 330, 1_000)));
         assert!((35..45).contains(&between(40, 632, 1_000)));
         // All wait: soon. None does: late.

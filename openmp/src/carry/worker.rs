@@ -55,10 +55,10 @@ pub(super) struct Worker {
     yields: Cell<usize>,
 }
 
-// SAFETY: all that is not `Sync` is touched by the worker's kernel thread alone: `flags`, `episode`, `part`, `left`, `first`, `stalled`,
-// `cursor`, `next`, `last` and `yields`, the cells of `mask` and of `alarm` (also in signal handlers of this kernel
-// thread), and `stack`, which `enter` writes and `leave` reads there. Worker 0's kernel thread is the leader's: a thread that
-// leads after another has seen, by `claim`, that the other has released the team, when nobody executed worker 0. Others read
+// SAFETY: only the worker's kernel thread touches what is not `Sync`: `flags`, `episode`, `part`, `left`, `first`, `stalled`,
+// `cursor`, `next`, `last`, `yields`, and the cells of `mask` and of `alarm` (its signal handlers too); and
+// `stack`, which `enter` writes and `leave` reads. Worker 0 runs on the leader's kernel thread. The next leader
+// acquires, in `claim`, what the last leader has released, and at that time no thread executes worker 0. All other threads read
 // `index`, `thread_pointer`, and atomics.
 unsafe impl Sync for Worker {}
 
@@ -111,7 +111,7 @@ impl Worker {
         }
     }
 
-    /// The address by which signals name the worker.
+    /// The worker's address, which signals carry.
     pub(super) fn address(&self) -> *const c_void {
         ptr::from_ref(self).cast()
     }
@@ -132,9 +132,9 @@ impl Worker {
         registry::member(part.member(at)?)
     }
 
-    /// Takes a rank of this worker's part, in its order, without the rank that it was made to leave. The rank to begin
-    /// with may have opened the episode, and may be about to leave another worker: this worker waits for it,
-    /// unless it `may_skip` it.
+    /// Takes the next rank of this worker's part, but not the rank that was preempted here. The first rank of the part may have
+    /// opened the episode, and may be about to leave another worker. Then this worker waits for that rank, unless
+    /// it `may_skip` the rank.
     fn take_own(&self, may_skip: bool) -> Option<Taken> {
         let (part, left) = (self.part.get(), self.left.get());
         for at in (0..part.len()).filter(|&at| left != Some(at)) {

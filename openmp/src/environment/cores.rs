@@ -1,4 +1,4 @@
-//! How many cores this process may use now.
+//! The number of cores that this process may use now.
 
 use super::settings;
 use crate::system::masks::with_signals_blocked;

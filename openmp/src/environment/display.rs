@@ -16,8 +16,7 @@ fn bind(bind: Bind) -> &'static str {
     }
 }
 
-/// Does what `OMP_DISPLAY_ENV` asks for. `is_preloaded`: the program calls the functions of the C library that are
-/// defined here.
+/// Does what `OMP_DISPLAY_ENV` asks for. `is_preloaded` is one of the settings.
 pub(crate) fn display(is_preloaded: bool) {
     let variable = Variable::new("OMP_DISPLAY_ENV");
     match variable.text().as_deref() {
@@ -28,8 +27,7 @@ pub(crate) fn display(is_preloaded: bool) {
     }
 }
 
-/// Writes what the settings are to standard error, in the form that the specification has; more of them if it is said
-/// whether the library is preloaded.
+/// Writes the settings to standard error, in the form that the specification has. With `is_preloaded` it writes more of them.
 pub(crate) fn show(settings: &Settings, is_preloaded: Option<bool>) {
     let mut text = String::from("\nOPENMP DISPLAY ENVIRONMENT BEGIN\n  _OPENMP = '201511'\n");
     let mut put = |name: &str, value: &str| {

@@ -1,4 +1,4 @@
-//! Where threads are, in words (`OMP_AFFINITY_FORMAT`).
+//! The text that says where a thread is (`OMP_AFFINITY_FORMAT`).
 
 use crate::environment::places::mask;
 use crate::environment::settings;
@@ -108,7 +108,7 @@ fn zeros_before(value: &str, width: usize) -> String {
     }
 }
 
-/// Writes where the calling thread is; an empty text stands for the format that is set.
+/// Writes where the calling thread is. An empty text stands for the format that was set.
 pub(crate) fn show(text: &str) {
     let text = if text.is_empty() { &get() } else { text };
     raw((format(text) + "\n").as_bytes());

@@ -1,4 +1,4 @@
-//! Which place a member of a team is bound to.
+//! Binding the members of a team to places.
 
 use crate::environment::icv::Bind;
 use crate::environment::places::all;

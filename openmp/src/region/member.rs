@@ -1,4 +1,4 @@
-//! A member's part in the regions of its team.
+//! A thread as a member of a team, region after region.
 
 use super::binding::bind;
 use crate::environment::icv::Icv;

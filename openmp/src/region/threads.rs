@@ -25,14 +25,14 @@ struct Dock {
     is_carried: bool,
 }
 
-/// Threads that wait, and ranks that do, of one generation of the process: a child after `fork` has none of them, and a thread
-/// that is not there may have the locks.
+/// Threads that wait, and ranks that wait, in one generation of the process. A child after `fork` has none of its parent's, and a
+/// thread of the parent's may have held the locks.
 struct Pools {
     generation: u32,
     docks: [Guarded<Vec<Arc<Dock>>>; 2],
 }
 
-/// Those of this process; what a child finds here of its parent is not used again, and not freed.
+/// The pools of this process. A child makes new ones, and leaves its parent's alone.
 static POOLS: AtomicPtr<Pools> = AtomicPtr::new(ptr::null_mut());
 /// Times that threads that wait were to end.
 static PAUSES: AtomicU32 = AtomicU32::new(0);
@@ -56,7 +56,7 @@ fn pool(is_carried: bool) -> &'static Guarded<Vec<Arc<Dock>>> {
             Ok(_) => known = new,
             Err(other) => {
                 known = other;
-                // SAFETY: nobody else has seen these.
+                // SAFETY: the exchange has failed, so no other thread has found these.
                 drop(unsafe { Box::from_raw(new) });
             }
         }

@@ -1,10 +1,10 @@
-//! What all layers above ask of the C library and of the kernel.
+//! The C library and the kernel, for all layers above.
 
 pub(crate) mod ending;
 mod export;
 #[allow(
     dead_code,
-    reason = "where ranks cannot be carried few of these are asked"
+    reason = "the layer `carry` calls most of these, and some targets have no such layer"
 )]
 pub(crate) mod masks;
 #[allow(dead_code, reason = "the same")]

@@ -58,10 +58,10 @@ pub(crate) fn find() {
     SYSCALL.find();
 }
 
-/// Whether programs call the functions that this library defines anew. Relaxed: written when the library is loaded.
+/// See [`is_preloaded`]. Relaxed: it is written when the library is loaded.
 static IS_PRELOADED: AtomicBool = AtomicBool::new(false);
 
-/// Called by the loader, with one of these functions: the loader finds ours before the C library's, or does not.
+/// Notes whether the loader finds our function before the C library's. The loader calls this.
 pub(crate) fn note_whether_preloaded(name: &CStr, ours: *const c_void) {
     // SAFETY: a name that ends with a zero.
     let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };

@@ -1,8 +1,8 @@
 //! Threads of this library, and the list of them.
 //!
-//! A thread of this library puts its number on the list as it begins, and takes it away as it ends. A child
-//! after `fork` has none of these threads: an entry has the generation of the process
-//! ([`Platform::forks`]), and entries of another generation are free.
+//! Each thread of this library puts its number on the list as it begins, and takes the number away as it ends. A child
+//! process has none of its parent's threads. So each entry also has the generation of its process
+//! ([`Platform::forks`]), and an entry of another generation is free.
 
 use super::report::fatal;
 use manycore_platform::{Native, Platform};
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU64};
 
 /// A thread of this library. Never freed.
 struct Entry {
-    /// The generation in the high half, the thread's number in the low one; 0: there is none.
+    /// The generation in the high half, the thread's number in the low half; 0 in a free entry.
     thread: AtomicU64,
     next: *const Self,
 }
@@ -23,11 +23,11 @@ static THREADS: AtomicPtr<Entry> = AtomicPtr::new(ptr::null_mut());
 fn entries() -> impl Iterator<Item = &'static Entry> {
     // SAFETY: entries live for ever. Acquire: what is in the first, and so in all behind it.
     let first = unsafe { THREADS.load(Acquire).as_ref() };
-    // SAFETY: `next` was written before its entry was found, and leads to an entry, or is null.
+    // SAFETY: `next` is null or the address of an entry, and was written before other threads found its entry.
     std::iter::successors(first, |entry| unsafe { entry.next.as_ref() })
 }
 
-/// What an entry of this process has for the thread.
+/// The word of an entry: this process's generation, and the thread's number.
 fn word(thread: libc::pid_t) -> u64 {
     u64::from(Native::forks()) << 32 | u64::from(thread.cast_unsigned())
 }
@@ -76,7 +76,7 @@ fn add(word: u64) -> &'static Entry {
         match THREADS.compare_exchange(next.cast_mut(), entry, AcqRel, Relaxed) {
             // SAFETY: it lives for ever.
             Ok(_) => return unsafe { &*entry },
-            // SAFETY: the exchange has failed, so that no other thread has it yet.
+            // SAFETY: the exchange has failed, so no other thread has found the entry.
             Err(next) => unsafe { (*entry).next = next },
         }
     }
@@ -117,7 +117,7 @@ mod tests {
     fn an_entry_of_another_generation_is_free() {
         let entry = add(1 << 63 | 7);
         assert!(!is_ours(7));
-        // As many threads as there are entries, other tests' too: one of them takes it.
+        // This takes every free entry.
         let ours: Vec<_> = entries().map(|_| Ours::new()).collect();
         assert_ne!(entry.thread.load(Relaxed), 1 << 63 | 7);
         drop(ours);

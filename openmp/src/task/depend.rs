@@ -1,5 +1,5 @@
 //! Dependences between the children of a task. All of this is done with the
-//! team's lock of dependences: its [`Key`] is at hand, and the tasks are that team's.
+//! team's lock of dependences, and only the lock's owner has its [`Key`].
 
 use super::tasks::Key;
 use super::{Kept, Task};
@@ -111,23 +111,23 @@ fn beside(latest: Option<Access>, kind: Access) -> bool {
     latest == Some(kind) && kind != Access::Out
 }
 
-/// Enters a new task among its siblings. Returns whether it need wait for none of them.
+/// Enters a new task among its siblings. Returns `true` if the task may run at once.
 ///
 /// # Safety
 ///
-/// The array is as compiled programs make it. The key is that of the task's team.
+/// The compiler made the array. The task's team owns the key.
 pub(crate) unsafe fn link(task: &Task, depend: *mut *mut c_void, key: &mut Key) -> bool {
     let Some(parent) = task.parent() else {
         return true;
     };
     parent.edged.set(true);
-    // SAFETY: the parent is in its child's team. What is taken here is put back below.
+    // SAFETY: a parent is in its child's team, which owns the key. The edges go back to the parent below.
     let mut edges = unsafe { parent.links(key) }
         .edges
         .take()
         .unwrap_or_default();
     task.listed.set(true);
-    // SAFETY: by the caller's word; siblings are of the same team.
+    // SAFETY: by the caller's word; siblings are in the same team.
     unsafe { edges.enter(task, depend, key) };
     // SAFETY: the parent and the task are of the key's team.
     unsafe {
@@ -151,7 +151,7 @@ impl Edges {
             // A parent that makes tasks for ever: addresses all of whose tasks have ended tell nothing.
             edges.retain(|_, address| !address.latest.iter().all(|task| task.done.load(SeqCst)));
         }
-        // SAFETY: by the caller's word; the others are siblings, of the same team.
+        // SAFETY: by the caller's word; the others are siblings, in the same team.
         let mut after = |other: &Kept| unsafe { after(other, task, key) };
         // SAFETY: by the caller's word.
         if unsafe { accesses(depend) }.any(|(key, _)| key == ALL) {
@@ -197,7 +197,7 @@ impl Edges {
 ///
 /// # Safety
 ///
-/// The key is that of the team in which both are.
+/// Both tasks are in one team, and that team owns the key.
 unsafe fn after(other: &Task, task: &Task, key: &mut Key) {
     if !other.done.load(SeqCst) {
         // SAFETY: by the caller's word.
@@ -212,7 +212,7 @@ unsafe fn after(other: &Task, task: &Task, key: &mut Key) {
 ///
 /// # Safety
 ///
-/// The array is as compiled programs make it. The key is that of the parent's team.
+/// The compiler made the array. The parent's team owns the key.
 pub(crate) unsafe fn awaited(parent: &Task, depend: *mut *mut c_void, key: &mut Key) -> Vec<Kept> {
     let mut awaited = vec![];
     // SAFETY: by the caller's word.
@@ -244,7 +244,7 @@ pub(crate) unsafe fn awaited(parent: &Task, depend: *mut *mut c_void, key: &mut 
 ///
 /// # Safety
 ///
-/// The key is that of the task's team.
+/// The task's team owns the key.
 pub(crate) unsafe fn release(task: &Task, key: &mut Key) -> Vec<NonNull<Task>> {
     task.done.store(true, SeqCst);
     // SAFETY: by the caller's word.

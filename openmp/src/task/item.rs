@@ -57,9 +57,9 @@ pub(crate) struct Task {
     /// Only the thread that runs the task touches it.
     pub(crate) icv: Cell<Icv>,
     pub(crate) counts: Counts,
-    /// What frees its arguments if it is dropped before it begins.
+    /// Frees the arguments, if the task is dropped before it begins.
     pub(crate) discard: Option<unsafe fn(*mut c_void)>,
-    /// The team that its event keeps, of a type that is not known here; null where it has no event.
+    /// The team, if the task has an event: the event keeps the team. The type `Team` is a layer above.
     pub(crate) team: *const c_void,
     /// What the team's lock of dependences protects.
     links: UnsafeCell<Links>,
@@ -102,7 +102,7 @@ impl Task {
         }
     }
 
-    /// A task as ordered, child of another, in a block of this home.
+    /// The task that `order` describes, a child of `parent`. `home` gives it a block.
     #[inline(always)]
     pub(crate) fn explicit(order: &Order, parent: &Self, home: &memory::Home) -> Self {
         let group = parent.group.get();
@@ -139,14 +139,14 @@ impl Task {
         self.counts = Counts::new();
     }
 
-    /// What the lock of dependences protects, for the owner of the lock, who has its `key`.
+    /// The task's dependences. The owner of the team's lock of dependences has the key, and calls this.
     ///
     /// # Safety
     ///
-    /// The lock is that of the task's team: the key of another team does not keep other threads out.
+    /// The key belongs to the task's team. The key of another team would not keep other threads out.
     pub(super) unsafe fn links<'a>(&'a self, _: &'a mut Key) -> &'a mut Links {
-        // SAFETY: there is one key for each lock, and the caller has borrowed it for as long as the result lives. So no other
-        // reference to the links of a task of this team is there.
+        // SAFETY: each lock has one key, and the caller has borrowed the key for as long as the result lives. So there is no other
+        // reference to the links of any task of this team.
         unsafe { &mut *self.links.get() }
     }
 

@@ -18,7 +18,7 @@ pub(crate) struct Order {
     pub(crate) priority: i32,
     /// The compiler's array of dependences, or null.
     pub(crate) depend: *mut *mut c_void,
-    /// What frees `data` if the task is dropped before it begins: only clang's programs have something to free.
+    /// Frees `data`, if the task is dropped before it begins. Only clang's programs have something to free.
     pub(crate) discard: Option<unsafe fn(*mut c_void)>,
     /// Where the handle of its event goes, or null.
     pub(crate) event: *mut *const Task,

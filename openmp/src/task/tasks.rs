@@ -48,7 +48,7 @@ pub(crate) struct Tasks {
     links: Guarded<Key>,
 }
 
-/// The lock of dependences is the caller's. Each lock has one key.
+/// Whoever has the key has the lock of dependences. Each lock has one key.
 pub(crate) struct Key(());
 
 /// Words that all members look at.

@@ -9,8 +9,7 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// A task as ordered, child of the one that runs, which is to count it.
-/// It is put into a block of this home.
+/// The task that `order` describes, a child of the current task, which is to count it.
 #[inline(always)]
 fn task(order: &Order, context: &Context, home: &Home) -> NonNull<Task> {
     home.put(|| Task::explicit(order, context.task(), home))
@@ -21,7 +20,7 @@ fn task(order: &Order, context: &Context, home: &Home) -> NonNull<Task> {
 ///
 /// # Safety
 ///
-/// The order is as compiled programs make it, and has an event. Nobody else knows the task yet.
+/// A compiled program made the order, which has an event. No other thread knows the task yet.
 unsafe fn hand_out(context: &Context, order: &Order, task: NonNull<Task>) {
     let (handle, team) = (task.as_ptr(), ptr::from_ref(context.team()));
     // SAFETY: teams are in an `Arc`; the compiler's pointer; data that is to be copied begins with a
@@ -45,7 +44,7 @@ pub(crate) unsafe fn make(context: &Context, order: &Order) {
     let (team, current) = (context.team(), context.task());
     if is_discarded(team, current) {
         if let Some(discard) = order.discard {
-            // SAFETY: the order's own, for its data, which nobody else has.
+            // SAFETY: the order has the function for its data, which no other task has.
             unsafe { discard(order.data) };
         }
         return;
@@ -56,7 +55,7 @@ pub(crate) unsafe fn make(context: &Context, order: &Order) {
     // What depends on a detached task may not be run here: its event may be fulfilled by a task
     // that this one makes later.
     let free = || {
-        // SAFETY: the compiler's array; the current task is of this team, whose key it is.
+        // SAFETY: the compiler's array; the current task is in this team, which owns the key.
         let awaited = |key: &mut _| unsafe { depend::awaited(current, order.depend, key) };
         order.depend.is_null() || tasks.linked(awaited).is_empty()
     };
@@ -82,7 +81,7 @@ pub(crate) unsafe fn make(context: &Context, order: &Order) {
     tasks.count_made(member);
     // SAFETY: just made.
     let this = unsafe { task.as_ref() };
-    // SAFETY: the compiler's array; the task is of this team, whose key it is.
+    // SAFETY: the compiler's array; the task is in this team, which owns the key.
     let link = |key: &mut _| unsafe { depend::link(this, order.depend, key) };
     let ready = order.depend.is_null() || tasks.linked(link);
     if ready {

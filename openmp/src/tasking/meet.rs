@@ -65,7 +65,7 @@ pub(crate) fn meet(context: &Context, cancellable: bool) -> bool {
     }
 }
 
-/// The member of a carried team has come to a barrier, or to the region's end: its part of the episode is done.
+/// The member of a carried team has come to a barrier, or to the region's end.
 pub(crate) fn arrive(context: &Context) {
     if let Some(rank) = context.carried.get() {
         rank.arrive();

@@ -1,4 +1,4 @@
-//! What members do with tasks: make them, run them, and wait for them, in a `taskwait`, in a group or at a barrier.
+//! Making tasks, running them, and waiting for them: in a `taskwait`, in a group or at a barrier.
 //!
 //! A thread in a `taskwait` runs descendants of its task only: a tied task may not be begun by a
 //! thread that has put aside another that it does not descend from. What lies in its own queue

@@ -43,7 +43,7 @@ pub(super) fn run(context: &Context, task: NonNull<Task>) {
             return;
         }
     } else if let Some(discard) = this.discard {
-        // SAFETY: the task's own; the task was taken once, and is not run.
+        // SAFETY: the task has the function for its arguments; the task was taken once, and is not run.
         unsafe { discard(this.arguments.pointer()) };
     }
     // SAFETY: it was taken once, and runs no more.
@@ -60,7 +60,7 @@ pub(super) unsafe fn end(team: &Team, task: NonNull<Task>, member: Option<u32>) 
     let this = unsafe { task.as_ref() };
     let tasks = &team.tasks;
     if this.listed.get() {
-        // SAFETY: the task is of this team, whose key it is.
+        // SAFETY: the task is in this team, which owns the key.
         for freed in tasks.linked(|key| unsafe { depend::release(this, key) }) {
             tasks.push(member, freed);
         }

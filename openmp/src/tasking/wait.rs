@@ -46,7 +46,7 @@ pub(crate) fn wait(context: &Context) {
 /// The array is as compiled programs make it.
 pub(crate) unsafe fn wait_for_dependences(context: &Context, depend: *mut *mut c_void) {
     let task = context.task();
-    // SAFETY: by the caller's word; the current task is of this team, whose key it is.
+    // SAFETY: by the caller's word; the current task is in this team, which owns the key.
     let awaited = |key: &mut _| unsafe { depend::awaited(task, depend, key) };
     let awaited = context.team().tasks.linked(awaited);
     let ended = || awaited.iter().all(|task| task.done.load(SeqCst));

@@ -1,4 +1,4 @@
-//! The barrier's word: [`meet`](crate::tasking::meet) is how members wait for it.
+//! The barrier's word. Members wait at it by [`meet`](crate::tasking::meet).
 //!
 //! It says how many members have arrived, in the low half, and how often all have, in the high
 //! half. The thread that finds all members arrived and no task left opens the barrier, by one
@@ -31,13 +31,13 @@ impl Barrier {
         (self.0.load(SeqCst) >> 32) as u32
     }
 
-    /// Whether it has been opened since the `before` that an arrival has returned.
+    /// Whether the barrier has opened since an arrival that returned `before`.
     #[inline]
     pub(crate) fn is_opened_since(&self, before: u64) -> bool {
         self.0.load(SeqCst) >> 32 != before >> 32
     }
 
-    /// The member has arrived. Returns the word of before, and whether all others had arrived.
+    /// The member arrives. Returns the word before that, and whether all other members had arrived.
     #[inline]
     pub(crate) fn arrive(&self, size: u32) -> (u64, bool) {
         let before = self.0.fetch_add(1, SeqCst);

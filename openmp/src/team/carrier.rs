@@ -1,4 +1,4 @@
-//! What carries a team's members, as the layers below `carry` see it.
+//! The trait by which the layers below `carry` use it for a team.
 
 use super::context::Context;
 

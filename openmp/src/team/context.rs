@@ -50,7 +50,7 @@ impl Seat {
         self.chunk.set(from.chunk.get());
     }
 
-    /// The seat of member `id` of a team where a region begins.
+    /// The seat of member `id` of `team`, which begins a region.
     fn new(team: *const Team, id: u32, task: *const Task) -> Self {
         Self {
             team: Cell::new(team),
@@ -66,7 +66,7 @@ impl Seat {
         }
     }
 
-    /// Resets the seat for member `id` of a team, which begins a region.
+    /// Resets the seat for member `id` of `team`, which begins a region.
     pub(crate) fn sit(&self, team: *const Team, id: u32, task: *const Task) {
         self.take(&Self::new(team, id, task));
     }
@@ -102,7 +102,7 @@ pub(crate) struct Context {
     pub(crate) place: Cell<Option<u32>>,
     /// [`Platform::forks`] when it was looked at last.
     forks: Cell<u32>,
-    /// The team of one that a thread is outside of regions, and its task: the seat has their addresses.
+    /// The thread's own team, outside of regions, and its task. The seat has their addresses.
     _root: (Arc<Team>, Arc<Task>),
 }
 
@@ -204,9 +204,9 @@ impl Context {
 
 /// This thread's context; made at the first call.
 ///
-/// The reference is good for as long as safe code can have it. [`free`] alone frees a context. The C library calls it as a
-/// thread ends, after the destructors of all thread-locals ([`ending`]). A context is neither `Send` nor `Sync`, so
-/// that a reference is nowhere but on its thread's stack, or in a thread-local: both are gone by then.
+/// The reference lives as long as safe code can keep it. Only [`free`] frees a context. The C library calls `free` as a
+/// thread ends, after the destructors of all thread-locals ([`ending`]). A context is neither `Send` nor `Sync`. So
+/// safe code can keep a reference only on its thread's stack or in a thread-local, and both are gone by then.
 #[inline]
 pub(crate) fn context() -> &'static Context {
     let pointer = slot::get();
@@ -227,7 +227,7 @@ pub(crate) fn known() -> Option<&'static Context> {
 
 #[cold]
 fn make() -> &'static Context {
-    // Where forks cannot be watched, a child has no threads but does not know it, as with GCC's library.
+    // If forks cannot be watched, a child waits for threads of its parent's, as with GCC's library.
     let _ = Native::watch_forks();
     ending::attend(free);
     let context = Box::into_raw(Box::new(Context::new()));
@@ -239,7 +239,7 @@ fn make() -> &'static Context {
 /// Frees this thread's context, if there is one. Called at the thread's end: see [`context`].
 pub(crate) fn free() {
     let context = slot::get().cast_mut();
-    // Looked for again by what is dropped below, such as a destructor of the program's: that makes another context.
+    // A destructor of the program's may ask for a context below. It gets a new one.
     slot::set(ptr::null());
     if !context.is_null() {
         // SAFETY: made by `Box::into_raw`, and no look at the slot finds it any more. References to it are gone.

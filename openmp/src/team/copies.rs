@@ -13,7 +13,7 @@ const ALIGN: usize = 64;
 /// A thread's copies, by the variables' addresses.
 pub(crate) type Copies = HashMap<usize, Copy>;
 
-/// Memory for a copy, which the caller fills.
+/// The memory of a copy. The caller fills it.
 pub(crate) struct Copy {
     memory: *mut u8,
     layout: Layout,
@@ -46,7 +46,7 @@ impl Copy {
 
 impl Drop for Copy {
     fn drop(&mut self) {
-        // SAFETY: made with this layout, and nobody else has it. The destructor is the program's, for such a variable.
+        // SAFETY: `new` made it with this layout, and no other value has it. The destructor is the program's, for such a variable.
         unsafe {
             if let Some(destructor) = self.destructor {
                 destructor(self.memory.cast());

@@ -1,16 +1,16 @@
-//! Teams that are kept for the next region.
+//! Teams that threads keep for their next region.
 
 use super::Team;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// A team whose threads wait for its next region.
+/// A team between two regions. Its threads wait for the next one.
 pub(crate) struct Hot {
     pub(crate) team: Arc<Team>,
 }
 
 impl Hot {
-    /// A team of one, which is its leader.
+    /// A team whose only member is its leader.
     pub(crate) fn alone() -> Self {
         Self {
             team: Team::alone(),

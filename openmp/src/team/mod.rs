@@ -1,4 +1,4 @@
-//! A team: the threads that run a parallel region together, and what they share; and what each of them knows of itself.
+//! A team: the threads that run a parallel region together, what they share, and the state of each.
 
 pub(crate) mod barrier;
 mod carrier;
@@ -53,7 +53,7 @@ pub(crate) struct Region {
 /// See the module.
 pub(crate) struct Team {
     pub(crate) size: u32,
-    /// What carries its members, if they are no threads of the system's.
+    /// Carries the members, if they are ranks.
     pub(crate) carrier: Option<&'static dyn Carrier>,
     region: UnsafeCell<Region>,
     /// Which region it is; changes when the members are let in.

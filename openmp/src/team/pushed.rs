@@ -1,4 +1,4 @@
-//! What programs of clang's say of a region by calls before it.
+//! Clauses of the next region, which clang's programs push by calls.
 
 use crate::environment::icv::Bind;
 

@@ -1,14 +1,14 @@
-//! Waiting until something holds: awake at first, then asleep.
+//! Waiting for a condition: awake at first, then asleep.
 
 use super::Carried;
 use super::spin::spin;
 use manycore_cores::sync;
 use manycore_platform::Native;
 
-/// Where the workers sleep that find no rank which can go on. Whatever a rank may wait for, its change rings here as well.
+/// Workers that find no rank sleep at this bell. Each change that a rank may wait for rings it.
 pub(crate) static WORKERS: sync::Bell<Native> = sync::Bell::native();
 
-/// Wakes threads that wait for a condition, and workers whose ranks do.
+/// Wakes threads that wait for a condition. It also wakes workers, since a rank may wait for the condition.
 pub(crate) struct Bell(sync::Bell<Native>);
 
 impl Bell {
@@ -16,7 +16,7 @@ impl Bell {
         Self(sync::Bell::native())
     }
 
-    /// What somebody may wait for has changed.
+    /// A condition may have come to hold.
     pub(crate) fn ring(&self) {
         self.0.ring();
         WORKERS.ring_after_fence();
@@ -29,8 +29,8 @@ impl Bell {
         WORKERS.ring_after_fence();
     }
 
-    /// Returns when the condition holds. It is looked at many times, perhaps by other threads,
-    /// and must not depend on who looks.
+    /// Returns when the condition holds. Other threads may look at the condition, many times: it must not depend on the
+    /// thread that looks.
     pub(crate) fn wait_until(&self, carried: &Carried, condition: &dyn Fn() -> bool) {
         if let Some(rank) = carried.get() {
             return rank.wait_until(condition);

@@ -15,7 +15,7 @@ const AWAITED: u32 = 2;
 
 /// Looks at a lock that is held before a thread waits as for anything else: some microseconds.
 const BACKOFFS: u32 = 6;
-/// Looks at a lock that is held for some instructions before a thread sleeps.
+/// How often a thread looks at a short lock before it sleeps.
 const LOOKS: u32 = 100;
 
 /// Whether a lock is held. All zeros is a free one.

@@ -1,4 +1,4 @@
-//! What threads wait by.
+//! Locks and bells, by which threads wait.
 
 pub(crate) mod bell;
 pub(crate) mod lock;

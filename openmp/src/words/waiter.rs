@@ -1,18 +1,17 @@
-//! How a rank waits: the layers below `carry` see no more of it than this.
+//! The trait by which the layers below `carry` use a rank.
 
 use std::any::Any;
 use std::cell::Cell;
 
-/// A member of a team that is no thread of the system's while its region runs: `carry` executes it, and others in its
-/// place while it waits.
+/// A rank: a member of a carried team. While it waits, its worker executes other ranks.
 pub(crate) trait Waiter: Any {
     /// Lets others run until the condition holds.
     fn wait_until(&self, condition: &dyn Fn() -> bool);
 
-    /// The rank has taken a lock: no preemption until it has let all of them go.
+    /// The rank has taken a lock. No preemption until it has freed all its locks.
     fn holds(&self);
 
-    /// The rank has let a lock go.
+    /// The rank has freed a lock.
     fn holds_no_more(&self);
 
     /// The rank is member `id` of its team.
@@ -21,7 +20,7 @@ pub(crate) trait Waiter: Any {
     /// The rank has come to a barrier, or to the region's end.
     fn arrive(&self);
 
-    /// The rank has let the others go: it makes room for the rank that its worker is to run first.
+    /// The rank has let the other ranks go. It leaves its worker, if the plan has another rank there first.
     fn make_room(&self);
 }
 

@@ -144,7 +144,7 @@ unsafe extern "C" fn run(task: *mut c_void) {
 ///
 /// # Safety
 ///
-/// The argument of one of these tasks; nobody else has it.
+/// `task` is the argument of a task of [`order`], which no thread runs.
 unsafe fn discard(task: *mut c_void) {
     // SAFETY: made by `order`.
     unsafe { finish(task.cast()) };

@@ -1,19 +1,20 @@
-//! The bell: wakes threads that wait for conditions of any kind.
+//! The bell: it wakes threads that wait for conditions of any kind.
 
 use super::sleepers::{AfterRmw, Sleepers};
 use manycore_platform::{Atomic, AtomicInteger, Futex, Native, Ordering, Platform};
 use std::sync::atomic;
 use std::time::Duration;
 
-/// Threads that sleep, each until a condition of its own holds. A thread that makes such a condition true rings.
+/// Threads sleep here, each until its own condition holds. A thread that makes a condition true rings the bell.
 ///
-/// To ring is a read while nobody sleeps. (An [`EventCount`](super::EventCount) writes at each post, which
-/// is what its spinners see.)
+/// While no thread sleeps, a ring only reads. (An [`EventCount`](super::EventCount) writes at each post, so that its
+/// spinners see the post.)
 ///
-/// No wake-up is lost, by the argument of [`Sleepers`]: what a ringer publishes is the condition, and what a sleeper looks at
-/// is its own condition. Before that look the sleeper reads `word`, on which it sleeps. If a
-/// ringer finds the sleeper counted, it changes `word`, by a release. If the sleeper has read that change, by an acquire, its
-/// look finds the condition. Otherwise the futex compares. Checked by `sync::checked`.
+/// No wake-up is lost, by the argument of [`Sleepers`]. The ringer publishes the condition, and the sleeper looks at the
+/// condition. Before its look, the sleeper reads `word`, and it sleeps only while `word` is the same. If the
+/// ringer finds the sleeper counted, the ringer changes `word`, by a release. If the sleeper has read the change, by an
+/// acquire, its look finds the condition. Otherwise the futex finds `word` changed, or the ringer wakes the sleeper.
+/// `sync::checked` checks this.
 pub struct Bell<P: Platform> {
     word: P::Futex,
     sleepers: Sleepers<P, AfterRmw>,
@@ -21,7 +22,7 @@ pub struct Bell<P: Platform> {
 
 impl<P: Platform> Bell<P> {
     #[expect(clippy::new_without_default, reason = "nobody asks for a default one")]
-    /// Nobody sleeps.
+    /// A bell at which no thread sleeps.
     pub fn new() -> Self {
         Self {
             word: <P::Futex as Atomic<u32>>::new(0),
@@ -29,21 +30,21 @@ impl<P: Platform> Bell<P> {
         }
     }
 
-    /// Some condition may hold now. The caller has made it so before.
+    /// A condition may hold now, by something that the caller did before.
     #[inline]
     pub fn ring(&self) {
         P::fence(Ordering::SeqCst);
         self.ring_after_fence();
     }
 
-    /// The same, if the caller has made it so by an atomic read-modify-write.
+    /// The same, if the caller did it by an atomic read-modify-write.
     #[inline(always)]
     pub fn ring_after_rmw(&self) {
         P::fence_after_rmw();
         self.ring_after_fence();
     }
 
-    /// The same, if the caller has made it so before a full fence.
+    /// The same, if the caller did it before a full fence.
     #[inline(always)]
     pub fn ring_after_fence(&self) {
         if self.sleepers.after_fence() != 0 {
@@ -58,15 +59,15 @@ impl<P: Platform> Bell<P> {
         self.word.wake(u32::MAX);
     }
 
-    /// Looks, and sleeps until a ring if there was nothing, for a time that is asked for after the look. Returns what
-    /// the look has found. May return for no reason.
+    /// Looks once. If the look finds nothing, the caller sleeps until a ring, or until the timeout, which is asked for after the
+    /// look. Returns what the look has found. May return for no reason.
     pub fn sleep<R>(
         &self,
         look: impl FnOnce() -> Option<R>,
         timeout: impl FnOnce() -> Option<Duration>,
     ) -> Option<R> {
         self.sleepers.sleep(|| {
-            // Acquire: what was published before a ring that changed it; and the look comes after it.
+            // Acquire: pairs with the release in `wake`, and keeps the look after this.
             let word = self.word.load(Ordering::Acquire);
             let found = look();
             if found.is_none() {

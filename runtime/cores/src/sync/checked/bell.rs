@@ -4,7 +4,7 @@ use crate::sync::Bell;
 use manycore_check::{Deaf, Faulty, Loom, NoFence, Relaxed, caught, loom_model, team};
 use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering, Platform};
 
-/// What the check asks of a bell, sound or broken.
+/// A bell under test, sound or broken.
 trait Rings: Sync {
     fn ring_after_rmw(&self);
     fn sleep_unless(&self, condition: &dyn Fn() -> bool);
