@@ -228,11 +228,13 @@ class Crate:
                 if depth < 0:
                     return at + 1
             if re.match(r"[A-Za-z_]|\$crate", token):
-                path = [token]
+                path, before = [token], tokens[at - 1] if at else ""
                 while tokens[at + 1:at + 2] == ["::"] and re.match(r"[A-Za-z_]", tokens[at + 2]):
                     path.append(tokens[at + 2])
                     at += 2
-                self.words[file].add(path[0])
+                # A field, a method or a definition of this name is another thing.
+                if before not in (".", "fn"):
+                    self.words[file].add(path[0])
                 if len(path) > 1:
                     self.paths.append((file, module, path))
             if token in (";", "{", "}"):
