@@ -140,17 +140,11 @@ impl Rank {
 
 impl Waiter for Rank {
     fn wait_until(&self, condition: &dyn Fn() -> bool) {
-        while !condition() {
-            self.leave_until(condition);
-        }
+        self.leave_until(condition);
     }
 
-    fn holds(&self) {
-        self.held.set(self.held.get() + 1);
-    }
-
-    fn holds_no_more(&self) {
-        self.held.set(self.held.get().saturating_sub(1));
+    fn held(&'static self) -> &'static Cell<u32> {
+        &self.held
     }
 
     fn is_member(&'static self, id: u32) {

@@ -212,14 +212,14 @@ impl Worker {
         is_last
     }
 
-    /// Executes the rank until it waits, or is made to leave.
-    pub(super) fn run(&'static self, rank: &'static Rank, budget: Option<u64>) {
+    /// Executes the rank until it waits, or is made to leave. Returns when that was.
+    pub(super) fn run(&'static self, rank: &'static Rank, budget: Option<u64>) -> u64 {
         self.execute(rank, budget);
-        self.has_left(rank);
+        self.has_left(rank)
     }
 
     /// Executes the rank until it goes back to this worker, which has it still.
-    pub(super) fn execute(&'static self, rank: &'static Rank, budget: Option<u64>) {
+    fn execute(&'static self, rank: &'static Rank, budget: Option<u64>) {
         self.switches.fetch_add(1, Relaxed);
         rank.set_worker(self);
         let now = Native::now();
@@ -244,8 +244,8 @@ impl Worker {
         self.flags.set(flags);
     }
 
-    /// The rank waits.
-    pub(super) fn has_left(&self, rank: &Rank) {
+    /// The rank waits. Returns when it has left.
+    fn has_left(&self, rank: &Rank) -> u64 {
         self.current.store(ptr::null_mut(), Relaxed);
         let was_preempted = self.alarm.rank_has_left();
         rank.was_preempted.set(was_preempted);
@@ -274,6 +274,7 @@ impl Worker {
             self.stalled.set(!as_planned);
         }
         rank.word.leave(&WORKERS);
+        now
     }
 
     /// Looks whether another episode has begun. Returns whether it has.
@@ -295,18 +296,18 @@ impl Worker {
         if self.index == 0 {
             // The leader comes here when it waits for the first time.
             self.flags.set(switch::flags());
-            registry::lead().inspect(|lead| self.has_left(lead.rank));
+            registry::lead().inspect(|lead| _ = self.has_left(lead.rank));
         } else {
             kernel_threads::enter(self.address(), self.thread_pointer);
             self.alarm.make(self.address());
         }
         let politeness = Native::duration_to_ticks(POLITENESS);
         let patience = Native::duration_to_ticks(PATIENCE);
-        let mut since = Native::now();
+        // Since when the worker has found nothing, and for how long: the clock is not asked again after a rank.
+        let (mut since, mut waited) = (Native::now(), 0);
         loop {
             if let Some(rank) = self.next.take() {
-                self.run(rank, self.part.get().quantum());
-                since = Native::now();
+                (since, waited) = (self.run(rank, self.part.get().quantum()), 0);
                 continue;
             }
             if self.is_revoked() {
@@ -316,18 +317,15 @@ impl Worker {
                 // the first worker always has a core. The allotment wakes it when it has one: that no such
                 // wake-up is lost is `Allotment::await_turn`'s, and checked there.
                 await_core(self.index);
-                since = Native::now();
+                (since, waited) = (Native::now(), 0);
                 continue;
             }
-            let now = Native::now();
             if self.look_at_episode() {
-                since = now;
+                (since, waited) = (Native::now(), 0);
             }
-            let waited = now.saturating_sub(since);
             if let Some(Taken(rank, budget)) = self.take(waited > politeness) {
                 if registry::division().is_none_or(|it| it.is_in(self.episode.get())) {
-                    self.run(rank, budget);
-                    since = Native::now();
+                    (since, waited) = (self.run(rank, budget), 0);
                 } else {
                     // It was let go after this worker has looked at the episode. Now its plan may be another.
                     rank.word.put_back();
@@ -347,6 +345,7 @@ impl Worker {
                 self.sleep();
                 since = Native::now();
             }
+            waited = Native::now().saturating_sub(since);
         }
     }
 

@@ -119,7 +119,7 @@ impl Context {
             implicit: RefCell::new(vec![]),
             outside: Cell::new(0),
             league: Cell::new((0, 1)),
-            carried: Cell::new(None),
+            carried: Carried::default(),
             site: Cell::new(0),
             #[cfg(target_arch = "x86_64")]
             // SAFETY: two calls without arguments.

@@ -29,13 +29,21 @@ impl Bell {
         WORKERS.ring_after_fence();
     }
 
-    /// Returns when the condition holds. Other threads may look at the condition, many times: it must not depend on the
+    /// Returns when the condition has held. Other threads may look at the condition, many times: it must not depend on the
     /// thread that looks.
+    #[inline(always)]
     pub(crate) fn wait_until(&self, carried: &Carried, condition: &dyn Fn() -> bool) {
-        if let Some(rank) = carried.get() {
-            return rank.wait_until(condition);
+        if condition() {
+            return;
         }
-        if condition() || spin(condition) {
+        match carried.get() {
+            Some(rank) => rank.wait_until(condition),
+            None => self.wait(condition),
+        }
+    }
+
+    fn wait(&self, condition: &dyn Fn() -> bool) {
+        if spin(condition) {
             return;
         }
         while !condition() {

@@ -79,9 +79,7 @@ impl WordLock {
         if !self.try_lock() {
             self.lock_slowly(carried);
         }
-        if let Some(rank) = carried.get() {
-            rank.holds();
-        }
+        carried.takes_lock();
     }
 
     #[cold]
@@ -114,9 +112,7 @@ impl WordLock {
 
     #[inline]
     pub(crate) fn unlock(&self, carried: &Carried) {
-        if let Some(rank) = carried.get() {
-            rank.holds_no_more();
-        }
+        carried.frees_lock();
         self.0.unlock();
         // A carried rank that waits may be asleep with its worker.
         WORKERS.ring_after_rmw();
