@@ -1,13 +1,29 @@
-//! libgomp's interface over manycore: a shared library that compiled OpenMP programs use
+//! libgomp's interface over `manycore-cores`: a shared library that compiled OpenMP programs use
 //! instead of GCC's own, by `LD_PRELOAD`. `README.md` has the operator's page, and the map of
 //! this crate.
 //!
 //! Nothing here is for Rust programs; what is public is the C interface.
+//!
+//! # Layers
+//!
+//! Each folder uses only folders below it (`ci/map.sh` checks that).
+//!
+//! | folder | what |
+//! |---|---|
+//! | `abi` | the functions that compiled programs call |
+//! | `region` | a parallel region from beginning to end, and the threads for it |
+//! | `carry` | ranks: members of a team of more members than cores |
+//! | `tasking` | making tasks, running them, waiting for them, and waiting at a barrier |
+//! | `team` | a team, its barrier and work shares, and the state of each member |
+//! | `task` | tasks as data: dependences, queues, memory |
+//! | `words` | locks and bells, and the trait by which a rank waits |
+//! | `environment` | the user's settings, and the number of cores |
+//! | `system` | the C library and the kernel |
+//!
+//! Lower layers see `carry` as two traits: a rank is a `words::Waiter`, and a carried team has a `team::Carrier`.
 #![cfg(target_os = "linux")]
 
 mod abi;
-mod barrier;
-mod bell;
 #[cfg_attr(
     not(all(
         any(
@@ -17,22 +33,14 @@ mod bell;
         ),
         target_env = "gnu"
     )),
-    path = "carry/absent.rs"
+    path = "carry/unsupported.rs"
 )]
 mod carry;
-mod context;
-mod crew;
-mod depend;
-mod ending;
 mod environment;
-mod icv;
-mod line;
-mod lock;
-mod places;
-mod reduction;
+mod load;
 mod region;
-mod report;
-mod share;
-mod spin;
+mod system;
 mod task;
+mod tasking;
 mod team;
+mod words;

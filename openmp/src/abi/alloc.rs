@@ -3,8 +3,8 @@
 
 use super::export;
 use super::teams::change;
-use crate::context::context;
-use crate::report::fatal;
+use crate::system::report::fatal;
+use crate::team::context::context;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::atomic::AtomicUsize;

@@ -1,10 +1,10 @@
 //! Devices: there is none but the host, where target regions run.
 
 use super::export;
-use crate::context::context;
 use crate::environment::settings;
-use crate::report::fatal;
-use crate::team::Outlined;
+use crate::system::report::fatal;
+use crate::task::Outlined;
+use crate::team::context::context;
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr;
 
@@ -79,7 +79,7 @@ fn run(device: c_int, function: Outlined, data: *mut c_void, limit: u32) {
 fn await_dependences(depend: *mut *mut c_void) {
     if !depend.is_null() {
         // SAFETY: the compiler's array.
-        unsafe { crate::task::wait_for_dependences(context(), depend) };
+        unsafe { crate::tasking::wait_for_dependences(context(), depend) };
     }
 }
 
@@ -97,7 +97,7 @@ fn depend(count: c_int, objects: *mut Object) -> Vec<*mut c_void> {
 /// Waits for the tasks that the objects name.
 fn wait_for(count: c_int, objects: *mut Object) {
     // SAFETY: an array as compiled programs make it.
-    unsafe { crate::task::wait_for_dependences(context(), depend(count, objects).as_mut_ptr()) };
+    unsafe { crate::tasking::wait_for_dependences(context(), depend(count, objects).as_mut_ptr()) };
 }
 
 /// Copies of the variables that the region has by value, in place of their addresses.
@@ -144,7 +144,7 @@ export! {
         await_dependences(depend);
         // SAFETY: as the compiler made them.
         let copies = unsafe { copy_private(count, addresses, sizes, kinds) };
-        // SAFETY: the same.
+        // SAFETY: the compiler's list, which ends with a zero, or null.
         run(device, function, addresses.cast(), unsafe { thread_limit(arguments) });
         drop(copies);
     }

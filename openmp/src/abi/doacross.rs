@@ -7,8 +7,8 @@ use super::export;
 use super::loops::{
     Chunk, Extras, Number, begin_with, by_number, by_runtime, current, give, next, plan,
 };
-use crate::context::{Context, context};
-use crate::share::{Deal, Plan, Space};
+use crate::team::context::{Context, context};
+use crate::team::share::{Deal, Plan, Space};
 use std::ffi::{c_long, c_uint, c_void};
 use std::ptr;
 use std::sync::atomic::AtomicU64;
@@ -153,7 +153,7 @@ unsafe extern "C" fn wait(registers: *const u64, stack: *const u64) {
     let number = inner(&plan.inner, |dimension| at(1 + dimension));
     if let Some(word) = plan.posted.get(at(0) as usize) {
         let posted = || word.load(SeqCst) > number;
-        context.team().bell.wait_until(context, &posted);
+        context.team().bell.wait_until(&context.carried, &posted);
     }
 }
 

@@ -216,24 +216,24 @@ export! {
     }
 
     fn omp_set_affinity_format_(text: *const c_char, length: usize) {
-        super::affinity::set(super::affinity::padded(text, length));
+        crate::region::affinity::set(super::affinity::padded(text, length));
     }
 
     fn omp_get_affinity_format_(buffer: *mut c_char, length: usize) -> c_int {
-        super::affinity::put_padded(&super::affinity::get(), buffer, length)
+        super::affinity::put_padded(&crate::region::affinity::get(), buffer, length)
     }
 
     fn omp_display_affinity_(text: *const c_char, length: usize) {
-        super::affinity::show(&super::affinity::padded(text, length));
+        crate::region::affinity::show(&super::affinity::padded(text, length));
     }
 
     fn omp_capture_affinity_(
         buffer: *mut c_char, text: *const c_char, size: usize, length: usize,
     ) -> c_int {
         let format = match super::affinity::padded(text, length) {
-            none if none.is_empty() => super::affinity::get(),
+            none if none.is_empty() => crate::region::affinity::get(),
             format => format,
         };
-        super::affinity::put_padded(&super::affinity::format(&format), buffer, size)
+        super::affinity::put_padded(&crate::region::affinity::format(&format), buffer, size)
     }
 }

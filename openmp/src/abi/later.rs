@@ -1,8 +1,9 @@
 //! Functions that libgomp has had since GCC 13 and 14.
 
 use super::export;
-use crate::context::context;
-use crate::task::{self, Order};
+use crate::task::Order;
+use crate::tasking::make;
+use crate::team::context::context;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 
@@ -30,10 +31,11 @@ export! {
             is_final: false,
             priority: 0,
             depend,
+            discard: None,
             event: ptr::null_mut(),
         };
         // SAFETY: the compiler's array.
-        unsafe { task::make(context(), &order) };
+        unsafe { make(context(), &order) };
     }
 
     // The host's functions are called by their addresses.

@@ -1,9 +1,9 @@
 //! `omp_lock_t` and `omp_nest_lock_t`.
 
 use super::export;
-use crate::context::context;
-use crate::lock::WordLock;
 use crate::task::Task;
+use crate::team::context::context;
+use crate::words::lock::WordLock;
 use std::ffi::{c_int, c_uint};
 use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
@@ -63,11 +63,11 @@ export! {
     fn omp_destroy_lock(_lock: *mut WordLock) {}
 
     pub(super) fn omp_set_lock(lock: *mut WordLock) {
-        word(lock).lock(context());
+        word(lock).lock(&context().carried);
     }
 
     pub(super) fn omp_unset_lock(lock: *mut WordLock) {
-        word(lock).unlock();
+        word(lock).unlock(&context().carried);
     }
 
     pub(super) fn omp_test_lock(lock: *mut WordLock) -> c_int {
@@ -92,7 +92,7 @@ export! {
         let (context, lock) = (context(), nest(lock));
         let task = context.seat.task.get();
         if lock.again(task).is_none() {
-            lock.lock.lock(context);
+            lock.lock.lock(&context.carried);
             lock.own(task);
         }
     }
@@ -101,7 +101,7 @@ export! {
         let lock = nest(lock);
         if lock.count.fetch_sub(1, Relaxed) == 1 {
             lock.owner.store(ptr::null_mut(), Relaxed);
-            lock.lock.unlock();
+            lock.lock.unlock(&context().carried);
         }
     }
 

@@ -1,10 +1,11 @@
-//! Loops over signed numbers, and what both kinds of loops share.
+//! Loops: what all schedules and both kinds of numbers share.
 
 use super::export;
-use crate::context::{Context, context};
-use crate::icv::{Kind, MONOTONIC};
-use crate::report::fatal;
-use crate::share::{Deal, Plan, Share, Space};
+use crate::environment::icv::{Kind, MONOTONIC};
+use crate::system::report::fatal;
+use crate::tasking::meet;
+use crate::team::context::{Context, context};
+use crate::team::share::{Deal, Plan, Share, Space};
 use std::ffi::{c_long, c_void};
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -68,9 +69,7 @@ pub(super) fn plan(to: &mut Plan, space: Space, deal: Deal, Chunk(chunk): Chunk)
 
 /// The member comes to a loop, of which iterations are claimed later.
 pub(super) fn begin(context: &Context, space: Space, (deal, chunk): (Deal, Chunk)) {
-    context
-        .team()
-        .come(context, |to, _| plan(to, space, deal, chunk));
+    context.come(|to| plan(to, space, deal, chunk));
 }
 
 /// The member's next iterations of the loop that it is in.
@@ -98,7 +97,7 @@ pub(super) fn next_ordered(context: &Context) -> Option<(u64, u64)> {
 fn await_turn(context: &Context, from: u64) {
     if let Some(share) = current(context) {
         let turn = || share.claims.ordered.load(SeqCst) == from;
-        context.team().bell.wait_until(context, &turn);
+        context.team().bell.wait_until(&context.carried, &turn);
     }
 }
 
@@ -155,16 +154,19 @@ pub(super) struct Extras {
 
 /// The member comes to a share with extras, which `make` describes.
 pub(super) fn begin_with(context: &Context, extras: &Extras, make: impl FnOnce(&mut Plan)) {
-    let team = context.team();
     if !extras.reductions.is_null() {
-        crate::task::begin_group(context, true);
+        crate::tasking::begin_group(context, true);
     }
-    let first = team.come(context, |to, _| {
+    let first = context.come(|to| {
         make(to);
         if !extras.reductions.is_null() {
             // SAFETY: the compiler's description.
             unsafe {
-                crate::reduction::register_group(context, extras.reductions, std::ptr::null());
+                crate::tasking::reduction::register_group(
+                    context,
+                    extras.reductions,
+                    std::ptr::null(),
+                );
             }
             to.reductions = extras.reductions;
         }
@@ -181,7 +183,7 @@ pub(super) fn begin_with(context: &Context, extras: &Extras, make: impl FnOnce(&
         // SAFETY: the compiler's description; the first member's is registered.
         unsafe {
             let other = share.plan().reductions;
-            crate::reduction::register_group(context, extras.reductions, other);
+            crate::tasking::reduction::register_group(context, extras.reductions, other);
         }
     }
     if !extras.memory.is_null() {
@@ -190,101 +192,22 @@ pub(super) fn begin_with(context: &Context, extras: &Extras, make: impl FnOnce(&
     }
 }
 
-/// For each schedule its names: those that begin a loop and those that go on with it.
-macro_rules! schedules {
-    ($($deal:expr, $next:ident => $start:ident $go_on:ident;)*) => {
-        $(export! {
-            fn $start(
-                start: c_long, end: c_long, step: c_long, chunk: c_long,
-                from: *mut c_long, to: *mut c_long,
-            ) -> bool {
-                let context = context();
-                begin(context, Space::signed(start, end, step), ($deal, Chunk::from(chunk)));
-                give($next(context), from, to)
-            }
-
-            fn $go_on(from: *mut c_long, to: *mut c_long) -> bool {
-                give($next(context()), from, to)
-            }
-        })*
-    };
-}
-
-schedules! {
-    Deal::Static, next => GOMP_loop_static_start GOMP_loop_static_next;
-    Deal::Dynamic, next => GOMP_loop_dynamic_start GOMP_loop_dynamic_next;
-    Deal::Guided, next => GOMP_loop_guided_start GOMP_loop_guided_next;
-    Deal::Dynamic, next =>
-        GOMP_loop_nonmonotonic_dynamic_start GOMP_loop_nonmonotonic_dynamic_next;
-    Deal::Guided, next => GOMP_loop_nonmonotonic_guided_start GOMP_loop_nonmonotonic_guided_next;
-    Deal::Static, next_ordered => GOMP_loop_ordered_static_start GOMP_loop_ordered_static_next;
-    Deal::Dynamic, next_ordered => GOMP_loop_ordered_dynamic_start GOMP_loop_ordered_dynamic_next;
-    Deal::Guided, next_ordered => GOMP_loop_ordered_guided_start GOMP_loop_ordered_guided_next;
-}
-
-macro_rules! runtime_schedules {
-    ($($next:ident => $start:ident $go_on:ident;)*) => {
-        $(export! {
-            fn $start(
-                start: c_long, end: c_long, step: c_long, from: *mut c_long, to: *mut c_long,
-            ) -> bool {
-                let context = context();
-                begin(context, Space::signed(start, end, step), by_runtime(context));
-                give($next(context), from, to)
-            }
-
-            fn $go_on(from: *mut c_long, to: *mut c_long) -> bool {
-                give($next(context()), from, to)
-            }
-        })*
-    };
-}
-
-runtime_schedules! {
-    next => GOMP_loop_runtime_start GOMP_loop_runtime_next;
-    next => GOMP_loop_nonmonotonic_runtime_start GOMP_loop_nonmonotonic_runtime_next;
-    next => GOMP_loop_maybe_nonmonotonic_runtime_start GOMP_loop_maybe_nonmonotonic_runtime_next;
-    next_ordered => GOMP_loop_ordered_runtime_start GOMP_loop_ordered_runtime_next;
-}
-
 export! {
-    fn GOMP_loop_start(
-        start: c_long, end: c_long, step: c_long, schedule: c_long, chunk: c_long,
-        from: *mut c_long, to: *mut c_long, reductions: *mut usize, memory: *mut *mut c_void,
-    ) -> bool {
-        let context = context();
-        let (deal, chunk) = by_number(context, schedule, Chunk::from(chunk));
-        let space = Space::signed(start, end, step);
-        begin_with(context, &Extras { reductions, memory }, |p| plan(p, space, deal, chunk));
-        from.is_null() || give(next(context), from, to)
-    }
-
-    fn GOMP_loop_ordered_start(
-        start: c_long, end: c_long, step: c_long, schedule: c_long, chunk: c_long,
-        from: *mut c_long, to: *mut c_long, reductions: *mut usize, memory: *mut *mut c_void,
-    ) -> bool {
-        let context = context();
-        let (deal, chunk) = by_number(context, schedule, Chunk::from(chunk));
-        let space = Space::signed(start, end, step);
-        begin_with(context, &Extras { reductions, memory }, |p| plan(p, space, deal, chunk));
-        from.is_null() || give(next_ordered(context), from, to)
-    }
-
     fn GOMP_loop_end() {
         let context = context();
-        context.team().leave(context);
-        context.team().barrier.wait(context, context.team(), false);
+        context.leave();
+        meet(context, false);
     }
 
     fn GOMP_loop_end_nowait() {
         let context = context();
-        context.team().leave(context);
+        context.leave();
     }
 
     fn GOMP_loop_end_cancel() -> bool {
         let context = context();
-        context.team().leave(context);
-        context.team().barrier.wait(context, context.team(), true)
+        context.leave();
+        meet(context, true)
     }
 
     fn GOMP_ordered_start() {

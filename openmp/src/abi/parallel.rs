@@ -2,11 +2,11 @@
 
 use super::export;
 use super::loops::{Chunk, by_runtime, plan};
-use crate::context::{Context, context};
-use crate::icv::Bind;
+use crate::environment::icv::Bind;
 use crate::region::{self, Wanted};
-use crate::share::{Deal, Plan, Space};
-use crate::team::Outlined;
+use crate::task::Outlined;
+use crate::team::context::{Context, context};
+use crate::team::share::{Deal, Plan, Space};
 use std::ffi::{c_long, c_uint, c_void};
 
 /// `proc_bind` in the low bits of a region's flags.
@@ -72,7 +72,7 @@ export! {
         let size = region::members(context, threads);
         // SAFETY: the region's data begins with the description of its reductions.
         let group = unsafe {
-            crate::reduction::region_group(*data.cast::<*mut usize>(), size as usize)
+            crate::tasking::reduction::region_group(*data.cast::<*mut usize>(), size as usize)
         };
         let mut wanted = wanted(function, data, size, flags, None);
         wanted.group = Some(group);

@@ -2,11 +2,11 @@
 
 use super::export;
 use super::teams::{NUM_TEAMS, THREAD_LIMIT, change, or};
-use crate::context::{Context, context};
+use crate::environment::icv::{Kind, MONOTONIC, MOST_LEVELS, Schedule};
+use crate::environment::places;
 use crate::environment::{self, settings};
-use crate::icv::{Kind, MONOTONIC, MOST_LEVELS, Schedule};
-use crate::places;
 use crate::team::Team;
+use crate::team::context::{Context, context};
 use std::ffi::{c_char, c_double, c_int, c_uint};
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -60,7 +60,7 @@ export! {
     }
 
     fn omp_get_num_procs() -> c_int {
-        int(environment::processors())
+        int(environment::places::mask().len().max(1))
     }
 
     fn omp_in_parallel() -> c_int {
@@ -245,7 +245,7 @@ export! {
     }
 
     fn omp_display_env(verbose: c_int) {
-        environment::show(settings(), verbose != 0);
+        environment::show(settings(), (verbose != 0).then(crate::carry::is_preloaded));
     }
 
     fn GOMP_warning(text: *const c_char, length: usize) {
@@ -265,7 +265,7 @@ fn pause() -> c_int {
     if context.team().region().level > 0 {
         return -1;
     }
-    crate::crew::dismiss(context);
+    crate::region::dismiss(context);
     0
 }
 
@@ -281,7 +281,7 @@ fn say(text: *const c_char, length: usize) {
             std::slice::from_raw_parts(text.cast::<u8>(), length)
         }
     };
-    crate::report::line(format_args!(
+    crate::system::report::line(format_args!(
         "error directive: {}",
         String::from_utf8_lossy(bytes)
     ));

@@ -2,8 +2,9 @@
 
 use super::export;
 use super::loops::{Extras, begin_with, current};
-use crate::context::{Context, context};
-use crate::share::{Deal, Plan, Space};
+use crate::tasking::meet;
+use crate::team::context::{Context, context};
+use crate::team::share::{Deal, Plan, Space};
 use std::ffi::{c_uint, c_void};
 
 /// Sections are the iterations of a loop, numbered from 1.
@@ -24,7 +25,7 @@ fn next(context: &Context) -> c_uint {
 export! {
     fn GOMP_sections_start(count: c_uint) -> c_uint {
         let context = context();
-        context.team().come(context, |to, _| plan(to, count));
+        context.come(|to| plan(to, count));
         next(context)
     }
 
@@ -42,19 +43,19 @@ export! {
 
     fn GOMP_sections_end() {
         let context = context();
-        context.team().leave(context);
-        context.team().barrier.wait(context, context.team(), false);
+        context.leave();
+        meet(context, false);
     }
 
     fn GOMP_sections_end_nowait() {
         let context = context();
-        context.team().leave(context);
+        context.leave();
     }
 
     fn GOMP_sections_end_cancel() -> bool {
         let context = context();
-        context.team().leave(context);
-        context.team().barrier.wait(context, context.team(), true)
+        context.leave();
+        meet(context, true)
     }
 
     fn GOMP_scope_start(reductions: *mut usize) {
@@ -62,6 +63,6 @@ export! {
         let extras = Extras { reductions, memory: std::ptr::null_mut() };
         begin_with(context, &extras, |to| plan(to, 0));
         // A scope has no end of its own that would be called.
-        context.team().leave(context);
+        context.leave();
     }
 }

@@ -1,9 +1,10 @@
 //! Barriers, singles, critical sections, atomics and cancellation.
 
 use super::export;
-use crate::context::{Context, context};
 use crate::environment::settings;
-use crate::lock::WordLock;
+use crate::tasking::meet;
+use crate::team::context::{Context, context};
+use crate::words::lock::WordLock;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -15,7 +16,7 @@ extern "C" fn barrier(from: usize) {
 
 pub(super) fn come_to_barrier(context: &Context, from: usize) {
     context.site.set(from);
-    context.team().barrier.wait(context, context.team(), false);
+    meet(context, false);
 }
 
 /// Whether the caller is the first to come to its next `single`.
@@ -81,11 +82,11 @@ static ATOMIC: WordLock = WordLock::new();
 
 /// What has no instruction of the processor's is changed alone.
 pub(super) fn begin_atomic() {
-    ATOMIC.lock(context());
+    ATOMIC.lock(&context().carried);
 }
 
 pub(super) fn end_atomic() {
-    ATOMIC.unlock();
+    ATOMIC.unlock(&context().carried);
 }
 
 const PARALLEL: c_int = 1;
@@ -138,7 +139,7 @@ pub(super) fn cancel(what: c_int, does: bool) -> bool {
 export! {
     fn GOMP_barrier_cancel() -> bool {
         let context = context();
-        context.team().barrier.wait(context, context.team(), true)
+        meet(context, true)
     }
 
     fn GOMP_single_start() -> bool {
@@ -148,16 +149,16 @@ export! {
     fn GOMP_single_copy_start() -> *mut c_void {
         let context = context();
         let team = context.team();
-        if team.come(context, |_, _| ()) {
+        if context.come(|_| ()) {
             return std::ptr::null_mut();
         }
         let Some(share) = super::loops::current(context) else {
             return std::ptr::null_mut();
         };
         let copied = || share.copied.load(SeqCst);
-        team.bell.wait_until(context, &|| !copied().is_null());
+        team.bell.wait_until(&context.carried, &|| !copied().is_null());
         let data = copied();
-        team.leave(context);
+        context.leave();
         data.cast()
     }
 
@@ -168,25 +169,25 @@ export! {
             share.copied.store(data.cast(), SeqCst);
             team.bell.ring();
         }
-        team.leave(context);
+        context.leave();
     }
 
     fn GOMP_critical_start() {
-        CRITICAL.lock(context());
+        CRITICAL.lock(&context().carried);
     }
 
     fn GOMP_critical_end() {
-        CRITICAL.unlock();
+        CRITICAL.unlock(&context().carried);
     }
 
     fn GOMP_critical_name_start(name: *mut *mut c_void) {
         // SAFETY: a word of the compiler's for each name, at first zero.
-        unsafe { &*name.cast::<WordLock>() }.lock(context());
+        unsafe { &*name.cast::<WordLock>() }.lock(&context().carried);
     }
 
     fn GOMP_critical_name_end(name: *mut *mut c_void) {
-        // SAFETY: as above.
-        unsafe { &*name.cast::<WordLock>() }.unlock();
+        // SAFETY: a word of the compiler's for each name, at first zero.
+        unsafe { &*name.cast::<WordLock>() }.unlock(&context().carried);
     }
 
     fn GOMP_atomic_start() {

@@ -1,11 +1,11 @@
 //! Tasks, loops of tasks, groups and reductions.
 
 use super::export;
-use crate::context::{Context, context};
 use crate::environment::settings;
-use crate::share::Space;
-use crate::task::{self, Order, Task};
-use crate::team::Outlined;
+use crate::task::{Order, Outlined, Task};
+use crate::tasking::{self, meet};
+use crate::team::context::{Context, context};
+use crate::team::share::Space;
 use std::ffi::{c_int, c_long, c_uint, c_ulong, c_void};
 use std::ptr;
 use std::sync::atomic::Ordering::SeqCst;
@@ -49,59 +49,60 @@ export! {
             is_final: flags & FINAL != 0,
             priority: priority(flags, wanted),
             depend: if flags & DEPEND == 0 { ptr::null_mut() } else { depend },
+            discard: None,
             event: if flags & DETACH == 0 { ptr::null_mut() } else { event },
         };
         // SAFETY: as the compiler made it. Arguments that older compilers do not hand over are
         // looked at only if the flags say that they are there.
-        unsafe { task::make(context(), &order) };
+        unsafe { tasking::make(context(), &order) };
     }
 
     fn GOMP_taskwait() {
-        task::wait(context());
+        tasking::wait(context());
     }
 
     fn GOMP_taskwait_depend(depend: *mut *mut c_void) {
         // SAFETY: the compiler's array.
-        unsafe { task::wait_for_dependences(context(), depend) };
+        unsafe { tasking::wait_for_dependences(context(), depend) };
     }
 
     fn GOMP_taskyield() {}
 
     fn GOMP_taskgroup_start() {
-        task::begin_group(context(), false);
+        tasking::begin_group(context(), false);
     }
 
     fn GOMP_taskgroup_end() {
-        task::end_group(context());
+        tasking::end_group(context());
     }
 
     fn GOMP_taskgroup_reduction_register(data: *mut usize) {
         // SAFETY: the compiler's description.
-        unsafe { crate::reduction::register_group(context(), data, ptr::null()) };
+        unsafe { crate::tasking::reduction::register_group(context(), data, ptr::null()) };
     }
 
     fn GOMP_taskgroup_reduction_unregister(data: *mut usize) {
         // SAFETY: registered before.
-        unsafe { crate::reduction::unregister(data) };
+        unsafe { crate::tasking::reduction::unregister(data) };
     }
 
     fn GOMP_task_reduction_remap(count: usize, originals: usize, pointers: *mut usize) {
         // SAFETY: the compiler's array.
-        unsafe { crate::reduction::remap(context(), count, originals, pointers) };
+        unsafe { crate::tasking::reduction::remap(context(), count, originals, pointers) };
     }
 
     fn GOMP_workshare_task_reduction_unregister(cancelled: bool) {
         let context = context();
         let group = context.task().current_group();
         let data = group.map(|group| group.reductions.load(SeqCst));
-        task::end_group(context);
+        tasking::end_group(context);
         if let Some(data) = data.filter(|_| context.id() == 0) {
             // All have come to the end of the share: a barrier is before this.
             // SAFETY: registered before.
-            unsafe { crate::reduction::unregister(data) };
+            unsafe { crate::tasking::reduction::unregister(data) };
         }
         if !cancelled {
-            context.team().barrier.wait(context, context.team(), false);
+            meet(context, false);
         }
     }
 
@@ -112,7 +113,7 @@ export! {
         #[cfg(target_arch = "x86_64")]
         let event = unsafe { super::kmp::handle(event) };
         // SAFETY: a handle that `GOMP_task` gave out, once, or would have.
-        unsafe { task::fulfil(event) };
+        unsafe { tasking::fulfil(event) };
     }
 
     fn GOMP_taskloop(
@@ -197,13 +198,13 @@ impl Taskloop {
     fn run(&self, context: &Context) {
         let grouped = self.flags & NOGROUP == 0;
         if grouped {
-            task::begin_group(context, false);
+            tasking::begin_group(context, false);
             if self.flags & REDUCTION != 0 {
                 // Without an iteration as well: the program combines the parts behind the loop.
                 // SAFETY: behind the bounds the data has the compiler's description.
                 unsafe {
                     let data = *self.data.cast::<*mut usize>().add(2);
-                    crate::reduction::register_group(context, data, ptr::null());
+                    crate::tasking::reduction::register_group(context, data, ptr::null());
                 }
             }
         }
@@ -212,7 +213,7 @@ impl Taskloop {
             unsafe { self.make_tasks(context) };
         }
         if grouped {
-            task::end_group(context);
+            tasking::end_group(context);
         }
     }
 
@@ -232,7 +233,7 @@ impl Taskloop {
             unsafe {
                 bounds.write(start);
                 bounds.add(1).write(end);
-                task::make(
+                tasking::make(
                     context,
                     &Order {
                         function: self.function,
@@ -245,6 +246,7 @@ impl Taskloop {
                         is_final: self.flags & FINAL != 0,
                         priority: priority(self.flags, self.wanted),
                         depend: ptr::null_mut(),
+                        discard: None,
                         event: ptr::null_mut(),
                     },
                 );

@@ -1,10 +1,10 @@
 //! Leagues of teams on the host: one team after another.
 
 use super::export;
-use crate::context::{Context, context};
+use crate::environment::icv::Icv;
 use crate::environment::settings;
-use crate::icv::Icv;
-use crate::team::Outlined;
+use crate::task::Outlined;
+use crate::team::context::{Context, context};
 use std::ffi::{c_uint, c_void};
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;

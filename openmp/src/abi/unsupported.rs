@@ -8,7 +8,7 @@ macro_rules! unsupported {
         $(
             #[unsafe(no_mangle)]
             extern "C" fn $name() -> ! {
-                crate::report::fatal(format_args!(
+                crate::system::report::fatal(format_args!(
                     "{} is not implemented: run this program without this library",
                     stringify!($name)
                 ))

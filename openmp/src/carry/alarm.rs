@@ -1,30 +1,4 @@
-//! A worker's alarm: a timer whose signal makes a rank leave, at whatever instruction it is.
-//!
-//! The handler runs on the rank's stack, above the frame in which the kernel has saved all registers.
-//! It goes to the worker as any rank does that waits; whichever worker takes the rank
-//! again returns from the handler there, and the kernel restores the registers. The frame restores the signal mask
-//! and the alternate stack as well, which are the rank's ([`state`](super::state)).
-//!
-//! # When a rank leaves
-//!
-//! * Its next instruction is in the program's own code ([`code`]): not in a library that
-//!   has locks, nor here. So the worker is not on its own stack either.
-//! * It is not at a system call that goes on in the handler ([`calls`]).
-//! * It has no lock of OpenMP's.
-//! * The signals are blocked that the rank is known to have blocked. In a handler of the program's
-//!   others are.
-//! * It is not on an alternate stack. A handler of the program's may run there with no more signals blocked.
-//! * It has not used the matrix registers (AMX): a kernel thread that has not used them does not restore them.
-//!
-//! Otherwise the alarm is set again, later each time, and after some times no more.
-//!
-//! # Ranks that spin
-//!
-//! The handler follows the rank's next instructions by hand ([`waits`](super::waits)). A rank that only waits for
-//! memory leaves with this as its condition. Where it has instructions that are not known, and another
-//! thread has rung since the worker has stalled, the handler notes the rank's registers and looks again a
-//! little later. A loop that computes has changed one; a loop that waits for a word of memory has not.
-//! Time that another process had does not count.
+//! A worker's alarm: a timer whose signal preempts a rank. [`preempt`](super::preempt) has the handler.
 //!
 //! # Late and early
 //!
@@ -32,12 +6,11 @@
 //! the lateness is chance, so the timer is set early by what it was late before. Neither the handler nor the
 //! rank waits: leaving a little too soon costs as much as waiting.
 
-use super::frame::{Registers, has_matrices};
-use super::state::{bit, errno, set_errno};
-use super::typical::Typical;
-use super::waits::Machine;
-use super::worker::Worker;
-use super::{calls, code, division, interposed, kernel, next, signals};
+use super::costs::{LATE, SET};
+use super::frame::Registers;
+use super::{kernel_threads, signals};
+use crate::system::masks::bit;
+use crate::system::next;
 use manycore_platform::{Native, Platform};
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
@@ -47,28 +20,10 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64};
 use std::time::Duration;
 
-/// How late signals are: so much earlier the timer is set.
-static LATE: Typical = Typical::at_first(Duration::from_micros(15));
-/// How long it takes to set the timer.
-static SET: Typical = Typical::at_first(Duration::from_micros(8));
 /// The first delay where a rank cannot leave; it doubles each time.
 const AGAIN: Duration = Duration::from_micros(30);
 /// How often it is tried.
 const TRIES: u32 = 6;
-
-/// Between two looks at a rank that may spin.
-const LOOK: Duration = Duration::from_micros(40);
-
-/// What a cut takes of a worker's time, in ticks: to set the timer, its interrupt and the signal. It is as if
-/// the rank were interrupted for as long as the signal is late.
-pub(super) fn cost() -> u64 {
-    SET.ticks() + LATE.ticks()
-}
-
-/// The part of it that comes after the timer was set.
-pub(super) fn lateness() -> u64 {
-    LATE.ticks()
-}
 
 /// See the module. Its worker's, and its handler's.
 pub(super) struct Alarm {
@@ -77,20 +32,20 @@ pub(super) struct Alarm {
     thread: AtomicI32,
     signal: Cell<c_int>,
     /// When the rank is to leave; 0: not at all.
-    due: AtomicU64,
+    pub(super) due: AtomicU64,
     /// When the timer ends: a signal that comes before was for another rank.
-    end: Cell<u64>,
-    tries: Cell<u32>,
+    pub(super) end: Cell<u64>,
+    pub(super) tries: Cell<u32>,
     /// How often the handler was called by a ring and has not run since: the kernel thread waits for a core.
-    rung: AtomicU32,
+    pub(super) rung: AtomicU32,
     /// The rank has the signal blocked.
     deaf: AtomicBool,
     /// The handler goes on with a system call: the rank is blocked, and no ring would change that.
-    blocked: AtomicBool,
+    pub(super) blocked: AtomicBool,
     /// The rank's registers when somebody rang, and the kernel thread's time, in ns.
-    noted: Cell<Option<(Registers, i64)>>,
+    pub(super) noted: Cell<Option<(Registers, i64)>>,
     /// The rank has left in the handler, so that the signal is blocked.
-    in_handler: Cell<bool>,
+    pub(super) in_handler: Cell<bool>,
 }
 
 impl Alarm {
@@ -111,11 +66,11 @@ impl Alarm {
     }
 
     /// Makes it for the calling kernel thread, which is the worker's.
-    pub(super) fn make(&self, worker: *const Worker) {
+    pub(super) fn make(&self, worker: *const c_void) {
         let Some(signal) = signals::current() else {
             return;
         };
-        let thread = kernel::number();
+        let thread = kernel_threads::number();
         let is_same = self.thread.load(Relaxed) == thread && self.signal.get() == signal;
         if is_same && self.timer.get().is_some() {
             return;
@@ -129,7 +84,7 @@ impl Alarm {
             event.sigev_notify = libc::SIGEV_THREAD_ID;
             event.sigev_signo = signal;
             event.sigev_notify_thread_id = thread;
-            event.sigev_value.sival_ptr = worker.cast_mut().cast();
+            event.sigev_value.sival_ptr = worker.cast_mut();
             let mut timer: libc::timer_t = mem::zeroed();
             let made = libc::timer_create(libc::CLOCK_MONOTONIC, &raw mut event, &raw mut timer);
             // Without one, ranks run to the barrier.
@@ -142,7 +97,7 @@ impl Alarm {
 
     /// A rank with this mask begins. The alarm may have another signal by now, or the rank may have it blocked.
     #[inline]
-    pub(super) fn begin(&self, worker: *const Worker, mask: u64) {
+    pub(super) fn begin(&self, worker: *const c_void, mask: u64) {
         let (current, mine) = (signals::current(), self.signal.get());
         if mine != 0 && current.is_some_and(|current| current != mine) {
             self.set_timer(0);
@@ -177,10 +132,10 @@ impl Alarm {
     }
 
     /// The rank that begins now is to leave after so many ticks. Returns how long it took to say so.
-    pub(super) fn set(&self, worker: *const Worker, now: u64, budget: u64) -> u64 {
+    pub(super) fn set(&self, worker: *const c_void, now: u64, budget: u64) -> u64 {
         let signal = self.signal.get();
         // The program may have taken the signal's number for itself.
-        if !interposed::are_effective() && signal != 0 {
+        if !next::is_preloaded() && signal != 0 {
             signals::check(signal);
         }
         if signals::current() != Some(signal) {
@@ -228,7 +183,7 @@ impl Alarm {
     }
 
     /// The rank is to leave now. Called by another thread, and late if it must be.
-    pub(super) fn ring(&self, worker: &'static Worker) {
+    pub(super) fn ring(&self, worker: *const c_void) {
         let (Some(signal), thread) = (signals::current(), self.thread.load(Relaxed)) else {
             return;
         };
@@ -244,7 +199,7 @@ impl Alarm {
         #[repr(C)]
         struct Queued {
             head: [c_int; 6],
-            value: *const Worker,
+            value: *const c_void,
             rest: [u64; 12],
         }
         // SAFETY: the system reads the structure.
@@ -289,7 +244,7 @@ impl Alarm {
     }
 
     /// Tries again later.
-    fn put_off(&self, now: u64) {
+    pub(super) fn put_off(&self, now: u64) {
         let tries = self.tries.get();
         if tries < TRIES {
             self.tries.set(tries + 1);
@@ -298,102 +253,8 @@ impl Alarm {
     }
 
     /// Sets the alarm for the rank that is executed, from its handler.
-    fn wake_after(&self, now: u64, delay: u64) {
+    pub(super) fn wake_after(&self, now: u64, delay: u64) {
         self.due.store(now + delay, Relaxed);
         self.start(delay);
     }
-}
-
-/// How long this kernel thread has been executed, in ns.
-fn thread_time() -> i64 {
-    let mut time = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    // SAFETY: writes the time.
-    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
-    time.tv_sec * 1_000_000_000 + time.tv_nsec
-}
-
-/// Nothing here may lock, allocate or wait, but for what the rank itself was waiting for.
-pub(super) extern "C" fn handler(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    // SAFETY: the kernel's description of the signal, and the frame that it restores.
-    let (info, frame) = unsafe { (&mut *info, &mut *context.cast::<libc::ucontext_t>()) };
-    let Some(worker) = signals::worker_of(info) else {
-        return signals::pass_on(signal, info, context);
-    };
-    let by_timer = info.si_code == libc::SI_TIMER;
-    let broken_off = calls::is_broken_off(frame);
-    look(worker, by_timer, broken_off, frame);
-    if broken_off {
-        // The rank has not left: the worker is its own.
-        worker.alarm.blocked.store(true, Relaxed);
-        calls::go_on(frame);
-        worker.alarm.blocked.store(false, Relaxed);
-    }
-}
-
-/// The worker's rank leaves, if it is to and can.
-fn look(worker: &'static Worker, by_timer: bool, broken_off: bool, frame: &mut libc::ucontext_t) {
-    let alarm = &worker.alarm;
-    alarm.rung.store(0, Relaxed);
-    // SAFETY: ranks live for ever.
-    let Some(rank) = (unsafe { worker.current.load(Relaxed).as_ref() }) else {
-        return;
-    };
-    let now = Native::now();
-    if by_timer {
-        let due = alarm.due.load(Relaxed);
-        if due == 0 || now < alarm.end.get() {
-            return;
-        }
-        if alarm.tries.get() == 0 && alarm.noted.get().is_none() {
-            LATE.learn((now + LATE.ticks()).saturating_sub(due));
-        }
-    }
-    let (registers, machine) = (Registers::of(frame), Machine::of(frame));
-    // SAFETY: the frame has the kernel's part of the mask, a word.
-    let mask = unsafe { (&raw const frame.uc_sigmask).cast::<u64>().read() };
-    let has_other_mask = mask != rank.state.mask();
-    if has_other_mask {
-        rank.state.doubt();
-    }
-    let is_elsewhere = broken_off
-        || !code::is_programs(registers.at)
-        || rank.state.is_on_stack(&frame.uc_stack, registers.stack());
-    if is_elsewhere || rank.held.get() > 0 || has_other_mask || has_matrices(frame) {
-        alarm.put_off(now);
-        return;
-    }
-    let (waits, revoked) = (machine.waits(), worker.is_revoked());
-    match alarm.noted.take() {
-        _ if waits => {
-            division::of_hall().inspect(|it| it.found_waiting(!by_timer));
-        }
-        None if !by_timer && !revoked => {
-            alarm.noted.set(Some((registers, thread_time())));
-            return alarm.wake_after(now, Native::duration_to_ticks(LOOK));
-        }
-        Some((noted, then))
-            if noted.spin_until(&registers)
-                && thread_time() - then > LOOK.as_nanos() as i64 / 2 =>
-        {
-            division::of_hall().inspect(|it| it.found_waiting(true));
-        }
-        _ => {}
-    }
-    if !revoked {
-        division::of_hall().inspect(|it| it.end_turn());
-    }
-    rank.state.leaves_by_cut(frame.uc_stack);
-    let error = errno();
-    alarm.in_handler.set(true);
-    if waits {
-        rank.unrung.set(true);
-        rank.leave_until(&|| !machine.waits());
-        rank.unrung.set(false);
-    } else {
-        rank.wait_once(None);
-    }
-    set_errno(error);
 }

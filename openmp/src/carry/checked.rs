@@ -5,10 +5,11 @@
 //! everything ends. What this cannot show is the exchange of stacks itself, and that a signal may come
 //! at any instruction: that is `ci/openmp.sh stress`.
 
-use super::words::{Found, RankWord, Rest, Unrung};
+use super::ownership::{Polled, RankWord};
 use manycore_check::{
     Deaf, Fault, Faulty, Loom, NoFence, Plain, Relaxed, TornCas, caught, loom_model, team,
 };
+use manycore_cores::sync::Bell;
 use manycore_platform::{Atomic, AtomicInteger, Native, Ordering, Platform};
 use std::cell::UnsafeCell;
 use std::time::Duration;
@@ -60,12 +61,12 @@ impl Own for Bare {
     }
 
     fn read(&self) -> usize {
-        // SAFETY: as above.
+        // SAFETY: the protocol, which is what is tested, gives it to one thread at a time.
         unsafe { *self.0.get() }
     }
 
     fn write(&self, value: usize) {
-        // SAFETY: as above.
+        // SAFETY: the protocol, which is what is tested, gives it to one thread at a time.
         unsafe { *self.0.get() = value };
     }
 }
@@ -81,20 +82,17 @@ struct Hall<P: Platform, C> {
     ranks: Vec<Member<P, C>>,
     conditions: [P::AtomicU32; 2],
     ended: P::AtomicU32,
-    rest: Rest<P>,
+    bell: Bell<P>,
     /// A rank is left without a word to those who sleep: the broken variant.
     silent: bool,
 }
 
 impl<P: Platform, C: Own> Hall<P, C> {
     fn new(programs: &[&'static [Step]], silent: bool) -> Self {
-        let rest = Rest {
-            idle: P::AtomicU32::new(0),
-            event: P::Futex::new(0),
-        };
+        let bell = Bell::new();
         let member = |&steps: &&'static [Step]| {
             let word = RankWord::running();
-            word.leave(&rest);
+            word.leave(&bell);
             let at = C::new();
             Member { word, steps, at }
         };
@@ -102,7 +100,7 @@ impl<P: Platform, C: Own> Hall<P, C> {
             ranks: programs.iter().map(member).collect(),
             conditions: [P::AtomicU32::new(0), P::AtomicU32::new(0)],
             ended: P::AtomicU32::new(0),
-            rest,
+            bell,
             silent,
         }
     }
@@ -114,7 +112,7 @@ impl<P: Platform, C: Own> Hall<P, C> {
     fn set(&self, word: &P::AtomicU32) {
         word.fetch_add(1, Ordering::SeqCst);
         P::fence_after_rmw();
-        self.rest.notify();
+        self.bell.ring_after_fence();
     }
 
     /// As a worker does.
@@ -155,7 +153,7 @@ impl<P: Platform, C: Own> Hall<P, C> {
         if self.silent {
             rank.word.put_back();
         } else {
-            rank.word.leave(&self.rest);
+            rank.word.leave(&self.bell);
         }
     }
 
@@ -173,7 +171,7 @@ impl<P: Platform, C: Own> Hall<P, C> {
             let found = self
                 .take()
                 .map(Some)
-                .or_else(|| self.rest.sleep(look, || false, || None).and_then(rank_of));
+                .or_else(|| self.bell.sleep(look, || None));
             if let Some(Some(rank)) = found {
                 self.run(rank);
             }
@@ -185,101 +183,82 @@ impl<P: Platform, C: Own> Hall<P, C> {
         match self.take() {
             Some(rank) => self.run(rank),
             None if self.silent => {}
-            None => self.rest.pass_on(),
+            None => self.bell.ring(),
         }
-    }
-}
-
-fn rank_of<R>(found: Found<R>) -> Option<R> {
-    match found {
-        Found::Rank(rank) => Some(rank),
-        Found::Unrung => None,
     }
 }
 
 /// One worker leaves a rank that waits without a bell, and then executes another for ever, as it were;
 /// the other worker finds nothing meanwhile. It must not sleep.
 fn without_a_bell<P: Platform>(is_blind: bool) {
-    let rest = Rest::<P> {
-        idle: P::AtomicU32::new(0),
-        event: P::Futex::new(0),
-    };
-    let (word, unrung) = (RankWord::<P>::running(), Unrung::<P>::new());
+    let bell = Bell::<P>::new();
+    let (word, polled) = (RankWord::<P>::running(), Polled::<P>::new());
     team::<P>(2, |index| {
         if index == 0 {
-            unrung.set(true);
-            word.leave(&rest);
+            polled.set(true);
+            word.leave(&bell);
         } else {
-            let look = || !is_blind && unrung.time() == 0;
-            rest.sleep(|| None::<()>, look, || None);
+            let look = || !is_blind && polled.time() == 0;
+            bell.sleep(|| look().then_some(()), || None);
         }
     });
-    assert!(unrung.time() == 0 && word.is_waiting());
+    assert!(polled.time() == 0 && word.is_waiting());
 }
 
 /// One worker leaves a rank that sleeps until a time; the second worker finds nothing meanwhile. It must know the time
 /// when it falls asleep, or be woken.
 fn until_a_time<P: Platform>(is_early: bool) {
-    let rest = Rest::<P> {
-        idle: P::AtomicU32::new(0),
-        event: P::Futex::new(0),
-    };
-    let (word, unrung) = (RankWord::<P>::running(), Unrung::<P>::new());
-    let timeout = || (unrung.time() == 7).then_some(Duration::from_millis(7));
+    let bell = Bell::<P>::new();
+    let (word, polled) = (RankWord::<P>::running(), Polled::<P>::new());
+    let timeout = || (polled.time() == 7).then_some(Duration::from_millis(7));
     team::<P>(2, |index| {
         if index == 0 {
-            unrung.set_time(7);
-            word.leave(&rest);
+            polled.set_time(7);
+            word.leave(&bell);
         } else if is_early {
             let early = timeout();
-            rest.sleep(|| None::<()>, || false, || early);
+            bell.sleep(|| None::<()>, || early);
         } else {
-            rest.sleep(|| None::<()>, || false, timeout);
+            bell.sleep(|| None::<()>, timeout);
         }
     });
-    assert!(unrung.time() == 7 && word.is_waiting());
+    assert!(polled.time() == 7 && word.is_waiting());
 }
 
 /// A rank that only one worker may run is left; that worker looks for it, and another worker looks at it meanwhile,
 /// by what it has read before.
-fn homeward<P: Platform>(is_silent: bool) {
-    let rest = Rest::<P> {
-        idle: P::AtomicU32::new(0),
-        event: P::Futex::new(0),
-    };
-    let (word, homeward) = (RankWord::<P>::running(), P::AtomicU32::new(0));
-    let may = || homeward.load(Ordering::Relaxed) == 0;
+fn pinned<P: Platform>(is_silent: bool) {
+    let bell = Bell::<P>::new();
+    let (word, pinned) = (RankWord::<P>::running(), P::AtomicU32::new(0));
+    let may = || pinned.load(Ordering::Relaxed) == 0;
     team::<P>(3, |index| match index {
         0 => {
-            homeward.store(1, Ordering::Relaxed);
-            word.leave(&rest);
+            pinned.store(1, Ordering::Relaxed);
+            word.leave(&bell);
         }
         1 => {
-            let look = || word.take(&rest, || true, || true).then_some(());
-            while look()
-                .or_else(|| rest.sleep(look, || false, || None).and_then(rank_of))
-                .is_none()
-            {}
+            let look = || word.take(&bell, || true, || true).then_some(());
+            while look().or_else(|| bell.sleep(look, || None)).is_none() {}
         }
         _ if is_silent => {
             if word.claim() && !may() {
                 word.put_back();
             }
         }
-        _ => assert!(!word.take(&rest, may, || true)),
+        _ => assert!(!word.take(&bell, may, || true)),
     });
     assert!(!word.is_waiting());
 }
 
 #[test]
 fn a_rank_that_goes_home() {
-    loom_model(Some(3), || homeward::<Loom>(false));
+    loom_model(Some(3), || pinned::<Loom>(false));
 }
 
 /// A worker that looks at such a rank in vain and tells nobody keeps it from the one that may run it.
 #[test]
 fn looking_in_silence_is_caught() {
-    caught(|| loom_model(Some(3), || homeward::<Loom>(true)));
+    caught(|| loom_model(Some(3), || pinned::<Loom>(true)));
 }
 
 /// Two workers, and if there is a `spare` a third one that runs a rank once.

@@ -13,30 +13,33 @@
 //! Everything here is advice. The rank's word decides which worker runs the rank; a worker that reads
 //! an old episode's advice, or that of two, runs ranks in another order.
 
+use super::backoff::Backoff;
 use super::balance::Balance;
-use super::caution::Caution;
-use super::rank::Rank;
-use super::turns::{SPINS, TURN, Turns};
-use super::{HALL, STALL, alarm};
-use crate::environment::{cores, settings};
-use crate::lock::Guarded;
+use super::costs;
+use super::slices::{SPINS, Slices, TURN};
+use crate::environment::cores::cores;
+use crate::environment::settings;
+use crate::words::lock::Guarded;
 use manycore_platform::{Native, Platform};
 use manycore_team::team::division::{self, Cut, Planner, Plans, Schedule};
 use manycore_team::{Policy, Site};
 use std::cell::{Cell, UnsafeCell};
-use std::ptr;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
+use std::time::Duration;
+
+/// How long ranks wait beside a worker that does not change ranks until something is done.
+pub(super) const STALL: Duration = Duration::from_millis(5);
 
 /// The division of a team of one size.
 pub(super) struct Division {
     size: usize,
     /// Only the worker that opens an episode touches it, like all cells here.
     planner: UnsafeCell<Planner>,
-    turns: UnsafeCell<Vec<Turns>>,
+    turns: UnsafeCell<Vec<Slices>>,
     /// What is known of each interval, in order and reversed: the other worker cuts then.
     balances: UnsafeCell<Vec<[Balance; 2]>>,
-    cautions: UnsafeCell<Vec<Caution>>,
+    backoffs: UnsafeCell<Vec<Backoff>>,
     /// What each rank is to take in the episode that is planned.
     work: UnsafeCell<Vec<u64>>,
     missed: Cell<bool>,
@@ -64,10 +67,12 @@ pub(super) struct Division {
     waits: AtomicU64,
 }
 
-// SAFETY: the cells are touched by the one rank that opens an episode; barriers order these.
+// SAFETY: only `next` and `miss` touch the five `UnsafeCell`s and `missed`. Their caller is the leader that has claimed the team, or
+// the rank of the team that has arrived last. No other thread calls them until the caller lets the ranks
+// go, by the barrier's word or the team's epoch, and the next caller has seen that. At most one team is
+// carried, and `claim` acquires what the leader of the last team has released. All other fields are atomics, or consist of
+// atomics (`Schedule`, `Plans`).
 unsafe impl Sync for Division {}
-// SAFETY: the same.
-unsafe impl Send for Division {}
 
 /// What a worker is to run in an episode.
 #[derive(Clone, Copy, Default)]
@@ -92,20 +97,18 @@ impl Part {
         (quantum > 0).then_some(quantum)
     }
 
-    /// The rank at a place in the order in which they are run.
-    pub(super) fn rank(&self, at: usize) -> Option<&'static Rank> {
+    /// The number of the member that runs at this place of the order.
+    pub(super) fn member(&self, at: usize) -> Option<usize> {
         let place = if self.reversed {
             self.end - 1 - at
         } else {
             self.first + at
         };
-        let division = self.division?;
-        let id = match self.interval {
-            Some(interval) => division.plans.rank(interval, place),
+        let plans = &self.division?.plans;
+        Some(match self.interval {
+            Some(interval) => plans.rank(interval, place),
             None => place,
-        };
-        // SAFETY: ranks live for ever.
-        unsafe { HALL.members.get(id)?.load(Relaxed).as_ref() }
+        })
     }
 }
 
@@ -120,12 +123,6 @@ pub(super) fn of_size(size: usize) -> &'static Division {
     })
 }
 
-/// That of the team that is carried.
-pub(super) fn of_hall() -> Option<&'static Division> {
-    // SAFETY: divisions live for ever.
-    unsafe { HALL.division.load(Acquire).as_ref() }
-}
-
 impl Division {
     fn new(size: usize) -> Self {
         let policy = if settings().cuts {
@@ -133,7 +130,7 @@ impl Division {
         } else {
             Policy::Fifo
         };
-        let mut planner = Planner::new(policy, size, alarm::cost() / 4).always();
+        let mut planner = Planner::new(policy, size, costs::cut() / 4).always();
         let none = || (0..=size).map(|_| AtomicU64::new(0)).collect();
         planner.begin::<Native>();
         Self {
@@ -141,7 +138,7 @@ impl Division {
             planner: UnsafeCell::new(planner),
             turns: UnsafeCell::new(vec![]),
             balances: UnsafeCell::new(vec![]),
-            cautions: UnsafeCell::new(vec![]),
+            backoffs: UnsafeCell::new(vec![]),
             work: UnsafeCell::new(Vec::with_capacity(size)),
             missed: Cell::new(true),
             schedule: Schedule::new(cores().min(size)),
@@ -160,29 +157,27 @@ impl Division {
         }
     }
 
-    fn took(id: usize) -> u64 {
-        // SAFETY: ranks live for ever.
-        let rank = unsafe { HALL.members[id].load(Relaxed).as_ref() };
-        rank.map_or(0, |rank| rank.took.load(Relaxed))
-    }
-
     /// An episode is over, of which not everything is known.
     pub(super) fn miss(&self) {
         self.missed.set(true);
     }
 
     /// Plans the episode that begins at an address of the program. All ranks of the team have
-    /// arrived, or wait for the region that the caller `begins`; the caller lets them go after this.
+    /// arrived, or wait for the region that the caller `begins`; the caller lets them go after this. `took` says how many ticks
+    /// a member took in the episode before.
     ///
     /// An interval that is met first takes memory. No rank is within the program's allocator then, since all have arrived.
-    pub(super) fn next(&self, site: usize, begins: bool) {
-        // SAFETY: the caller is the only one until it opens the episode.
-        let (planner, turns) = unsafe { (&mut *self.planner.get(), &mut *self.turns.get()) };
-        // SAFETY: as above.
-        let (balances, cautions) =
-            unsafe { (&mut *self.balances.get(), &mut *self.cautions.get()) };
-        // SAFETY: as above.
-        let work = unsafe { &mut *self.work.get() };
+    pub(super) fn next(&self, site: usize, begins: bool, took: impl Fn(usize) -> u64) {
+        // SAFETY: the caller is the only one until it opens the episode, and this function does not call itself.
+        let (planner, turns, balances, backoffs, work) = unsafe {
+            (
+                &mut *self.planner.get(),
+                &mut *self.turns.get(),
+                &mut *self.balances.get(),
+                &mut *self.backoffs.get(),
+                &mut *self.work.get(),
+            )
+        };
         if let Some(turns) = turns.get_mut(planner.interval()) {
             turns.learn(self.spins.load(Relaxed), self.cuts.load(Relaxed));
         }
@@ -190,11 +185,11 @@ impl Division {
         if blocked {
             self.blocks.store(0, Relaxed);
         }
-        if let Some(caution) = cautions.get_mut(planner.interval()) {
-            caution.learn(blocked);
+        if let Some(backoff) = backoffs.get_mut(planner.interval()) {
+            backoff.learn(blocked);
         }
         if !self.missed.replace(false) {
-            planner.close::<Native>((0..self.size).map(Self::took));
+            planner.close::<Native>((0..self.size).map(took));
             let is_planned = matches!(self.schedule.get().0, division::Division::Planned(_));
             if is_planned && self.quantum.load(Relaxed) == 0 {
                 let done = |worker: usize| self.done[worker].load(Relaxed);
@@ -206,7 +201,7 @@ impl Division {
             }
         }
         let cores = cores().min(self.size);
-        let overhead = alarm::cost();
+        let overhead = costs::cut();
         planner.charge(overhead);
         planner.open(Site::at(site), cores, &self.schedule, &self.plans);
         let interval = planner.interval();
@@ -218,10 +213,10 @@ impl Division {
         self.reversed.store(reversed, Relaxed);
         let balance = &mut balances[interval][usize::from(reversed)];
         balance.begin(site, cores);
-        if cautions.len() <= interval {
-            cautions.resize(interval + 1, Caution::default());
+        if backoffs.len() <= interval {
+            backoffs.resize(interval + 1, Backoff::default());
         }
-        let may_cut = cautions[interval].begin(site);
+        let may_cut = backoffs[interval].begin(site);
         if let division::Division::Planned(interval) = self.schedule.get().0 {
             for core in 1..cores {
                 let cut = self.plans.get(interval, core);
@@ -236,7 +231,7 @@ impl Division {
             }
         }
         if turns.len() <= interval {
-            turns.resize(interval + 1, Turns::default());
+            turns.resize(interval + 1, Slices::default());
         }
         let quantum = turns[interval].of_site(site);
         self.quantum.store(quantum, Relaxed);
@@ -294,13 +289,12 @@ impl Division {
         self.episode.load(Acquire) == episode
     }
 
-    /// Whether the rank is the first of the worker's, and stays there.
-    pub(super) fn goes_on_with(&'static self, worker: usize, rank: &Rank) -> bool {
+    /// Whether the member is the first of the worker's, and stays there.
+    pub(super) fn goes_on_with(&'static self, worker: usize, member: usize) -> bool {
         let Some((_, part)) = self.part(worker, u64::MAX) else {
             return false;
         };
-        let first = (part.len() > 0).then(|| part.rank(0)).flatten();
-        part.budget == 0 && first.is_some_and(|first| ptr::eq(first, rank))
+        part.budget == 0 && part.len() > 0 && part.member(0) == Some(member)
     }
 
     /// A rank has arrived, on this worker.

@@ -11,19 +11,22 @@
 //! A rank's kernel thread has the rank's thread-locals, which workers use while it sleeps. So it touches none then:
 //! [`detach`](super::switch::detach) waits without the C library, and [`serve`] is called after the rank was
 //! taken for it. What [`serve`] does after the rank is left to others writes no thread-local: to wake a sleeper,
-//! which does not fail, and to return. All signals are blocked meanwhile ([`state`](super::state)).
+//! which does not fail, and to return. All signals are blocked meanwhile ([`thread_state`](super::thread_state)).
 //!
 //! # An order is heard once
 //!
 //! See [`Order`].
 
-use super::kernel;
+use super::kernel_threads;
 use super::order::Order;
 use super::rank::Rank;
 use super::worker::Worker;
+use crate::system::threads::spawn;
 use manycore_platform::Native;
 use std::sync::atomic::Ordering::Release;
 
+/// The size of workers' stacks. A handler of the program's may run there between two ranks.
+pub(super) const STACK: usize = 1 << 20;
 /// Indices of homes' workers begin here: they own no share.
 pub(super) const FIRST: usize = usize::MAX / 2;
 
@@ -65,7 +68,7 @@ impl Home {
     /// Executes the rank, which was taken, until it leaves.
     fn run(&'static self, rank: &'static Rank) {
         // Before a handler of the program's can ask.
-        rank.worker.set(&raw const self.worker);
+        rank.set_worker(&self.worker);
         self.worker.run(rank, None);
     }
 }
@@ -81,9 +84,9 @@ pub(super) extern "C" fn serve(home: &'static Home) {
 /// Starts a home for the leader's rank, since the leader's own thread is worker 0. The thread calls `begins` when it can be
 /// called.
 pub(super) fn lend(rank: &'static Rank, begins: impl FnOnce() + Send + 'static) {
-    crate::crew::spawn("manycore-omp-l", Some(super::STACK), move || {
+    spawn("manycore-omp-l", Some(STACK), move || {
         let home = Home::of_this_thread(Some(rank));
-        kernel::enter(&home.worker, home.worker.thread_pointer);
+        kernel_threads::enter(home.worker.address(), home.worker.thread_pointer);
         begins();
         loop {
             home.order.wait();

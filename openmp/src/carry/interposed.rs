@@ -1,24 +1,15 @@
-//! Functions of the C library that change what a rank takes along ([`state`](super::state)), or use a
+//! Functions of the C library that change what a rank takes along ([`state`](super::thread_state)), or use a
 //! signal's number ([`signals`](super::signals)). A program that was started with this library preloaded calls these;
 //! each calls the C library's function, and notes what has changed.
 
-use super::next::{self, Next};
-use super::state::{self, rank};
+use super::current::{note, rank};
+use super::thread_state::be_careful;
 use super::{policy, setxid, signals};
+use crate::system::masks::errno;
+use crate::system::next::{self, Next};
 use std::ffi::{c_int, c_long, c_uint, c_void};
 use std::mem;
 use std::ptr;
-use std::sync::OnceLock;
-
-/// Whether programs call these: the loader finds them before the C library's.
-pub(super) fn are_effective() -> bool {
-    static ARE: OnceLock<bool> = OnceLock::new();
-    *ARE.get_or_init(|| {
-        // SAFETY: a name that ends with a zero.
-        let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"pthread_sigmask".as_ptr()) };
-        ptr::eq(found, pthread_sigmask as *const c_void)
-    })
-}
 
 /// The signals in a program's set, as the kernel has them.
 fn signals_in(set: *const libc::sigset_t) -> u64 {
@@ -34,6 +25,7 @@ macro_rules! nexts {
         /// Finds all of them. Some are called in signal handlers, where the loader is not to be asked.
         pub(super) fn find() {
             $($function.find();)*
+            next::note_whether_preloaded(c"pthread_sigmask", pthread_sigmask as *const c_void);
         }
     };
 }
@@ -95,7 +87,7 @@ fn change_mask(
     }
     let result = next(how, new, old);
     if !new.is_null() {
-        state::note();
+        note();
     }
     result
 }
@@ -114,39 +106,42 @@ define! {
         let next = next!(SIGALTSTACK as extern "C" fn(*const libc::stack_t, *mut libc::stack_t) -> c_int);
         let result = next(new, old);
         if !new.is_null() {
-            state::note();
+            note();
         }
         result
     }
 
     fn sighold(signal: c_int) -> c_int {
         let result = next!(SIGHOLD as extern "C" fn(c_int) -> c_int)(signal);
-        state::note();
+        note();
         result
     }
 
     fn sigrelse(signal: c_int) -> c_int {
         let result = next!(SIGRELSE as extern "C" fn(c_int) -> c_int)(signal);
-        state::note();
+        note();
         result
     }
 
     fn sigblock(mask: c_int) -> c_int {
         let old = next!(SIGBLOCK as extern "C" fn(c_int) -> c_int)(mask);
-        state::note();
+        note();
         old
     }
 
     fn sigsetmask(mask: c_int) -> c_int {
         let old = next!(SIGSETMASK as extern "C" fn(c_int) -> c_int)(mask);
-        state::note();
+        note();
         old
     }
 
     /// A call past the functions above.
     fn syscall(number: c_long, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> c_long {
         match number {
-            libc::SYS_set_mempolicy => policy::will_change(),
+            libc::SYS_set_mempolicy => {
+                policy::will_change();
+                be_careful();
+            }
             libc::SYS_rt_sigaction => {
                 if let Some(result) = raw_action(a as c_int, b as *const usize, c as *mut usize) {
                     return result.into();
@@ -158,9 +153,9 @@ define! {
         let result = unsafe { next::syscall(number, [a, b, c, d, e, f]) };
         match number {
             libc::SYS_rt_sigprocmask | libc::SYS_sigaltstack | libc::SYS_set_mempolicy => {
-                state::note();
+                note();
             }
-            libc::SYS_pkey_alloc => state::be_careful(),
+            libc::SYS_pkey_alloc => be_careful(),
             _ => {}
         }
         result
@@ -168,7 +163,7 @@ define! {
 
     /// Registers of keys are not noted: they are asked for from now on.
     fn pkey_alloc(flags: c_uint, rights: c_uint) -> c_int {
-        state::be_careful();
+        be_careful();
         next!(PKEY_ALLOC as extern "C" fn(c_uint, c_uint) -> c_int)(flags, rights)
     }
 }
@@ -177,8 +172,7 @@ define! {
 fn will_jump() {
     if let Some(rank) = rank() {
         rank.state.will_change();
-        // SAFETY: workers live for ever, or for as long as they execute a rank; this one executes the caller.
-        unsafe { &*rank.worker.get() }.alarm.is_not_blocked();
+        rank.worker().alarm.is_not_blocked();
     }
 }
 
@@ -234,7 +228,7 @@ fn wait(
     loop {
         let result = next(set, &raw mut got, timeout);
         // An alarm of this kernel thread that came while the caller had it blocked.
-        if result > 0 && signals::worker_of(&got).is_some() {
+        if result > 0 && signals::addressee(&got).is_some() {
             continue;
         }
         if !info.is_null() {
@@ -265,7 +259,7 @@ define! {
                 unsafe { signal.write(result) };
                 return 0;
             }
-            match state::errno() {
+            match errno() {
                 // The function is not to fail by a handler.
                 libc::EINTR => {}
                 error => return error,

@@ -17,14 +17,18 @@
 //! In programs that block no signals in regions a switch costs two stores to the worker's own line. Each look for ranks costs a load of the
 //! count, which does not change then. The tests below run the protocol under loom.
 
-use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
+use manycore_platform::{Atomic, AtomicInteger, Native, Ordering, Platform};
 use std::cell::Cell;
+use std::sync::atomic::AtomicU32;
 
 const CLOSED: u32 = 0;
 const LOOKS: u32 = 1;
 
 /// How often ranks have blocked signals.
-pub(super) struct Changes<P: Platform>(pub(super) P::AtomicU32);
+pub(super) struct Changes<P: Platform>(P::AtomicU32);
+
+/// The count of this process.
+pub(super) static CHANGES: Changes<Native> = Changes(AtomicU32::new(0));
 
 impl<P: Platform> Changes<P> {
     /// The calling rank has blocked a signal. Returns when no worker has it open because that rank had.
@@ -101,28 +105,26 @@ impl<P: Platform> Mask<P> {
     }
 }
 
-// SAFETY: the cells are the worker's own; others touch `state` only.
+// SAFETY: the two cells are read and written by the worker's kernel thread alone; others touch `state` only, an atomic.
 unsafe impl<P: Platform> Sync for Mask<P> {}
 
 #[cfg(test)]
 mod tests {
-    use super::super::words::{RankWord, Rest};
+    use super::super::ownership::RankWord;
     use super::*;
     use manycore_check::{Faulty, Loom, Relaxed, caught, loom_model, team};
+    use manycore_cores::sync::Bell;
 
     /// A worker lets its rank go and looks for others. The rank blocks a signal elsewhere: after that the first kernel
     /// thread has it blocked, too.
     fn a_rank_blocks<P: Platform>(waits: bool) {
-        let rest = Rest::<P> {
-            idle: P::AtomicU32::new(0),
-            event: P::Futex::new(0),
-        };
+        let bell = Bell::<P>::new();
         let (word, changes) = (RankWord::<P>::running(), Changes::<P>(P::AtomicU32::new(0)));
         let (mask, is_open) = (Mask::<P>::new(0), P::AtomicU32::new(1));
         team::<P>(2, |index| {
             if index == 0 {
                 mask.looks();
-                word.leave(&rest);
+                word.leave(&bell);
                 while !mask.is_stale(&changes) {
                     P::relax();
                 }

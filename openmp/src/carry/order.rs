@@ -53,18 +53,16 @@ impl Order<manycore_platform::Native> {
 #[cfg(test)]
 mod checked {
     use super::Order;
-    use crate::carry::words::{RankWord, Rest};
+    use crate::carry::ownership::RankWord;
     use manycore_check::{Deaf, Fault, Faulty, Loom, Plain, Relaxed, caught, loom_model, team};
-    use manycore_platform::{Atomic, Platform};
+    use manycore_cores::sync::Bell;
+    use manycore_platform::Platform;
 
     /// A watch hands the rank's thread the rank two times; the thread adds to what the rank's stack is.
     fn twice<P: Platform>() {
-        let rest = Rest::<P> {
-            idle: P::AtomicU32::new(0),
-            event: P::Futex::new(0),
-        };
+        let bell = Bell::<P>::new();
         let (word, order, stack) = (RankWord::<P>::running(), Order::<P>::new(), Plain::new(0));
-        word.leave(&rest);
+        word.leave(&bell);
         team::<P>(2, |index| {
             for time in 0..2 {
                 if index == 0 {
@@ -78,7 +76,7 @@ mod checked {
                     order.wait();
                     order.accept();
                     stack.write(stack.read() - time);
-                    word.leave(&rest);
+                    word.leave(&bell);
                 }
             }
         });

@@ -10,8 +10,9 @@
 //! back from the kernel, which then writes that the area has no CPU; and its readers ask the kernel.
 
 use super::home::Home;
-use super::words::WAITING;
-use super::{state, switch};
+use super::ownership::WAITING;
+use super::{home, switch};
+use crate::system::masks::{block_all, errno, set_errno};
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::atomic::AtomicU32;
@@ -25,10 +26,13 @@ const HANDLERS: usize = 128 << 10;
 pub(super) fn part(save: *mut usize, word: &'static AtomicU32, home: &'static Home) {
     has_no_cpu();
     let end = stack();
-    state::block_all();
+    block_all();
     // SAFETY: the stack is this kernel thread's alone, for ever, and has room for the handlers of the signals that
     // cannot be blocked.
-    unsafe { switch::detach(save, end, word.as_ptr(), WAITING, home.word()) };
+    unsafe {
+        let (home, serve) = (home.word(), home::serve as *const ());
+        switch::detach(save, end, word.as_ptr(), WAITING, home, serve);
+    };
 }
 
 /// A stack with a guard page below it. Returns its end. It is never freed.
@@ -55,7 +59,9 @@ fn stack() -> *mut u8 {
         );
         if memory == libc::MAP_FAILED || libc::mprotect(memory, page, libc::PROT_NONE) != 0 {
             let error = std::io::Error::last_os_error();
-            crate::report::fatal(format_args!("no stack for a thread that sleeps: {error}"));
+            crate::system::report::fatal(format_args!(
+                "no stack for a thread that sleeps: {error}"
+            ));
         }
         memory.cast::<u8>().add(page + size)
     }
@@ -91,7 +97,7 @@ pub(super) fn has_no_cpu() {
         )
     };
     let extended = size.max(FIRST).next_multiple_of(align.max(1));
-    let error = state::errno();
+    let error = errno();
     let area = switch::thread_pointer().wrapping_add_signed(offset);
     for size in [FIRST, extended] {
         // SAFETY: the kernel compares address, size and signature with what was registered, and refuses others.
@@ -108,5 +114,5 @@ pub(super) fn has_no_cpu() {
             break;
         }
     }
-    state::set_errno(error);
+    set_errno(error);
 }

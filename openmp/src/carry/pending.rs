@@ -10,8 +10,8 @@
 //! it both. The worker reads in `/proc` which signals are the thread's. It reads that only if a signal waits, and without
 //! the C library's memory. A worker without a core does not look.
 
-use super::next;
-use super::state::{ALL, set_mask};
+use crate::system::masks::{ALL, set_mask};
+use crate::system::next;
 
 /// Lets the signals come that wait for the calling kernel thread alone and are not in `mask`. All are blocked, before and
 /// after.

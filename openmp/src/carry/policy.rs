@@ -3,8 +3,8 @@
 //! The kernel keeps the policy for each kernel thread. Few programs set one. When the first thread does, each switch sets the
 //! policy of the rank that goes on, from then on. A rank that has set none has the policy that there was before.
 
-use super::{next, state};
-use crate::lock::Guarded;
+use crate::system::next;
+use crate::words::lock::Guarded;
 use std::ffi::c_int;
 use std::sync::OnceLock;
 
@@ -21,10 +21,9 @@ pub(super) struct Policy {
 /// The policy that there was before the first thread has set one.
 static FIRST: OnceLock<Policy> = OnceLock::new();
 
-/// The calling thread is about to set one.
+/// The calling thread is about to set one: the policy that there is now is noted.
 pub(super) fn will_change() {
     FIRST.get_or_init(Policy::of_thread);
-    state::be_careful();
 }
 
 /// The calling thread's, if any thread has set one. Each policy is kept once, for ever.

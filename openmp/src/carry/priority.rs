@@ -11,8 +11,9 @@
 //! Robust mutexes need nothing: the kernel looks at their owner when a thread ends, and a rank's thread is there until the
 //! process ends.
 
-use super::next::Next;
-use crate::abi::export;
+use super::registry;
+use crate::system::export;
+use crate::system::next::Next;
 use libc::{pthread_mutex_t, pthread_mutexattr_t};
 use std::ffi::c_int;
 use std::sync::atomic::AtomicBool;
@@ -60,11 +61,11 @@ fn protocol(attributes: *const pthread_mutexattr_t) -> c_int {
 /// Announces such a mutex. Returns whether a carried region runs.
 fn announce() -> bool {
     if !ANNOUNCED.swap(true, SeqCst) && crate::environment::settings().displays {
-        crate::report::line(format_args!(
+        crate::system::report::line(format_args!(
             "a mutex with a priority protocol: threads are not carried from the next region on"
         ));
     }
-    super::HALL.in_region.load(SeqCst)
+    registry::is_in_region()
 }
 
 export! {

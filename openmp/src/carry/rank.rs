@@ -1,12 +1,14 @@
 //! A rank: the stack and thread-locals of a POSIX thread, which workers execute.
 
 use super::home::Home;
-use super::state::State;
-use super::words::{RankWord, Unrung};
+use super::ownership::{Polled, RankWord};
+use super::thread_state::State;
 use super::worker::Worker;
-use super::{division, switch};
+use super::{registry, switch};
+use crate::words::Waiter;
 use manycore_platform::{Native, Platform};
 use std::cell::{Cell, UnsafeCell};
+use std::ptr;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, compiler_fence};
 
@@ -21,12 +23,12 @@ pub(crate) struct Rank {
     pub(super) state: State,
     /// What it waits for; its owner's. On its stack.
     pub(super) condition: Cell<Option<*const dyn Fn() -> bool>>,
-    /// The worker that executes it.
-    pub(super) worker: Cell<*const Worker>,
+    /// The worker that executes it; null at first.
+    worker: AtomicPtr<Worker>,
     /// Its own kernel thread, where no worker is left; null: not there yet.
     pub(super) home: AtomicPtr<Home>,
     /// It has left in the handler of an alarm; its owner's.
-    pub(super) was_cut: Cell<bool>,
+    pub(super) was_preempted: Cell<bool>,
     /// It is about to leave, or has just come back: a signal's handler that would leave then does not, so that
     /// [`wait_once`](Self::wait_once) is on the worker that it has read. The owner's. Relaxed: only its own handlers
     /// read it, so that the compiler alone must keep the order.
@@ -34,9 +36,9 @@ pub(crate) struct Rank {
     /// Its number in its team.
     pub(super) id: AtomicU32,
     /// Only worker 0 may run it: it is the leader, at the end of a region.
-    pub(super) homeward: AtomicBool,
-    /// It waits for memory that others write, who ring no bell.
-    pub(super) unrung: Unrung<Native>,
+    pub(super) pinned: AtomicBool,
+    /// When workers must ask whether it goes on, since no bell rings for it.
+    pub(super) polled: Polled<Native>,
     /// Locks that it has; it is not cut then. An estimate, since a lock may be given on.
     pub(super) held: Cell<u32>,
     /// Since when it is executed.
@@ -49,7 +51,11 @@ pub(crate) struct Rank {
     pub(super) took: AtomicU64,
 }
 
-// SAFETY: the cells belong to who has taken the word.
+// SAFETY: these fields are not `Sync`: `stack`, `thread_pointer`, `state`, `condition`, `was_preempted`, `held`, `used` and `lost`.
+// The worker that has taken `word` touches them, and so does the rank itself, which runs on the same kernel
+// thread. `RankWord` hands them on by a release and an acquire. The first owner is the thread that makes the
+// rank. A leader also writes `thread_pointer` and `state` of its rank as it claims a team and as a region begins. Between
+// regions the rank waits for nothing, its word stays taken, and no worker executes it. All other threads read atomics only.
 unsafe impl Sync for Rank {}
 
 impl Rank {
@@ -61,13 +67,13 @@ impl Rank {
             thread_pointer: Cell::new(switch::thread_pointer()),
             state: State::of_thread(),
             condition: Cell::new(None),
-            worker: Cell::new(std::ptr::null()),
-            home: AtomicPtr::new(std::ptr::null_mut()),
-            was_cut: Cell::new(false),
+            worker: AtomicPtr::new(ptr::null_mut()),
+            home: AtomicPtr::new(ptr::null_mut()),
+            was_preempted: Cell::new(false),
             leaves: AtomicBool::new(false),
             id: AtomicU32::new(0),
-            homeward: AtomicBool::new(false),
-            unrung: Unrung::new(),
+            pinned: AtomicBool::new(false),
+            polled: Polled::new(),
             held: Cell::new(0),
             since: AtomicU64::new(0),
             used: Cell::new(0),
@@ -76,27 +82,18 @@ impl Rank {
         }
     }
 
-    /// It is member `id` of its team.
-    pub(crate) fn is_member(&'static self, id: u32) {
-        self.id.store(id, Relaxed);
-        super::HALL.members[id as usize].store(std::ptr::from_ref(self).cast_mut(), Relaxed);
+    /// The worker that executes this rank. The rank itself asks, or that worker.
+    pub(super) fn worker(&self) -> &'static Worker {
+        // Relaxed: the worker itself has written it, or the caller is the worker.
+        let worker = self.worker.load(Relaxed);
+        debug_assert!(!worker.is_null(), "a rank that no worker has");
+        // SAFETY: `set_worker` was called before a rank goes on at a worker, and workers live for ever.
+        unsafe { &*worker }
     }
 
-    /// It has taken a lock.
-    pub(crate) fn holds(&self) {
-        self.held.set(self.held.get() + 1);
-    }
-
-    /// It has let a lock go.
-    pub(crate) fn holds_no_more(&self) {
-        self.held.set(self.held.get().saturating_sub(1));
-    }
-
-    /// Lets others run until the condition holds.
-    pub(crate) fn wait_until(&self, condition: &dyn Fn() -> bool) {
-        while !condition() {
-            self.leave_until(condition);
-        }
+    /// This worker is to execute the rank.
+    pub(super) fn set_worker(&self, worker: &'static Worker) {
+        self.worker.store(ptr::from_ref(worker).cast_mut(), Relaxed);
     }
 
     /// Lets others run, and goes on when the condition has held.
@@ -116,28 +113,14 @@ impl Rank {
         let leaves = self.leaves.load(Relaxed);
         self.leaves.store(true, Relaxed);
         compiler_fence(SeqCst);
+        let worker = self.worker();
         // SAFETY: the worker executes this rank, and waits where it went here.
         unsafe {
-            let worker = &*self.worker.get();
             switch::leave(self.stack.get(), *worker.stack.get(), worker.thread_pointer);
         }
         compiler_fence(SeqCst);
         self.leaves.store(leaves, Relaxed);
         self.condition.set(None);
-    }
-
-    /// Its part of the episode is done: what it took is known.
-    pub(super) fn arrive(&self) {
-        let now = Native::now();
-        let used = self.used.get() + (now - self.since.load(Relaxed));
-        self.took
-            .store(used.saturating_sub(self.lost.get()), Relaxed);
-        self.begin(now);
-        // SAFETY: workers live for ever; one executes this rank.
-        let worker = unsafe { &*self.worker.get() }.index;
-        division::of_hall().inspect(|it| it.arrived(worker, now));
-        // Locks are rarely held across a barrier; one that was given on is forgotten.
-        self.held.set(0);
     }
 
     /// Its part of an episode begins.
@@ -152,5 +135,42 @@ impl Rank {
         // SAFETY: the rank waits in the frame where the condition lives.
         let holds = |condition: *const dyn Fn() -> bool| unsafe { (*condition)() };
         self.condition.get().is_none_or(holds)
+    }
+}
+
+impl Waiter for Rank {
+    fn wait_until(&self, condition: &dyn Fn() -> bool) {
+        self.leave_until(condition);
+    }
+
+    fn held(&'static self) -> &'static Cell<u32> {
+        &self.held
+    }
+
+    fn is_member(&'static self, id: u32) {
+        self.id.store(id, Relaxed);
+        registry::set_member(id as usize, self);
+    }
+
+    /// Its part of the episode is done: what it took is known.
+    fn arrive(&self) {
+        let now = Native::now();
+        let used = self.used.get() + (now - self.since.load(Relaxed));
+        self.took
+            .store(used.saturating_sub(self.lost.get()), Relaxed);
+        self.begin(now);
+        let worker = self.worker().index;
+        registry::division().inspect(|it| it.arrived(worker, now));
+        // Locks are rarely held across a barrier; one that was given on is forgotten.
+        self.held.set(0);
+    }
+
+    fn make_room(&self) {
+        if let Some(division) = registry::division() {
+            let (worker, id) = (self.worker().index, self.id.load(Relaxed) as usize);
+            if !division.goes_on_with(worker, id) {
+                self.wait_once(None);
+            }
+        }
     }
 }

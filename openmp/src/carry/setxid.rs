@@ -12,8 +12,9 @@
 //!   program's may run meanwhile, since it would find another thread's thread-locals. If the library was not preloaded, the definitions have no effect. Then that parked thread keeps its old rights. A later
 //!   call that these rights allow and the others' do not ends the program, by the C library.
 
-use super::next::Next;
-use super::{kernel, next, state, switch};
+use super::{current, kernel_threads, switch};
+use crate::system::masks::{block_all, errno, set_errno, set_mask};
+use crate::system::next::{self, Next};
 use std::ffi::{c_char, c_int, c_void};
 use std::mem;
 use std::sync::atomic::AtomicUsize;
@@ -68,7 +69,7 @@ fn ours() -> usize {
 /// Nothing here may touch a thread-local.
 unsafe extern "C" fn handler(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let here = switch::thread_pointer();
-    let home = kernel::home().unwrap_or(here);
+    let home = kernel_threads::home().unwrap_or(here);
     // SAFETY: this kernel thread's own, where only it runs; and what was there before. The function is a handler, since
     // it was installed as one.
     unsafe {
@@ -81,29 +82,29 @@ unsafe extern "C" fn handler(signal: c_int, info: *mut libc::siginfo_t, context:
 
 /// Calls a function of the C library's that changes all kernel threads and returns 0 when it has.
 fn for_all(call: impl Fn() -> c_int) -> c_int {
-    let Some(rank) = state::rank() else {
+    let Some(rank) = current::rank() else {
         return call();
     };
     let here = switch::thread_pointer();
-    let mask = state::block_all();
+    let mask = block_all();
     // SAFETY: the worker executes the caller, and only its kernel thread has this thread pointer. No signal handler runs
     // meanwhile but the one above, so that no rank leaves here.
     let (result, error, index) = unsafe {
-        let worker = &*rank.worker.get();
+        let worker = rank.worker();
         switch::set_thread_pointer(worker.thread_pointer);
         let result = call();
-        let error = state::errno();
+        let error = errno();
         switch::set_thread_pointer(here);
         (result, error, worker.index)
     };
     if result != 0 {
-        state::set_errno(error);
+        set_errno(error);
     } else if index == 0 {
         // Worker 0 is on the leader's kernel thread, and its own thread, which was left out, is parked. It has its turn now. What
         // is changed already may be changed to the same again.
         call();
     }
-    state::set_mask(mask);
+    set_mask(mask);
     result
 }
 

@@ -9,18 +9,17 @@
 //!   function for what is not ours: a signal of ours may still be on its way.
 //! * It sends the number. Our handler does what the program's action says. Without an action the program ends by this signal.
 //!
-//! A signal is ours if it has reached a worker's kernel thread and carries this worker's address ([`kernel`]). Nothing is read from the address before.
+//! A signal is ours if it has reached a worker's kernel thread and carries this worker's address ([`kernel_threads`]). Nothing is read from the address before.
 
-use super::next::{self, Next};
-use super::state::{self, bit};
-use super::worker::Worker;
-use super::{alarm, kernel};
-use crate::lock::Guarded;
+use super::kernel_threads;
+use crate::system::masks::{self, bit};
+use crate::system::next::{self, Next};
+use crate::words::lock::Guarded;
 use std::ffi::{c_int, c_void};
 use std::mem;
 use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, AtomicUsize};
+use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize};
 
 /// The signal; 0: none. Relaxed: a timer of the number before is ours as well.
 static CURRENT: AtomicI32 = AtomicI32::new(0);
@@ -38,8 +37,13 @@ static ACTIONS: Guarded<[libc::sigaction; 65]> = Guarded::new(
 static HANDLERS: [AtomicUsize; 65] = [const { AtomicUsize::new(libc::SIG_DFL) }; 65];
 static FLAGS: [AtomicU32; 65] = [const { AtomicU32::new(0) }; 65];
 
+/// Our handler, and the address of worker 0. [`choose`] writes both before it installs the handler. Relaxed: the kernel calls a handler
+/// that is installed.
+static HANDLER: AtomicUsize = AtomicUsize::new(0);
+static LEADERS: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+
 type Sigaction = unsafe extern "C" fn(c_int, *const libc::sigaction, *mut libc::sigaction) -> c_int;
-type Handler = unsafe extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
+pub(super) type Handler = unsafe extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 
 /// The C library's function.
 pub(super) fn action(
@@ -74,8 +78,11 @@ fn real_time() -> u64 {
     (libc::SIGRTMIN()..=libc::SIGRTMAX()).fold(0, |set, signal| set | bit(signal))
 }
 
-/// Chooses a signal, if none is chosen yet and ranks are to be cut.
-pub(super) fn choose() {
+/// Chooses a signal, if none is chosen yet and ranks are to be cut. The signal's `handler` makes ranks leave. `leaders` is the address of
+/// worker 0.
+pub(super) fn choose(handler: Handler, leaders: *const c_void) {
+    HANDLER.store(handler as *const () as usize, Relaxed);
+    LEADERS.store(leaders.cast_mut(), Relaxed);
     if !crate::environment::settings().cuts {
         return;
     }
@@ -112,7 +119,7 @@ fn install(signal: c_int) -> bool {
         }
         OURS.fetch_or(bit(signal), Relaxed);
         let mut new: libc::sigaction = mem::zeroed();
-        new.sa_sigaction = alarm::handler as *const () as usize;
+        new.sa_sigaction = HANDLER.load(Relaxed);
         new.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
         action(signal, &raw const new, ptr::null_mut()) == 0
     }
@@ -124,7 +131,7 @@ pub(super) fn check(signal: c_int) -> bool {
     // SAFETY: all zeros are a valid structure of the system's.
     let mut now: libc::sigaction = unsafe { mem::zeroed() };
     action(signal, ptr::null(), &raw mut now);
-    let is_ours = now.sa_sigaction == alarm::handler as *const () as usize;
+    let is_ours = now.sa_sigaction == HANDLER.load(Relaxed);
     if !is_ours {
         OURS.fetch_and(!bit(signal), Relaxed);
         AVOIDED.fetch_or(bit(signal), Relaxed);
@@ -154,12 +161,12 @@ fn blocked_anywhere() -> u64 {
             .find_map(|line| line.strip_prefix("SigBlk:"))?;
         let mask = u64::from_str_radix(line.trim(), 16).ok()?;
         // This library's own threads block all.
-        (mask & state::ALL != state::ALL).then_some(mask)
+        (mask & masks::ALL != masks::ALL).then_some(mask)
     };
     tasks
         .flatten()
         .filter_map(|task| of_task(task.path()))
-        .fold(state::mask(), |all, mask| all | mask)
+        .fold(masks::mask(), |all, mask| all | mask)
 }
 
 /// Reads and sets the program's action for a signal in [`OURS`]; `None` for other signals.
@@ -171,7 +178,7 @@ pub(super) fn programs_action(
     let is_ours = (1..65).contains(&signal) && OURS.load(Relaxed) & bit(signal) != 0;
     is_ours.then(|| {
         // The function may be called in signal handlers.
-        state::with_signals_blocked(|| {
+        masks::with_signals_blocked(|| {
             ACTIONS.with(|actions| {
                 let known = &mut actions[signal as usize];
                 // SAFETY: the caller's structures, or null.
@@ -202,7 +209,7 @@ fn set(signal: c_int, new: libc::sigaction) -> c_int {
         // An alarm of this number is late, and may be ignored as well.
         libc::SIG_IGN => {}
         _ => {
-            kernels.sa_sigaction = alarm::handler as *const () as usize;
+            kernels.sa_sigaction = HANDLER.load(Relaxed);
             kernels.sa_flags = (new.sa_flags & !libc::SA_RESETHAND) | libc::SA_SIGINFO;
         }
     }
@@ -212,19 +219,22 @@ fn set(signal: c_int, new: libc::sigaction) -> c_int {
     action(signal, &raw const kernels, ptr::null_mut())
 }
 
-/// The worker that a signal is for, if it is ours.
-pub(super) fn worker_of(info: &libc::siginfo_t) -> Option<&'static Worker> {
+/// The address that a signal carries, if a timer or a queue has sent it.
+fn value(info: &libc::siginfo_t) -> Option<*const c_void> {
     let is_either = info.si_code == libc::SI_TIMER || info.si_code == libc::SI_QUEUE;
     // SAFETY: such signals have a value.
-    let value = || unsafe { info.si_value().sival_ptr };
-    is_either.then(|| kernel::worker(value().cast()))?
+    is_either.then(|| unsafe { info.si_value().sival_ptr }.cast_const())
+}
+
+/// The address of the calling kernel thread's worker, if the signal carries it: then the signal is ours.
+pub(super) fn addressee(info: &libc::siginfo_t) -> Option<*const c_void> {
+    value(info).filter(|&worker| kernel_threads::is_of(worker))
 }
 
 /// Whether a signal was meant for the kernel thread of an earlier leader.
 fn is_stray(info: &libc::siginfo_t) -> bool {
-    let is_either = info.si_code == libc::SI_TIMER || info.si_code == libc::SI_QUEUE;
-    // SAFETY: such signals have a value.
-    is_either && super::is_soul(unsafe { info.si_value().sival_ptr }.cast())
+    value(info)
+        .is_some_and(|worker| !worker.is_null() && worker == LEADERS.load(Relaxed).cast_const())
 }
 
 /// Does with a signal that is not ours what the program's action says.
@@ -257,7 +267,7 @@ fn end_by(signal: c_int, info: &mut libc::siginfo_t) {
             libc::SYS_rt_tgsigqueueinfo,
             [
                 libc::getpid() as usize,
-                kernel::number() as usize,
+                kernel_threads::number() as usize,
                 signal as usize,
                 ptr::from_mut(info) as usize,
                 0,
@@ -269,7 +279,7 @@ fn end_by(signal: c_int, info: &mut libc::siginfo_t) {
 
 /// Takes what is ours of the signals that the calling kernel thread has not got yet, having them blocked.
 pub(super) fn drain(signal: c_int) {
-    let (set, at_once, error) = (bit(signal), [0_i64; 2], state::errno());
+    let (set, at_once, error) = (bit(signal), [0_i64; 2], masks::errno());
     // SAFETY: the kernel reads the set and the time, and writes the signal.
     unsafe {
         let mut foreign = None;
@@ -286,7 +296,7 @@ pub(super) fn drain(signal: c_int) {
             if next::syscall(libc::SYS_rt_sigtimedwait, arguments) <= 0 {
                 break;
             }
-            if worker_of(&info).is_none() && !is_stray(&info) {
+            if addressee(&info).is_none() && !is_stray(&info) {
                 foreign = Some(info);
                 break;
             }
@@ -304,5 +314,5 @@ pub(super) fn drain(signal: c_int) {
             next::syscall(libc::SYS_rt_sigqueueinfo, arguments);
         }
     }
-    state::set_errno(error);
+    masks::set_errno(error);
 }

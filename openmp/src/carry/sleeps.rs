@@ -1,14 +1,14 @@
 //! Short sleeps: a rank that sleeps leaves its worker to others meanwhile.
 //!
-//! It waits for a time, as for any other condition: [`Unrung`](super::words::Unrung) has the time, so that a worker that
+//! It waits for a time, as for any other condition: [`Polled`](super::ownership::Polled) has the time, so that a worker that
 //! finds nothing else sleeps until then and no longer.
 //!
 //! Long sleeps are left to the kernel, which ends them early where a signal's handler has run: a program may sleep for as long
 //! as a handler of its own takes to come. A sleep of some milliseconds ends soon enough by itself.
 
-use super::next::Next;
 use super::yields::{self, give_way};
-use crate::abi::export;
+use crate::system::export;
+use crate::system::next::Next;
 use libc::{clockid_t, timespec, useconds_t};
 use manycore_platform::{Native, Platform};
 use std::ffi::{c_int, c_long};
@@ -16,7 +16,7 @@ use std::ptr;
 use std::time::Duration;
 
 /// Shorter sleeps are short: the watch does nothing about those before they end.
-const SHORT: Duration = super::STALL;
+const SHORT: Duration = super::division::STALL;
 
 static USLEEP: Next = Next::new(c"usleep");
 static NANOSLEEP: Next = Next::new(c"nanosleep");
@@ -57,10 +57,10 @@ fn doze(duration: Duration) -> Option<Duration> {
     yields::leave(|rank| {
         let since = clock(libc::CLOCK_MONOTONIC);
         let end = Native::now() + Native::duration_to_ticks(duration);
-        rank.unrung.set_time(end);
-        yields::worker(rank).let_others_first();
+        rank.polled.set_time(end);
+        rank.worker().let_others_first();
         rank.leave_until(&|| Native::now() >= end);
-        rank.unrung.set(false);
+        rank.polled.set(false);
         // By the clock that the program looks at.
         let slept = clock(libc::CLOCK_MONOTONIC).saturating_sub(since);
         Some(duration.saturating_sub(slept))

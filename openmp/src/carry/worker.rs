@@ -2,20 +2,25 @@
 
 use super::alarm::Alarm;
 use super::division::Part;
-use super::mask::Mask;
+use super::mask::{CHANGES, Mask};
 use super::rank::Rank;
-use super::words::Found;
-use super::{
-    HALL, PATIENCE, POLITENESS, alarm, division, home, kernel, leader_known, pending, ranks, state,
-    switch,
-};
-use crate::environment::{await_core, cores};
+use super::registry::{self, ranks};
+use super::{costs, home, kernel_threads, pending, switch, thread_state};
+use crate::environment::cores::{await_core, cores};
+use crate::system::masks::{ALL, set_mask};
+use crate::words::bell::WORKERS;
 use manycore_platform::{Native, Platform};
 use std::cell::{Cell, UnsafeCell};
+use std::ffi::c_void;
 use std::ptr;
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicPtr, AtomicU64};
 use std::time::Duration;
+
+/// How long a worker leaves others' ranks alone when it has none itself.
+const POLITENESS: Duration = Duration::from_micros(1);
+/// How long a worker that has nothing to do stays awake.
+const PATIENCE: Duration = Duration::from_micros(200);
 
 /// What a kernel thread does between ranks.
 pub(super) struct Worker {
@@ -50,7 +55,11 @@ pub(super) struct Worker {
     yields: Cell<usize>,
 }
 
-// SAFETY: the cells are its own; its stack pointer is also of the rank that it executes.
+// SAFETY: only the worker's kernel thread touches what is not `Sync`: `flags`, `episode`, `part`, `left`, `first`, `stalled`,
+// `cursor`, `next`, `last`, `yields`, and the cells of `mask` and of `alarm` (its signal handlers too); and
+// `stack`, which `enter` writes and `leave` reads. Worker 0 runs on the leader's kernel thread. The next leader
+// acquires, in `claim`, what the last leader has released, and at that time no thread executes worker 0. All other threads read
+// `index`, `thread_pointer`, and atomics.
 unsafe impl Sync for Worker {}
 
 /// The rank that a worker is to run first, until it is cut.
@@ -67,16 +76,16 @@ enum First {
 struct Taken(&'static Rank, Option<u64>);
 
 /// The first tick from which on a rank may go on without a bell.
-fn next_unrung() -> u64 {
+fn next_poll() -> u64 {
     ranks()
-        .map(|rank| rank.unrung.time())
+        .map(|rank| rank.polled.time())
         .min()
         .unwrap_or(u64::MAX)
 }
 
 /// Whether a rank may go on now without a bell.
-fn is_any_unrung() -> bool {
-    next_unrung() <= Native::now()
+fn is_any_polled() -> bool {
+    next_poll() <= Native::now()
 }
 
 impl Worker {
@@ -89,7 +98,7 @@ impl Worker {
             current: AtomicPtr::new(ptr::null_mut()),
             alarm: Alarm::new(),
             flags: Cell::new(switch::flags()),
-            mask: Mask::new(state::ALL),
+            mask: Mask::new(ALL),
             episode: Cell::new(0),
             part: Cell::new(Part::default()),
             left: Cell::new(None),
@@ -97,9 +106,14 @@ impl Worker {
             stalled: Cell::new(false),
             cursor: Cell::new(0),
             next: Cell::new(None),
-            last: Cell::new(state::ALL),
+            last: Cell::new(ALL),
             yields: Cell::new(0),
         }
+    }
+
+    /// The worker's address, which signals carry.
+    pub(super) fn address(&self) -> *const c_void {
+        ptr::from_ref(self).cast()
     }
 
     /// Whether this worker has no core any more. The first one always has.
@@ -109,18 +123,23 @@ impl Worker {
 
     /// Takes the rank, if it can go on.
     fn try_take(&self, rank: &'static Rank) -> bool {
-        let may = || self.index == 0 || !rank.homeward.load(Relaxed);
-        rank.word.take(&HALL.rest, may, || rank.goes_on())
+        let may = || self.index == 0 || !rank.pinned.load(Relaxed);
+        rank.word.take(&WORKERS, may, || rank.goes_on())
     }
 
-    /// Takes a rank of this worker's part, in its order, but for the one that it was made to leave. Who has
-    /// opened the episode may be the rank to begin with, and is about to leave its worker: that one is
-    /// waited for, unless it `may_skip` it.
+    /// The rank at a place of this worker's part.
+    fn planned(part: &Part, at: usize) -> Option<&'static Rank> {
+        registry::member(part.member(at)?)
+    }
+
+    /// Takes the next rank of this worker's part, but not the rank that was preempted here. The first rank of the part may have
+    /// opened the episode, and may be about to leave another worker. Then this worker waits for that rank, unless
+    /// it `may_skip` the rank.
     fn take_own(&self, may_skip: bool) -> Option<Taken> {
         let (part, left) = (self.part.get(), self.left.get());
         for at in (0..part.len()).filter(|&at| left != Some(at)) {
             let is_first = at == 0 && part.budget > 0;
-            let Some(rank) = part.rank(at).filter(|rank| self.try_take(rank)) else {
+            let Some(rank) = Self::planned(&part, at).filter(|rank| self.try_take(rank)) else {
                 if is_first && self.first.get() == First::Awaited && !may_skip {
                     return None;
                 }
@@ -153,7 +172,7 @@ impl Worker {
 
     /// Takes any rank that can go on.
     pub(super) fn take_any(&self) -> Option<&'static Rank> {
-        let count = HALL.count.load(Acquire).min(HALL.ranks.len());
+        let count = registry::rank_count();
         let first = self.cursor.get();
         let found = ranks()
             .enumerate()
@@ -171,7 +190,7 @@ impl Worker {
     pub(super) fn pass(&self, rank: &Rank) -> bool {
         let Some(next) = self.take_any() else {
             // This look may have kept another worker from such a rank.
-            HALL.rest.pass_on();
+            WORKERS.ring();
             return false;
         };
         self.next.set(Some(next));
@@ -193,24 +212,24 @@ impl Worker {
         is_last
     }
 
-    /// Executes the rank until it waits, or is made to leave.
-    pub(super) fn run(&self, rank: &'static Rank, budget: Option<u64>) {
+    /// Executes the rank until it waits, or is made to leave. Returns when that was.
+    pub(super) fn run(&'static self, rank: &'static Rank, budget: Option<u64>) -> u64 {
         self.execute(rank, budget);
-        self.has_left(rank);
+        self.has_left(rank)
     }
 
     /// Executes the rank until it goes back to this worker, which has it still.
-    pub(super) fn execute(&self, rank: &'static Rank, budget: Option<u64>) {
+    fn execute(&'static self, rank: &'static Rank, budget: Option<u64>) {
         self.switches.fetch_add(1, Relaxed);
-        rank.worker.set(self);
+        rank.set_worker(self);
         let now = Native::now();
         rank.since.store(now, Relaxed);
         self.current.store(ptr::from_ref(rank).cast_mut(), Relaxed);
         rank.state.put_on(&self.mask);
         self.mask.runs();
-        self.alarm.begin(self, self.mask.get());
+        self.alarm.begin(self.address(), self.mask.get());
         if let Some(budget) = budget {
-            let took = self.alarm.set(self, now, budget);
+            let took = self.alarm.set(self.address(), now, budget);
             rank.lost.set(rank.lost.get() + took);
         }
         // SAFETY: this worker has the rank alone, whose stack was saved.
@@ -225,41 +244,42 @@ impl Worker {
         self.flags.set(flags);
     }
 
-    /// The rank waits.
-    pub(super) fn has_left(&self, rank: &Rank) {
+    /// The rank waits. Returns when it has left.
+    fn has_left(&self, rank: &Rank) -> u64 {
         self.current.store(ptr::null_mut(), Relaxed);
-        let was_cut = self.alarm.rank_has_left();
-        rank.was_cut.set(was_cut);
-        if was_cut {
+        let was_preempted = self.alarm.rank_has_left();
+        rank.was_preempted.set(was_preempted);
+        if was_preempted {
             // The rank's, as its frame has it: the alarm's signal is open again.
             self.mask.set(rank.state.mask());
-            state::set_mask(self.mask.get());
+            set_mask(self.mask.get());
         }
         self.last.set(rank.state.mask());
         // Before another worker may take the rank.
-        rank.state.take_off(&self.mask, was_cut);
+        rank.state.take_off(&self.mask, was_preempted);
         self.mask.looks();
         if self.index >= home::FIRST {
             // No handler of the program's runs with the rank's thread-locals here while others have the rank.
-            state::rest(&self.mask);
+            thread_state::rest(&self.mask);
         }
         let now = Native::now();
         rank.used
             .set(rank.used.get() + (now - rank.since.load(Relaxed)));
-        if was_cut {
-            rank.lost.set(rank.lost.get() + alarm::lateness());
+        if was_preempted {
+            rank.lost.set(rank.lost.get() + costs::LATE.ticks());
             let part = self.part.get();
-            let first = (part.budget > 0).then(|| part.rank(0)).flatten();
+            let first = (part.budget > 0).then(|| Self::planned(&part, 0)).flatten();
             let as_planned = first.is_some_and(|first| ptr::eq(first, rank));
             self.left.set(as_planned.then_some(0));
             self.stalled.set(!as_planned);
         }
-        rank.word.leave(&HALL.rest);
+        rank.word.leave(&WORKERS);
+        now
     }
 
     /// Looks whether another episode has begun. Returns whether it has.
     fn look_at_episode(&self) -> bool {
-        let found = division::of_hall().and_then(|it| it.part(self.index, self.episode.get()));
+        let found = registry::division().and_then(|it| it.part(self.index, self.episode.get()));
         let Some((episode, part)) = found else {
             return false;
         };
@@ -272,55 +292,52 @@ impl Worker {
 
     /// The life of a worker.
     pub(super) fn work(&'static self) -> ! {
-        HALL.workers[self.index].store(ptr::from_ref(self).cast_mut(), Release);
+        registry::add_worker(self);
         if self.index == 0 {
             // The leader comes here when it waits for the first time.
             self.flags.set(switch::flags());
-            self.has_left(leader_known());
+            registry::lead().inspect(|lead| _ = self.has_left(lead.rank));
         } else {
-            kernel::enter(self, self.thread_pointer);
-            self.alarm.make(self);
+            kernel_threads::enter(self.address(), self.thread_pointer);
+            self.alarm.make(self.address());
         }
         let politeness = Native::duration_to_ticks(POLITENESS);
         let patience = Native::duration_to_ticks(PATIENCE);
-        let mut since = Native::now();
+        // Since when the worker has found nothing, and for how long: the clock is not asked again after a rank.
+        let (mut since, mut waited) = (Native::now(), 0);
         loop {
             if let Some(rank) = self.next.take() {
-                self.run(rank, self.part.get().quantum());
-                since = Native::now();
+                (since, waited) = (self.run(rank, self.part.get().quantum()), 0);
                 continue;
             }
             if self.is_revoked() {
-                HALL.rest.pass_on();
-                state::rest(&self.mask);
+                WORKERS.ring();
+                thread_state::rest(&self.mask);
                 // Not among the idle ones: nothing that rings for them concerns it. It holds no rank, and
                 // the first worker always has a core. The allotment wakes it when it has one: that no such
                 // wake-up is lost is `Allotment::await_turn`'s, and checked there.
                 await_core(self.index);
-                since = Native::now();
+                (since, waited) = (Native::now(), 0);
                 continue;
             }
-            let now = Native::now();
             if self.look_at_episode() {
-                since = now;
+                (since, waited) = (Native::now(), 0);
             }
-            let waited = now.saturating_sub(since);
             if let Some(Taken(rank, budget)) = self.take(waited > politeness) {
-                if division::of_hall().is_none_or(|it| it.is_in(self.episode.get())) {
-                    self.run(rank, budget);
-                    since = Native::now();
+                if registry::division().is_none_or(|it| it.is_in(self.episode.get())) {
+                    (since, waited) = (self.run(rank, budget), 0);
                 } else {
                     // It was let go after this worker has looked at the episode. Now its plan may be another.
                     rank.word.put_back();
                 }
                 continue;
             }
-            if self.mask.is_stale(&HALL.changes) {
-                state::rest(&self.mask);
+            if self.mask.is_stale(&CHANGES) {
+                thread_state::rest(&self.mask);
             }
             if waited <= patience {
                 Native::relax();
-            } else if is_any_unrung() {
+            } else if is_any_polled() {
                 // It may go on at any time, and nobody tells. Others may have the core until then, the
                 // worker first whose rank it waits for.
                 std::thread::yield_now();
@@ -328,24 +345,28 @@ impl Worker {
                 self.sleep();
                 since = Native::now();
             }
+            waited = Native::now().saturating_sub(since);
         }
     }
 
     /// Sleeps until something may have changed.
-    fn sleep(&self) {
+    fn sleep(&'static self) {
         // Whoever has no core sleeps elsewhere.
         if self.is_revoked() {
             return;
         }
-        state::rest(&self.mask);
+        thread_state::rest(&self.mask);
         pending::take(self.last.get());
-        let look = || self.take_any();
+        let look = || {
+            let is_polled = || is_any_polled().then_some(None);
+            self.take_any().map(Some).or_else(is_polled)
+        };
         let timeout = || {
-            let until = next_unrung().saturating_sub(Native::now());
+            let until = next_poll().saturating_sub(Native::now());
             let until = Duration::from_nanos(Native::ticks_to_ns(until) as u64);
             Some(until.min(Duration::from_millis(10)))
         };
-        if let Some(Found::Rank(rank)) = HALL.rest.sleep(look, is_any_unrung, timeout) {
+        if let Some(Some(rank)) = WORKERS.sleep(look, timeout) {
             self.run(rank, None);
         }
     }

@@ -17,11 +17,10 @@
 //! here. It can go on at any time, by any worker or at its home, so that others wait for it as for a thread that has no
 //! core.
 
-use super::next::Next;
 use super::rank::Rank;
-use super::worker::Worker;
-use super::{HALL, division, home, next};
-use crate::abi::export;
+use super::{current, home, registry};
+use crate::system::export;
+use crate::system::next::{self, Next};
 use manycore_platform::{Native, Platform};
 use std::ffi::c_int;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -39,9 +38,7 @@ pub(super) fn find() {
 
 /// The rank that the caller is, if a worker executes it.
 pub(super) fn rank() -> Option<&'static Rank> {
-    let rank = crate::context::known()?.carried.get()?;
-    let is_here = worker(rank).index < home::FIRST && crate::crew::forks() == 0;
-    is_here.then_some(rank)
+    current::rank().filter(|rank| rank.worker().index < home::FIRST)
 }
 
 /// Calls `leave` with the calling rank, if that may leave its worker as it is; it may be another's after that. `None`: it
@@ -58,12 +55,6 @@ pub(super) fn leave<R>(leave: impl FnOnce(&'static Rank) -> Option<R>) -> Option
     result
 }
 
-/// The worker that executes the calling rank.
-pub(super) fn worker(rank: &Rank) -> &'static Worker {
-    // SAFETY: workers live for ever; this one executes the caller.
-    unsafe { &*rank.worker.get() }
-}
-
 /// Lets others go on: ranks, and now and then other threads.
 pub(super) fn give_way() {
     if leave(pass).is_none() {
@@ -75,13 +66,13 @@ pub(super) fn give_way() {
 /// Another rank goes on in place of the caller. `None` if no rank can, or if each rank has had its turn, so that other threads
 /// have theirs.
 pub(super) fn pass(rank: &'static Rank) -> Option<()> {
-    if !worker(rank).pass(rank) {
+    if !rank.worker().pass(rank) {
         return None;
     }
     // It may be another worker now.
-    let is_round = worker(rank).count_yield(HALL.size.load(Relaxed));
+    let is_round = rank.worker().count_yield(registry::size());
     if is_round {
-        division::of_hall().inspect(|it| it.found_waiting(false));
+        registry::division().inspect(|it| it.found_waiting(false));
     }
     (!is_round).then_some(())
 }

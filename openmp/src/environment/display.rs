@@ -1,8 +1,9 @@
 //! `OMP_DISPLAY_ENV` and `omp_display_env`.
 
-use super::Settings;
-use crate::icv::{Bind, Kind};
-use crate::report::raw;
+use super::icv::{Bind, Kind};
+use super::parse::Variable;
+use super::{Settings, settings};
+use crate::system::report::raw;
 use std::fmt::Write;
 
 fn bind(bind: Bind) -> &'static str {
@@ -15,8 +16,19 @@ fn bind(bind: Bind) -> &'static str {
     }
 }
 
-/// Writes what the settings are to standard error, in the form that the specification has.
-pub(crate) fn show(settings: &Settings, verbose: bool) {
+/// Does what `OMP_DISPLAY_ENV` asks for. `is_preloaded` is one of the settings.
+pub(crate) fn display(is_preloaded: bool) {
+    let variable = Variable::new("OMP_DISPLAY_ENV");
+    match variable.text().as_deref() {
+        None | Some("" | "false") => {}
+        Some("true" | "1") => show(settings(), None),
+        Some("verbose") => show(settings(), Some(is_preloaded)),
+        Some(_) => variable.complain("true, false or verbose"),
+    }
+}
+
+/// Writes the settings to standard error, in the form that the specification has. With `is_preloaded` it writes more of them.
+pub(crate) fn show(settings: &Settings, is_preloaded: Option<bool>) {
     let mut text = String::from("\nOPENMP DISPLAY ENVIRONMENT BEGIN\n  _OPENMP = '201511'\n");
     let mut put = |name: &str, value: &str| {
         // Writing to a string does not fail.
@@ -84,7 +96,7 @@ pub(crate) fn show(settings: &Settings, verbose: bool) {
         "DEFAULT"
     };
     put("OMP_TARGET_OFFLOAD", offload);
-    if verbose {
+    if let Some(is_preloaded) = is_preloaded {
         put(
             "GOMP_SPINCOUNT",
             &match settings.patience {
@@ -94,7 +106,7 @@ pub(crate) fn show(settings: &Settings, verbose: bool) {
         );
         put("MANYCORE_VERSION", env!("CARGO_PKG_VERSION"));
         // Whether changes of masks and signals are heard, or the kernel is asked at each switch.
-        put("MANYCORE_PRELOADED", truth(crate::carry::is_heard()));
+        put("MANYCORE_PRELOADED", truth(is_preloaded));
     }
     text.push_str("OPENMP DISPLAY ENVIRONMENT END\n");
     raw(text.as_bytes());

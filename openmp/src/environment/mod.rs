@@ -1,14 +1,17 @@
 //! What the user says by environment variables, and how many cores there are.
 
+pub(crate) mod cores;
 mod display;
+pub(crate) mod icv;
 mod parse;
+pub(crate) mod places;
 
-pub(crate) use display::show;
+pub(crate) use display::{display, show};
 
-use crate::icv::{Bind, Icv, Kind, MOST_LEVELS, Schedule};
-use crate::places::Places;
-use manycore_cores::elastic::{Allotment, Watch};
+use cores::cores;
+use icv::{Bind, Icv, Kind, MOST_LEVELS, Schedule};
 use parse::Variable;
+use places::Places;
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -48,26 +51,6 @@ pub(crate) fn settings() -> &'static Settings {
     static SETTINGS: OnceLock<Settings> = OnceLock::new();
     SETTINGS.get_or_init(read)
 }
-
-/// Called by the loader.
-extern "C" fn on_load() {
-    #[cfg(target_arch = "x86_64")]
-    crate::abi::kmp::check();
-    crate::carry::on_load();
-    crate::ending::attend();
-    let settings = settings();
-    match Variable::new("OMP_DISPLAY_ENV").text().as_deref() {
-        None | Some("" | "false") => {}
-        Some("true" | "1") => show(settings, false),
-        Some("verbose") => show(settings, true),
-        Some(_) => Variable::new("OMP_DISPLAY_ENV").complain("true, false or verbose"),
-    }
-}
-
-#[used]
-// SAFETY: functions in this section are called by the loader, without arguments that are needed.
-#[unsafe(link_section = ".init_array")]
-static ON_LOAD: extern "C" fn() = on_load;
 
 fn read() -> Settings {
     let threads = Variable::new("OMP_NUM_THREADS")
@@ -152,63 +135,4 @@ fn read() -> Settings {
             Some("true" | "1" | "verbose")
         ),
     }
-}
-
-static FOLLOWED: OnceLock<(u32, Option<Watch>, Allotment)> = OnceLock::new();
-
-/// Begins to follow the cores that the system leaves this process, before the first thread is
-/// bound anywhere.
-pub(crate) fn watch_cores() {
-    FOLLOWED.get_or_init(|| {
-        // A signal that the program has blocked in all its threads is not to find the watch's open.
-        let watch = crate::carry::with_signals_blocked(|| Watch::start().ok());
-        heed(watch.as_ref(), true);
-        let allotment = watch.as_ref().map_or_else(
-            || Allotment::new(cores()),
-            |watch| watch.allotment().clone(),
-        );
-        (crate::crew::forks(), watch, allotment)
-    });
-}
-
-/// Whether cores that other processes keep busy count as gone from now on. They do at first.
-#[allow(dead_code, reason = "where ranks cannot be carried nobody says so")]
-pub(crate) fn heed_neighbours(heeds: bool) {
-    if let Some((_, watch, _)) = FOLLOWED.get() {
-        heed(watch.as_ref(), heeds);
-    }
-}
-
-fn heed(watch: Option<&Watch>, heeds: bool) {
-    if let Some(watch) = watch.filter(|_| settings().heeds) {
-        watch.heed_neighbours(heeds);
-    }
-}
-
-/// Cores that this process may use now: by mask, cpuset, quota and neighbours.
-#[inline]
-pub(crate) fn cores() -> usize {
-    static AT_FIRST: OnceLock<usize> = OnceLock::new();
-    match FOLLOWED.get() {
-        Some((_, _, allotment)) => allotment.cores(),
-        None => {
-            *AT_FIRST.get_or_init(|| manycore_cores::topology::Topology::detect().default_threads())
-        }
-    }
-}
-
-/// Sleeps until the worker of this number, from 0, has one of the [`cores`].
-#[allow(
-    dead_code,
-    reason = "where ranks cannot be carried nobody waits for a core"
-)]
-pub(crate) fn await_core(worker: usize) {
-    if let Some((_, _, allotment)) = FOLLOWED.get() {
-        allotment.await_turn(worker, || false);
-    }
-}
-
-/// CPUs that the calling thread's mask allows, which the interface calls processors.
-pub(crate) fn processors() -> usize {
-    crate::places::mask().len().max(1)
 }

@@ -1,8 +1,8 @@
 //! Reading one variable. What cannot be read is named on standard error, and ignored.
 
-use crate::icv::{Bind, Kind, Schedule};
-use crate::places::Places;
-use crate::report::line;
+use super::icv::{Bind, Kind, Schedule};
+use super::places::Places;
+use crate::system::report::line;
 use std::time::Duration;
 
 /// An environment variable of the user's.

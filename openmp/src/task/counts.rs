@@ -20,7 +20,7 @@ const FRESH: u64 = LENT * (CHILD + REFERENCE) + REFERENCE;
 
 /// See the module.
 #[repr(C)]
-pub(super) struct Counts {
+pub(crate) struct Counts {
     /// How many of the lent children were made; only the task's thread reads and writes it.
     made: Cell<u64>,
     /// In another line than what the task's thread uses.
@@ -31,7 +31,7 @@ pub(super) struct Counts {
 struct Line(AtomicU64);
 
 impl Counts {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             word: Line(AtomicU64::new(FRESH)),
             made: Cell::new(0),
@@ -40,7 +40,7 @@ impl Counts {
 
     /// The task's thread makes a child.
     #[inline]
-    pub(super) fn add_child(&self) {
+    pub(crate) fn add_child(&self) {
         let made = self.made.get() + 1;
         self.made.set(made);
         if made == LENT {
@@ -52,44 +52,44 @@ impl Counts {
 
     /// Whether all children have ended. The task's thread asks, or another while it waits.
     #[inline]
-    pub(super) fn has_no_children(&self) -> bool {
+    pub(crate) fn has_no_children(&self) -> bool {
         // Acquire: what they did.
         self.word.0.load(Acquire) / CHILD == LENT - self.made.get()
     }
 
     /// A child has ended, whose memory is still needed.
-    pub(super) fn end_child(&self) {
+    pub(crate) fn end_child(&self) {
         // AcqRel: the parent sees what the child did.
         self.word.0.fetch_sub(CHILD, AcqRel);
     }
 
     /// A child has ended, and its memory is not needed. Whether nothing keeps the task now.
-    pub(super) fn drop_child(&self) -> bool {
+    pub(crate) fn drop_child(&self) -> bool {
         self.take(CHILD + REFERENCE)
     }
 
     /// Somebody who knows that the task is there keeps it.
-    pub(super) fn keep(&self) {
+    pub(crate) fn keep(&self) {
         // Relaxed: whoever has a reference may make another.
         self.word.0.fetch_add(REFERENCE, Relaxed);
     }
 
     /// A reference goes. Whether nothing keeps the task now.
-    pub(super) fn drop_one(&self) -> bool {
+    pub(crate) fn drop_one(&self) -> bool {
         self.take(REFERENCE)
     }
 
     /// Whether the task, which makes no more children, is kept by itself alone: by no child whose
     /// memory is there, and no reference.
     #[inline]
-    pub(super) fn is_alone(&self) -> bool {
+    pub(crate) fn is_alone(&self) -> bool {
         // Acquire: what children did with it.
         self.word.0.load(Acquire) == FRESH - self.made.get() * (CHILD + REFERENCE)
     }
 
     /// The task has ended: its own reference goes, and what was lent and not used. Whether nothing
     /// keeps it now.
-    pub(super) fn end(&self) -> bool {
+    pub(crate) fn end(&self) -> bool {
         self.take((LENT - self.made.get()) * (CHILD + REFERENCE) + REFERENCE)
     }
 

@@ -1,7 +1,5 @@
 //! Groups of tasks.
 
-use super::wait::help_until;
-use crate::context::Context;
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
@@ -19,13 +17,14 @@ pub(crate) struct Group {
     pub(crate) reductions: AtomicPtr<usize>,
 }
 
-// SAFETY: `previous` is not written, and lives longer.
+// SAFETY: all fields but `previous` are atomics or numbers. `previous` is written before another thread knows the group, and
+// leads to a group that lives longer.
 unsafe impl Sync for Group {}
-// SAFETY: the same.
+// SAFETY: a group belongs to no thread: the last `Arc` of a region's may be dropped by any member.
 unsafe impl Send for Group {}
 
 impl Group {
-    fn new(previous: *const Self, workshare: bool) -> Self {
+    pub(crate) fn new(previous: *const Self, workshare: bool) -> Self {
         Self {
             previous,
             unfinished: AtomicUsize::new(0),
@@ -62,36 +61,22 @@ impl Group {
     }
 
     /// A task is made in it, by a task in it or by the one that has begun it.
-    pub(super) fn enter(&self) {
+    pub(crate) fn enter(&self) {
         // Relaxed: the task is handed on by a queue's lock.
         self.unfinished.fetch_add(1, Relaxed);
     }
 
+    /// Whether all of its tasks have ended.
+    pub(crate) fn is_over(&self) -> bool {
+        // Acquire: what its tasks did.
+        self.unfinished.load(Acquire) == 0
+    }
+
     /// One of its tasks has ended. The group may be gone at once.
-    pub(super) fn leave(&self) {
+    pub(crate) fn leave(&self) {
         // AcqRel: what the task did is seen when the group is left.
         self.unfinished.fetch_sub(1, AcqRel);
     }
-}
-
-/// `taskgroup`, its beginning.
-pub(crate) fn begin_group(context: &Context, workshare: bool) {
-    let current = &context.task().group;
-    let group = Box::new(Group::new(current.get(), workshare));
-    current.set(Box::into_raw(group));
-}
-
-/// `taskgroup`, its end.
-pub(crate) fn end_group(context: &Context) {
-    let task = context.task();
-    let Some(group) = task.current_group() else {
-        return;
-    };
-    // Acquire: what its tasks did.
-    help_until(context, &|| group.unfinished.load(Acquire) == 0);
-    let group = task.group.replace(group.previous);
-    // SAFETY: made by `begin_group`, and nobody is in it.
-    drop(unsafe { Box::from_raw(group.cast_mut()) });
 }
 
 /// Frees the groups from the innermost on up to `outer`, which a region that was cancelled has left

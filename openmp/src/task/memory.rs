@@ -6,8 +6,9 @@
 //! midst of what others push, and the exchange that pushes cannot be deceived.
 
 use super::{Order, Task};
-use crate::line::Line;
-use crate::report::fatal;
+
+use crate::system::report::fatal;
+use manycore_platform::CachePadded;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_void;
@@ -23,7 +24,7 @@ const COLLECTED: usize = 16;
 
 /// A task's memory.
 #[repr(C, align(64))]
-pub(super) struct Block {
+pub(crate) struct Block {
     /// First, so that a task's address is its block's.
     task: MaybeUninit<Task>,
     inline: MaybeUninit<[u128; INLINE / 16]>,
@@ -32,7 +33,7 @@ pub(super) struct Block {
 }
 
 /// A member's blocks.
-pub(super) struct Home {
+pub(crate) struct Home {
     /// Blocks that are free: the owner's.
     free: Cell<*mut Block>,
     /// All blocks, to be freed at the end: the owner's.
@@ -41,7 +42,7 @@ pub(super) struct Home {
     /// Blocks of another home, which the owner is to give back.
     collected: Collected,
     /// Free blocks that others have given back.
-    returned: Line<AtomicPtr<Block>>,
+    returned: CachePadded<AtomicPtr<Block>>,
 }
 
 /// Blocks of one home.
@@ -52,13 +53,15 @@ struct Collected {
     count: Cell<usize>,
 }
 
-// SAFETY: the cells are the owner's alone, and blocks are one thread's at a time.
+// SAFETY: `free`, `all` and `collected` are touched by the member whose home it is alone, in `put`, `refill`, `take_back` and
+// `collect`. Others push to `returned` alone, which is an atomic: the blocks that they push are theirs before and the owner's
+// after the exchange.
 unsafe impl Sync for Home {}
-// SAFETY: the same.
+// SAFETY: a team's members are other threads in another region; the barrier at its end orders them. Blocks belong to no thread.
 unsafe impl Send for Home {}
 
 impl Home {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             free: Cell::new(ptr::null_mut()),
             all: UnsafeCell::new(vec![]),
@@ -68,13 +71,13 @@ impl Home {
                 last: Cell::new(ptr::null_mut()),
                 count: Cell::new(0),
             },
-            returned: Line(AtomicPtr::new(ptr::null_mut())),
+            returned: CachePadded::new(AtomicPtr::new(ptr::null_mut())),
         }
     }
 
     /// Puts a task into a block. The owner calls it.
     #[inline(always)]
-    pub(super) fn put(&self, task: impl FnOnce() -> Task) -> NonNull<Task> {
+    pub(crate) fn put(&self, task: impl FnOnce() -> Task) -> NonNull<Task> {
         let mut block = self.free.get();
         if block.is_null() {
             block = self.refill();
@@ -111,7 +114,7 @@ impl Home {
     /// # Safety
     ///
     /// The task is of this home, and nobody has it any more.
-    pub(super) unsafe fn take_back(&self, task: NonNull<Task>) {
+    pub(crate) unsafe fn take_back(&self, task: NonNull<Task>) {
         let block = task.as_ptr().cast::<Block>();
         // SAFETY: by the caller's word.
         unsafe {
@@ -137,7 +140,7 @@ impl Home {
     /// # Safety
     ///
     /// The task is in a block, and nobody has it any more.
-    pub(super) unsafe fn collect(&self, task: NonNull<Task>) {
+    pub(crate) unsafe fn collect(&self, task: NonNull<Task>) {
         let block = task.as_ptr().cast::<Block>();
         let collected = &self.collected;
         // SAFETY: by the caller's word.
@@ -184,7 +187,7 @@ impl Block {
     /// # Safety
     ///
     /// The task is in a block, and nobody has it any more.
-    pub(super) unsafe fn give_back(task: NonNull<Task>) {
+    pub(crate) unsafe fn give_back(task: NonNull<Task>) {
         let block = task.as_ptr().cast::<Self>();
         // SAFETY: by the caller's word; the home lives as long as the team.
         unsafe {
@@ -200,7 +203,7 @@ impl Block {
     ///
     /// The order is as compiled programs make it, the task lies in a block, and nobody else knows
     /// it.
-    pub(super) unsafe fn copy_arguments(task: NonNull<Task>, order: &Order) {
+    pub(crate) unsafe fn copy_arguments(task: NonNull<Task>, order: &Order) {
         let block = task.as_ptr().cast::<Self>();
         // SAFETY: by the caller's word.
         unsafe {
@@ -230,14 +233,14 @@ impl Block {
 }
 
 /// Where a task's arguments are.
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     pointer: *mut c_void,
     /// The layout of the arguments' own memory, if they have any.
     layout: Option<Layout>,
 }
 
 impl Arguments {
-    pub(super) const NONE: Self = Self {
+    pub(crate) const NONE: Self = Self {
         pointer: ptr::null_mut(),
         layout: None,
     };
@@ -259,7 +262,7 @@ impl Arguments {
         }
     }
 
-    pub(super) fn pointer(&self) -> *mut c_void {
+    pub(crate) fn pointer(&self) -> *mut c_void {
         self.pointer
     }
 }

@@ -5,7 +5,7 @@
 //! a position was pushed after a certain time.
 
 use super::Task;
-use crate::lock::Guarded;
+use crate::words::lock::Guarded;
 use manycore_platform::{Native, Platform};
 use std::collections::VecDeque;
 use std::ptr::NonNull;

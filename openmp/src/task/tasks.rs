@@ -10,9 +10,9 @@
 use super::Task;
 use super::memory::{Block, Home};
 use super::queue::Queue;
-use crate::line::Line;
-use crate::lock::Guarded;
-use manycore_platform::{Native, Platform};
+
+use crate::words::lock::Guarded;
+use manycore_platform::{CachePadded, Native, Platform};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
 use std::ptr::NonNull;
@@ -26,9 +26,9 @@ const MOST_LIVE: usize = 64;
 
 /// What a member has: lines of its own, and lines that others write.
 struct Member {
-    own: Line<Counts>,
-    queue: Line<Queue>,
-    home: Line<Home>,
+    own: CachePadded<Counts>,
+    queue: CachePadded<Queue>,
+    home: CachePadded<Home>,
 }
 
 struct Counts {
@@ -42,11 +42,14 @@ pub(crate) struct Tasks {
     members: Box<[Member]>,
     /// Whether there ever was a task.
     used: AtomicBool,
-    shared: Line<Shared>,
+    shared: CachePadded<Shared>,
     urgent: Guarded<Urgent>,
     /// With it dependences are changed, and looked at.
-    links: Guarded<()>,
+    links: Guarded<Key>,
 }
+
+/// Whoever has the key has the lock of dependences. Each lock has one key.
+pub(crate) struct Key(());
 
 /// Words that all members look at.
 struct Shared {
@@ -83,24 +86,24 @@ impl Urgent {
 impl Tasks {
     pub(crate) fn new(size: u32) -> Self {
         let member = |_| Member {
-            own: Line(Counts {
+            own: CachePadded::new(Counts {
                 made: AtomicUsize::new(0),
                 ended: AtomicUsize::new(0),
             }),
-            queue: Line(Queue::new()),
-            home: Line(Home::new()),
+            queue: CachePadded::new(Queue::new()),
+            home: CachePadded::new(Home::new()),
         };
         Self {
             members: (0..=size).map(member).collect(),
             used: AtomicBool::new(false),
-            shared: Line(Shared {
+            shared: CachePadded::new(Shared {
                 nonempty: AtomicUsize::new(0),
                 urgent: AtomicUsize::new(0),
                 choosy: AtomicUsize::new(0),
                 pushes: AtomicUsize::new(0),
             }),
             urgent: Guarded::new(Urgent::default()),
-            links: Guarded::new(()),
+            links: Guarded::new(Key(())),
         }
     }
 
@@ -112,13 +115,13 @@ impl Tasks {
 
     /// Where the blocks of a member's tasks come from.
     #[inline]
-    pub(super) fn home(&self, member: u32) -> &Home {
+    pub(crate) fn home(&self, member: u32) -> &Home {
         &self.members[member as usize].home
     }
 
     /// The end of a member's queue.
     #[inline]
-    pub(super) fn end_of(&self, member: u32) -> usize {
+    pub(crate) fn end_of(&self, member: u32) -> usize {
         self.members[member as usize].queue.end()
     }
 
@@ -141,7 +144,7 @@ impl Tasks {
 
     /// Whether there are so many tasks that the member runs its next one at once. Tasks that wait for
     /// others are in no queue: with `dependent` they count as well.
-    pub(super) fn is_crowded(&self, member: u32, dependent: bool) -> bool {
+    pub(crate) fn is_crowded(&self, member: u32, dependent: bool) -> bool {
         let most = MOST_LIVE * (self.members.len() - 1);
         self.members[member as usize].queue.count() >= MOST_READY
             || (dependent && self.live() > most)
@@ -149,7 +152,7 @@ impl Tasks {
     }
 
     /// A task is made by the member, which runs a task of this team.
-    pub(super) fn count_made(&self, member: u32) {
+    pub(crate) fn count_made(&self, member: u32) {
         if !self.used.load(Relaxed) {
             // Relaxed: published as the count is.
             self.used.store(true, Relaxed);
@@ -161,7 +164,7 @@ impl Tasks {
     }
 
     /// A task has ended. A full fence, too: whether all have is looked at after it.
-    pub(super) fn count_ended(&self, member: Option<u32>) {
+    pub(crate) fn count_ended(&self, member: Option<u32>) {
         self.member(member).own.ended.fetch_add(1, SeqCst);
     }
 
@@ -170,7 +173,7 @@ impl Tasks {
     /// # Safety
     ///
     /// As said.
-    pub(super) unsafe fn give_back(&self, member: Option<u32>, task: NonNull<Task>) {
+    pub(crate) unsafe fn give_back(&self, member: Option<u32>, task: NonNull<Task>) {
         // SAFETY: by the caller's word; a member is the owner of its home.
         unsafe {
             let Some(member) = member else {
@@ -186,22 +189,23 @@ impl Tasks {
     }
 
     /// Runs `body` with the lock of dependences.
-    pub(crate) fn linked<R>(&self, body: impl FnOnce() -> R) -> R {
-        self.links.with(|()| body())
+    pub(crate) fn linked<R>(&self, body: impl FnOnce(&mut Key) -> R) -> R {
+        self.links.with(body)
     }
 
-    /// The task makes no further children: its children are no longer to be found by address.
+    /// The task, of this team, makes no further children: its children are no longer to be found by address.
     pub(crate) fn forget_edges(&self, task: &Task) {
         if task.edged.replace(false) {
             // They are let go without the lock: the last reference of a child may go with them.
-            let edges = self.linked(|| task.links().edges.take());
+            // SAFETY: `link` has set `edged`, with the key of this team.
+            let edges = self.linked(|key| unsafe { task.links(key) }.edges.take());
             drop(edges);
         }
     }
 
     /// Nothing keeps the task any more: it is queued, by a member that made it, or ended what kept
     /// it, or by another thread.
-    pub(super) fn push(&self, member: Option<u32>, task: NonNull<Task>) {
+    pub(crate) fn push(&self, member: Option<u32>, task: NonNull<Task>) {
         let shared = &self.shared;
         // SAFETY: it is not queued yet, and lives.
         let priority = unsafe { task.as_ref().priority };
@@ -256,7 +260,6 @@ impl Tasks {
         let own = || {
             self.members[member as usize]
                 .queue
-                .0
                 .pop(0, || self.empties())
         };
         let steal = |step: usize| {
@@ -274,7 +277,7 @@ impl Tasks {
     }
 
     /// A task that descends from `ancestor`, which the member runs.
-    pub(super) fn take_descendant(&self, member: u32, ancestor: &Task) -> Option<NonNull<Task>> {
+    pub(crate) fn take_descendant(&self, member: u32, ancestor: &Task) -> Option<NonNull<Task>> {
         if !self.has_ready() {
             return None;
         }
@@ -295,16 +298,16 @@ impl Tasks {
 
     /// A thread waits for tasks of some kind: until [`unchoosy`](Self::unchoosy), `pushes` changes
     /// after each task that is queued. Returns what it is now.
-    pub(super) fn choosy(&self) -> usize {
+    pub(crate) fn choosy(&self) -> usize {
         self.shared.choosy.fetch_add(1, SeqCst);
         self.pushes()
     }
 
-    pub(super) fn unchoosy(&self) {
+    pub(crate) fn unchoosy(&self) {
         self.shared.choosy.fetch_sub(1, SeqCst);
     }
 
-    pub(super) fn pushes(&self) -> usize {
+    pub(crate) fn pushes(&self) -> usize {
         self.shared.pushes.load(SeqCst)
     }
 }

@@ -3,7 +3,7 @@
 use super::loops::begin;
 use super::static_loops::{Bounds, MODIFIERS, Part, division};
 use super::{Place, export};
-use crate::context::context;
+use crate::team::context::context;
 use std::ffi::c_int;
 
 /// A block for each team of the calling thread's league.

@@ -4,8 +4,8 @@
 //! each iteration of the outermost loop a word that says how far its inner loops have come.
 
 use super::{Place, export};
-use crate::context::{Context, context};
-use crate::share::Share;
+use crate::team::context::{Context, context};
+use crate::team::share::Share;
 use std::ffi::c_int;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::SeqCst;
@@ -60,7 +60,7 @@ export! {
         let count = usize::try_from(count).unwrap_or(0);
         // SAFETY: the compiler's array.
         let dimensions = unsafe { std::slice::from_raw_parts(first, count) };
-        context.team().come(context, |to, _| {
+        context.come(|to| {
             let words = |it: &Dimension| {
                 let span = i128::from(it.upper) - i128::from(it.lower);
                 let trips = match i128::from(it.step) {
@@ -89,7 +89,7 @@ export! {
         let context = context();
         if let Some((word, number)) = current(context).and_then(|share| find(share, values)) {
             let posted = || word.load(SeqCst) >= number;
-            context.team().bell.wait_until(context, &posted);
+            context.team().bell.wait_until(&context.carried, &posted);
         }
     }
 

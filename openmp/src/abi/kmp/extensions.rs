@@ -2,7 +2,7 @@
 
 use super::super::alloc::{omp_aligned_alloc, omp_calloc, omp_free, omp_realloc};
 use super::export;
-use crate::context::context;
+use crate::team::context::context;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::AtomicI32;
 use std::sync::atomic::Ordering::Relaxed;
@@ -13,7 +13,7 @@ const DEFAULT: usize = 1;
 const ALIGN: usize = 16;
 
 /// How long threads stay awake after a region, in ms, as the program would have it. Here they learn nothing
-/// by that: [`spin`](crate::spin) has its own time.
+/// by that: [`spin`](crate::words::spin) has its own time.
 static AWAKE: AtomicI32 = AtomicI32::new(200);
 
 macro_rules! memory {

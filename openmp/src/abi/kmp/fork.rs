@@ -2,10 +2,11 @@
 
 use super::super::teams::{NUM_TEAMS, league, or};
 use super::{Place, export};
-use crate::context::{Context, context};
+use crate::environment::icv::Bind;
 use crate::environment::settings;
-use crate::icv::Bind;
 use crate::region::{self, Wanted};
+use crate::team::context::{Context, context};
+use crate::team::pushed::Pushed;
 use std::ffi::{c_int, c_void};
 
 /// A region's body: it takes the addresses of two numbers of its thread, then what is shared.
@@ -18,15 +19,6 @@ const IN_REGISTERS: usize = 4;
 struct Call {
     body: Body,
     arguments: Vec<*mut c_void>,
-}
-
-/// What `num_threads` and `proc_bind` say of the region that the thread begins next.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Pushed {
-    threads: u32,
-    bind: Option<Bind>,
-    /// Teams of a league, and the limit of each one's threads.
-    teams: (u32, u32),
 }
 
 /// A member's part of a region.
@@ -121,9 +113,9 @@ impl Call {
         others: *const *mut c_void,
     ) -> Self {
         let argument = |at: usize| match at {
-            // SAFETY: by the caller's word.
+            // SAFETY: by the caller's word: `first` has three.
             0..3 => unsafe { *first.add(at) },
-            // SAFETY: as above.
+            // SAFETY: by the caller's word: `others` has the rest.
             _ => unsafe { *others.add(at - 3) },
         };
         let count = usize::try_from(count).unwrap_or(0);

@@ -5,7 +5,7 @@ use super::super::locks::{
     omp_set_nest_lock, omp_test_lock, omp_test_nest_lock, omp_unset_lock, omp_unset_nest_lock,
 };
 use super::{Place, export};
-use crate::lock::WordLock;
+use crate::words::lock::WordLock;
 use std::ffi::c_int;
 
 export! {

@@ -3,9 +3,9 @@
 use super::super::loops::{Chunk, by_runtime, current, next, next_ordered, plan};
 use super::static_loops::{Bounds, MODIFIERS};
 use super::{Place, export, leave_open};
-use crate::context::context;
-use crate::report::fatal;
-use crate::share::{Deal, Space};
+use crate::system::report::fatal;
+use crate::team::context::context;
+use crate::team::share::{Deal, Space};
 use std::ffi::c_int;
 
 /// What is added to a schedule's number in a loop with ordered regions.
@@ -42,7 +42,7 @@ pub(super) fn begin(number: c_int, bounds: Bounds, chunk: u64) {
         step: bounds.step as u64,
         trips: bounds.trips(),
     };
-    context.team().come(context, |to, _| {
+    context.come(|to| {
         plan(to, space, schedule.0, schedule.1);
         to.ordered = is_ordered;
     });
@@ -74,7 +74,7 @@ macro_rules! names {
                 };
                 let given = if share.plan().ordered { next_ordered(context) } else { next(context) };
                 if given.is_none() {
-                    context.team().leave(context);
+                    context.leave();
                     return 0;
                 }
                 let (space, (from, to)) = (share.plan().space, context.seat.chunk.get());

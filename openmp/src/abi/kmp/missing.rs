@@ -1,7 +1,7 @@
 //! LLVM's functions that are not here. A program that has them would find LLVM's own library behind this
 //! one, and two runtimes would be in one program. So what it imports is looked at when it starts.
 
-use crate::report::fatal;
+use crate::system::report::fatal;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 

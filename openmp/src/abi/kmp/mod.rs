@@ -19,13 +19,11 @@ mod tasks;
 mod threadprivate;
 mod unsupported;
 
-pub(crate) use fork::Pushed;
 pub(crate) use missing::check;
-pub(crate) use tasks::{discard, handle};
-pub(crate) use threadprivate::Copies;
+pub(crate) use tasks::handle;
 
 use super::export;
-use crate::context::Context;
+use crate::team::context::Context;
 
 /// A description of a place in the source; never looked at.
 type Place = *const u8;
@@ -33,6 +31,6 @@ type Place = *const u8;
 /// A loop that its member left early, by a cancellation, is left now.
 fn leave_open(context: &Context) {
     if !context.seat.share.get().is_null() {
-        context.team().leave(context);
+        context.leave();
     }
 }

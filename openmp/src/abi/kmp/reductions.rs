@@ -1,14 +1,13 @@
 //! Reductions over tasks. Each member has a part for each variable; where the group ends, all parts are
 //! combined with the variable.
 //!
-//! The parts are found by libgomp's description ([`reduction`](crate::reduction)), whose word for an
+//! The parts are found by libgomp's description ([`reduction`](crate::tasking::reduction)), whose word for an
 //! allocator leads to what LLVM's programs say beside it.
 
 use super::super::loops::{Extras, begin_with};
 use super::{Place, export};
-use crate::context::{Context, context};
-use crate::reduction;
-use crate::task;
+use crate::tasking::{end_group as end_tasks, meet, reduction};
+use crate::team::context::{Context, context};
 use std::ffi::{c_int, c_void};
 use std::ops::Range;
 use std::ptr;
@@ -189,7 +188,7 @@ unsafe fn forget(words: *mut usize) {
 pub(super) fn end_group(context: &Context) {
     let group = context.task().current_group();
     let words = group.map_or(ptr::null_mut(), |group| group.reductions.load(SeqCst));
-    task::end_group(context);
+    end_tasks(context);
     if !words.is_null() {
         // SAFETY: registered by `__kmpc_taskred_init`, once a group.
         unsafe {
@@ -231,7 +230,7 @@ unsafe fn reduce_in_share<T: Copy + Into<Reduced>>(count: c_int, first: *const T
     };
     // The first member registers the parts of all.
     begin_with(context, &extras, |_| ());
-    context.team().leave(context);
+    context.leave();
     // A part is used by tasks that its member runs, which it does after this.
     // SAFETY: registered.
     unsafe { begin(words, context.id()..context.id() + 1) };
@@ -269,9 +268,9 @@ export! {
         let context = context();
         let group = context.task().current_group();
         let words = group.map_or(ptr::null_mut(), |group| group.reductions.load(SeqCst));
-        task::end_group(context);
+        end_tasks(context);
         // The tasks of all members have ended.
-        context.team().barrier.wait(context, context.team(), false);
+        meet(context, false);
         if words.is_null() {
             return;
         }

@@ -1,9 +1,9 @@
 //! Loops whose iterations are divided beforehand: no member waits for another.
 
 use super::{Place, export};
-use crate::context::{Context, context};
-use crate::report::fatal;
-use crate::share::block;
+use crate::system::report::fatal;
+use crate::team::context::{Context, context};
+use crate::team::share::block;
 use std::ffi::c_int;
 
 /// Schedules by their numbers: chunks in turn, a block each, and the same among a league's teams.

@@ -3,9 +3,10 @@
 use super::super::loops::current;
 use super::super::sync::{cancel, cancellation_point, claim_single, come_to_barrier};
 use super::{Place, export, leave_open};
-use crate::context::{Context, context};
-use crate::lock::WordLock;
-use crate::report::{fatal, line};
+use crate::system::report::{fatal, line};
+use crate::tasking::meet;
+use crate::team::context::{Context, context};
+use crate::words::lock::WordLock;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -41,7 +42,7 @@ export! {
     fn __kmpc_cancel_barrier(_place: Place, _number: c_int) -> c_int {
         let context = context();
         leave_open(context);
-        c_int::from(context.team().barrier.wait(context, context.team(), true))
+        c_int::from(meet(context, true))
     }
 
     fn __kmpc_cancel(_place: Place, _number: c_int, kind: c_int) -> c_int {
@@ -76,25 +77,25 @@ export! {
     ) {
         let context = context();
         let team = context.team();
-        team.come(context, |_, _| ());
+        context.come(|_| ());
         if let Some(share) = current(context) {
             if is_source != 0 {
                 share.copied.store(data.cast(), SeqCst);
                 team.bell.ring();
             } else {
                 let copied = || share.copied.load(SeqCst);
-                team.bell.wait_until(context, &|| !copied().is_null());
+                team.bell.wait_until(&context.carried, &|| !copied().is_null());
                 // SAFETY: the compiler's function; the source waits for all at the barrier below.
                 unsafe { copy(data, copied().cast()) };
             }
         }
-        team.leave(context);
-        team.barrier.wait(context, team, false);
+        context.leave();
+        meet(context, false);
     }
 
     fn __kmpc_critical(_place: Place, _number: c_int, words: *mut c_void) {
         // SAFETY: the compiler's words.
-        unsafe { lock(words) }.lock(context());
+        unsafe { lock(words) }.lock(&context().carried);
     }
 
     fn __kmpc_critical_with_hint(place: Place, number: c_int, words: *mut c_void, _hint: u32) {
@@ -103,7 +104,7 @@ export! {
 
     fn __kmpc_end_critical(_place: Place, _number: c_int, words: *mut c_void) {
         // SAFETY: the compiler's words.
-        unsafe { lock(words) }.unlock();
+        unsafe { lock(words) }.unlock(&context().carried);
     }
 
     // All members add up what they have, one after another: the answer 1 says so.

@@ -2,11 +2,11 @@
 
 use super::super::tasks::Division;
 use super::{Place, export};
-use crate::context::{Context, context};
 use crate::environment::settings;
-use crate::report::fatal;
+use crate::system::report::fatal;
 use crate::task::{self, Order};
-use crate::team::Outlined;
+use crate::tasking;
+use crate::team::context::{Context, context};
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -140,16 +140,14 @@ unsafe extern "C" fn run(task: *mut c_void) {
     }
 }
 
-/// The task is dropped before it begins, if it is one of these.
+/// The task is dropped before it begins.
 ///
 /// # Safety
 ///
-/// A task's function and its argument; nobody else has it.
-pub(crate) unsafe fn discard(function: Outlined, data: *mut c_void) {
-    if function as usize == run as *const () as usize {
-        // SAFETY: made by `order`.
-        unsafe { finish(data.cast()) };
-    }
+/// `task` is the argument of a task of [`order`], which no thread runs.
+unsafe fn discard(task: *mut c_void) {
+    // SAFETY: made by `order`.
+    unsafe { finish(task.cast()) };
 }
 
 /// The task's function has returned: calls it again as often as it wants that.
@@ -191,6 +189,7 @@ unsafe fn order(task: *mut Task, deferred: bool, depend: *mut *mut c_void) -> Or
             0
         },
         depend,
+        discard: Some(discard),
         event: head.event.cast(),
     }
 }
@@ -327,7 +326,7 @@ impl Loop {
                 if let Some(duplicate) = self.duplicate {
                     duplicate(task, first, c_int::from(is_last));
                 }
-                task::make(context, &order(task, self.deferred, ptr::null_mut()));
+                tasking::make(context, &order(task, self.deferred, ptr::null_mut()));
             }
             begin = end;
         }
@@ -374,7 +373,7 @@ export! {
             if (*head(task)).begun {
                 (*head(task)).again = true;
             } else {
-                task::make(context(), &order(task, true, ptr::null_mut()));
+                tasking::make(context(), &order(task, true, ptr::null_mut()));
             }
         }
         0
@@ -398,7 +397,7 @@ export! {
         // SAFETY: the compiler's arrays; of `__kmpc_omp_task_alloc`.
         unsafe {
             Depend::with([(count, list), (more, others)], |depend| {
-                task::make(context(), &order(task, true, depend));
+                tasking::make(context(), &order(task, true, depend));
             });
         }
         0
@@ -412,7 +411,7 @@ export! {
         unsafe {
             Depend::with([(count, list), (more, others)], |depend| {
                 if !depend.is_null() {
-                    task::wait_for_dependences(context(), depend);
+                    tasking::wait_for_dependences(context(), depend);
                 }
             });
         }
@@ -430,7 +429,7 @@ export! {
         // SAFETY: of `__kmpc_omp_task_alloc`.
         unsafe {
             (*head(task)).begun = true;
-            task::begin_here(context(), &order(task, false, ptr::null_mut()));
+            tasking::begin_here(context(), &order(task, false, ptr::null_mut()));
         }
     }
 
@@ -438,13 +437,13 @@ export! {
         // SAFETY: begun by the function above.
         unsafe {
             go_on(task);
-            task::end_here(context());
+            tasking::end_here(context());
             finish(task);
         }
     }
 
     fn __kmpc_omp_taskwait(_place: Place, _number: c_int) -> c_int {
-        task::wait(context());
+        tasking::wait(context());
         0
     }
 
@@ -453,7 +452,7 @@ export! {
     }
 
     fn __kmpc_taskgroup(_place: Place, _number: c_int) {
-        task::begin_group(context(), false);
+        tasking::begin_group(context(), false);
     }
 
     fn __kmpc_end_taskgroup(_place: Place, _number: c_int) {
@@ -476,7 +475,7 @@ export! {
     ) {
         let context = context();
         if nogroup == 0 {
-            task::begin_group(context, false);
+            tasking::begin_group(context, false);
         }
         let it = Loop { first, lower, upper, step, deferred: deferred != 0, duplicate };
         let members = u64::from(context.team().size);
@@ -488,7 +487,7 @@ export! {
         // SAFETY: as compiled programs make it.
         unsafe { it.run(context, divide) };
         if nogroup == 0 {
-            task::end_group(context);
+            tasking::end_group(context);
         }
     }
 }

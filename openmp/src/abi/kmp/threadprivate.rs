@@ -6,16 +6,14 @@
 //! long as the thread.
 
 use super::{Place, export};
-use crate::context::context;
-use crate::lock::Guarded;
-use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
-use std::collections::HashMap;
+use crate::team::context::context;
+use crate::team::copies::{Copy, Destructor};
+use crate::words::lock::Guarded;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 
 type Constructor = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
 type CopyConstructor = unsafe extern "C" fn(*mut c_void, *mut c_void) -> *mut c_void;
-type Destructor = unsafe extern "C" fn(*mut c_void);
 
 /// What is known of a variable.
 #[derive(Clone, Copy)]
@@ -30,31 +28,6 @@ struct Variable {
 }
 
 static VARIABLES: Guarded<Vec<Variable>> = Guarded::new(vec![]);
-
-/// Copies are aligned as any variable may be.
-const ALIGN: usize = 64;
-
-/// A thread's copies, by the variables' addresses.
-#[derive(Default)]
-pub(crate) struct Copies(HashMap<usize, Copy>);
-
-struct Copy {
-    memory: *mut u8,
-    layout: Layout,
-    destructor: Option<Destructor>,
-}
-
-impl Drop for Copy {
-    fn drop(&mut self) {
-        // SAFETY: made with this layout, and nobody else has it.
-        unsafe {
-            if let Some(destructor) = self.destructor {
-                destructor(self.memory.cast());
-            }
-            dealloc(self.memory, self.layout);
-        }
-    }
-}
 
 /// The variable, known from now on.
 fn variable(original: usize, bytes: usize) -> Variable {
@@ -80,34 +53,20 @@ fn variable(original: usize, bytes: usize) -> Variable {
     })
 }
 
-impl Copy {
-    fn of(variable: Variable, bytes: usize) -> Self {
-        let Ok(layout) = Layout::from_size_align(bytes.max(1), ALIGN) else {
-            crate::report::fatal(format_args!(
-                "a variable of {bytes} bytes for each thread; expected fewer"
-            ));
-        };
-        // SAFETY: at least a byte.
-        let memory = unsafe { alloc(layout) };
-        if memory.is_null() {
-            handle_alloc_error(layout);
-        }
-        let first = variable.first.unwrap_or_default();
-        // SAFETY: the memory has so many bytes; constructors are the compiler's, for such a variable.
-        unsafe {
-            ptr::copy_nonoverlapping(first.as_ptr(), memory, bytes.min(first.len()));
-            match (variable.constructor, variable.copy) {
-                (Some(constructor), _) => _ = constructor(memory.cast()),
-                (None, Some(copy)) => _ = copy(memory.cast(), variable.original as *mut c_void),
-                (None, None) => {}
-            }
-        }
-        Self {
-            memory,
-            layout,
-            destructor: variable.destructor,
+/// A thread's copy of the variable.
+fn copy(variable: Variable, bytes: usize) -> Copy {
+    let copy = Copy::new(bytes, variable.destructor);
+    let (memory, first) = (copy.memory(), variable.first.unwrap_or_default());
+    // SAFETY: the memory has so many bytes; constructors are the compiler's, for such a variable.
+    unsafe {
+        ptr::copy_nonoverlapping(first.as_ptr(), memory, bytes.min(first.len()));
+        match (variable.constructor, variable.copy) {
+            (Some(constructor), _) => _ = constructor(memory.cast()),
+            (None, Some(copy)) => _ = copy(memory.cast(), variable.original as *mut c_void),
+            (None, None) => {}
         }
     }
+    copy
 }
 
 export! {
@@ -131,12 +90,12 @@ export! {
             variable(original as usize, bytes);
             return original;
         }
-        let known = context.copies.borrow().0.get(&(original as usize)).map(|it| it.memory);
+        let known = context.copies.borrow().get(&(original as usize)).map(Copy::memory);
         known.unwrap_or_else(|| {
             // Made while nothing is borrowed: a constructor may ask for other variables.
-            let copy = Copy::of(variable(original as usize, bytes), bytes);
-            let memory = copy.memory;
-            context.copies.borrow_mut().0.insert(original as usize, copy);
+            let copy = copy(variable(original as usize, bytes), bytes);
+            let memory = copy.memory();
+            context.copies.borrow_mut().insert(original as usize, copy);
             memory
         })
     }

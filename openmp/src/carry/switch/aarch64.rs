@@ -59,6 +59,7 @@ macro_rules! detach {
             crate::carry::switch::processor::save!(),
             "mov sp, x1",
             "mov x19, x4",
+            "mov x20, x5",
             // A release: what was saved is seen by whoever finds the value.
             "stlr w3, [x2]",
             // futex(2), a private one: while the word is 0.
@@ -73,9 +74,8 @@ macro_rules! detach {
             "ldar w9, [x19]",
             "cbz w9, 2b",
             "mov x0, x19",
-            "bl {serve}",
+            "blr x20",
             "b 2b",
-            serve = sym crate::carry::home::serve,
         )
     };
 }

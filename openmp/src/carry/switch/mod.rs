@@ -71,13 +71,13 @@ pub(super) unsafe extern "C" fn leave(save: *mut usize, to: usize, thread_pointe
 
 /// Leaves the calling thread's stack and thread-locals to others: saves where it is, as
 /// [`leave`] does, writes `value` to `word`, and sleeps on a stack of its own, without the C library. Whenever
-/// the word at `home` is not 0, it calls [`serve`](super::home::serve) with that address. Returns
+/// the word at `home` is not 0, it calls `serve` with that address. Returns
 /// when another kernel thread goes there.
 ///
 /// # Safety
 ///
 /// `stack` is the end of some bytes that nobody else uses, all signals are blocked, and what is gone
-/// to stays while anybody may go there. `home` is the calling thread's.
+/// to stays while anybody may go there. `home` is the calling thread's, and `serve` an `extern "C"` function for it.
 #[unsafe(naked)]
 pub(super) unsafe extern "C" fn detach(
     save: *mut usize,
@@ -85,6 +85,7 @@ pub(super) unsafe extern "C" fn detach(
     word: *const u32,
     value: u32,
     home: *const u32,
+    serve: *const (),
 ) {
     processor::detach!()
 }

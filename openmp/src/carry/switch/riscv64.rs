@@ -86,6 +86,7 @@ macro_rules! detach {
             crate::carry::switch::processor::save!(),
             "mv sp, a1",
             "mv s1, a4",
+            "mv s2, a5",
             // A release: what was saved is seen by whoever finds the value.
             "fence rw, w",
             "sw a3, 0(a2)",
@@ -102,9 +103,8 @@ macro_rules! detach {
             // An acquire: what the caller has taken.
             "fence r, rw",
             "mv a0, s1",
-            "call {serve}",
+            "jalr s2",
             "j 2b",
-            serve = sym crate::carry::home::serve,
         )
     };
 }

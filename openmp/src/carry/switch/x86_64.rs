@@ -121,6 +121,7 @@ macro_rules! detach {
             crate::carry::switch::processor::save!(),
             "mov rsp, rsi",
             "mov r12, r8",
+            "mov r13, r9",
             "mov [rdx], ecx",
             // futex(2), a private one: while the word is 0.
             "2:",
@@ -133,9 +134,8 @@ macro_rules! detach {
             "cmp dword ptr [r12], 0",
             "je 2b",
             "mov rdi, r12",
-            "call {serve}",
+            "call r13",
             "jmp 2b",
-            serve = sym crate::carry::home::serve,
         )
     };
 }

@@ -197,7 +197,7 @@ fn loops_that_wait_are_told_from_others() {
                 memory: [1, 0, 0, 0],
                 ..zero
             };
-            // SAFETY: as above; it ends, since the word is not 0.
+            // SAFETY: a snippet that touches its `State` only; it ends, since the word is not 0.
             unsafe { snippet(&raw mut state) };
             let mut state = State {
                 begin: state.begin,

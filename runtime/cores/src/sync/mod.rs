@@ -1,5 +1,6 @@
 //! What threads wait by: for runtimes that are written over [`Platform`](manycore_platform::Platform).
 
+mod bell;
 #[cfg(test)]
 mod checked;
 mod events;
@@ -8,6 +9,7 @@ mod parker;
 mod payload;
 mod sleepers;
 
+pub use bell::Bell;
 pub use events::EventCount;
 pub use lock::Lock;
 pub use parker::Parker;

@@ -1,7 +1,8 @@
 //! How those who publish know whether anybody sleeps: one count, in two forms of fences.
 
-use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
+use manycore_platform::{Atomic, AtomicInteger, CachePadded, Native, Ordering, Platform};
 use std::marker::PhantomData;
+use std::sync::atomic;
 
 /// The two fences of a protocol in which one side publishes and then looks whether the other one
 /// sleeps, and the other one says that it sleeps and then looks what was published.
@@ -88,6 +89,12 @@ impl<P: Platform, F: Fences> Sleepers<P, F> {
     #[inline(always)]
     pub fn after_publishing(&self) -> u32 {
         F::publisher::<P>();
+        self.after_fence()
+    }
+
+    /// P3 alone, for a publisher that has made a full fence already.
+    #[inline(always)]
+    pub fn after_fence(&self) -> u32 {
         // Relaxed: ordered by the fences on both sides, and carries no data.
         self.count.load(Ordering::Relaxed)
     }
@@ -102,5 +109,16 @@ impl<P: Platform, F: Fences> Sleepers<P, F> {
         // Relaxed: a publisher that still counts this thread makes one call too many.
         self.count.fetch_sub(1, Ordering::Relaxed);
         result
+    }
+}
+
+impl<F: Fences> Sleepers<Native, F> {
+    /// As [`new`](Self::new), for statics.
+    #[must_use]
+    pub const fn native() -> Self {
+        Self {
+            count: CachePadded::new(atomic::AtomicU32::new(0)),
+            fences: PhantomData,
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! The protocols of `sync` under loom.
 
+mod bell;
 mod events;
 mod lock;
 mod parker;

@@ -1,0 +1,173 @@
+//! Claiming the workers for a team, and carrying its regions.
+
+use super::home::{Home, STACK};
+use super::rank::Rank;
+use super::registry::Lead;
+use super::worker::Worker;
+use super::{
+    code_map, current, kernel_threads, parked, preempt, priority, registry, setxid, signals,
+    switch, thread_state, watchdog,
+};
+use crate::environment::cores::cores;
+use crate::environment::settings;
+use crate::system::masks::with_signals_blocked;
+use crate::system::next::is_preloaded;
+use crate::system::threads::spawn;
+use crate::team::Carrier;
+use crate::team::context::Context;
+use crate::words::Waiter;
+use crate::words::bell::WORKERS;
+use manycore_platform::{Native, Platform};
+use std::ptr;
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
+use std::sync::atomic::{AtomicPtr, AtomicU32};
+
+/// Takes the workers for a team of `size`, if its ranks are to be carried: they are more than the
+/// cores, the processor can do it, and no other thread's team is.
+pub(crate) fn claim(context: &Context, depth: usize, size: u32) -> Option<&'static dyn Carrier> {
+    let wanted = settings().carries && switch::is_possible();
+    let fits = size as usize > cores() && (size as usize) < registry::MOST && depth == 0;
+    // In a child after `fork` the kernel threads that slept for ranks are not there, nor the workers.
+    if !wanted
+        || !fits
+        || context.is_carried()
+        || Native::forks() > 0
+        || priority::is_announced()
+        || !registry::claim(size as usize)
+    {
+        return None;
+    }
+    let lead = lead();
+    lead.rank.is_member(0);
+    lead.rank.state.refresh(true);
+    let worker = lead.worker.address();
+    kernel_threads::enter(worker, switch::thread_pointer());
+    // The leader is on other kernel threads than its own in regions.
+    parked::has_no_cpu();
+    signals::choose(preempt::handler, worker);
+    lead.worker.alarm.make(worker);
+    code_map::refresh(true);
+    Some(lead)
+}
+
+impl Carrier for Lead {
+    fn lead(&self, context: &Context) -> bool {
+        // Before the question: see there.
+        registry::begin_region();
+        if priority::is_announced() {
+            registry::end_region();
+            return false;
+        }
+        let Self { rank, worker } = *self;
+        rank.state.refresh(false);
+        worker.mask.set(rank.state.mask());
+        worker.mask.runs();
+        code_map::refresh(false);
+        start_workers(rank);
+        context.carried.set(Some(rank));
+        rank.begin(Native::now());
+        worker
+            .current
+            .store(ptr::from_ref(rank).cast_mut(), Relaxed);
+        true
+    }
+
+    fn leave(&self, context: &Context) {
+        if let Some(rank) = current::of(context) {
+            context.carried.set(None);
+            // All others have ended the region, so that worker 0 runs none of them.
+            rank.pinned.store(true, Relaxed);
+            rank.wait_once(None);
+            rank.pinned.store(false, Relaxed);
+            self.worker.current.store(ptr::null_mut(), Relaxed);
+            self.worker.alarm.rank_has_left();
+            registry::end_region();
+        }
+    }
+
+    fn release(&self) {
+        kernel_threads::leave();
+        registry::release();
+    }
+
+    fn open_episode(&self, site: usize, begins: bool) {
+        let took = |id| registry::member(id).map_or(0, |rank| rank.took.load(Relaxed));
+        registry::division().inspect(|it| it.next(site, begins, took));
+    }
+
+    fn miss_episode(&self) {
+        registry::division().inspect(|it| it.miss());
+    }
+}
+
+/// The leader's rank and worker. The first call makes them. The caller has claimed the workers.
+fn lead() -> &'static Lead {
+    if let Some(lead) = registry::lead() {
+        // Another thread may lead now.
+        lead.rank.thread_pointer.set(switch::thread_pointer());
+        return lead;
+    }
+    let rank: &'static Rank = Box::leak(Box::new(Rank::new()));
+    let worker = make_first_worker();
+    rank.set_worker(worker);
+    registry::add_rank(rank);
+    let lead = Box::leak(Box::new(Lead { rank, worker }));
+    registry::set_lead(lead);
+    lead
+}
+
+/// Makes worker 0: a thread whose stack and thread-locals the leader's kernel thread has between ranks.
+fn make_first_worker() -> &'static Worker {
+    static READY: AtomicU32 = AtomicU32::new(0);
+    static WORKER: AtomicPtr<Worker> = AtomicPtr::new(ptr::null_mut());
+    with_signals_blocked(|| {
+        spawn("manycore-omp-0", Some(STACK), || {
+            let worker = Box::leak(Box::new(Worker::new(0)));
+            // Relaxed: published by `READY`.
+            WORKER.store(worker, Relaxed);
+            parked::part(worker.stack.get(), &READY, Home::of_this_thread(None));
+            worker.work()
+        });
+    });
+    // It is not long: the thread only has to begin.
+    while READY.load(Acquire) == 0 {
+        std::thread::yield_now();
+    }
+    // The C library has installed its own with the thread above, if not before.
+    setxid::install();
+    if !is_preloaded() {
+        thread_state::be_careful();
+    }
+    // SAFETY: stored before `READY`, and it lives for ever.
+    unsafe { &*WORKER.load(Relaxed) }
+}
+
+/// Makes the calling thread a rank. Returns on a worker.
+pub(crate) fn become_rank(context: &Context) {
+    let rank: &'static Rank = Box::leak(Box::new(Rank::new()));
+    // Nobody rings when this stack is left, which it is without a thread: workers stay awake until one has
+    // taken the rank.
+    rank.polled.set(true);
+    let home = Home::of_this_thread(Some(rank));
+    // Before anybody finds it: it is `RUNNING` until this stack is left.
+    registry::add_rank(rank);
+    WORKERS.ring();
+    parked::part(rank.stack.get(), rank.word.word(), home);
+    // Not before: until here it has no worker, and is a thread as any other for the functions that
+    // ask, which an allocator of the program's may call.
+    context.carried.set(Some(rank));
+    rank.polled.set(false);
+}
+
+/// Starts the workers for the cores there are now.
+fn start_workers(leader: &'static Rank) {
+    let wanted = cores().min(registry::size());
+    while let Some(index) = registry::next_worker(wanted) {
+        with_signals_blocked(|| {
+            spawn("manycore-omp-w", Some(STACK), move || {
+                Box::leak(Box::new(Worker::new(index))).work()
+            });
+        });
+    }
+    watchdog::start(leader);
+}

@@ -1,0 +1,40 @@
+//! The rank that calls.
+
+use super::mask::CHANGES;
+use super::rank::Rank;
+use super::{registry, thread_state};
+use crate::system::masks::{errno, set_errno};
+use crate::system::next;
+use crate::team::context::{Context, known};
+use manycore_platform::{Native, Platform};
+use std::any::Any;
+
+/// The rank that a thread is by its context.
+pub(super) fn of(context: &Context) -> Option<&'static Rank> {
+    let carried: &'static dyn Any = context.carried.get()?;
+    carried.downcast_ref()
+}
+
+/// The rank that the calling thread is, in a region. In a child after `fork` it is a thread of its own: there are no workers.
+pub(super) fn rank() -> Option<&'static Rank> {
+    if Native::forks() > 0 {
+        return None;
+    }
+    of(known()?)
+}
+
+/// The calling thread may have changed its mask or its alternate stack.
+pub(super) fn note() {
+    let Some(rank) = rank() else {
+        return thread_state::note_of_thread();
+    };
+    let (before, error) = (rank.state.mask(), errno());
+    rank.state.note();
+    if rank.state.mask() & !before != 0 {
+        // SAFETY: a call without arguments. Not the C library's, which is another one for ranks.
+        let wait = || _ = unsafe { next::syscall(libc::SYS_sched_yield, [0; 6]) };
+        CHANGES.await_all(registry::workers().map(|worker| &worker.mask), wait);
+    }
+    rank.worker().alarm.has_mask(rank.state.mask());
+    set_errno(error);
+}

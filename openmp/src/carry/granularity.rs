@@ -1,0 +1,96 @@
+//! How often the ranks meet, which says whether a core that is shared with another process is worth
+//! having.
+//!
+//! The other process stops a worker for some milliseconds at a time, with the rank that it executes. If
+//! all ranks meet sooner than that, they wait for this one at each barrier: then a whole core
+//! is better than a whole one and a half. If intervals are longer, the half is a gain.
+//!
+//! What counts is the processor time between two barriers. The time by the clock is longer the more
+//! others run, and would hide what is looked for.
+
+use super::division::Division;
+use super::registry;
+use crate::environment::cores::heed_neighbours;
+use manycore_platform::process::cpu_time;
+use std::ptr;
+use std::time::{Duration, Instant};
+
+/// Intervals shorter than some time slices of the system's.
+const SHORT: Duration = Duration::from_millis(10);
+/// How long meetings are counted.
+const WINDOW: Duration = Duration::from_millis(100);
+/// So many windows without short intervals, and they are over; fewer may be a serial part.
+const LONG: u32 = 10;
+
+/// What was counted last.
+pub(super) struct Granularity {
+    since: Instant,
+    division: *const Division,
+    meetings: u64,
+    used: Duration,
+    windows_without: u32,
+}
+
+impl Granularity {
+    /// The life of a thread that counts, and may wait for the watch of the cores.
+    pub(super) fn count() {
+        let mut granularity = Self::new();
+        loop {
+            std::thread::sleep(WINDOW);
+            granularity.look();
+        }
+    }
+
+    fn new() -> Self {
+        Self {
+            since: Instant::now(),
+            division: ptr::null(),
+            meetings: 0,
+            used: Duration::ZERO,
+            windows_without: 0,
+        }
+    }
+
+    /// Counts, if the window is over, and says whether neighbours are to be heeded.
+    fn look(&mut self) {
+        let (Some(division), Some(used)) = (registry::division(), cpu_time()) else {
+            return;
+        };
+        if self.since.elapsed() < WINDOW {
+            return;
+        }
+        let is_same = ptr::eq(self.division, division);
+        let met = division.meetings().wrapping_sub(self.meetings);
+        let spent = used.saturating_sub(self.used);
+        (self.since, self.division) = (Instant::now(), division);
+        (self.meetings, self.used) = (division.meetings(), used);
+        if is_same {
+            self.windows_without = windows_without(self.windows_without, met, spent);
+            heed_neighbours(self.windows_without < LONG);
+        }
+    }
+}
+
+/// So many windows in a row now had no short intervals.
+fn windows_without(before: u32, met: u64, spent: Duration) -> u32 {
+    let most = SHORT.saturating_mul(u32::try_from(met).unwrap_or(u32::MAX));
+    if met > 0 && spent < most {
+        0
+    } else {
+        before.saturating_add(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_intervals_are_told_from_long_ones() {
+        let spent = Duration::from_millis(150);
+        assert_eq!(windows_without(7, 500, spent), 0);
+        assert_eq!(windows_without(7, 16, spent), 0);
+        assert_eq!(windows_without(7, 15, spent), 8);
+        assert_eq!(windows_without(7, 0, Duration::ZERO), 8);
+    }
+}

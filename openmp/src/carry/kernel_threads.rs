@@ -1,0 +1,89 @@
+//! Kernel threads that execute ranks.
+//!
+//! A kernel thread that executes a rank has the rank's thread pointer, so that no thread-local says which
+//! kernel thread it is. The kernel's number does. This table maps that number to the thread's own
+//! thread pointer and to its worker's address. Signal handlers read it.
+//!
+//! Only the kernel thread itself writes its entry, and its number last. So a thread that finds its own number
+//! reads what it has written itself, in its own program's order, and needs no other order. Another thread
+//! that reads the entry meanwhile finds a number which is not its own, and reads no further.
+
+use crate::system::next;
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicUsize, Ordering, compiler_fence};
+
+/// The most workers at once, with spare workers.
+const MOST: usize = 1024;
+
+struct Entry {
+    /// The kernel's number of the thread; 0: the entry is free.
+    thread: AtomicI32,
+    /// Its own thread pointer.
+    home: AtomicUsize,
+    worker: AtomicPtr<c_void>,
+}
+
+static TABLE: [Entry; MOST] = [const {
+    Entry {
+        thread: AtomicI32::new(0),
+        home: AtomicUsize::new(0),
+        worker: AtomicPtr::new(ptr::null_mut()),
+    }
+}; MOST];
+/// Entries that were ever used.
+static USED: AtomicUsize = AtomicUsize::new(0);
+/// An entry that a thread fills: no kernel thread has this number.
+const TAKEN: i32 = -1;
+
+/// The calling kernel thread's number. The C library's function may answer from a thread-local some day.
+pub(super) fn number() -> libc::pid_t {
+    // SAFETY: a call without arguments.
+    unsafe { next::syscall(libc::SYS_gettid, [0; 6]) as libc::pid_t }
+}
+
+fn mine() -> Option<&'static Entry> {
+    let number = number();
+    let used = USED.load(Relaxed).min(MOST);
+    TABLE[..used]
+        .iter()
+        .find(|entry| entry.thread.load(Relaxed) == number)
+}
+
+/// The calling kernel thread executes ranks for the worker at this address from now on, and has this thread pointer otherwise.
+pub(super) fn enter(worker: *const c_void, home: usize) {
+    leave();
+    let is_taken = |entry: &&Entry| {
+        entry
+            .thread
+            .compare_exchange(0, TAKEN, Relaxed, Relaxed)
+            .is_ok()
+    };
+    let Some((at, entry)) = TABLE.iter().enumerate().find(|(_, entry)| is_taken(entry)) else {
+        crate::system::report::fatal(format_args!("more than {MOST} workers; expected fewer"));
+    };
+    USED.fetch_max(at + 1, Relaxed);
+    entry.home.store(home, Relaxed);
+    entry.worker.store(worker.cast_mut(), Relaxed);
+    // A signal handler of this thread's finds the number after the rest.
+    compiler_fence(Ordering::Release);
+    entry.thread.store(number(), Relaxed);
+}
+
+/// The calling kernel thread executes no ranks any more.
+pub(super) fn leave() {
+    if let Some(entry) = mine() {
+        entry.thread.store(0, Relaxed);
+    }
+}
+
+/// The calling kernel thread's own thread pointer, if it executes ranks.
+pub(super) fn home() -> Option<usize> {
+    mine().map(|entry| entry.home.load(Relaxed))
+}
+
+/// Whether the calling kernel thread executes ranks for the worker at this address.
+pub(super) fn is_of(worker: *const c_void) -> bool {
+    mine().is_some_and(|entry| ptr::eq(entry.worker.load(Relaxed), worker))
+}

@@ -1,0 +1,182 @@
+//! The list of all ranks and workers, and the team that is carried.
+//!
+//! | what | written by |
+//! |---|---|
+//! | ranks, workers | each by the thread that becomes one, once; nothing is removed |
+//! | the leaders' rank and worker | the first leader, once |
+//! | `is_owned`, the team's size and division | the leader that claims, until it releases |
+//! | members | each rank, as it joins the team |
+//! | `is_in_region` | the leader |
+
+use super::division::{self, Division};
+use super::rank::Rank;
+use super::worker::Worker;
+use std::ptr;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize};
+
+/// Ranks that there may be.
+pub(super) const MOST: usize = 1024;
+
+/// A place for one value that lives for ever.
+struct Slot<T: 'static>(AtomicPtr<T>);
+
+impl<T> Slot<T> {
+    const fn new() -> Self {
+        Self(AtomicPtr::new(ptr::null_mut()))
+    }
+
+    fn set(&self, value: &'static T) {
+        // Release: what is in it.
+        self.0.store(ptr::from_ref(value).cast_mut(), Release);
+    }
+
+    fn get(&self) -> Option<&'static T> {
+        // SAFETY: null, or what `set` was given, which lives for ever. Acquire: what is in it.
+        unsafe { self.0.load(Acquire).as_ref() }
+    }
+}
+
+struct Registry {
+    ranks: [Slot<Rank>; MOST],
+    count: AtomicUsize,
+    /// Those of the team that is carried, by number.
+    members: [Slot<Rank>; MOST],
+    /// Workers by number. The workers of homes are not listed.
+    workers: [Slot<Worker>; MOST],
+    /// How many workers were started. Worker 0 counts.
+    started: AtomicUsize,
+    lead: Slot<Lead>,
+    size: AtomicUsize,
+    division: Slot<Division>,
+    is_owned: AtomicBool,
+    is_in_region: AtomicBool,
+}
+
+/// The leader of the carried team. Its rank is the same one whichever thread leads. Worker 0 runs on the leader's kernel thread.
+pub(super) struct Lead {
+    pub(super) rank: &'static Rank,
+    pub(super) worker: &'static Worker,
+}
+
+static REGISTRY: Registry = Registry {
+    ranks: [const { Slot::new() }; MOST],
+    count: AtomicUsize::new(0),
+    members: [const { Slot::new() }; MOST],
+    workers: [const { Slot::new() }; MOST],
+    started: AtomicUsize::new(1),
+    lead: Slot::new(),
+    size: AtomicUsize::new(0),
+    division: Slot::new(),
+    is_owned: AtomicBool::new(false),
+    is_in_region: AtomicBool::new(false),
+};
+
+/// Adds a rank.
+pub(super) fn add_rank(rank: &'static Rank) {
+    let at = REGISTRY.count.fetch_add(1, AcqRel);
+    if at >= MOST {
+        crate::system::report::fatal(format_args!("more than {MOST} ranks; expected fewer"));
+    }
+    REGISTRY.ranks[at].set(rank);
+}
+
+/// How many ranks there are.
+pub(super) fn rank_count() -> usize {
+    REGISTRY.count.load(Acquire).min(MOST)
+}
+
+/// All ranks.
+pub(super) fn ranks() -> impl Iterator<Item = &'static Rank> {
+    REGISTRY.ranks[..rank_count()].iter().filter_map(Slot::get)
+}
+
+/// The rank is member `id` of the team that is carried.
+pub(super) fn set_member(id: usize, rank: &'static Rank) {
+    REGISTRY.members[id].set(rank);
+}
+
+/// Member `id` of the team that is carried.
+pub(super) fn member(id: usize) -> Option<&'static Rank> {
+    REGISTRY.members.get(id)?.get()
+}
+
+/// The number for the next worker, if fewer than `wanted` workers were started.
+pub(super) fn next_worker(wanted: usize) -> Option<usize> {
+    // Relaxed: only the leader of the team that is carried starts workers.
+    let is_wanted = REGISTRY.started.load(Relaxed) < wanted.min(MOST);
+    is_wanted.then(|| REGISTRY.started.fetch_add(1, Relaxed))
+}
+
+/// The worker has begun.
+pub(super) fn add_worker(worker: &'static Worker) {
+    REGISTRY.workers[worker.index].set(worker);
+}
+
+/// The workers that have begun. The workers of homes are not listed.
+pub(super) fn workers() -> impl Iterator<Item = &'static Worker> {
+    // Relaxed: a worker is found by its own slot.
+    let count = REGISTRY.started.load(Relaxed).min(MOST);
+    REGISTRY.workers[..count].iter().filter_map(Slot::get)
+}
+
+/// The leaders' rank and worker, once they were made.
+pub(super) fn lead() -> Option<&'static Lead> {
+    REGISTRY.lead.get()
+}
+
+/// The leaders' rank and worker are made.
+pub(super) fn set_lead(lead: &'static Lead) {
+    REGISTRY.lead.set(lead);
+}
+
+/// The caller's team, of this size, is carried from now on. Returns `false` if another team is carried.
+pub(super) fn claim(size: usize) -> bool {
+    // AcqRel: what the last owner did.
+    if REGISTRY.is_owned.swap(true, AcqRel) {
+        return false;
+    }
+    let division = division::of_size(size);
+    division.miss();
+    // Relaxed: published with the division.
+    REGISTRY.size.store(size, Relaxed);
+    REGISTRY.division.set(division);
+    true
+}
+
+/// The leader gives the workers back.
+pub(super) fn release() {
+    REGISTRY.is_owned.store(false, Release);
+}
+
+/// Whether a team is carried. Relaxed: for estimates.
+pub(super) fn is_owned() -> bool {
+    REGISTRY.is_owned.load(Relaxed)
+}
+
+/// The size of the team that is carried. Relaxed: for its own threads, and for estimates.
+pub(super) fn size() -> usize {
+    REGISTRY.size.load(Relaxed)
+}
+
+/// The division of the team that is carried.
+pub(super) fn division() -> Option<&'static Division> {
+    REGISTRY.division.get()
+}
+
+/// A carried region begins. Sequentially consistent: next the caller asks whether a mutex with a priority was announced. The thread that
+/// makes such a mutex announces it, and then asks whether a region runs ([`priority`](super::priority)).
+pub(super) fn begin_region() {
+    REGISTRY.is_in_region.store(true, SeqCst);
+}
+
+/// The carried region has ended, or could not begin.
+pub(super) fn end_region() {
+    // Release: what the region did to mutexes.
+    REGISTRY.is_in_region.store(false, Release);
+}
+
+/// Whether a carried region runs: see [`begin_region`].
+pub(super) fn is_in_region() -> bool {
+    REGISTRY.is_in_region.load(SeqCst)
+}

@@ -1,0 +1,109 @@
+//! How long a rank goes on where ranks wait for each other in the program's own way, by spinning on memory.
+//!
+//! Such a rank waits for another that has no worker, and never leaves by itself. So all ranks of the interval have
+//! turns of equal length. [`Slices`] learns that length for one interval, from how many turns ended in waiting.
+
+use super::costs;
+use manycore_platform::{Native, Platform};
+use std::time::Duration;
+
+/// The turn of ranks that wait for each other in the program's own way, until more is known: some twice
+/// what the alarm costs.
+pub(super) const TURN: Duration = Duration::from_micros(40);
+/// Turns are no shorter, and no longer.
+const TURNS: [Duration; 2] = [Duration::from_micros(20), Duration::from_millis(1)];
+/// So often ranks are found spinning between two barriers until they have turns there.
+pub(super) const SPINS: u32 = 2;
+
+/// The turns in one interval, once ranks were found spinning in it.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Slices {
+    site: usize,
+    quantum: u64,
+    spins: u32,
+}
+
+impl Slices {
+    /// How long a turn is in the interval, which may be another than this was.
+    pub(super) fn of_site(&mut self, site: usize) -> u64 {
+        if self.site != site {
+            *self = Self {
+                site,
+                ..Self::default()
+            };
+        }
+        self.quantum
+    }
+
+    /// In an episode ranks were found waiting so often, at the ends of so many turns.
+    pub(super) fn learn(&mut self, spins: u32, cuts: u32) {
+        self.spins = self.spins.saturating_add(spins);
+        if self.spins >= SPINS {
+            let quantum = match self.quantum {
+                quantum if quantum > 0 && spins > 0 => turn(between(quantum, spins, cuts)),
+                // None was found: ranks compute for long, or wait in loops that are not known.
+                _ => Native::duration_to_ticks(TURN),
+            };
+            self.quantum = quantum;
+        }
+    }
+}
+
+/// How long ranks compute before they wait, if so many turns of this length ended in waiting. As if
+/// that came at any moment alike: a turn ends without it with a chance of exp(-turn / time).
+fn between(turn: u64, waiting: u32, turns: u32) -> u64 {
+    let computing = turns.saturating_sub(waiting);
+    let chance = (f64::from(computing) + 0.5) / (f64::from(turns) + 1.0);
+    (turn as f64 / -chance.ln()) as u64
+}
+
+/// The best turn for ranks that wait after so many ticks: a longer one has a rank wait for half of it
+/// in vain, a shorter one costs more alarms. Their sum is least at the square root (Young's rule for
+/// the interval between checkpoints).
+fn turn(between: u64) -> u64 {
+    let [least, most] = TURNS.map(Native::duration_to_ticks);
+    // Twice what an alarm costs.
+    let cost = 2 * costs::cut();
+    cost.saturating_mul(between).isqrt().clamp(least, most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn turns_are_for_the_interval_where_ranks_spin() {
+        let mut turns = Slices::default();
+        assert_eq!(turns.of_site(7), 0);
+        turns.learn(SPINS - 1, 0);
+        assert_eq!(turns.of_site(7), 0);
+        turns.learn(1, 0);
+        turns.learn(0, 0);
+        assert!(turns.of_site(7) > 0);
+        // Another interval takes the place.
+        assert_eq!(turns.of_site(8), 0);
+    }
+
+    #[test]
+    fn how_long_ranks_compute_is_found() {
+        // Turns of 40, of which a rank that waits after 100 ends 33 in 100 waiting.
+        assert!((90..110).contains(&between(40, 330, 1_000)));
+        assert!((35..45).contains(&between(40, 632, 1_000)));
+        // All wait: soon. None does: late.
+        assert!(between(40, 1_000, 1_000) < 8 && between(40, 0, 1_000) > 10_000);
+        assert_eq!(between(40, 3, 2), between(40, 2, 2));
+    }
+
+    #[test]
+    fn turns_are_longer_where_ranks_compute_for_longer() {
+        let ticks = |us: u64| Native::duration_to_ticks(Duration::from_micros(us));
+        let [least, most] = TURNS.map(Native::duration_to_ticks);
+        assert_eq!(turn(0), least);
+        assert_eq!(turn(ticks(10_000_000)), most);
+        // The loss, as the rule has it: half a turn in vain, and alarms.
+        let between = ticks(2_000);
+        let loss = |turn: u64| turn / 2 + between / turn * costs::cut();
+        let best = turn(between);
+        assert!(loss(best) <= loss(best / 2) && loss(best) <= loss(best * 2));
+    }
+}

@@ -1,0 +1,135 @@
+//! The watchdog: ranks go on at their [homes](super::home) while no worker changes ranks.
+//!
+//! The watch takes no lock and allocates nothing: a rank that was cut may have a lock that all others wait for, the
+//! program's allocator's too. For the same reason it starts no thread.
+
+use super::division::STALL;
+use super::granularity::Granularity;
+use super::home::{self, Home};
+use super::rank::Rank;
+use super::registry::{self, ranks, workers};
+use crate::system::masks::with_signals_blocked;
+use crate::system::threads::spawn;
+use crate::words::bell::WORKERS;
+use manycore_platform::{Futex, Native, Platform};
+use std::sync::Once;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::time::Duration;
+
+/// Looks after which a home helps although a worker may only be waiting for a core: its rank may be
+/// where no signal reaches it.
+const STARVED: u32 = 40;
+
+/// How often it is looked whether there is anything to look at.
+const IDLE: Duration = Duration::from_millis(20);
+
+/// Begins to look for stalls. A thread allocates as it begins: so the caller waits until the watch and the leader's home have
+/// begun. No rank runs yet.
+pub(super) fn start(leader: &'static Rank) {
+    static ONCE: Once = Once::new();
+    static BEGUN: AtomicU32 = AtomicU32::new(0);
+    const THREADS: u32 = 2;
+    let begins = || {
+        // Release, and acquire below: a home is known when its thread has begun.
+        BEGUN.fetch_add(1, Release);
+        Futex::wake(&BEGUN, 1);
+    };
+    let begin = || {
+        home::lend(leader, begins);
+        spawn("manycore-omp-s", Some(64 << 10), move || {
+            begins();
+            look();
+        });
+        spawn("manycore-omp-p", Some(64 << 10), Granularity::count);
+    };
+    ONCE.call_once(|| {
+        with_signals_blocked(begin);
+        loop {
+            let begun = BEGUN.load(Acquire);
+            if begun == THREADS {
+                break;
+            }
+            Futex::wait(&BEGUN, begun, None);
+        }
+    });
+}
+
+/// Whether ranks run, and others could.
+pub(super) fn is_contended() -> bool {
+    let is_any = |waits: bool| ranks().any(|rank| rank.word.is_waiting() == waits);
+    registry::is_owned() && is_any(false) && is_any(true)
+}
+
+/// Makes the workers change ranks that have not for too long, and those leave theirs that have no core any more.
+fn ring(now: u64) {
+    let Some(division) = registry::division() else {
+        return;
+    };
+    for worker in workers() {
+        // SAFETY: ranks live for ever. What is read of this one may be of another time.
+        let rank = unsafe { worker.current.load(Relaxed).as_ref() };
+        let stalled = rank.is_some_and(|rank| {
+            let since = rank.since.load(Relaxed);
+            worker.is_revoked() || now.saturating_sub(since) > division.stall()
+        });
+        if stalled {
+            worker.alarm.ring(worker.address());
+        }
+    }
+}
+
+/// Takes a rank that can go on, and finds its home. A rank that was cut comes first, since it may have the lock for which
+/// the others wait.
+fn take() -> Option<(&'static Rank, &'static Home)> {
+    let take = |only_cut: bool| {
+        ranks().find_map(|rank| {
+            // SAFETY: homes live for ever. Acquire: what is in it.
+            let home = unsafe { rank.home.load(Acquire).as_ref() }?;
+            let may = || !rank.pinned.load(Relaxed);
+            let goes_on = || (rank.was_preempted.get() || !only_cut) && rank.goes_on();
+            rank.word
+                .take(&WORKERS, may, goes_on)
+                .then_some((rank, home))
+        })
+    };
+    take(true).or_else(|| take(false))
+}
+
+/// Looks for stalls.
+fn look() -> ! {
+    let changes = || {
+        workers()
+            .map(|worker| worker.switches.load(Relaxed))
+            .sum::<u64>()
+    };
+    let mut last = changes();
+    let mut looks = 0;
+    loop {
+        let contended = is_contended();
+        std::thread::sleep(if contended { STALL } else { IDLE });
+        let now = changes();
+        let stalled = contended && now == last && is_contended();
+        last = now;
+        if contended {
+            ring(Native::now());
+        }
+        looks = if stalled { looks + 1 } else { 0 };
+        // The first look has made workers change, if they can. A worker that waits for a core of another
+        // process would not gain by a home, which would wait as well.
+        let unanswered = workers().any(|worker| worker.alarm.is_unanswered());
+        if looks < 2 || (unanswered && looks < STARVED) {
+            continue;
+        }
+        looks = 0;
+        match take() {
+            Some((rank, home)) => {
+                if rank.was_preempted.get() {
+                    registry::division().inspect(|it| it.found_blocking());
+                }
+                home.call();
+            }
+            None => WORKERS.ring(),
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! The function that the loader calls.
+
+use crate::environment::{display, settings};
+use crate::system::ending;
+use crate::team::context;
+use crate::{abi, carry};
+
+/// Called by the loader.
+extern "C" fn on_load() {
+    abi::check();
+    carry::on_load();
+    ending::attend(context::free);
+    // They are read here, before the program changes its environment.
+    settings();
+    display(carry::is_preloaded());
+}
+
+#[used]
+// SAFETY: functions in this section are called by the loader, without arguments that are needed.
+#[unsafe(link_section = ".init_array")]
+static ON_LOAD: extern "C" fn() = on_load;

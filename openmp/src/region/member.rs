@@ -1,0 +1,71 @@
+//! A thread as a member of a team, region after region.
+
+use super::binding::bind;
+use crate::environment::icv::Icv;
+use crate::environment::settings;
+use crate::task::{Group, Task};
+use crate::tasking::{arrive, run_any};
+use crate::team::Team;
+use crate::team::context::Context;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
+
+/// Member `id` of a team: takes part in its regions until the team is dismissed.
+pub(super) fn serve(context: &Context, team: &Arc<Team>, id: u32) {
+    let mut task = Arc::new(Task::implicit(settings().icv));
+    let mut epoch = 0;
+    if let Some(rank) = context.carried.get() {
+        rank.is_member(id);
+    }
+    loop {
+        loop {
+            team.bell.wait_until(&context.carried, &|| {
+                team.epoch.load(SeqCst) != epoch || team.tasks.has_ready()
+            });
+            if team.epoch.load(SeqCst) != epoch {
+                break;
+            }
+            // The region is not over while it has tasks.
+            run_any(context, team);
+        }
+        if team.dismissed.load(SeqCst) {
+            return;
+        }
+        epoch = epoch.wrapping_add(1);
+        let region = team.region();
+        let group = region.group.clone();
+        let current = renew(&mut task, region.icv, group, region.in_final);
+        context.seat.sit(Arc::as_ptr(team), id, current);
+        context.league.set(region.league);
+        bind(context, team);
+        if region.shared {
+            context.come(|_| ());
+        }
+        if let Some(function) = region.function {
+            // SAFETY: compiled code with the data made for it.
+            unsafe { function(region.data) };
+        }
+        team.tasks.forget_edges(context.task());
+        if team.carrier.is_some() {
+            arrive(context);
+        }
+        team.ended.fetch_add(1, SeqCst);
+        team.bell.ring_after_rmw();
+    }
+}
+
+/// An implicit task for another region: the same one if nobody else has it.
+pub(super) fn renew(
+    task: &mut Arc<Task>,
+    icv: Icv,
+    group: Option<Arc<Group>>,
+    is_final: bool,
+) -> *const Task {
+    if Arc::get_mut(task).is_none() {
+        *task = Arc::new(Task::implicit(icv));
+    }
+    if let Some(task) = Arc::get_mut(task) {
+        task.renew(icv, group, is_final);
+    }
+    Arc::as_ptr(task)
+}

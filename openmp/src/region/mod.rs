@@ -1,0 +1,209 @@
+//! A parallel region from beginning to end.
+
+pub(crate) mod affinity;
+mod binding;
+mod member;
+mod threads;
+
+pub(crate) use threads::dismiss;
+
+use crate::carry;
+use crate::environment::cores::{cores, watch_cores};
+use crate::environment::icv::{Bind, Icv};
+use crate::environment::settings;
+use crate::task::{Group, Outlined, Task};
+use crate::tasking::{arrive, run_any};
+use crate::team::context::Context;
+use crate::team::hot::Hot;
+use crate::team::share::Plan;
+use crate::team::{Region, Team};
+use crate::words::spin;
+use member::renew;
+use std::ffi::c_void;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
+
+/// What a construct asks for.
+pub(crate) struct Wanted<'a> {
+    pub(crate) function: Outlined,
+    pub(crate) data: *mut c_void,
+    /// An address of the program's that tells this region from others; 0: not known.
+    pub(crate) site: usize,
+    /// `num_threads`; 0: as the control variables say.
+    pub(crate) threads: u32,
+    /// `proc_bind`.
+    pub(crate) bind: Option<Bind>,
+    pub(crate) group: Option<Arc<Group>>,
+    /// The work share with which the region begins.
+    pub(crate) share: Option<&'a dyn Fn(&mut Plan)>,
+}
+
+/// How many members a region gets.
+pub(crate) fn members(context: &Context, wanted: u32) -> u32 {
+    let icv = context.task().icv.get();
+    let active = context.team().region().active_level;
+    let size = if wanted == 0 { icv.threads } else { wanted };
+    if size <= 1 || (active >= 1 && active >= icv.max_active) || icv.max_active == 0 {
+        return 1;
+    }
+    let mut most = icv.thread_limit;
+    if most != u32::MAX {
+        // What other regions have is not to be had.
+        let others = (spin::busy() as u32 - 1).saturating_sub(context.outside.get());
+        most = most.saturating_sub(others).max(1);
+    }
+    if icv.dynamic {
+        let cores = cores() as u32;
+        let free = cores.saturating_sub(spin::busy() as u32 - 1).max(1);
+        most = most.min(free);
+    }
+    size.min(most)
+}
+
+/// Begins a region: the caller is its member 0 now.
+pub(crate) fn begin(context: &Context, wanted: Wanted<'_>) {
+    context.check_fork();
+    let size = members(context, wanted.threads);
+    let depth = context.depth();
+    let team = team_of(context, depth, size);
+    let (outer, current) = (context.team(), context.task());
+    let mut icv = current.icv.get();
+    let level = outer.region().level;
+    let settings = settings();
+    let next = level as usize + 1;
+    if let Some(&threads) = settings.threads.get(next) {
+        icv.threads = threads;
+    }
+    let bind = match wanted.bind {
+        _ if icv.bind == Bind::False => Bind::False,
+        Some(bind) => bind,
+        None => icv.bind,
+    };
+    if let Some(&bind) = settings.binds.get(next) {
+        icv.bind = bind;
+    }
+    let group = wanted.group;
+    team.prepare(Region {
+        function: Some(wanted.function),
+        data: wanted.data,
+        icv,
+        level: level + 1,
+        active_level: outer.region().active_level + u32::from(size > 1),
+        parent: context.seat.team.get(),
+        parent_id: context.id(),
+        group: group.clone(),
+        league: context.league.get(),
+        place: context.place.get(),
+        bind,
+        in_final: current.is_final,
+        shared: wanted.share.is_some(),
+    });
+    context.push_seat();
+    let task = implicit(context, depth, icv, group, current.is_final);
+    context.seat.sit(team, 0, task);
+    if let Some(make) = wanted.share {
+        // Before the others are let in: they find it made.
+        context.come(|plan| make(plan));
+    }
+    if size > 1 {
+        spin::enter(size as usize - 1);
+        binding::bind(context, team);
+        if let Some(carrier) = team.carrier {
+            carrier.open_episode(wanted.site, true);
+        }
+        team.epoch.fetch_add(1, SeqCst);
+        team.bell.ring_after_rmw();
+    }
+}
+
+/// The team for the next region of this thread.
+fn team_of(context: &Context, depth: usize, size: u32) -> &'static Team {
+    let mut hot = context.hot.borrow_mut();
+    if hot.len() <= depth {
+        hot.resize_with(depth + 1, Hot::alone);
+    }
+    if hot[depth].team.size != size {
+        if size > 1 {
+            watch_cores();
+        }
+        // Its threads go back first, so that the new one has them.
+        hot[depth] = Hot::alone();
+        hot[depth] = threads::hot(size, carry::claim(context, depth, size));
+    }
+    if let Some(carrier) = hot[depth].team.carrier
+        && !carrier.lead(context)
+    {
+        hot[depth] = threads::hot(size, None);
+    }
+    // SAFETY: it stays there until this thread begins another region at this depth, or ends.
+    unsafe { &*Arc::as_ptr(&hot[depth].team) }
+}
+
+/// The leader's implicit task.
+fn implicit(
+    context: &Context,
+    depth: usize,
+    icv: Icv,
+    group: Option<Arc<Group>>,
+    is_final: bool,
+) -> *const Task {
+    let mut tasks = context.implicit.borrow_mut();
+    if tasks.len() <= depth {
+        tasks.resize_with(depth + 1, || Arc::new(Task::implicit(icv)));
+    }
+    renew(&mut tasks[depth], icv, group, is_final)
+}
+
+/// Ends the region that the caller has begun last.
+pub(crate) fn end(context: &Context) {
+    let team = context.team();
+    team.tasks.forget_edges(context.task());
+    let others = team.size - 1;
+    if team.carrier.is_some() {
+        arrive(context);
+    }
+    let over = || team.ended.load(SeqCst) == others && team.tasks.live() == 0;
+    while !over() {
+        if team.tasks.has_ready() {
+            run_any(context, team);
+        } else {
+            team.bell
+                .wait_until(&context.carried, &|| over() || team.tasks.has_ready());
+        }
+    }
+    if others > 0 {
+        spin::leave(others as usize);
+    }
+    if let Some(carrier) = team.carrier {
+        carrier.leave(context);
+    }
+    team.finish();
+    context.pop_seat();
+}
+
+/// A region from beginning to end.
+pub(crate) fn run(context: &Context, wanted: Wanted<'_>) {
+    let (function, data) = (wanted.function, wanted.data);
+    begin(context, wanted);
+    // SAFETY: compiled code with the data made for it.
+    unsafe { function(data) };
+    end(context);
+}
+
+/// Runs `body` as a thread that is in no region, whose task has these control variables.
+pub(crate) fn as_initial(context: &Context, icv: Icv, body: impl FnOnce()) {
+    let team = Team::alone();
+    let task = Arc::new(Task::implicit(icv));
+    let league = context.league.replace((0, 1));
+    let outside = context.outside.replace(spin::busy() as u32 - 1);
+    context.push_seat();
+    context.seat.sit(Arc::as_ptr(&team), 0, Arc::as_ptr(&task));
+    body();
+    while team.tasks.live() != 0 {
+        run_any(context, &team);
+    }
+    team.tasks.forget_edges(&task);
+    context.pop_seat();
+    context.outside.set(outside);
+    context.league.set(league);
+}

@@ -1,0 +1,146 @@
+//! Threads that wait to be members of teams.
+//!
+//! A thread that begins regions keeps the team of the last one, and its threads wait for the next:
+//! to let them in is one word. If a region has another size, they go back to the pool.
+
+use super::member;
+use crate::environment::settings;
+use crate::system::threads::spawn;
+use crate::team::context::{Context, context};
+use crate::team::hot::Hot;
+use crate::team::{Carrier, Team};
+use crate::words::bell::Bell;
+use crate::words::lock::Guarded;
+use manycore_platform::{Native, Platform};
+use std::ptr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32};
+
+/// Where a thread of the pool waits.
+struct Dock {
+    team: Guarded<Option<(Arc<Team>, u32)>>,
+    assigned: AtomicBool,
+    bell: Bell,
+    is_carried: bool,
+}
+
+/// Threads that wait, and ranks that wait, in one generation of the process. A child after `fork` has none of its parent's, and a
+/// thread of the parent's may have held the locks.
+struct Pools {
+    generation: u32,
+    docks: [Guarded<Vec<Arc<Dock>>>; 2],
+}
+
+/// The pools of this process. A child makes new ones, and leaves its parent's alone.
+static POOLS: AtomicPtr<Pools> = AtomicPtr::new(ptr::null_mut());
+/// Times that threads that wait were to end.
+static PAUSES: AtomicU32 = AtomicU32::new(0);
+
+fn pool(is_carried: bool) -> &'static Guarded<Vec<Arc<Dock>>> {
+    let generation = Native::forks();
+    let mut known = POOLS.load(Acquire);
+    loop {
+        // SAFETY: pools are never freed. Acquire: what is in them.
+        if let Some(pools) = unsafe { known.as_ref() }
+            && pools.generation == generation
+        {
+            return &pools.docks[usize::from(is_carried)];
+        }
+        let new = Box::into_raw(Box::new(Pools {
+            generation,
+            docks: [const { Guarded::new(vec![]) }; 2],
+        }));
+        // Release: what is in them.
+        match POOLS.compare_exchange(known, new, AcqRel, Acquire) {
+            Ok(_) => known = new,
+            Err(other) => {
+                known = other;
+                // SAFETY: the exchange has failed, so no other thread has found these.
+                drop(unsafe { Box::from_raw(new) });
+            }
+        }
+    }
+}
+
+/// A team of `size`, with `size - 1` threads, or ranks, that wait for its first region.
+pub(super) fn hot(size: u32, carrier: Option<&'static dyn Carrier>) -> Hot {
+    let is_carried = carrier.is_some();
+    let team = Arc::new(Team::new(size, carrier));
+    for id in 1..size {
+        let waiting = pool(is_carried).with(Vec::pop);
+        let dock = waiting.unwrap_or_else(|| start(is_carried));
+        dock.team.with(|slot| *slot = Some((Arc::clone(&team), id)));
+        dock.assigned.store(true, SeqCst);
+        dock.bell.ring();
+    }
+    Hot { team }
+}
+
+fn start(is_carried: bool) -> Arc<Dock> {
+    let dock = Arc::new(Dock {
+        team: Guarded::new(None),
+        assigned: AtomicBool::new(false),
+        bell: Bell::new(),
+        is_carried,
+    });
+    let mine = Arc::clone(&dock);
+    spawn("manycore-omp", stack_size(), move || serve(&mine));
+    dock
+}
+
+/// What the user said, else the limit of the process as for other threads.
+fn stack_size() -> Option<usize> {
+    if let Some(bytes) = settings().stack_size {
+        return Some(bytes);
+    }
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: writes the limit.
+    let known = unsafe { libc::getrlimit(libc::RLIMIT_STACK, &raw mut limit) } == 0;
+    (known && limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur as usize)
+}
+
+/// The life of a thread of the pool.
+fn serve(dock: &Arc<Dock>) {
+    let context = context();
+    let born = PAUSES.load(SeqCst);
+    if dock.is_carried {
+        crate::carry::become_rank(context);
+    }
+    loop {
+        dock.bell
+            .wait_until(&context.carried, &|| dock.assigned.load(SeqCst));
+        dock.assigned.store(false, SeqCst);
+        let Some((team, id)) = dock.team.with(Option::take) else {
+            return;
+        };
+        member::serve(context, &team, id);
+        // Threads that it led itself are for others now.
+        context.hot.borrow_mut().clear();
+        // Looked at with the lock: `dismiss` counts first, and finds what is there then.
+        let waits = pool(dock.is_carried).with(|pool| {
+            let waits = dock.is_carried || PAUSES.load(SeqCst) == born;
+            if waits {
+                pool.push(Arc::clone(dock));
+            }
+            waits
+        });
+        if !waits {
+            return;
+        }
+    }
+}
+
+/// The threads that wait for regions end: those of the calling thread's own teams, and of the pool. Ranks wait
+/// on: a rank's kernel thread is parked for as long as the process lives.
+pub(crate) fn dismiss(context: &Context) {
+    PAUSES.fetch_add(1, SeqCst);
+    context.hot.borrow_mut().clear();
+    for dock in pool(false).with(std::mem::take) {
+        dock.assigned.store(true, SeqCst);
+        dock.bell.ring();
+    }
+}

@@ -1,0 +1,15 @@
+//! The C library and the kernel, for all layers above.
+
+pub(crate) mod ending;
+mod export;
+#[allow(
+    dead_code,
+    reason = "the layer `carry` calls most of these, and some targets have no such layer"
+)]
+pub(crate) mod masks;
+#[allow(dead_code, reason = "the same")]
+pub(crate) mod next;
+pub(crate) mod report;
+pub(crate) mod threads;
+
+pub(crate) use export::export;

@@ -1,0 +1,237 @@
+//! A task, and what keeps it.
+
+use super::counts::Counts;
+use super::depend::Links;
+use super::group::{self, Group};
+use super::memory::{self, Arguments, Block};
+use super::order::Order;
+use super::tasks::Key;
+use crate::environment::icv::Icv;
+use std::cell::{Cell, UnsafeCell};
+use std::ffi::c_void;
+use std::ops::Deref;
+use std::ptr::{self, NonNull};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8};
+
+/// A function that the compiler made of a construct's body.
+pub(crate) type Outlined = unsafe extern "C" fn(*mut c_void);
+
+/// The body of a detached task has returned.
+pub(crate) const RETURNED: u8 = 1;
+/// Its event is fulfilled.
+pub(crate) const FULFILLED: u8 = 2;
+
+/// A task: implicit ones too. In the order of use, so that who runs a task that another thread has
+/// made fetches few lines.
+#[repr(C)]
+pub(crate) struct Task {
+    pub(crate) function: Option<Outlined>,
+    pub(crate) arguments: Arguments,
+    pub(crate) parent: *const Self,
+    /// The group that the task's children are in, or null; its thread's.
+    pub(crate) group: Cell<*const Group>,
+    /// The group in which the task began, or null; explicit ones are counted there.
+    pub(crate) counted_in: *const Group,
+    /// Ready tasks with the largest priority run first.
+    pub(crate) priority: i32,
+    /// Ancestors, so that descendants are found in few steps.
+    depth: u32,
+    pub(crate) is_final: bool,
+    pub(crate) detached: bool,
+    /// Whether its arguments were made by the program's constructors: its function, which destroys them,
+    /// is to be run even where tasks are dropped.
+    pub(crate) constructed: bool,
+    /// Whether it has dependences, so that siblings may find it by an address.
+    pub(crate) listed: Cell<bool>,
+    /// Whether children were found by address; its thread's.
+    pub(crate) edged: Cell<bool>,
+    /// Whether it has ended, if it is listed.
+    pub(crate) done: AtomicBool,
+    /// [`RETURNED`] and [`FULFILLED`].
+    pub(crate) event: AtomicU8,
+    /// The member that has its memory; null for implicit tasks.
+    pub(crate) home: *const memory::Home,
+    /// Where its thread's queue ended when it began; its thread's.
+    pub(crate) mark: Cell<usize>,
+    /// Only the thread that runs the task touches it.
+    pub(crate) icv: Cell<Icv>,
+    pub(crate) counts: Counts,
+    /// Frees the arguments, if the task is dropped before it begins.
+    pub(crate) discard: Option<unsafe fn(*mut c_void)>,
+    /// The team, if the task has an event: the event keeps the team. The type `Team` is a layer above.
+    pub(crate) team: *const c_void,
+    /// What the team's lock of dependences protects.
+    links: UnsafeCell<Links>,
+}
+
+// SAFETY: `group`, `listed`, `edged`, `mark`, `icv` and the cell in `counts` are touched by the thread that runs the task, or
+// makes it. Whether a child is `listed` is read by the thread that ends it, to which a queue's lock has handed it. `links`
+// belongs to the owner of the lock of dependences (`Task::links`). All others are atomics, or are written before
+// another thread knows the task; what their pointers lead to outlives the task, as its fields say.
+unsafe impl Sync for Task {}
+// SAFETY: a task runs on any thread of its team. Its arguments are the program's, which shares them between the thread that makes
+// the task and the thread that runs it.
+unsafe impl Send for Task {}
+
+impl Task {
+    #[inline(always)]
+    fn new(function: Option<Outlined>, icv: Icv) -> Self {
+        Self {
+            function,
+            arguments: Arguments::NONE,
+            priority: 0,
+            is_final: false,
+            detached: false,
+            constructed: false,
+            depth: 0,
+            parent: ptr::null(),
+            discard: None,
+            team: ptr::null(),
+            home: ptr::null(),
+            icv: Cell::new(icv),
+            group: Cell::new(ptr::null()),
+            counted_in: ptr::null(),
+            mark: Cell::new(0),
+            counts: Counts::new(),
+            event: AtomicU8::new(0),
+            links: UnsafeCell::new(Links::default()),
+            listed: Cell::new(false),
+            edged: Cell::new(false),
+            done: AtomicBool::new(false),
+        }
+    }
+
+    /// The task that `order` describes, a child of `parent`. `home` gives it a block.
+    #[inline(always)]
+    pub(crate) fn explicit(order: &Order, parent: &Self, home: &memory::Home) -> Self {
+        let group = parent.group.get();
+        Self {
+            function: Some(order.function),
+            priority: order.priority,
+            depth: parent.depth + 1,
+            is_final: order.is_final || parent.is_final,
+            detached: !order.event.is_null(),
+            constructed: order.copy.is_some(),
+            discard: order.discard,
+            parent,
+            home,
+            group: Cell::new(group),
+            counted_in: group,
+            ..Self::new(None, parent.icv.get())
+        }
+    }
+
+    /// What a member of a region is.
+    pub(crate) fn implicit(icv: Icv) -> Self {
+        Self::new(None, icv)
+    }
+
+    /// Reuses the task for a new region: nothing of the last is left.
+    pub(crate) fn renew(&mut self, icv: Icv, group: Option<Arc<Group>>, is_final: bool) {
+        self.icv.set(icv);
+        // A cancelled region may have left groups open.
+        group::abandon(self.group.get(), self.counted_in);
+        // The region keeps it.
+        self.counted_in = group.as_ref().map_or(ptr::null(), Arc::as_ptr);
+        self.group.set(self.counted_in);
+        self.is_final = is_final;
+        self.counts = Counts::new();
+    }
+
+    /// The task's dependences. The owner of the team's lock of dependences has the key, and calls this.
+    ///
+    /// # Safety
+    ///
+    /// The key belongs to the task's team. The key of another team would not keep other threads out.
+    pub(super) unsafe fn links<'a>(&'a self, _: &'a mut Key) -> &'a mut Links {
+        // SAFETY: each lock has one key, and the caller has borrowed the key for as long as the result lives. So there is no other
+        // reference to the links of any task of this team.
+        unsafe { &mut *self.links.get() }
+    }
+
+    /// Whether a construct for tasks has made it.
+    pub(crate) fn is_explicit(&self) -> bool {
+        !self.home.is_null()
+    }
+
+    /// The task that made it; for tasks whose parent lives.
+    pub(crate) fn parent(&self) -> Option<&Self> {
+        // SAFETY: a task's memory keeps that of its parent.
+        unsafe { self.parent.as_ref() }
+    }
+
+    /// The group that its children are in.
+    pub(crate) fn current_group(&self) -> Option<&Group> {
+        // SAFETY: a group lives until all tasks in it have ended, and this one is in it.
+        unsafe { self.group.get().as_ref() }
+    }
+
+    /// Whether the task descends from `ancestor`.
+    pub(crate) fn descends_from(&self, ancestor: &Self) -> bool {
+        let mut task = self;
+        while task.depth > ancestor.depth {
+            let Some(parent) = task.parent() else {
+                return false;
+            };
+            task = parent;
+        }
+        ptr::eq(task, ancestor)
+    }
+}
+
+/// A reference to a task that may have ended.
+pub(crate) struct Kept(NonNull<Task>);
+
+impl Kept {
+    /// Keeps a task that has a reference.
+    pub(crate) fn new(task: &Task) -> Self {
+        task.counts.keep();
+        Self(NonNull::from(task))
+    }
+}
+
+impl Clone for Kept {
+    fn clone(&self) -> Self {
+        Self::new(self)
+    }
+}
+
+impl Deref for Kept {
+    type Target = Task;
+
+    fn deref(&self) -> &Task {
+        // SAFETY: the reference keeps it.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        // SAFETY: the reference is this one's.
+        unsafe { let_go(self.0, Counts::drop_one) };
+    }
+}
+
+/// Gives something back that keeps the task: `give` says whether it was the last. Its memory goes
+/// with the last, and with that a reference of its parent.
+///
+/// # Safety
+///
+/// What is given back is the caller's.
+pub(crate) unsafe fn let_go(mut task: NonNull<Task>, give: impl FnOnce(&Counts) -> bool) {
+    // SAFETY: what is given back keeps it.
+    let mut last = give(&unsafe { task.as_ref() }.counts);
+    while last {
+        // SAFETY: nobody else has it; its memory keeps its parent. Implicit tasks keep themselves.
+        let parent = unsafe {
+            let parent = NonNull::new(task.as_ref().parent.cast_mut());
+            Block::give_back(task);
+            parent
+        };
+        let Some(parent) = parent else { return };
+        task = parent;
+        // SAFETY: the child's reference.
+        last = unsafe { task.as_ref() }.counts.drop_one();
+    }
+}

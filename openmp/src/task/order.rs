@@ -1,0 +1,25 @@
+//! How a task is to be made.
+
+use super::{Outlined, Task};
+use std::ffi::c_void;
+
+/// How a task is to be made.
+pub(crate) struct Order {
+    pub(crate) function: Outlined,
+    pub(crate) data: *mut c_void,
+    pub(crate) copy: Option<unsafe extern "C" fn(*mut c_void, *const c_void)>,
+    pub(crate) size: usize,
+    pub(crate) align: usize,
+    /// What a task of a loop has as the first two words of its arguments: a copy function leaves
+    /// these alone.
+    pub(crate) bounds: Option<[u64; 2]>,
+    pub(crate) deferred: bool,
+    pub(crate) is_final: bool,
+    pub(crate) priority: i32,
+    /// The compiler's array of dependences, or null.
+    pub(crate) depend: *mut *mut c_void,
+    /// Frees `data`, if the task is dropped before it begins. Only clang's programs have something to free.
+    pub(crate) discard: Option<unsafe fn(*mut c_void)>,
+    /// Where the handle of its event goes, or null.
+    pub(crate) event: *mut *const Task,
+}

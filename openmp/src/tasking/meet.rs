@@ -1,0 +1,73 @@
+//! Waiting at the barrier inside of a region, which is also where members run tasks.
+
+use super::run::run_any;
+use crate::team::Team;
+use crate::team::context::Context;
+
+/// The caller has arrived last: nobody else is anywhere between two barriers.
+fn open_as_last(context: &Context, team: &Team) {
+    let site = context.site.replace(0);
+    let Some(carrier) = team.carrier else {
+        return team.try_open();
+    };
+    if team.tasks.live() != 0 {
+        carrier.miss_episode();
+        return team.try_open();
+    }
+    carrier.open_episode(site, false);
+    team.try_open();
+    if let Some(rank) = context.carried.get() {
+        rank.make_room();
+    }
+}
+
+/// The member waits for all others, and runs tasks meanwhile. With `cancellable` it returns early, and says
+/// `true`, if the region is cancelled.
+pub(crate) fn meet(context: &Context, cancellable: bool) -> bool {
+    let team = context.team();
+    if team.size == 1 {
+        while team.tasks.live() != 0 {
+            run_any(context, team);
+        }
+        return cancellable && team.is_cancelled();
+    }
+    if cancellable && team.is_cancelled() {
+        return true;
+    }
+    if team.carrier.is_some() {
+        arrive(context);
+    } else if team
+        .barrier
+        .open_at_once(team.size, &team.tasks, &team.bell)
+    {
+        context.site.set(0);
+        return cancellable && team.is_cancelled();
+    }
+    let (before, is_last) = team.barrier.arrive(team.size);
+    let opened = || team.barrier.is_opened_since(before);
+    if is_last {
+        open_as_last(context, team);
+    }
+    loop {
+        if opened() {
+            return cancellable && team.is_cancelled();
+        }
+        if cancellable && team.is_cancelled() {
+            return true;
+        }
+        if team.tasks.has_ready() {
+            run_any(context, team);
+            continue;
+        }
+        team.bell.wait_until(&context.carried, &|| {
+            opened() || team.tasks.has_ready() || (cancellable && team.is_cancelled())
+        });
+    }
+}
+
+/// The member of a carried team has come to a barrier, or to the region's end.
+pub(crate) fn arrive(context: &Context) {
+    if let Some(rank) = context.carried.get() {
+        rank.arrive();
+    }
+}

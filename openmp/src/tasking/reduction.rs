@@ -1,0 +1,221 @@
+//! Reductions over tasks, by the compiler's description of them.
+//!
+//! A description is an array of words: `[0]` the number of variables, `[1]` the bytes of a thread's
+//! part, `[2]` the alignment, and then where the memory for all threads begins, `[3]` an allocator,
+//! `[4]` the next description, `[5]` not 0 at the head of a list, `[6]` where the memory ends;
+//! from `[7]` on three words for each variable: its address, its place in a thread's part, and a
+//! link of the runtime's. Inner groups' descriptions lead to those of the groups around.
+
+use crate::system::report::fatal;
+use crate::task::Group;
+use crate::team::context::Context;
+use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::ptr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+
+const COUNT: usize = 0;
+const BYTES: usize = 1;
+const BEGIN: usize = 2;
+const NEXT: usize = 4;
+const HEAD: usize = 5;
+const END: usize = 6;
+const FIRST: usize = 7;
+
+/// Memory lies behind a word with its alignment, so that it can be given back.
+fn allocate(bytes: usize, align: usize) -> usize {
+    let align = align.max(align_of::<usize>());
+    let Ok(layout) = Layout::from_size_align(bytes + align, align) else {
+        fatal(format_args!(
+            "a reduction of {bytes} bytes, aligned to {align}; expected a power of two"
+        ))
+    };
+    // SAFETY: at least a word.
+    let memory = unsafe { alloc_zeroed(layout) };
+    if memory.is_null() {
+        handle_alloc_error(layout);
+    }
+    // SAFETY: `align` bytes are there, at least a word before what is handed out.
+    unsafe {
+        let memory = memory.add(align);
+        memory.cast::<usize>().sub(1).write(align);
+        memory as usize
+    }
+}
+
+/// # Safety
+///
+/// Of [`allocate`], for so many bytes.
+unsafe fn free(memory: usize, bytes: usize) {
+    // SAFETY: by the caller's word.
+    unsafe {
+        let align = (memory as *const usize).sub(1).read();
+        let layout = Layout::from_size_align_unchecked(bytes + align, align);
+        dealloc((memory - align) as *mut u8, layout);
+    }
+}
+
+/// Registers descriptions for a team of `size`. `outer` is what the groups around have; with
+/// `first`, another member's, its memory is used.
+unsafe fn register(data: *mut usize, outer: *mut usize, first: *const usize, size: usize) {
+    let (mut at, mut first) = (data, first);
+    // SAFETY: descriptions as compiled programs make them.
+    unsafe {
+        loop {
+            if first.is_null() {
+                let bytes = *at.add(BYTES) * size;
+                *at.add(BEGIN) = allocate(bytes, *at.add(BEGIN));
+                *at.add(END) = *at.add(BEGIN) + bytes;
+            } else {
+                *at.add(BEGIN) = *first.add(BEGIN);
+                *at.add(END) = *first.add(END);
+                first = *first.add(NEXT) as *const usize;
+            }
+            *at.add(HEAD) = 0;
+            let next = *at.add(NEXT) as *mut usize;
+            if next.is_null() {
+                *at.add(NEXT) = outer as usize;
+                break;
+            }
+            at = next;
+        }
+        *data.add(HEAD) = 1;
+    }
+}
+
+fn current_group(context: &Context) -> &Group {
+    context.task().current_group().unwrap_or_else(|| {
+        fatal(format_args!(
+            "a reduction over tasks outside of a taskgroup"
+        ))
+    })
+}
+
+/// What the groups around this one have registered.
+fn outer(group: &Group) -> *mut usize {
+    let mut around = group.previous();
+    while let Some(group) = around {
+        let data = group.reductions.load(SeqCst);
+        if !data.is_null() {
+            return data;
+        }
+        around = group.previous();
+    }
+    ptr::null_mut()
+}
+
+/// For the current group; with `first`, the description of the member that came first.
+///
+/// # Safety
+///
+/// Descriptions as compiled programs make them.
+pub(crate) unsafe fn register_group(context: &Context, data: *mut usize, first: *const usize) {
+    let group = current_group(context);
+    let mut around = group.reductions.load(SeqCst);
+    if around.is_null() {
+        around = outer(group);
+    }
+    // SAFETY: by the caller's word.
+    unsafe { register(data, around, first, context.team().size as usize) };
+    group.reductions.store(data, SeqCst);
+}
+
+/// A group for the members of a region of `size`, with these reductions.
+///
+/// # Safety
+///
+/// A description as compiled programs make it.
+pub(crate) unsafe fn region_group(data: *mut usize, size: usize) -> Arc<Group> {
+    // SAFETY: by the caller's word.
+    unsafe { register(data, ptr::null_mut(), ptr::null(), size) };
+    let group = Group::of_region();
+    group.reductions.store(data, Relaxed);
+    group
+}
+
+/// Gives the memory back: of this description, and of those up to the next head.
+///
+/// # Safety
+///
+/// Registered, and nobody uses it any more.
+pub(crate) unsafe fn unregister(data: *mut usize) {
+    let mut at = data;
+    // SAFETY: by the caller's word.
+    unsafe {
+        loop {
+            free(*at.add(BEGIN), *at.add(END) - *at.add(BEGIN));
+            at = *at.add(NEXT) as *mut usize;
+            if at.is_null() || *at.add(HEAD) != 0 {
+                return;
+            }
+        }
+    }
+}
+
+/// Puts in place of each of `count` addresses that of this thread's part; for the first
+/// `originals`, the variable's own address behind them all.
+///
+/// # Safety
+///
+/// `pointers` has room for both.
+pub(crate) unsafe fn remap(
+    context: &Context,
+    count: usize,
+    originals: usize,
+    pointers: *mut usize,
+) {
+    let group = current_group(context);
+    let mut data = group.reductions.load(SeqCst);
+    if data.is_null() {
+        data = outer(group);
+    }
+    let id = context.id() as usize;
+    for index in 0..count {
+        // SAFETY: by the caller's word; registered descriptions live as long as their group.
+        unsafe {
+            let address = *pointers.add(index);
+            let Some((description, place, original)) = find(data, address) else {
+                fatal(format_args!(
+                    "no reduction over tasks is known for {address:#x}"
+                ))
+            };
+            let part = *description.add(BEGIN) + id * *description.add(BYTES);
+            *pointers.add(index) = part + place;
+            if index < originals {
+                *pointers.add(count + index) = original;
+            }
+        }
+    }
+}
+
+/// The description that has a variable, or a thread's part of it, at `address`; its place in
+/// a part, and the variable.
+unsafe fn find(data: *const usize, address: usize) -> Option<(*const usize, usize, usize)> {
+    // SAFETY: lists as `register` leaves them.
+    unsafe {
+        let mut at = data;
+        while !at.is_null() {
+            for variable in 0..*at.add(COUNT) {
+                let entry = at.add(FIRST + 3 * variable);
+                if *entry == address {
+                    return Some((at, *entry.add(1), address));
+                }
+            }
+            at = *at.add(NEXT) as *const usize;
+        }
+        let mut at = data;
+        while !at.is_null() {
+            if (*at.add(BEGIN)..*at.add(END)).contains(&address) {
+                let place = (address - *at.add(BEGIN)) % *at.add(BYTES);
+                for variable in 0..*at.add(COUNT) {
+                    let entry = at.add(FIRST + 3 * variable);
+                    if *entry.add(1) == place {
+                        return Some((at, place, *entry));
+                    }
+                }
+            }
+            at = *at.add(NEXT) as *const usize;
+        }
+        None
+    }
+}

@@ -1,0 +1,57 @@
+//! A thread's copies of `threadprivate` variables, where the compiler does not make thread-locals of them.
+
+use crate::system::report::fatal;
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::collections::HashMap;
+use std::ffi::c_void;
+
+pub(crate) type Destructor = unsafe extern "C" fn(*mut c_void);
+
+/// Copies are aligned as any variable may be.
+const ALIGN: usize = 64;
+
+/// A thread's copies, by the variables' addresses.
+pub(crate) type Copies = HashMap<usize, Copy>;
+
+/// The memory of a copy. The caller fills it.
+pub(crate) struct Copy {
+    memory: *mut u8,
+    layout: Layout,
+    destructor: Option<Destructor>,
+}
+
+impl Copy {
+    pub(crate) fn new(bytes: usize, destructor: Option<Destructor>) -> Self {
+        let Ok(layout) = Layout::from_size_align(bytes.max(1), ALIGN) else {
+            fatal(format_args!(
+                "a variable of {bytes} bytes for each thread; expected fewer"
+            ));
+        };
+        // SAFETY: at least a byte.
+        let memory = unsafe { alloc(layout) };
+        if memory.is_null() {
+            handle_alloc_error(layout);
+        }
+        Self {
+            memory,
+            layout,
+            destructor,
+        }
+    }
+
+    pub(crate) fn memory(&self) -> *mut u8 {
+        self.memory
+    }
+}
+
+impl Drop for Copy {
+    fn drop(&mut self) {
+        // SAFETY: `new` made it with this layout, and no other value has it. The destructor is the program's, for such a variable.
+        unsafe {
+            if let Some(destructor) = self.destructor {
+                destructor(self.memory.cast());
+            }
+            dealloc(self.memory, self.layout);
+        }
+    }
+}

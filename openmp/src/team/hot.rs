@@ -1,0 +1,30 @@
+//! Teams that threads keep for their next region.
+
+use super::Team;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
+
+/// A team between two regions. Its threads wait for the next one.
+pub(crate) struct Hot {
+    pub(crate) team: Arc<Team>,
+}
+
+impl Hot {
+    /// A team whose only member is its leader.
+    pub(crate) fn alone() -> Self {
+        Self {
+            team: Team::alone(),
+        }
+    }
+}
+
+impl Drop for Hot {
+    fn drop(&mut self) {
+        self.team.dismissed.store(true, SeqCst);
+        self.team.epoch.fetch_add(1, SeqCst);
+        self.team.bell.ring_after_rmw();
+        if let Some(carrier) = self.team.carrier {
+            carrier.release();
+        }
+    }
+}

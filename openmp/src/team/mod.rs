@@ -1,0 +1,171 @@
+//! A team: the threads that run a parallel region together, what they share, and the state of each.
+
+pub(crate) mod barrier;
+mod carrier;
+pub(crate) mod context;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod copies;
+pub(crate) mod hot;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod pushed;
+pub(crate) mod share;
+mod slot;
+
+pub(crate) use carrier::Carrier;
+
+use crate::environment::icv::{Bind, Icv};
+use crate::task::{Group, Outlined, Tasks};
+use crate::words::bell::Bell;
+use barrier::Barrier;
+use manycore_platform::CachePadded;
+use share::{SLOTS, Share};
+use std::cell::UnsafeCell;
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU32};
+
+/// What a region is: written by the thread that begins it, before the others are let in.
+#[derive(Clone)]
+pub(crate) struct Region {
+    pub(crate) function: Option<Outlined>,
+    pub(crate) data: *mut c_void,
+    /// What the members' tasks inherit.
+    pub(crate) icv: Icv,
+    /// Regions around, this one included; those of one member do not count as active.
+    pub(crate) level: u32,
+    pub(crate) active_level: u32,
+    /// The team around, and which of its members began this region.
+    pub(crate) parent: *const Team,
+    pub(crate) parent_id: u32,
+    /// The taskgroup that the members begin in, for reductions over tasks.
+    pub(crate) group: Option<Arc<Group>>,
+    pub(crate) league: (u32, u32),
+    /// The place of the thread that begins it.
+    pub(crate) place: Option<u32>,
+    pub(crate) bind: Bind,
+    pub(crate) in_final: bool,
+    /// Whether it begins in a work share, which its leader has made.
+    pub(crate) shared: bool,
+}
+
+/// See the module.
+pub(crate) struct Team {
+    pub(crate) size: u32,
+    /// Carries the members, if they are ranks.
+    pub(crate) carrier: Option<&'static dyn Carrier>,
+    region: UnsafeCell<Region>,
+    /// Which region it is; changes when the members are let in.
+    pub(crate) epoch: CachePadded<AtomicU32>,
+    /// Members that have ended the region.
+    pub(crate) ended: CachePadded<AtomicU32>,
+    pub(crate) dismissed: AtomicBool,
+    pub(crate) barrier: CachePadded<Barrier>,
+    pub(crate) shares: [Share; SLOTS as usize],
+    /// Singles that somebody has taken.
+    pub(crate) singles: CachePadded<AtomicU32>,
+    cancelled: AtomicBool,
+    /// The phase between barriers, plus 1, in which work shares were cancelled last.
+    shares_cancelled: AtomicU32,
+    pub(crate) tasks: Tasks,
+    /// Rings when a member may have to go on.
+    pub(crate) bell: Bell,
+}
+
+// SAFETY: all fields but `region` are `Sync` and `Send` by themselves. `region` is written by the leader while no other member is
+// in; members read it after they have seen the next epoch, which the leader writes after it. Its pointers
+// lead to the function and data of the region, which the compiler made to be shared, and to the team around, which
+// outlives the region.
+unsafe impl Sync for Team {}
+// SAFETY: no field is bound to the thread that has made the team; the last `Arc` may be dropped by any member.
+unsafe impl Send for Team {}
+
+impl Team {
+    pub(crate) fn new(size: u32, carrier: Option<&'static dyn Carrier>) -> Self {
+        Self {
+            size,
+            carrier,
+            region: UnsafeCell::new(Region {
+                function: None,
+                data: ptr::null_mut(),
+                icv: crate::environment::settings().icv,
+                level: 0,
+                active_level: 0,
+                parent: ptr::null(),
+                parent_id: 0,
+                group: None,
+                league: (0, 1),
+                place: None,
+                bind: Bind::False,
+                in_final: false,
+                shared: false,
+            }),
+            epoch: CachePadded::new(AtomicU32::new(0)),
+            ended: CachePadded::new(AtomicU32::new(0)),
+            dismissed: AtomicBool::new(false),
+            barrier: CachePadded::new(Barrier::new()),
+            shares: std::array::from_fn(|slot| Share::new(slot as u32)),
+            singles: CachePadded::new(AtomicU32::new(0)),
+            cancelled: AtomicBool::new(false),
+            shares_cancelled: AtomicU32::new(0),
+            tasks: Tasks::new(size),
+            bell: Bell::new(),
+        }
+    }
+
+    /// What a thread is outside of regions.
+    pub(crate) fn alone() -> Arc<Self> {
+        Arc::new(Self::new(1, None))
+    }
+
+    pub(crate) fn region(&self) -> &Region {
+        // SAFETY: written only while no member but its leader is in.
+        unsafe { &*self.region.get() }
+    }
+
+    /// Makes ready for a region. The leader calls it while no other member is in.
+    pub(crate) fn prepare(&self, region: Region) {
+        // SAFETY: all others wait for the next epoch.
+        unsafe { *self.region.get() = region };
+        // Relaxed: published with the epoch.
+        self.ended.store(0, Relaxed);
+        self.singles.store(0, Relaxed);
+        self.cancelled.store(false, Relaxed);
+        self.shares_cancelled.store(0, Relaxed);
+        self.barrier.reset();
+        for (slot, share) in self.shares.iter().enumerate() {
+            share.reset(slot as u32);
+        }
+    }
+
+    /// The region of this team is over: what it held is let go.
+    pub(crate) fn finish(&self) {
+        // SAFETY: all others wait for the next epoch.
+        unsafe { (*self.region.get()).group = None };
+    }
+
+    pub(crate) fn cancel(&self) {
+        self.cancelled.store(true, SeqCst);
+        self.bell.ring();
+    }
+
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.cancelled.load(SeqCst)
+    }
+
+    pub(crate) fn cancel_shares(&self) {
+        self.shares_cancelled
+            .store(self.barrier.phase() + 1, SeqCst);
+    }
+
+    pub(crate) fn are_shares_cancelled(&self) -> bool {
+        self.shares_cancelled.load(SeqCst) == self.barrier.phase() + 1
+    }
+
+    /// Opens the barrier if all have arrived and nothing is left to do.
+    #[inline]
+    pub(crate) fn try_open(&self) {
+        self.barrier.try_open(self.size, &self.tasks, &self.bell);
+    }
+}

@@ -1,0 +1,12 @@
+//! Clauses of the next region, which clang's programs push by calls.
+
+use crate::environment::icv::Bind;
+
+/// What `num_threads` and `proc_bind` say of the region that the thread begins next.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Pushed {
+    pub(crate) threads: u32,
+    pub(crate) bind: Option<Bind>,
+    /// Teams of a league, and the limit of each one's threads.
+    pub(crate) teams: (u32, u32),
+}

@@ -1,0 +1,58 @@
+//! The trait by which the layers below `carry` use a rank.
+
+use std::any::Any;
+use std::cell::Cell;
+
+/// A rank: a member of a carried team. While it waits, its worker executes other ranks.
+pub(crate) trait Waiter: Any {
+    /// Lets others run until a worker has found that the condition holds.
+    fn wait_until(&self, condition: &dyn Fn() -> bool);
+
+    /// How many locks the rank has. No preemption while this is not 0.
+    fn held(&'static self) -> &'static Cell<u32>;
+
+    /// The rank is member `id` of its team.
+    fn is_member(&'static self, id: u32);
+
+    /// The rank has come to a barrier, or to the region's end.
+    fn arrive(&self);
+
+    /// The rank has let the other ranks go. It leaves its worker, if the plan has another rank there first.
+    fn make_room(&self);
+}
+
+/// The rank that a thread is while it is carried. The thread's own.
+#[derive(Default)]
+pub(crate) struct Carried {
+    rank: Cell<Option<&'static dyn Waiter>>,
+    /// The rank's count of locks, so that a lock calls no method of the rank's.
+    held: Cell<Option<&'static Cell<u32>>>,
+}
+
+impl Carried {
+    pub(crate) fn get(&self) -> Option<&'static dyn Waiter> {
+        self.rank.get()
+    }
+
+    #[allow(dead_code, reason = "where ranks cannot be carried nobody sets it")]
+    pub(crate) fn set(&self, rank: Option<&'static dyn Waiter>) {
+        self.rank.set(rank);
+        self.held.set(rank.map(|rank| rank.held()));
+    }
+
+    /// The thread has taken a lock.
+    #[inline]
+    pub(super) fn takes_lock(&self) {
+        if let Some(held) = self.held.get() {
+            held.set(held.get() + 1);
+        }
+    }
+
+    /// The thread has freed a lock, which another may have taken.
+    #[inline]
+    pub(super) fn frees_lock(&self) {
+        if let Some(held) = self.held.get() {
+            held.set(held.get().saturating_sub(1));
+        }
+    }
+}
