@@ -162,3 +162,22 @@ unsupported! {
     __kmpc_atomic_val_8_cas
     __kmpc_atomic_val_8_cas_cpt
 }
+
+// What LLVM 15 to 19 have added, and no program here has called.
+unsupported! {
+    __kmpc_calc_original_ivs_rectang
+    __kmpc_copyprivate_light
+    __kmpc_end_sections
+    __kmpc_for_collapsed_init
+    __kmpc_next_section
+    __kmpc_omp_get_target_async_handle_ptr
+    __kmpc_omp_has_task_team
+    __kmpc_process_loop_nest_rectang
+    __kmpc_push_num_threads_list
+    __kmpc_push_num_threads_list_strict
+    __kmpc_push_num_threads_strict
+    __kmpc_sections_init
+    __kmpc_set_thread_limit
+    __kmpc_task_get_depnode
+    __kmpc_task_get_successors
+}
