@@ -1,13 +1,13 @@
 //! The programs of seeds, and what they come to on both runtimes.
 
-use crate::Row;
-use crate::generate::{self, Kind, Program};
-use crate::interpret::Run;
-use crate::visit::{Order, RUNTIMES};
+use super::Row;
+use super::generate::{self, Kind, Program};
+use super::interpret::Run;
+use super::visit::Order;
+use crate::output::Output;
+use crate::stats::quantile;
+use crate::table;
 use anyhow::Result;
-use manycore_peers::output::Output;
-use manycore_peers::stats::quantile;
-use manycore_peers::table;
 use std::ops::Range;
 
 /// Seeds that are named as the worst.
@@ -59,22 +59,9 @@ pub fn measure(
     for &threads in threads {
         let mut all = Vec::new();
         for seed in seeds.clone() {
-            let mut visits: [Vec<Vec<Run>>; 2] = Default::default();
-            for _ in 0..rounds {
-                let mut order = [0, 1];
-                random.shuffle(&mut order);
-                for i in order {
-                    match Order::runs(seed, threads, RUNTIMES[i]) {
-                        Ok(runs) => visits[i].push(runs),
-                        Err(error) => {
-                            let on = format!("{threads} threads, {}", RUNTIMES[i]);
-                            eprintln!("seed {seed}, {on}: {error:#}");
-                            failed += 1;
-                        }
-                    }
-                }
-            }
-            if visits.iter().all(|visits| visits.len() == rounds) {
+            let order = Order::Seed { seed, threads };
+            let visits = order.on_both(rounds, &mut random, &mut failed)?;
+            if let Some(visits) = visits {
                 let program = generate::program(seed, threads);
                 let measured = Measured::of(seed, program.kind, &visits);
                 measured.write(&describe(seed, &program), threads, rounds, output)?;

@@ -1,10 +1,10 @@
 //! What the visits of one cell come to.
 
+use crate::output::Output;
+use crate::protocol::Outcome;
+use crate::stats::{Series, Summary, quantile};
+use crate::table;
 use anyhow::Result;
-use manycore_peers::output::Output;
-use manycore_peers::protocol::Outcome;
-use manycore_peers::stats::{Series, Summary, quantile};
-use manycore_peers::table;
 use serde::Serialize;
 
 /// What was measured.
@@ -15,9 +15,8 @@ pub struct Cell {
 }
 
 /// One contestant's visits: a value a round.
-pub struct Visits<'a> {
-    name: &'a str,
-    pub failed: bool,
+#[derive(Default)]
+struct Visits {
     p50: Series,
     p99: Series,
     p999: Series,
@@ -26,21 +25,14 @@ pub struct Visits<'a> {
     requests: usize,
 }
 
-impl<'a> Visits<'a> {
-    pub fn of(name: &'a str) -> Self {
-        Self {
-            name,
-            failed: false,
-            p50: Series::default(),
-            p99: Series::default(),
-            p999: Series::default(),
-            processor: Series::default(),
-            unserved: 0,
-            requests: 0,
-        }
+impl Visits {
+    fn of(outcomes: &[Outcome]) -> Self {
+        let mut visits = Self::default();
+        outcomes.iter().for_each(|outcome| visits.add(outcome));
+        visits
     }
 
-    pub fn add(&mut self, outcome: &Outcome) {
+    fn add(&mut self, outcome: &Outcome) {
         let us = |q| vec![quantile(&outcome.latencies, q) / 1e3];
         self.p50.rounds.push(us(0.5));
         self.p99.rounds.push(us(0.99));
@@ -94,7 +86,7 @@ struct Row<'a> {
 /// # Errors
 ///
 /// When it cannot be written.
-pub fn add(cell: &Cell, visits: &[Visits<'_>], output: &mut Output) -> Result<()> {
+pub fn add(cell: &Cell, seen: &[(&str, Vec<Outcome>)], output: &mut Output) -> Result<()> {
     let Cell {
         load,
         clients,
@@ -116,15 +108,16 @@ pub fn add(cell: &Cell, visits: &[Visits<'_>], output: &mut Output) -> Result<()
     ];
     let mut table = table::table(header.map(str::to_owned).into());
     // manycore's is the first, or nothing would have come back.
-    let own = &visits[0];
-    for peer in visits {
+    let own = Visits::of(&seen[0].1);
+    for (name, outcomes) in seen {
+        let peer = Visits::of(outcomes);
         let of = |series: &Series| Summary::of(&series.pooled());
         let [p50, p99, p999] = [&peer.p50, &peer.p99, &peer.p999].map(of);
         let processor = of(&peer.processor);
         let p50_ratio = Summary::of(&peer.p50.ratios_to(&own.p50));
         let p99_ratio = Summary::of(&peer.p99.ratios_to(&own.p99));
         let figures = [p50, p99, p999, processor];
-        let mut cells = vec![peer.name.to_owned()];
+        let mut cells = vec![(*name).to_owned()];
         cells.extend(figures.map(|s| match s.median.is_nan() {
             true => "-".to_owned(),
             false => format!("{:.0} ({:.0} to {:.0})", s.median, s.p10, s.p90),
@@ -139,7 +132,7 @@ pub fn add(cell: &Cell, visits: &[Visits<'_>], output: &mut Output) -> Result<()
             load,
             clients,
             threads,
-            peer: peer.name,
+            peer: name,
             p50_us: p50.median,
             p50_us_p10: p50.p10,
             p50_us_p90: p50.p90,

@@ -1,12 +1,12 @@
 //! The shapes' figures, side by side.
 
 use super::Figure;
-use crate::Row;
-use crate::visit::{Order, RUNTIMES};
+use crate::mixtures::Row;
+use crate::mixtures::visit::Order;
+use crate::output::Output;
+use crate::stats::quantile;
+use crate::table;
 use anyhow::Result;
-use manycore_peers::output::Output;
-use manycore_peers::stats::quantile;
-use manycore_peers::table;
 
 /// Runs the shapes `names` on both runtimes; how many visits failed.
 ///
@@ -16,23 +16,12 @@ use manycore_peers::table;
 pub fn measure(names: &[&str], full: bool, rounds: usize, output: &mut Output) -> Result<usize> {
     let (mut failed, mut random) = (0, fastrand::Rng::with_seed(1));
     for name in names {
-        // By runtime, by round.
-        let mut visits: [Vec<Vec<Figure>>; 2] = Default::default();
-        for _ in 0..rounds {
-            let mut order = [0, 1];
-            random.shuffle(&mut order);
-            for i in order {
-                match Order::figures(name, full, RUNTIMES[i]) {
-                    Ok(figures) => visits[i].push(figures),
-                    Err(error) => {
-                        eprintln!("{name} on {}: {error:#}", RUNTIMES[i]);
-                        failed += 1;
-                    }
-                }
-            }
-        }
-        let whole = visits.iter().all(|rounds_of| rounds_of.len() == rounds);
-        if whole {
+        let order = Order::Shape {
+            name: (*name).to_owned(),
+            full,
+        };
+        let visits = order.on_both(rounds, &mut random, &mut failed)?;
+        if let Some(visits) = visits {
             report(name, &visits, output)?;
         }
     }

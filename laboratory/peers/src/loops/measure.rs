@@ -1,6 +1,6 @@
 //! Visiting the peers round by round, in an order that is shuffled each time.
 
-use crate::bench::{Bench, Measure};
+use super::bench::{Bench, Measure};
 use crate::fleet::Fleet;
 use crate::peer::Variant;
 use crate::protocol::{Order, Outcome};

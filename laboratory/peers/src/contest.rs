@@ -1,0 +1,195 @@
+//! What every contest has: its options, rounds in which the peers take turns, and the figures
+//! that these come to.
+
+use crate::output::{Format, Output};
+use crate::stats::{Series, Summary, least};
+use crate::table::{figure, spread, table};
+use anyhow::{Result, bail};
+use clap::Args;
+use clap::builder::RangedU64ValueParser;
+use std::path::PathBuf;
+
+/// What every contest can be asked for.
+#[derive(Args)]
+pub struct Options {
+    /// A first look: few rounds, and where there are many cases few of them
+    #[arg(long)]
+    pub quick: bool,
+    /// Rounds instead of the contest's own; each peer is visited once a round and case
+    #[arg(long, value_parser = count(), alias = "runs")]
+    pub rounds: Option<usize>,
+    /// Tables for people, or all rows as JSON
+    #[arg(long, default_value = "text")]
+    format: Format,
+    /// The folder for the CSV
+    #[arg(long, default_value = "out", value_name = "DIR")]
+    out: PathBuf,
+}
+
+impl Options {
+    /// Those asked for; or else so many, and `quick` for a first look.
+    pub fn rounds(&self, many: usize, quick: usize) -> usize {
+        self.rounds.unwrap_or(if self.quick { quick } else { many })
+    }
+
+    /// Where the rows of the contest `name` go.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be made.
+    pub fn output(&self, name: &str) -> Result<Output> {
+        Output::new(&self.out, name, self.format)
+    }
+}
+
+/// Reads a number of things that there must be.
+pub fn count() -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(1..=1_000_000)
+}
+
+/// Reads a number of threads.
+pub fn threads() -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(1..=1_024)
+}
+
+/// Refuses a name in `asked` that is not in `known`.
+///
+/// # Errors
+///
+/// The `flag`, the name, what `kind` of thing it should be, and all that there are.
+pub fn all_known(flag: &str, kind: &str, asked: &[String], known: &[&str]) -> Result<()> {
+    match asked.iter().find(|name| !known.contains(&name.as_str())) {
+        None => Ok(()),
+        Some(unknown) => bail!(
+            "{flag}: there is no {kind} `{unknown}`; expected some of {}",
+            known.join(", ")
+        ),
+    }
+}
+
+/// Whether `--peers` takes a peer in: nobody was asked for, or this one was.
+pub fn takes(asked: &[String], name: &str) -> bool {
+    asked.is_empty() || asked.iter().any(|one| one == name)
+}
+
+/// Visits all peers round by round, in an order that is shuffled anew each round; what the visits
+/// of each came to. `visit` is handed the peer's place among `names`, and the round. A peer that
+/// fails is told of and left out: what ran in some rounds only cannot be compared within a round.
+///
+/// # Errors
+///
+/// When one of the `needed` peers fails.
+pub fn take_turns<'a, T>(
+    names: &[&'a str],
+    needed: &[&str],
+    rounds: usize,
+    random: &mut fastrand::Rng,
+    mut visit: impl FnMut(usize, usize) -> Result<T>,
+) -> Result<Vec<(&'a str, Vec<T>)>> {
+    let mut seen: Vec<_> = names.iter().map(|_| Some(Vec::new())).collect();
+    let mut order: Vec<_> = (0..names.len()).collect();
+    for round in 0..rounds {
+        random.shuffle(&mut order);
+        for &peer in &order {
+            let Some(visits) = &mut seen[peer] else {
+                continue;
+            };
+            match visit(peer, round) {
+                Ok(outcome) => visits.push(outcome),
+                Err(error) if needed.contains(&names[peer]) => {
+                    return Err(error.context(names[peer].to_owned()));
+                }
+                Err(error) => {
+                    eprintln!("left out: {}: {error:#}", names[peer]);
+                    seen[peer] = None;
+                }
+            }
+        }
+    }
+    let whole = names.iter().zip(seen);
+    Ok(whole
+        .filter_map(|(&name, seen)| Some((name, seen?)))
+        .collect())
+}
+
+/// What a peer's visits come to.
+pub struct Figures<'a> {
+    pub name: &'a str,
+    /// Over all samples of all rounds.
+    pub all: Summary,
+    pub least: f64,
+    /// To the leader's median in the same round, over the rounds.
+    pub ratio: Summary,
+    pub samples: usize,
+    pub rounds: usize,
+}
+
+impl<'a> Figures<'a> {
+    /// The samples of each visit, beside the leader's.
+    pub fn of(seen: Vec<(&'a str, Vec<Vec<f64>>)>, leader: &str) -> Vec<Self> {
+        let series = |(name, rounds)| (name, Series { rounds });
+        let seen: Vec<(&str, Series)> = seen.into_iter().map(series).collect();
+        let leads = seen.iter().find(|(name, _)| *name == leader);
+        let leads = leads.map_or_else(Series::default, |(_, series)| series.clone());
+        let figures = |(name, series): &(&'a str, Series)| {
+            let all = series.pooled();
+            Self {
+                name,
+                all: Summary::of(&all),
+                least: least(all.iter().copied()),
+                ratio: Summary::of(&series.ratios_to(&leads)),
+                samples: all.len(),
+                rounds: series.rounds.len(),
+            }
+        };
+        seen.iter().map(figures).collect()
+    }
+
+    /// A table of all, under a title.
+    pub fn show(all: &[Self], title: &str, leader: &str, output: &Output) {
+        let to = format!("ratio to {leader}");
+        let header = [title, "median", "p10", "p90", "least", &to];
+        let mut rows = table(header.map(str::to_owned).into());
+        for it in all {
+            let Summary { median, p10, p90 } = it.all;
+            let mut cells = vec![it.name.to_owned()];
+            cells.extend([median, p10, p90, it.least].map(figure));
+            cells.push(spread(it.ratio));
+            rows.add_row(cells);
+        }
+        output.say(&format!("\n{rows}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn peers_take_turns_until_they_fail() {
+        let mut random = fastrand::Rng::with_seed(1);
+        let visit = |peer, round| match (peer, round) {
+            (1, 2) => bail!("it fell"),
+            _ => Ok((peer, round)),
+        };
+        let names = ["first", "second", "third"];
+        let seen = take_turns(&names, &["first"], 4, &mut random, visit).unwrap();
+        let rounds = |peer| (0..4).map(|round| (peer, round)).collect::<Vec<_>>();
+        assert_eq!(seen, [("first", rounds(0)), ("third", rounds(2))]);
+        let failed = take_turns(&names, &["second"], 4, &mut random, visit).unwrap_err();
+        assert_eq!(format!("{failed:#}"), "second: it fell");
+    }
+
+    #[test]
+    fn ratios_are_to_the_leader_in_the_same_round() {
+        let seen = vec![
+            ("own", vec![vec![1.0], vec![10.0]]),
+            ("other", vec![vec![2.0, 2.0], vec![20.0]]),
+        ];
+        let figures = Figures::of(seen, "own");
+        assert_eq!(figures[0].ratio.median, 1.0);
+        assert_eq!(figures[1].ratio.median, 2.0);
+        assert_eq!((figures[1].samples, figures[1].rounds), (3, 2));
+        assert_eq!(figures[1].least, 2.0);
+    }
+}
