@@ -7,7 +7,9 @@ use crate::table::{figure, spread, table};
 use anyhow::{Result, bail};
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
+use serde_json::Value;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 /// What every contest can be asked for.
 #[derive(Args)]
@@ -32,13 +34,24 @@ impl Options {
         self.rounds.unwrap_or(if self.quick { quick } else { many })
     }
 
-    /// Where the rows of the contest `name` go.
+    /// Begins the contest whose CSV is called `name`, of so many `rounds`.
     ///
     /// # Errors
     ///
     /// When the file cannot be made.
-    pub fn output(&self, name: &str) -> Result<Output> {
-        Output::new(&self.out, name, self.format)
+    pub fn begin(&self, name: &str, rounds: usize, line: &str) -> Result<Contest> {
+        let output = Output::new(&self.out, name, self.format)?;
+        let cpus = std::thread::available_parallelism()?;
+        output.say(&format!("{cpus} CPUs, {rounds} rounds; {line}"));
+        if cfg!(debug_assertions) {
+            output.say("built without --release: the Rust peers' figures mean little");
+        }
+        Ok(Contest {
+            output,
+            rounds,
+            random: fastrand::Rng::with_seed(1),
+            failed: 0,
+        })
     }
 }
 
@@ -72,44 +85,127 @@ pub fn takes(asked: &[String], name: &str) -> bool {
     asked.is_empty() || asked.iter().any(|one| one == name)
 }
 
-/// Visits all peers round by round, in an order that is shuffled anew each round; what the visits
-/// of each came to. `visit` is handed the peer's place among `names`, and the round. A peer that
-/// fails is told of and left out: what ran in some rounds only cannot be compared within a round.
-///
-/// # Errors
-///
-/// When one of the `needed` peers fails.
-pub fn take_turns<'a, T>(
-    names: &[&'a str],
-    needed: &[&str],
-    rounds: usize,
-    random: &mut fastrand::Rng,
-    mut visit: impl FnMut(usize, usize) -> Result<T>,
-) -> Result<Vec<(&'a str, Vec<T>)>> {
-    let mut seen: Vec<_> = names.iter().map(|_| Some(Vec::new())).collect();
-    let mut order: Vec<_> = (0..names.len()).collect();
-    for round in 0..rounds {
-        random.shuffle(&mut order);
-        for &peer in &order {
-            let Some(visits) = &mut seen[peer] else {
-                continue;
-            };
-            match visit(peer, round) {
-                Ok(outcome) => visits.push(outcome),
-                Err(error) if needed.contains(&names[peer]) => {
-                    return Err(error.context(names[peer].to_owned()));
-                }
-                Err(error) => {
-                    eprintln!("left out: {}: {error:#}", names[peer]);
-                    seen[peer] = None;
+/// A contest that is under way.
+pub struct Contest {
+    pub output: Output,
+    pub rounds: usize,
+    pub random: fastrand::Rng,
+    /// Peers that failed in a case.
+    failed: usize,
+}
+
+/// A column of the CSV, and which of a peer's figures it has.
+pub type Column = (&'static str, fn(&Figures<'_>) -> Value);
+
+impl Contest {
+    /// Those `missing` of the peers called `names` are said to be skipped, and left out.
+    pub fn skip(&self, names: &mut Vec<&str>, missing: impl Fn(&str) -> Option<String>) {
+        names.retain(|name| {
+            let why = missing(name);
+            why.iter()
+                .for_each(|why| self.output.say(&format!("skipped: {name}: {why}")));
+            why.is_none()
+        });
+    }
+
+    /// Visits all peers round by round, in an order that is shuffled anew each round; what the
+    /// visits of each came to. `visit` is handed the peer's place among `names`, and the round.
+    /// A peer that fails is told of and left out: what ran in some rounds only cannot be compared
+    /// within a round.
+    ///
+    /// # Errors
+    ///
+    /// When the `leader` fails, by which the others are divided.
+    pub fn take_turns<'a, T>(
+        &mut self,
+        names: &[&'a str],
+        leader: Option<&str>,
+        mut visit: impl FnMut(usize, usize) -> Result<T>,
+    ) -> Result<Vec<(&'a str, Vec<T>)>> {
+        let mut seen: Vec<_> = names.iter().map(|_| Some(Vec::new())).collect();
+        let mut order: Vec<_> = (0..names.len()).collect();
+        for round in 0..self.rounds {
+            self.random.shuffle(&mut order);
+            for &peer in &order {
+                let Some(visits) = &mut seen[peer] else {
+                    continue;
+                };
+                match visit(peer, round) {
+                    Ok(outcome) => visits.push(outcome),
+                    Err(error) if leader == Some(names[peer]) => {
+                        return Err(error.context(names[peer].to_owned()));
+                    }
+                    Err(error) => {
+                        eprintln!("left out: {}: {error:#}", names[peer]);
+                        self.failed += 1;
+                        seen[peer] = None;
+                    }
                 }
             }
         }
+        let whole = names.iter().zip(seen);
+        Ok(whole
+            .filter_map(|(&name, seen)| Some((name, seen?)))
+            .collect())
     }
-    let whole = names.iter().zip(seen);
-    Ok(whole
-        .filter_map(|(&name, seen)| Some((name, seen?)))
-        .collect())
+
+    /// A case: visits all peers, prints a table, and writes a row for each peer, of what `case`
+    /// it is, the peer, and the `columns`. A visit comes to the samples that it took.
+    ///
+    /// # Errors
+    ///
+    /// When the `leader` fails, or a row cannot be written.
+    pub fn compare<'a>(
+        &mut self,
+        title: &str,
+        case: &[(&str, Value)],
+        names: &[&'a str],
+        leader: &str,
+        columns: &[Column],
+        visit: impl FnMut(usize, usize) -> Result<Vec<f64>>,
+    ) -> Result<Vec<Figures<'a>>> {
+        let seen = self.take_turns(names, Some(leader), visit)?;
+        let figures = Figures::of(seen, leader);
+        self.show(title, &figures, leader);
+        for it in &figures {
+            let mut row = case.to_vec();
+            row.push(("peer", it.name.into()));
+            row.extend(columns.iter().map(|(name, figure)| (*name, figure(it))));
+            self.output.cells(&row)?;
+        }
+        Ok(figures)
+    }
+
+    /// A table of all peers' figures.
+    pub fn show(&self, title: &str, figures: &[Figures<'_>], leader: &str) {
+        let to = format!("ratio to {leader}");
+        let header = [title, "median", "p10", "p90", "least", &to];
+        let mut rows = table(header.map(str::to_owned).into());
+        for it in figures {
+            let Summary { median, p10, p90 } = it.all;
+            let mut cells = vec![it.name.to_owned()];
+            cells.extend([median, p10, p90, it.least].map(figure));
+            cells.push(spread(it.ratio));
+            rows.add_row(cells);
+        }
+        self.output.say(&format!("\n{rows}"));
+    }
+
+    /// Says all that is still to be said; the status is 1 if peers failed.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub fn end(self) -> Result<ExitCode> {
+        self.output.end()?;
+        Ok(match self.failed {
+            0 => ExitCode::SUCCESS,
+            failed => {
+                eprintln!("{failed} failed");
+                ExitCode::FAILURE
+            }
+        })
+    }
 }
 
 /// What a peer's visits come to.
@@ -144,21 +240,6 @@ impl<'a> Figures<'a> {
         };
         seen.iter().map(figures).collect()
     }
-
-    /// A table of all, under a title.
-    pub fn show(all: &[Self], title: &str, leader: &str, output: &Output) {
-        let to = format!("ratio to {leader}");
-        let header = [title, "median", "p10", "p90", "least", &to];
-        let mut rows = table(header.map(str::to_owned).into());
-        for it in all {
-            let Summary { median, p10, p90 } = it.all;
-            let mut cells = vec![it.name.to_owned()];
-            cells.extend([median, p10, p90, it.least].map(figure));
-            cells.push(spread(it.ratio));
-            rows.add_row(cells);
-        }
-        output.say(&format!("\n{rows}"));
-    }
 }
 
 #[cfg(test)]
@@ -167,17 +248,26 @@ mod tests {
 
     #[test]
     fn peers_take_turns_until_they_fail() {
-        let mut random = fastrand::Rng::with_seed(1);
+        let options = Options {
+            quick: false,
+            rounds: None,
+            format: Format::Json,
+            out: std::env::temp_dir(),
+        };
+        let name = format!("peers-contest-{}", std::process::id());
+        let mut contest = options.begin(&name, 4, "").unwrap();
         let visit = |peer, round| match (peer, round) {
             (1, 2) => bail!("it fell"),
             _ => Ok((peer, round)),
         };
         let names = ["first", "second", "third"];
-        let seen = take_turns(&names, &["first"], 4, &mut random, visit).unwrap();
+        let seen = contest.take_turns(&names, Some("first"), visit).unwrap();
         let rounds = |peer| (0..4).map(|round| (peer, round)).collect::<Vec<_>>();
         assert_eq!(seen, [("first", rounds(0)), ("third", rounds(2))]);
-        let failed = take_turns(&names, &["second"], 4, &mut random, visit).unwrap_err();
-        assert_eq!(format!("{failed:#}"), "second: it fell");
+        assert_eq!(contest.failed, 1);
+        let failed = contest.take_turns(&names, Some("second"), visit);
+        assert_eq!(format!("{:#}", failed.unwrap_err()), "second: it fell");
+        std::fs::remove_file(options.out.join(name).with_extension("csv")).unwrap();
     }
 
     #[test]

@@ -43,7 +43,7 @@ enum Command {
     /// Runs a contest: prints its tables and writes its CSV
     Run {
         #[command(subcommand)]
-        contest: Contest,
+        contest: Named,
     },
     /// Names the contests
     List,
@@ -57,7 +57,7 @@ enum Command {
 }
 
 #[derive(Subcommand)]
-enum Contest {
+enum Named {
     Loops(loops::Arguments),
     Channels(channels::Arguments),
     Barriers(barriers::Arguments),
@@ -89,17 +89,17 @@ fn main() -> ExitCode {
     })
 }
 
-fn run(contest: &Contest) -> Result<ExitCode> {
+fn run(contest: &Named) -> Result<ExitCode> {
     match contest {
-        Contest::Loops(it) => loops::run(it),
-        Contest::Channels(it) => channels::run(it),
-        Contest::Barriers(it) => barriers::run(it),
-        Contest::Npb(it) => npb::run(it),
-        Contest::Quota(it) => quota::run(it),
-        Contest::Server(it) => server::run(it),
-        Contest::Stealing(it) => stealing::run(it),
-        Contest::Mixtures(it) => mixtures::run(it),
-        Contest::Iterators(it) => iterators::run(it),
+        Named::Loops(it) => loops::run(it),
+        Named::Channels(it) => channels::run(it),
+        Named::Barriers(it) => barriers::run(it),
+        Named::Npb(it) => npb::run(it),
+        Named::Quota(it) => quota::run(it),
+        Named::Server(it) => server::run(it),
+        Named::Stealing(it) => stealing::run(it),
+        Named::Mixtures(it) => mixtures::run(it),
+        Named::Iterators(it) => iterators::run(it),
     }
 }
 

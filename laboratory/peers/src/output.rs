@@ -3,9 +3,9 @@
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 use serde::Serialize;
+use serde_json::Value;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 /// What standard output is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -21,8 +21,10 @@ pub struct Output {
     format: Format,
     path: PathBuf,
     csv: csv::Writer<File>,
+    /// Whether `cells` has written the header.
+    headed: bool,
     /// For JSON.
-    rows: Vec<serde_json::Value>,
+    rows: Vec<Value>,
 }
 
 impl Output {
@@ -41,16 +43,9 @@ impl Output {
             format,
             path,
             csv,
+            headed: false,
             rows: Vec::new(),
         })
-    }
-
-    /// The first line for people, and a warning if this build's figures mean little.
-    pub fn begin(&self, line: &str) {
-        self.say(line);
-        if cfg!(debug_assertions) {
-            self.say("built without --release: the Rust peers' figures mean little");
-        }
     }
 
     /// A line or a table for people.
@@ -74,16 +69,42 @@ impl Output {
         Ok(())
     }
 
+    /// One result, by the columns' names.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub fn cells(&mut self, row: &[(impl AsRef<str>, Value)]) -> Result<()> {
+        if !self.headed {
+            self.csv
+                .write_record(row.iter().map(|(name, _)| name.as_ref()))?;
+            self.headed = true;
+        }
+        self.csv
+            .write_record(row.iter().map(|(_, value)| match value {
+                Value::String(text) => text.clone(),
+                // What is no number, as a quantile of nothing.
+                Value::Null => String::new(),
+                value => value.to_string(),
+            }))?;
+        self.csv.flush()?;
+        let row = row
+            .iter()
+            .map(|(name, value)| (name.as_ref().to_owned(), value.clone()));
+        self.rows.push(row.collect());
+        Ok(())
+    }
+
     /// All that is still to be said.
     ///
     /// # Errors
     ///
     /// When it cannot be written.
-    pub fn end(self) -> Result<ExitCode> {
+    pub fn end(self) -> Result<()> {
         match self.format {
             Format::Text => println!("\nwritten: {}", self.path.display()),
             Format::Json => println!("{}", serde_json::to_string_pretty(&self.rows)?),
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 }

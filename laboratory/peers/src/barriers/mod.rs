@@ -6,11 +6,11 @@ mod foreign;
 mod native;
 mod session;
 
-use crate::contest::{self, Figures, Options, take_turns, takes};
+use crate::contest::{self, Column, Options, takes};
 use crate::process;
 use anyhow::Result;
 use clap::Args;
-use contestant::{Contestant, contestants};
+use contestant::contestants;
 use serde::{Deserialize, Serialize};
 use session::{Plan, Session};
 use std::collections::BTreeMap;
@@ -31,79 +31,49 @@ pub struct Arguments {
     peers: Vec<String>,
 }
 
-#[derive(Serialize)]
-struct Row<'a> {
-    threads: usize,
-    peer: &'a str,
-    median_ns: f64,
-    p10_ns: f64,
-    p90_ns: f64,
-    min_ns: f64,
-    ratio_to_manycore: f64,
-    ratio_p10: f64,
-    ratio_p90: f64,
-    samples: usize,
-    rounds: usize,
-}
+const COLUMNS: [Column; 9] = [
+    ("median_ns", |it| it.all.median.into()),
+    ("p10_ns", |it| it.all.p10.into()),
+    ("p90_ns", |it| it.all.p90.into()),
+    ("min_ns", |it| it.least.into()),
+    ("ratio_to_manycore", |it| it.ratio.median.into()),
+    ("ratio_p10", |it| it.ratio.p10.into()),
+    ("ratio_p90", |it| it.ratio.p90.into()),
+    ("samples", |it| it.samples.into()),
+    ("rounds", |it| it.rounds.into()),
+];
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let all = contestants();
-    let names: Vec<_> = all.iter().map(|it| it.name).collect();
+    let mut names: Vec<_> = all.iter().map(|it| it.name).collect();
     contest::all_known("--peers", "peer", &arguments.peers, &names)?;
-    let mut output = arguments.options.output("barriers")?;
-    let cpus = std::thread::available_parallelism()?.get();
     let rounds = arguments.options.rounds(20, 3);
-    output.begin(&format!(
-        "{cpus} CPUs, {rounds} rounds; nanoseconds an episode"
-    ));
-    let asked = |it: &&Contestant| it.name == "manycore" || takes(&arguments.peers, it.name);
-    let mut present: Vec<_> = all.iter().filter(asked).collect();
-    present.retain(|it| match it.missing() {
-        Some(why) => {
-            output.say(&format!("skipped: {}: {why}", it.name));
-            false
-        }
-        None => true,
-    });
+    let mut contest = arguments
+        .options
+        .begin("barriers", rounds, "nanoseconds an episode")?;
+    names.retain(|name| *name == "manycore" || takes(&arguments.peers, name));
+    let named = |name: &str| all.iter().find(|it| it.name == name);
+    contest.skip(&mut names, |name| named(name)?.missing());
 
-    let (mut random, mut versions) = (fastrand::Rng::with_seed(1), BTreeMap::new());
+    let (cpus, mut versions) = (std::thread::available_parallelism()?.get(), BTreeMap::new());
     for &threads in &arguments.threads {
-        let mut names = Vec::new();
-        for it in &present {
-            if it.only_spins && threads > cpus {
-                let why = format!("only spins, and there are {cpus} CPUs for {threads} threads");
-                output.say(&format!("skipped: {}: {why}", it.name));
-            } else {
-                names.push(it.name);
-            }
-        }
-        let seen = take_turns(&names, &["manycore"], rounds, &mut random, |peer, _| {
+        let mut names = names.clone();
+        contest.skip(&mut names, |name| {
+            let alone = threads > cpus && named(name)?.only_spins;
+            alone.then(|| format!("only spins, and there are {cpus} CPUs for {threads} threads"))
+        });
+        let title = format!("{threads} threads");
+        let case = [("threads", threads.into())];
+        contest.compare(&title, &case, &names, "manycore", &COLUMNS, |peer, _| {
             let visit: Visit = process::visit("barriers", names[peer], &threads)?;
             versions.extend(visit.version.map(|version| (names[peer], version)));
             Ok(visit.samples)
         })?;
-        let figures = Figures::of(seen, "manycore");
-        for it in &figures {
-            output.row(&Row {
-                threads,
-                peer: it.name,
-                median_ns: it.all.median,
-                p10_ns: it.all.p10,
-                p90_ns: it.all.p90,
-                min_ns: it.least,
-                ratio_to_manycore: it.ratio.median,
-                ratio_p10: it.ratio.p10,
-                ratio_p90: it.ratio.p90,
-                samples: it.samples,
-                rounds: it.rounds,
-            })?;
-        }
-        Figures::show(&figures, &format!("{threads} threads"), "manycore", &output);
     }
     for (name, version) in versions {
-        output.say(&format!("{name}: {version}"));
+        contest.output.say(&format!("{name}: {version}"));
     }
-    output.end()
+    contest.end()
 }
 
 const PLAN: Plan = Plan {

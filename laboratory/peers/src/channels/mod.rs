@@ -8,11 +8,10 @@ mod contestant;
 mod contestants;
 mod timing;
 
-use crate::contest::{self, Figures, Options, take_turns, takes};
+use crate::contest::{self, Column, Options, takes};
 use anyhow::Result;
 use clap::Args;
 use contestant::Waiting;
-use serde::Serialize;
 use std::process::ExitCode;
 use timing::{Case, Entry};
 
@@ -29,15 +28,11 @@ pub struct Arguments {
     peers: Vec<String>,
 }
 
-#[derive(Serialize)]
-struct Row<'a> {
-    case: String,
-    waiting: String,
-    peer: &'a str,
-    median_ns: f64,
-    min_ns: f64,
-    ratio_to_manycore: f64,
-}
+const COLUMNS: [Column; 3] = [
+    ("median_ns", |it| it.all.median.into()),
+    ("min_ns", |it| it.least.into()),
+    ("ratio_to_manycore", |it| it.ratio.median.into()),
+];
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let cores = std::thread::available_parallelism()?.get();
@@ -54,12 +49,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     contest::all_known("--peers", "peer", &arguments.peers, &known)?;
     let mut cases: Vec<_> = receivers.into_iter().map(Case::Stream).collect();
     cases.push(Case::RoundTrip);
-    let mut output = arguments.options.output("channels")?;
     let rounds = arguments.options.rounds(20, 3);
-    output.begin(&format!(
-        "{cores} cores, {rounds} rounds; nanoseconds a message or a round trip"
-    ));
-    let mut random = fastrand::Rng::with_seed(1);
+    let line = "nanoseconds a message or a round trip";
+    let mut contest = arguments.options.begin("channels", rounds, line)?;
     for waiting in [Waiting::Spins, Waiting::Sleeps] {
         let asked = |it: &&Entry| {
             it.waiting == waiting && (it.name == "manycore" || takes(&arguments.peers, it.name))
@@ -71,23 +63,15 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
             if waiting == Waiting::Spins && case.threads() > cores {
                 continue;
             }
-            let seen = take_turns(&names, &[], rounds, &mut random, |peer, _| {
+            let title = format!("{case}; the receiver {waiting}");
+            let of = [
+                ("case", case.to_string().into()),
+                ("waiting", waiting.to_string().into()),
+            ];
+            contest.compare(&title, &of, &names, "manycore", &COLUMNS, |peer, _| {
                 Ok(vec![(entries[peer].measure)(case)])
             })?;
-            let figures = Figures::of(seen, "manycore");
-            for it in &figures {
-                output.row(&Row {
-                    case: case.to_string(),
-                    waiting: waiting.to_string(),
-                    peer: it.name,
-                    median_ns: it.all.median,
-                    min_ns: it.least,
-                    ratio_to_manycore: it.ratio.median,
-                })?;
-            }
-            let title = format!("{case}; the receiver {waiting}");
-            Figures::show(&figures, &title, "manycore", &output);
         }
     }
-    output.end()
+    contest.end()
 }

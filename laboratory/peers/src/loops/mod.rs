@@ -10,7 +10,6 @@ mod report;
 
 use crate::contest::{self, Options};
 use crate::fleet::Fleet;
-use crate::output::Output;
 use crate::peer::{self, Variant};
 use crate::tasks;
 use anyhow::Result;
@@ -60,12 +59,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     for bench in &mut benches {
         bench.rounds = arguments.options.rounds(bench.rounds, bench.rounds);
     }
-    run_all(
-        &variants,
-        &threads,
-        &benches,
-        arguments.options.output("peers")?,
-    )
+    run_all(arguments, &variants, &threads, &benches)
 }
 
 fn check(variants: &[Variant], threads: &[usize]) -> Result<ExitCode> {
@@ -98,35 +92,37 @@ fn check(variants: &[Variant], threads: &[usize]) -> Result<ExitCode> {
 }
 
 fn run_all(
+    arguments: &Arguments,
     variants: &[Variant],
     threads: &[usize],
     benches: &[Bench],
-    mut output: Output,
 ) -> Result<ExitCode> {
     let cores = std::thread::available_parallelism()?;
-    let ticks = tasks::ticks_per_ns();
-    output.begin(&format!("{cores} cores; {ticks:.3} ticks a nanosecond"));
-    let mut random = fastrand::Rng::with_seed(1);
+    let line = format!("{:.3} ticks a nanosecond", tasks::ticks_per_ns());
+    let most = benches.iter().map(|bench| bench.rounds).max().unwrap_or(0);
+    let mut contest = arguments.options.begin("peers", most, &line)?;
     for (i, &threads) in threads.iter().enumerate() {
         let (mut fleet, missing) = Fleet::start(variants, threads)?;
         if i == 0 {
-            fleet.report(&missing, &output);
+            fleet.report(&missing, &contest.output);
         }
         let mut present = fleet.present(variants);
         if threads > cores.get() && present.iter().any(Variant::only_spins) {
             let why = "skipped: forkunion, whose threads only spin";
-            output.say(&format!("\nthreads: {threads}; {why}"));
+            contest.output.say(&format!("\nthreads: {threads}; {why}"));
             present.retain(|variant| !variant.only_spins());
         }
         let (sound, complaints) = measure::check(&mut fleet, present);
         for complaint in complaints {
-            output.say(&format!("not measured: {complaint}"));
+            contest.output.say(&format!("not measured: {complaint}"));
         }
         for bench in benches {
-            let observed = measure::run(bench, &mut fleet, &sound, threads, &mut random)?;
-            record::write(&observed, &mut output)?;
-            output.say(&format!("\n{}", report::render(&observed)));
+            let observed = measure::run(bench, &mut fleet, &sound, threads, &mut contest.random)?;
+            record::write(&observed, &mut contest.output)?;
+            contest
+                .output
+                .say(&format!("\n{}", report::render(&observed)));
         }
     }
-    output.end()
+    contest.end()
 }

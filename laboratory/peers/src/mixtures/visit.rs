@@ -3,11 +3,11 @@
 use super::generate;
 use super::interpret::{self, Run};
 use super::shapes::{self, Effort};
-use crate::contest::take_turns;
+use crate::contest::Contest;
 use crate::peer::{Manycore, Rayon};
 use crate::process;
 use crate::runtime::Runtime;
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -40,30 +40,20 @@ impl fmt::Display for Order {
 type Visits<T> = Vec<Vec<T>>;
 
 impl Order {
-    /// Visits both runtimes in turn, round by round. If a visit fails it is told of and added to
-    /// `failed`, and there is nothing to compare.
+    /// Visits both runtimes in turn, round by round; nothing if one of them failed.
     ///
     /// # Errors
     ///
     /// None that a visit has.
     pub fn on_both<T: DeserializeOwned>(
         &self,
-        rounds: usize,
-        random: &mut fastrand::Rng,
-        failed: &mut usize,
+        contest: &mut Contest,
     ) -> Result<Option<[Visits<T>; 2]>> {
-        let before = *failed;
-        let seen = take_turns(&RUNTIMES, &[], rounds, random, |i, _| {
-            let visit = process::visit("mixtures", RUNTIMES[i], self);
-            if let Err(error) = &visit {
-                eprintln!("{self}, {}: {error:#}", RUNTIMES[i]);
-                *failed += 1;
-            }
-            Ok(visit.ok())
+        let seen = contest.take_turns(&RUNTIMES, None, |runtime, _| {
+            process::visit("mixtures", RUNTIMES[runtime], self).with_context(|| self.to_string())
         })?;
-        let of = |(_, visits): (&str, Vec<Option<_>>)| visits.into_iter().flatten().collect();
-        let visits: Vec<_> = seen.into_iter().map(of).collect();
-        Ok(visits.try_into().ok().filter(|_| *failed == before))
+        let visits: Vec<_> = seen.into_iter().map(|(_, visits)| visits).collect();
+        Ok(visits.try_into().ok())
     }
 }
 

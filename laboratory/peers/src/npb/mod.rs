@@ -6,13 +6,12 @@
 
 mod foreign;
 
-use crate::contest::{Figures, Options, take_turns};
+use crate::contest::{Column, Options};
 use anyhow::{Result, ensure};
 use clap::Args;
 use manycore_platform::Native;
 use manycore_programs::spmd::{Alone, Class, Npb, Ranked, Sums};
 use rustix::time::{ClockId, clock_gettime};
-use serde::Serialize;
 use std::process::ExitCode;
 
 /// NAS parallel benchmarks: ms of one thread, in Rust and in C (5 rounds, quick 1 of class S)
@@ -28,18 +27,14 @@ pub struct Arguments {
     programs: Vec<Npb>,
 }
 
-#[derive(Serialize)]
-struct Row<'a> {
-    program: String,
-    class: String,
-    language: &'a str,
-    median_ms: f64,
-    min_ms: f64,
-    ratio_to_c: f64,
-    ratio_p10: f64,
-    ratio_p90: f64,
-    rounds: usize,
-}
+const COLUMNS: [Column; 6] = [
+    ("median_ms", |it| it.all.median.into()),
+    ("min_ms", |it| it.least.into()),
+    ("ratio_to_c", |it| it.ratio.median.into()),
+    ("ratio_p10", |it| it.ratio.p10.into()),
+    ("ratio_p90", |it| it.ratio.p90.into()),
+    ("rounds", |it| it.rounds.into()),
+];
 
 const LANGUAGES: [&str; 2] = ["rust", "c"];
 
@@ -60,50 +55,30 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         }
         programs.retain(|(npb, _)| arguments.programs.contains(npb));
     }
-    let mut output = arguments.options.output("npb")?;
     let rounds = arguments.options.rounds(5, 1);
-    output.begin(&format!(
-        "C by {}; {rounds} rounds; ms",
-        env!("PEERS_NPB_COMPILER")
-    ));
-    let mut random = fastrand::Rng::with_seed(1);
+    let line = format!("C by {}; ms", env!("PEERS_NPB_COMPILER"));
+    let mut contest = arguments.options.begin("npb", rounds, &line)?;
     for (npb, in_c) in programs {
         for &class in &classes {
-            // The first round warms up.
-            let mut seen = take_turns(
-                &["rust", "c"],
-                &LANGUAGES,
-                1 + rounds,
-                &mut random,
-                |peer, _| {
-                    let time = match peer {
-                        0 => in_rust(npb, class)?,
-                        _ => in_c.run(class)?,
-                    };
-                    Ok(vec![time * 1e3])
-                },
-            )?;
-            for (_, visits) in &mut seen {
-                visits.remove(0);
-            }
-            let figures = Figures::of(seen, "c");
-            for it in &figures {
-                output.row(&Row {
-                    program: npb.to_string(),
-                    class: class.to_string(),
-                    language: it.name,
-                    median_ms: it.all.median,
-                    min_ms: it.least,
-                    ratio_to_c: it.ratio.median,
-                    ratio_p10: it.ratio.p10,
-                    ratio_p90: it.ratio.p90,
-                    rounds: it.rounds,
-                })?;
-            }
-            Figures::show(&figures, &format!("{npb} {class}"), "c", &output);
+            let time = |peer, _: usize| {
+                let seconds = match peer {
+                    0 => in_rust(npb, class)?,
+                    _ => in_c.run(class)?,
+                };
+                Ok(vec![seconds * 1e3])
+            };
+            // To warm up.
+            time(0, 0)?;
+            time(1, 0)?;
+            let title = format!("{npb} {class}");
+            let case = [
+                ("program", npb.to_string().into()),
+                ("class", class.to_string().into()),
+            ];
+            contest.compare(&title, &case, &LANGUAGES, "c", &COLUMNS, time)?;
         }
     }
-    output.end()
+    contest.end()
 }
 
 /// Seconds that a verified run takes.

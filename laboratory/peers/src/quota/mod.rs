@@ -5,7 +5,7 @@
 mod group;
 mod visit;
 
-use crate::contest::{self, Figures, Options, take_turns};
+use crate::contest::{self, Figures, Options};
 use crate::process;
 use crate::stats::quantile;
 use anyhow::{Context, Result, ensure};
@@ -65,14 +65,11 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         eprintln!("skipped: no control group can be made here: {why:#}");
         return Ok(ExitCode::SUCCESS);
     }
-    let mut output = arguments.options.output("quota")?;
     let (rounds, cpus) = (arguments.options.rounds(7, 1), arguments.cpus);
-    output.begin(&format!(
-        "{cpus} CPUs, {rounds} rounds; iterations a millisecond"
-    ));
-    let mut random = fastrand::Rng::with_seed(1);
+    let line = format!("{cpus} of them; iterations a millisecond");
+    let mut contest = arguments.options.begin("quota", rounds, &line)?;
     for &quota in &arguments.quotas {
-        let seen = take_turns(&PEERS, &PEERS, rounds, &mut random, |peer, _| {
+        let seen = contest.take_turns(&PEERS, Some("rayon"), |peer, _| {
             let group = Owned::new()?;
             group.0.set_quota(quota)?;
             let order = Order {
@@ -88,7 +85,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
             .iter()
             .map(|(name, visits)| (*name, visits.iter().map(speed).collect()));
         let figures = Figures::of(speeds.collect(), "rayon");
-        Figures::show(&figures, &format!("quota of {quota}"), "rayon", &output);
+        contest.show(&format!("quota of {quota}"), &figures, "rayon");
         for (it, (_, visits)) in figures.iter().zip(&seen) {
             let stops: Vec<_> = visits.iter().map(|visit| visit.throttled_per_s).collect();
             let row = Row {
@@ -104,12 +101,12 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
                 throttled_per_s: quantile(&stops, 0.5),
                 rounds,
             };
-            output.say(&format!(
+            contest.output.say(&format!(
                 "{}: threads: {}; stopped {:.1} times a second",
                 row.peer, row.threads, row.throttled_per_s
             ));
-            output.row(&row)?;
+            contest.output.row(&row)?;
         }
     }
-    output.end()
+    contest.end()
 }

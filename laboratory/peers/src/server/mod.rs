@@ -7,7 +7,7 @@
 
 mod report;
 
-use crate::contest::{self, Options, take_turns};
+use crate::contest::{self, Options};
 use crate::fleet::Fleet;
 use crate::peer;
 use crate::protocol::Order;
@@ -79,17 +79,18 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         (100, 1000)
     };
 
-    let mut output = options.output("server")?;
-    output.begin(&format!(
-        "{} CPUs, {rounds} rounds of {counted} requests a client; a request is 200 us of work, \
-         each client's arrive every 2 ms",
-        std::thread::available_parallelism()?
-    ));
-    let mut random = fastrand::Rng::with_seed(1);
+    let mut contest = options.begin(
+        "server",
+        rounds,
+        &format!(
+            "{counted} requests a client and round; a request is 200 us of work, each client's \
+             arrive every 2 ms"
+        ),
+    )?;
     for (i, &threads) in arguments.threads.iter().enumerate() {
         let (mut fleet, missing) = Fleet::start(&variants, threads)?;
         if i == 0 {
-            fleet.report(&missing, &output);
+            fleet.report(&missing, &contest.output);
         }
         let present = fleet.present(&variants);
         let names: Vec<_> = present.iter().map(|it| it.name.as_str()).collect();
@@ -101,25 +102,24 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
                     clients,
                     threads,
                 };
-                let seen =
-                    take_turns(&names, &["manycore"], rounds, &mut random, |peer, round| {
-                        let traffic = Traffic {
-                            clients,
-                            iterations: load.iterations,
-                            steps,
-                            jitter_us: load.jitter_us,
-                            // Other phases in each round, the same for all.
-                            seed: round as u64,
-                            warm_up,
-                            counted,
-                        };
-                        fleet.order(&present[peer], Order::Serve(traffic))
-                    })?;
-                report::add(&cell, &seen, &mut output)?;
+                let seen = contest.take_turns(&names, Some("manycore"), |peer, round| {
+                    let traffic = Traffic {
+                        clients,
+                        iterations: load.iterations,
+                        steps,
+                        jitter_us: load.jitter_us,
+                        // Other phases in each round, the same for all.
+                        seed: round as u64,
+                        warm_up,
+                        counted,
+                    };
+                    fleet.order(&present[peer], Order::Serve(traffic))
+                })?;
+                report::add(&cell, &seen, &mut contest.output)?;
             }
         }
     }
-    output.end()
+    contest.end()
 }
 
 fn loads(arguments: &Arguments) -> Result<Vec<&'static Load>> {

@@ -5,7 +5,6 @@ use crate::protocol::Outcome;
 use crate::stats::{Series, Summary, quantile};
 use crate::table;
 use anyhow::Result;
-use serde::Serialize;
 
 /// What was measured.
 pub struct Cell {
@@ -46,39 +45,6 @@ impl Visits {
         self.unserved += outcome.unserved;
         self.requests += requests;
     }
-}
-
-/// A row of server.csv. Each figure is the median over the rounds, with its p10 and p90.
-#[derive(Serialize)]
-struct Row<'a> {
-    load: &'a str,
-    clients: usize,
-    threads: usize,
-    peer: &'a str,
-    p50_us: f64,
-    p50_us_p10: f64,
-    p50_us_p90: f64,
-    p99_us: f64,
-    p99_us_p10: f64,
-    p99_us_p90: f64,
-    p999_us: f64,
-    p999_us_p10: f64,
-    p999_us_p90: f64,
-    /// CPU time of all threads of the process for each request served; empty if none was.
-    processor_us: Option<f64>,
-    processor_us_p10: Option<f64>,
-    processor_us_p90: Option<f64>,
-    /// To manycore's in the same round.
-    p50_ratio: f64,
-    p50_ratio_p10: f64,
-    p50_ratio_p90: f64,
-    p99_ratio: f64,
-    p99_ratio_p10: f64,
-    p99_ratio_p90: f64,
-    /// Requests that nobody served within three times the schedule's length.
-    unserved: usize,
-    requests: usize,
-    rounds: usize,
 }
 
 /// Adds a cell to the file, and prints its table.
@@ -128,39 +94,33 @@ pub fn add(cell: &Cell, seen: &[(&str, Vec<Outcome>)], output: &mut Output) -> R
             some => format!("{some} of {}", peer.requests),
         });
         table.add_row(cells);
-        output.row(&Row {
-            load,
-            clients,
-            threads,
-            peer: name,
-            p50_us: p50.median,
-            p50_us_p10: p50.p10,
-            p50_us_p90: p50.p90,
-            p99_us: p99.median,
-            p99_us_p10: p99.p10,
-            p99_us_p90: p99.p90,
-            p999_us: p999.median,
-            p999_us_p10: p999.p10,
-            p999_us_p90: p999.p90,
-            processor_us: known(processor.median),
-            processor_us_p10: known(processor.p10),
-            processor_us_p90: known(processor.p90),
-            p50_ratio: p50_ratio.median,
-            p50_ratio_p10: p50_ratio.p10,
-            p50_ratio_p90: p50_ratio.p90,
-            p99_ratio: p99_ratio.median,
-            p99_ratio_p10: p99_ratio.p10,
-            p99_ratio_p90: p99_ratio.p90,
-            unserved: peer.unserved,
-            requests: peer.requests,
-            rounds: peer.p50.rounds.len(),
-        })?;
+        // Each figure is the median over the rounds, with its p10 and p90.
+        let mut row = vec![
+            ("load".to_owned(), load.into()),
+            ("clients".to_owned(), clients.into()),
+            ("threads".to_owned(), threads.into()),
+            ("peer".to_owned(), (*name).into()),
+        ];
+        for (name, Summary { median, p10, p90 }) in [
+            ("p50_us", p50),
+            ("p99_us", p99),
+            ("p999_us", p999),
+            // CPU time of all threads of the process for each request served; empty if none was.
+            ("processor_us", processor),
+            // To manycore's in the same round.
+            ("p50_ratio", p50_ratio),
+            ("p99_ratio", p99_ratio),
+        ] {
+            row.push((name.to_owned(), median.into()));
+            row.push((format!("{name}_p10"), p10.into()));
+            row.push((format!("{name}_p90"), p90.into()));
+        }
+        // Requests that nobody served within three times the schedule's length.
+        row.push(("unserved".to_owned(), peer.unserved.into()));
+        row.push(("requests".to_owned(), peer.requests.into()));
+        row.push(("rounds".to_owned(), peer.p50.rounds.len().into()));
+        output.cells(&row)?;
     }
     output.say(&table.to_string());
     Ok(())
-}
-
-/// Nothing, where there was nothing to take a quantile of.
-fn known(figure: f64) -> Option<f64> {
-    (!figure.is_nan()).then_some(figure)
 }

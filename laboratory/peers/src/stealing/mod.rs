@@ -5,7 +5,7 @@ mod contestants;
 mod foreign;
 mod piles;
 
-use crate::contest::{self, Figures, Options, take_turns, takes};
+use crate::contest::{self, Column, Options, takes};
 use crate::output::Output;
 use crate::{process, traffic};
 use anyhow::Result;
@@ -38,77 +38,55 @@ pub struct Arguments {
     peers: Vec<String>,
 }
 
-#[derive(Serialize)]
-struct Row<'a> {
-    threads: usize,
-    task_ns: u64,
-    distribution: Distribution,
-    peer: &'a str,
-    ratio_to_ideal: f64,
-    ratio_p10: f64,
-    ratio_p90: f64,
-    samples: usize,
-    rounds: usize,
-}
+const COLUMNS: [Column; 5] = [
+    ("ratio_to_ideal", |it| it.all.median.into()),
+    ("ratio_p10", |it| it.all.p10.into()),
+    ("ratio_p90", |it| it.all.p90.into()),
+    ("samples", |it| it.samples.into()),
+    ("rounds", |it| it.rounds.into()),
+];
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let mut names = contestants::names();
     contest::all_known("--peers", "peer", &arguments.peers, &names)?;
-    let mut output = arguments.options.output("stealing")?;
-    let cpus = std::thread::available_parallelism()?.get();
     let rounds = arguments.options.rounds(10, 2);
-    output.begin(&format!(
-        "{cpus} CPUs, {rounds} rounds; time over the ideal"
-    ));
+    let mut contest = arguments
+        .options
+        .begin("stealing", rounds, "time over the ideal")?;
     names.retain(|name| takes(&arguments.peers, name));
-    names.retain(|name| match contestants::missing(name) {
-        Some(why) => {
-            output.say(&format!("skipped: {name}: {why}"));
-            false
-        }
-        None => true,
-    });
+    contest.skip(&mut names, contestants::missing);
     let Some(&leader) = names.first() else {
-        return output.end();
+        return contest.end();
     };
     let threads = match arguments.threads.as_slice() {
-        [] => vec![cpus],
+        [] => vec![std::thread::available_parallelism()?.get()],
         threads => threads.to_vec(),
     };
-    let mut random = fastrand::Rng::with_seed(1);
     for threads in threads {
         for &task_ns in &arguments.lengths {
-            output.say(&format!("\n{threads} threads, tasks of {task_ns} ns"));
+            let title = format!("\n{threads} threads, tasks of {task_ns} ns");
+            contest.output.say(&title);
             let steps = traffic::steps_for(task_ns);
-            for shape in shapes(threads, arguments.tasks, &output) {
+            for shape in shapes(threads, arguments.tasks, &contest.output) {
                 let cell = Cell {
                     threads,
                     shape,
                     tasks: arguments.tasks,
                     steps,
                 };
-                let seen = take_turns(&names, &names, rounds, &mut random, |peer, _| {
+                let case = [
+                    ("threads", threads.into()),
+                    ("task_ns", task_ns.into()),
+                    ("distribution", shape.to_string().into()),
+                ];
+                let title = shape.to_string();
+                contest.compare(&title, &case, &names, leader, &COLUMNS, |peer, _| {
                     process::visit("stealing", names[peer], &cell)
                 })?;
-                let figures = Figures::of(seen, leader);
-                for it in &figures {
-                    output.row(&Row {
-                        threads,
-                        task_ns,
-                        distribution: shape,
-                        peer: it.name,
-                        ratio_to_ideal: it.all.median,
-                        ratio_p10: it.all.p10,
-                        ratio_p90: it.all.p90,
-                        samples: it.samples,
-                        rounds,
-                    })?;
-                }
-                Figures::show(&figures, &shape.to_string(), leader, &output);
             }
         }
     }
-    output.end()
+    contest.end()
 }
 
 /// The thesis's distributions. On few threads some are the same; they are measured once.

@@ -1,6 +1,7 @@
 //! The shapes' figures, side by side.
 
 use super::Figure;
+use crate::contest::Contest;
 use crate::mixtures::Row;
 use crate::mixtures::visit::Order;
 use crate::output::Output;
@@ -8,24 +9,23 @@ use crate::stats::quantile;
 use crate::table;
 use anyhow::Result;
 
-/// Runs the shapes `names` on both runtimes; how many visits failed.
+/// Runs the shapes `names` on both runtimes.
 ///
 /// # Errors
 ///
 /// When the figures cannot be written.
-pub fn measure(names: &[&str], full: bool, rounds: usize, output: &mut Output) -> Result<usize> {
-    let (mut failed, mut random) = (0, fastrand::Rng::with_seed(1));
+pub fn measure(names: &[&str], full: bool, contest: &mut Contest) -> Result<()> {
     for name in names {
         let order = Order::Shape {
             name: (*name).to_owned(),
             full,
         };
-        let visits = order.on_both(rounds, &mut random, &mut failed)?;
+        let visits = order.on_both(contest)?;
         if let Some(visits) = visits {
-            report(name, &visits, output)?;
+            report(name, &visits, &mut contest.output)?;
         }
     }
-    Ok(failed)
+    Ok(())
 }
 
 fn report(name: &str, visits: &[Vec<Vec<Figure>>; 2], output: &mut Output) -> Result<()> {
