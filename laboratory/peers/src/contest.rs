@@ -91,7 +91,7 @@ pub struct Contest {
     pub rounds: usize,
     pub random: fastrand::Rng,
     /// Peers that failed in a case.
-    failed: usize,
+    pub failed: usize,
 }
 
 /// A column of the CSV, and which of a peer's figures it has.
@@ -201,7 +201,7 @@ impl Contest {
         Ok(match self.failed {
             0 => ExitCode::SUCCESS,
             failed => {
-                eprintln!("{failed} failed");
+                eprintln!("peers that were left out: {failed}");
                 ExitCode::FAILURE
             }
         })

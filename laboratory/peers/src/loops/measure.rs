@@ -16,6 +16,8 @@ pub struct Observed {
     pub threads: usize,
     pub variants: Vec<Variant>,
     pub columns: Vec<Column>,
+    /// Variants that were left out.
+    pub failed: usize,
     /// The peers are divided by the best fixed block, not the serial loop.
     pub against_fixed: bool,
 }
@@ -178,6 +180,7 @@ pub fn run(
         threads,
         variants,
         columns,
+        failed: failed.into_iter().filter(|&failed| failed).count(),
         against_fixed: !bench.blocks.is_empty(),
     })
 }

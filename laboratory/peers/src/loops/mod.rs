@@ -118,6 +118,7 @@ fn run_all(
         }
         for bench in benches {
             let observed = measure::run(bench, &mut fleet, &sound, threads, &mut contest.random)?;
+            contest.failed += observed.failed;
             record::write(&observed, &mut contest.output)?;
             contest
                 .output
