@@ -29,12 +29,12 @@ pub struct Options {
 }
 
 impl Options {
-    /// Those asked for; or else so many, and `quick` for a first look.
+    /// The rounds that the user asks for, or else `many`, or `quick` for a first look.
     pub fn rounds(&self, many: usize, quick: usize) -> usize {
         self.rounds.unwrap_or(if self.quick { quick } else { many })
     }
 
-    /// Begins the contest whose CSV is called `name`, of so many `rounds`.
+    /// Begins a contest of `rounds`. Its CSV is called `name`; `line` says the unit.
     ///
     /// # Errors
     ///
@@ -55,7 +55,7 @@ impl Options {
     }
 }
 
-/// Reads a number of things that there must be.
+/// Reads a number of at least 1.
 pub fn count() -> RangedU64ValueParser<usize> {
     RangedU64ValueParser::new().range(1..=1_000_000)
 }
@@ -80,7 +80,7 @@ pub fn all_known(flag: &str, kind: &str, asked: &[String], known: &[&str]) -> Re
     }
 }
 
-/// Whether `--peers` takes a peer in: nobody was asked for, or this one was.
+/// Whether `--peers` takes a peer in: the list is empty, or names it.
 pub fn takes(asked: &[String], name: &str) -> bool {
     asked.is_empty() || asked.iter().any(|one| one == name)
 }
@@ -98,7 +98,7 @@ pub struct Contest {
 pub type Column = (&'static str, fn(&Figures<'_>) -> Value);
 
 impl Contest {
-    /// Those `missing` of the peers called `names` are said to be skipped, and left out.
+    /// Leaves out of `names` each peer that is `missing`, and says why.
     pub fn skip(&self, names: &mut Vec<&str>, missing: impl Fn(&str) -> Option<String>) {
         names.retain(|name| {
             let why = missing(name);

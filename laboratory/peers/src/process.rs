@@ -20,7 +20,7 @@ pub fn of_peer(contest: &str, peer: &str, order: &str) -> Result<Command> {
     Ok(command)
 }
 
-/// What [`answer`] says in a process of its own.
+/// Starts a process of `peer`, and returns what [`answer`] says there.
 ///
 /// # Errors
 ///

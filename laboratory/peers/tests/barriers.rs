@@ -11,7 +11,7 @@ fn every_barrier_is_measured_or_said_to_be_missing() {
     let (output, rows) = rows("barriers", &folder("barriers"), &asked);
     let said = text(&output.stdout);
     assert!(output.status.success(), "{}", text(&output.stderr));
-    // One that lets somebody go too early would be left out.
+    // A barrier that lets a member go too early is left out.
     assert_eq!(text(&output.stderr), "");
     let rows = &rows[1..];
     for row in rows {

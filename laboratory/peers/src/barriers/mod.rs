@@ -82,7 +82,7 @@ const PLAN: Plan = Plan {
     sample: Duration::from_millis(1),
 };
 
-/// What a peer's process saw.
+/// The samples of one process.
 #[derive(Serialize, Deserialize)]
 pub struct Visit {
     /// If `Cargo.lock` does not name it.
@@ -91,7 +91,7 @@ pub struct Visit {
     samples: Vec<f64>,
 }
 
-/// What a peer's process does.
+/// Measures one barrier in this process.
 pub fn visit(name: &str, threads: usize) -> Result<Visit> {
     let contestant = contestant::find(name)?;
     let session = Session::new(threads, PLAN);

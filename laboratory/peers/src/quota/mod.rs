@@ -66,7 +66,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let (rounds, cpus) = (arguments.options.rounds(7, 1), arguments.cpus);
-    let line = format!("{cpus} of them; iterations a millisecond");
+    let line = format!("{cpus} CPUs used; iterations a millisecond");
     let mut contest = arguments.options.begin("quota", rounds, &line)?;
     for &quota in &arguments.quotas {
         let seen = contest.take_turns(&PEERS, Some("rayon"), |peer, _| {

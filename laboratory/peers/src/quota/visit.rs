@@ -33,7 +33,7 @@ pub struct Visit {
     pub threads: String,
 }
 
-/// What a peer's process does.
+/// Runs the loops of `name` in this process.
 ///
 /// # Errors
 ///

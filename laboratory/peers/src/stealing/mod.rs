@@ -122,7 +122,7 @@ pub struct Cell {
     steps: u32,
 }
 
-/// What a peer's process does: each run's time over the ideal one.
+/// Measures one peer in this process: each run's time over the ideal one.
 pub fn visit(name: &str, cell: Cell) -> Result<Vec<f64>> {
     let mut contestant = contestants::open(name, cell.threads)?;
     let mut piles = Piles::new(cell.shape, cell.threads, cell.tasks, cell.steps);

@@ -42,7 +42,7 @@ pub fn text(bytes: &[u8]) -> String {
 /// A folder of its own for one test.
 pub fn folder(name: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-    // What an earlier run left.
+    // An earlier run may have left it.
     let _ = std::fs::remove_dir_all(&folder);
     folder
 }
