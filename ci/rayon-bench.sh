@@ -43,7 +43,7 @@ for core in original ours; do
     mkdir -p "$copy"
     cp -r laboratory/peers/drop-in/. "$copy"
     rm -rf "$copy/target"
-    sed -i "s#\.\./\.\./crates#$PWD/crates#" "$copy/Cargo.toml"
+    sed -i "s#\.\./\.\./\.\./runtime#$PWD/runtime#" "$copy/Cargo.toml"
     flags=()
     [ $core = original ] || flags=("${patch[@]}")
     (

@@ -148,7 +148,7 @@ done
 together=$work/together
 rm -rf "$together"
 cp -r "$root/laboratory/peers/drop-in" "$together"
-sed -i "s#\.\./\.\./crates#$root/crates#" "$together/Cargo.toml"
+sed -i "s#\.\./\.\./\.\./runtime#$root/runtime#" "$together/Cargo.toml"
 cd "$together"
 cargo test --quiet --test together
 MANYCORE_TEST_CORE_IS_OURS=1 cargo "${patch[@]}" test --quiet --test together

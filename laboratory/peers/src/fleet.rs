@@ -1,13 +1,15 @@
 //! The peers' processes. All are stopped but the one that is being measured:
 //! threads that spin after a loop would otherwise run against the next peer.
 
+use crate::output::Output;
 use crate::peer::Variant;
+use crate::process;
 use crate::protocol::{Answer, Hello, Order, Outcome, Request};
 use anyhow::{Context, Result, anyhow, bail};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 /// One process a runtime, all for the same number of threads.
 pub struct Fleet {
@@ -50,15 +52,22 @@ impl Fleet {
         self.members.contains_key(variant.runtime)
     }
 
-    /// The versions that are not in `Cargo.lock`.
-    pub fn versions(&self) -> Vec<String> {
-        let version = |(name, member): (&&str, &Member)| {
-            member
-                .version
-                .as_ref()
-                .map(|version| format!("{name}: {version}"))
-        };
-        self.members.iter().filter_map(version).collect()
+    /// Those of `variants` whose runtime has started.
+    pub fn present(&self, variants: &[Variant]) -> Vec<Variant> {
+        let present = variants.iter().filter(|variant| self.has(variant));
+        present.cloned().collect()
+    }
+
+    /// Says the versions that are not in `Cargo.lock`, and what is missing.
+    pub fn report(&self, missing: &[String], output: &Output) {
+        for (name, member) in &self.members {
+            if let Some(version) = &member.version {
+                output.say(&format!("{name}: {version}"));
+            }
+        }
+        for missing in missing {
+            output.say(&format!("skipped: {missing}"));
+        }
     }
 
     /// Lets the variant's process run, gives it the order, and stops it again.
@@ -86,8 +95,7 @@ impl Fleet {
 
 impl Member {
     fn start(runtime: &str, threads: usize) -> Result<Result<Self, String>> {
-        let mut command = Command::new(std::env::current_exe()?);
-        command.args(["--child", runtime, "--threads", &threads.to_string()]);
+        let mut command = process::of_peer("fleet", runtime, &threads.to_string())?;
         if runtime == "gomp-passive" {
             command.env("OMP_WAIT_POLICY", "passive");
         }

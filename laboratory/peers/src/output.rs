@@ -1,9 +1,9 @@
 //! Where rows go: to a CSV file, and to standard output as tables or as JSON.
 
-use crate::program::unoptimised;
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 use serde::Serialize;
+use serde_json::Value;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -16,13 +16,15 @@ pub enum Format {
     Json,
 }
 
-/// One program's results. The CSV file is whole after every row.
+/// One contest's results. The CSV file is whole after every row.
 pub struct Output {
     format: Format,
     path: PathBuf,
     csv: csv::Writer<File>,
+    /// Whether `cells` has written the header.
+    headed: bool,
     /// For JSON.
-    rows: Vec<serde_json::Value>,
+    rows: Vec<Value>,
 }
 
 impl Output {
@@ -41,14 +43,9 @@ impl Output {
             format,
             path,
             csv,
+            headed: false,
             rows: Vec::new(),
         })
-    }
-
-    /// The first line for people, and a warning if this build's figures mean little.
-    pub fn begin(&self, line: &str) {
-        self.say(line);
-        unoptimised().into_iter().for_each(|line| self.say(line));
     }
 
     /// A line or a table for people.
@@ -69,6 +66,32 @@ impl Output {
         if self.format == Format::Json {
             self.rows.push(serde_json::to_value(row)?);
         }
+        Ok(())
+    }
+
+    /// One result, by the columns' names.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub fn cells(&mut self, row: &[(impl AsRef<str>, Value)]) -> Result<()> {
+        if !self.headed {
+            self.csv
+                .write_record(row.iter().map(|(name, _)| name.as_ref()))?;
+            self.headed = true;
+        }
+        self.csv
+            .write_record(row.iter().map(|(_, value)| match value {
+                Value::String(text) => text.clone(),
+                // What is no number, as a quantile of nothing.
+                Value::Null => String::new(),
+                value => value.to_string(),
+            }))?;
+        self.csv.flush()?;
+        let row = row
+            .iter()
+            .map(|(name, value)| (name.as_ref().to_owned(), value.clone()));
+        self.rows.push(row.collect());
         Ok(())
     }
 

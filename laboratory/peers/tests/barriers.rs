@@ -3,27 +3,18 @@
 
 mod support;
 
-use std::path::PathBuf;
-use support::{refuses, run, text};
-
-const BARRIERS: &str = env!("CARGO_BIN_EXE_barriers");
+use support::{folder, refuses, rows, text};
 
 #[test]
 fn every_barrier_is_measured_or_said_to_be_missing() {
-    let out = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("barriers");
-    let path = out.to_str().expect("plain text");
-    let output = run(
-        BARRIERS,
-        &["--rounds", "1", "--threads", "1,3", "--out", path],
-    );
+    let asked = ["--rounds", "1", "--threads", "1,3"];
+    let (output, rows) = rows("barriers", &folder("barriers"), &asked);
     let said = text(&output.stdout);
     assert!(output.status.success(), "{}", text(&output.stderr));
-    // One that lets somebody go too early would be.
-    assert!(!said.contains("left out"), "{said}");
-
-    let mut reader = csv::Reader::from_path(out.join("barriers.csv")).expect("written");
-    let rows: Vec<_> = reader.records().map(|row| row.expect("whole")).collect();
-    for row in &rows {
+    // A barrier that lets a member go too early is left out.
+    assert_eq!(text(&output.stderr), "");
+    let rows = &rows[1..];
+    for row in rows {
         assert!(row[2].parse::<f64>().expect("a number") > 0.0);
         assert!(row[6].parse::<f64>().expect("a number") > 0.0);
         assert!(row[9].parse::<usize>().expect("a count") > 0);
@@ -47,7 +38,7 @@ fn every_barrier_is_measured_or_said_to_be_missing() {
 
 #[test]
 fn bad_input_is_named_and_status_2() {
-    let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("barriers-file");
+    let file = folder("barriers-file");
     std::fs::write(&file, "").expect("a place to write");
     let file = file.to_str().expect("plain text");
     let bad = [
@@ -56,5 +47,5 @@ fn bad_input_is_named_and_status_2() {
         (["--threads", "2,0"], "--threads"),
         (["--out", file], file),
     ];
-    refuses(BARRIERS, &bad);
+    refuses("barriers", &bad);
 }

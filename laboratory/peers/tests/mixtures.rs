@@ -3,22 +3,7 @@
 
 mod support;
 
-use std::path::PathBuf;
-use std::process::Output;
-use support::{refuses, run, text};
-
-const MIXTURES: &str = env!("CARGO_BIN_EXE_mixtures");
-
-fn mixtures(name: &str, arguments: &[&str]) -> (Output, Vec<csv::StringRecord>) {
-    let out = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let path = out.to_str().expect("plain text");
-    let output = run(MIXTURES, &[arguments, &["--out", path]].concat());
-    let rows = match csv::Reader::from_path(out.join("mixtures.csv")) {
-        Ok(mut reader) => reader.records().map(|row| row.expect("whole")).collect(),
-        Err(_) => Vec::new(),
-    };
-    (output, rows)
-}
+use support::{folder, refuses, rows, text};
 
 #[test]
 fn programs_of_all_kinds_are_right_on_both() {
@@ -31,12 +16,13 @@ fn programs_of_all_kinds_are_right_on_both() {
         "--threads",
         "2,3",
     ];
-    let (output, rows) = mixtures("random", &asked);
+    let (output, rows) = rows("mixtures", &folder("random"), &asked);
     let said = text(&output.stdout);
     assert!(output.status.success(), "{}", text(&output.stderr));
     // Two figures a seed and number of threads.
+    let rows = &rows[1..];
     assert_eq!(rows.len(), 2 * 10 * 2);
-    for row in &rows {
+    for row in rows {
         assert!(row[5].parse::<f64>().expect("a number") > 0.0);
         assert!(row[6].parse::<f64>().expect("a number") > 0.0);
     }
@@ -51,7 +37,8 @@ fn programs_of_all_kinds_are_right_on_both() {
 
 #[test]
 fn a_seed_alone_says_what_its_program_is() {
-    let (output, rows) = mixtures("seed", &["--quick", "--seed", "3", "--threads", "2"]);
+    let asked = ["--quick", "--seed", "3", "--threads", "2"];
+    let (output, rows) = rows("mixtures", &folder("seed"), &asked);
     let said = text(&output.stdout);
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert!(said.contains("seed 3: rhythm, 1 callers"), "{said}");
@@ -59,6 +46,7 @@ fn a_seed_alone_says_what_its_program_is() {
         said.contains("caller 0:") && said.contains("Loop("),
         "{said}"
     );
+    let rows = &rows[1..];
     assert!(
         rows.iter()
             .all(|row| &row[1] == "seed 3: rhythm, 1 callers")
@@ -69,8 +57,9 @@ fn a_seed_alone_says_what_its_program_is() {
 #[test]
 fn a_named_mixture_has_its_figures() {
     let asked = ["--quick", "--only", "spawn", "--format", "json"];
-    let (output, rows) = mixtures("spawn", &asked);
+    let (output, rows) = rows("mixtures", &folder("spawn"), &asked);
     assert!(output.status.success(), "{}", text(&output.stderr));
+    let rows = &rows[1..];
     assert!(!rows.is_empty() && rows.iter().all(|row| &row[0] == "spawn"));
     let listed: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(listed.as_array().expect("a list").len(), rows.len());
@@ -83,5 +72,5 @@ fn bad_input_is_named_and_status_2() {
         (["--seeds", "0"], "--seeds"),
         (["--threads", "0"], "--threads"),
     ];
-    refuses(MIXTURES, &bad);
+    refuses("mixtures", &bad);
 }

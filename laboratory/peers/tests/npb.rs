@@ -3,20 +3,19 @@
 
 mod support;
 
-use support::{refuses, run, text};
-
-const NPB: &str = env!("CARGO_BIN_EXE_npb");
+use support::{folder, refuses, rows, text};
 
 #[test]
 fn both_languages_verify() {
-    let output = run(NPB, &["--rounds", "1", "--classes", "S"]);
-    let said = text(&output.stdout);
+    let (output, rows) = rows("npb", &folder("npb"), &["--rounds", "1", "--classes", "S"]);
     assert!(output.status.success(), "{}", text(&output.stderr));
-    for row in ["cg S", "ft S"] {
-        let row = said.lines().find(|line| line.starts_with(row));
-        let figures = row.expect(&said).split_whitespace().skip(2).take(4);
-        for seconds in figures {
-            assert!(seconds.parse::<f64>().expect("a time") > 0.0, "{said}");
+    for program in ["bt", "cg", "ft"] {
+        for language in ["rust", "c"] {
+            let row = rows
+                .iter()
+                .find(|row| (&row[0], &row[1], &row[2]) == (program, "S", language));
+            let row = row.unwrap_or_else(|| panic!("{program} in {language}: {rows:?}"));
+            assert!(row[3].parse::<f64>().expect("a time") > 0.0, "{row:?}");
         }
     }
 }
@@ -29,5 +28,5 @@ fn bad_input_is_told_of() {
         (["--classes", "B"], "there is no `B` in C"),
         (["--rounds", "0"], "--rounds"),
     ];
-    refuses(NPB, &bad);
+    refuses("npb", &bad);
 }

@@ -3,15 +3,10 @@
 
 mod support;
 
-use std::path::PathBuf;
-use support::{refuses, run, text};
-
-const SERVER: &str = env!("CARGO_BIN_EXE_server");
+use support::{folder, refuses, rows, text};
 
 #[test]
 fn every_contestant_is_measured_or_said_to_be_missing() {
-    let out = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("server");
-    let path = out.to_str().expect("plain text");
     // On a single thread nobody's threads spin beside each other.
     let cell = [
         "--quick",
@@ -22,21 +17,19 @@ fn every_contestant_is_measured_or_said_to_be_missing() {
         "--threads",
         "1",
     ];
-    let output = run(SERVER, &[&cell[..], &["--out", path]].concat());
+    let (output, rows) = rows("server", &folder("server"), &cell);
     let said = text(&output.stdout);
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert_eq!(text(&output.stderr), "", "nobody is left out");
 
-    let mut reader = csv::Reader::from_path(out.join("server.csv")).expect("written");
-    let columns = reader.headers().expect("a header").clone();
     let at = |name: &str| {
-        columns
+        rows[0]
             .iter()
             .position(|column| column == name)
             .expect(name)
     };
-    let rows: Vec<_> = reader.records().map(|row| row.expect("whole")).collect();
-    for row in &rows {
+    let rows = &rows[1..];
+    for row in rows {
         for figure in ["p50_us", "p99_us", "p999_us", "processor_us", "p50_ratio"] {
             assert!(row[at(figure)].parse::<f64>().expect("a number") > 0.0);
         }
@@ -62,8 +55,6 @@ fn every_contestant_is_measured_or_said_to_be_missing() {
 
 #[test]
 fn json_is_one_list_of_all_rows() {
-    let out = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("server-json");
-    let path = out.to_str().expect("plain text");
     let cell = [
         "--quick",
         "--rounds",
@@ -73,8 +64,12 @@ fn json_is_one_list_of_all_rows() {
         "--threads",
         "2",
     ];
-    let asked = ["--peers", "serial", "--format", "json", "--out", path];
-    let output = run(SERVER, &[&cell[..], &asked[..]].concat());
+    let asked = ["--peers", "serial", "--format", "json"];
+    let (output, _) = rows(
+        "server",
+        &folder("server-json"),
+        &[&cell[..], &asked].concat(),
+    );
     assert!(output.status.success(), "{}", text(&output.stderr));
     let rows: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let rows = rows.as_array().expect("a list");
@@ -91,5 +86,5 @@ fn bad_input_is_named_and_status_2() {
         (["--clients", "0"], "--clients"),
         (["--format", "xml"], "xml"),
     ];
-    refuses(SERVER, &bad);
+    refuses("server", &bad);
 }

@@ -3,32 +3,16 @@
 
 mod support;
 
-use std::path::PathBuf;
-use support::{refuses, run, text};
-
-const STEALING: &str = env!("CARGO_BIN_EXE_stealing");
+use support::{folder, refuses, rows, text};
 
 #[test]
 fn every_peer_is_measured_or_said_to_be_missing() {
-    let out = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("stealing");
-    let path = out.to_str().expect("plain text");
-    let arguments = [
-        "--rounds",
-        "1",
-        "--threads",
-        "2",
-        "--lengths",
-        "1200",
-        "--out",
-        path,
-    ];
-    let output = run(STEALING, &arguments);
+    let asked = ["--rounds", "1", "--threads", "2", "--lengths", "1200"];
+    let (output, rows) = rows("stealing", &folder("stealing"), &asked);
     let said = text(&output.stdout);
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert!(said.contains("half is total-skew on 2 threads"), "{said}");
 
-    let mut reader = csv::Reader::from_path(out.join("stealing.csv")).expect("written");
-    let rows: Vec<_> = reader.records().map(|row| row.expect("whole")).collect();
     let tbb_is_missing = said.contains("skipped: tbb: ");
     for distribution in ["total-skew", "even", "random"] {
         for peer in ["manycore", "rayon", "tbb", "random", "ours"] {
@@ -56,5 +40,5 @@ fn bad_input_is_named_and_status_2() {
         (["--lengths", "0"], "--lengths"),
         (["--tasks", "0"], "--tasks"),
     ];
-    refuses(STEALING, &bad);
+    refuses("stealing", &bad);
 }

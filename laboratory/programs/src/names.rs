@@ -34,9 +34,34 @@ pub(crate) fn find<T: Copy>(
         })
 }
 
-/// Shows and reads a type by its names, which are those of its `ALL`.
+/// An enum and the names of its variants, by which it is shown and read: all of them, in the order
+/// of the list, are its `ALL`.
 macro_rules! by_name {
-    ($named:ty, $refusal:literal) => {
+    (
+        $(#[$about:meta])*
+        pub enum $named:ident: $refusal:literal {
+            $($(#[$doc:meta])* $variant:ident = $name:literal,)*
+        }
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum $named {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl $named {
+            /// All of them.
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$variant),*];
+
+            /// The name in commands and reports.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)*
+                }
+            }
+        }
+
         impl std::fmt::Display for $named {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.pad(self.name())

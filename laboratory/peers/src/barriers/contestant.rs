@@ -1,6 +1,6 @@
-use crate::foreign::{self, Glue};
-use crate::native;
-use anyhow::{Result, bail};
+use super::{foreign, native};
+use crate::glue::Glue;
+use anyhow::{Context, Result};
 
 /// One thread's part in a barrier.
 pub trait Member {
@@ -43,7 +43,7 @@ impl Contestant {
     pub fn run(&self, threads: usize, body: Body<'_>) -> Result<Option<String>> {
         match self.kind {
             Kind::Rust(run) => run(threads, body).map(|()| None),
-            Kind::Foreign(glue) => glue.run(threads, body).map(Some),
+            Kind::Foreign(glue) => foreign::run(glue, threads, body).map(Some),
         }
     }
 }
@@ -79,17 +79,9 @@ pub fn contestants() -> Vec<Contestant> {
 ///
 /// # Errors
 ///
-/// When there is none; names those that there are.
+/// When there is none.
 pub fn find(name: &str) -> Result<Contestant> {
-    let mut all = contestants();
-    match all.iter().position(|it| it.name == name) {
-        Some(position) => Ok(all.swap_remove(position)),
-        None => {
-            let known: Vec<_> = all.iter().map(|it| it.name).collect();
-            bail!(
-                "--peers: there is no peer `{name}`; expected some of {}",
-                known.join(", ")
-            )
-        }
-    }
+    let mut all = contestants().into_iter();
+    all.find(|it| it.name == name)
+        .with_context(|| format!("there is no peer `{name}`"))
 }

@@ -1,6 +1,6 @@
 //! The barriers in Rust, on threads of the standard library.
 
-use crate::contestant::{Body, Member};
+use super::contestant::{Body, Member};
 use anyhow::Result;
 use manycore_team::barrier::{TeamBarrier, TeamMember};
 use std::hint::spin_loop;

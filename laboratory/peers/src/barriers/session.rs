@@ -1,7 +1,7 @@
 //! What a team does with its barrier: it shows that the barrier is one, warms up, and
 //! goes through as many episodes as a sample takes, again and again.
 
-use crate::contestant::Member;
+use super::contestant::Member;
 use anyhow::{Result, ensure};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};

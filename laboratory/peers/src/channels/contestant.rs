@@ -22,8 +22,14 @@ pub trait Contestant {
     /// Sends the numbers from `first` on, `count` of them, at most [`BATCH`](Self::BATCH).
     fn send(sender: &mut Self::Sender, first: u64, count: u64);
 
-    /// Hands the next word, or some of them, to `take`.
-    fn receive(receiver: &mut Self::Receiver, take: &mut impl FnMut(u64));
+    /// Hands the words that are there, one at least, to `take`; false if there are none.
+    fn poll(receiver: &mut Self::Receiver, take: &mut impl FnMut(u64)) -> bool;
+}
+
+/// A channel whose receivers may sleep.
+pub trait Blocking: Contestant {
+    /// The next word, when it comes.
+    fn receive(receiver: &mut Self::Receiver) -> u64;
 }
 
 impl fmt::Display for Waiting {

@@ -1,22 +1,19 @@
-//! Each channel as its documentation has it used. `SPINS`: the receiver asks again
-//! and again instead of blocking.
+//! Each channel as its documentation has it used.
 
-use crate::contestant::Contestant;
+use super::contestant::{Blocking, Contestant};
 use disruptor::{
     BusySpin, EventPoller, MultiConsumerBarrier, Polling, Producer, SingleConsumerBarrier,
     SingleProducer, SingleProducerBarrier,
 };
 use manycore_team::channel::{Channel, Port, Settings};
-use std::hint::spin_loop;
-use std::sync::mpsc;
 
 /// Words that a channel holds, where it is asked.
 const CAPACITY: usize = 1024;
 
 /// With rings of so many bytes, 16 a word.
-pub struct Manycore<const SPINS: bool, const BYTES: usize>;
+pub struct Manycore<const BYTES: usize>;
 
-impl<const SPINS: bool, const BYTES: usize> Contestant for Manycore<SPINS, BYTES> {
+impl<const BYTES: usize> Contestant for Manycore<BYTES> {
     type Sender = Port;
     type Receiver = Port;
 
@@ -33,81 +30,73 @@ impl<const SPINS: bool, const BYTES: usize> Contestant for Manycore<SPINS, BYTES
         sender.send(first);
     }
 
-    fn receive(receiver: &mut Self::Receiver, take: &mut impl FnMut(u64)) {
-        if SPINS {
-            match receiver.try_receive() {
-                Some(message) => take(message.payload),
-                None => spin_loop(),
-            }
-        } else {
-            take(receiver.receive().unwrap().payload);
-        }
+    fn poll(receiver: &mut Self::Receiver, take: &mut impl FnMut(u64)) -> bool {
+        let message = receiver.try_receive();
+        message.map(|message| take(message.payload)).is_some()
     }
 }
 
-/// A bounded channel a receiver: a message of crossbeam's goes to one of them.
-pub struct Crossbeam<const SPINS: bool>;
-
-impl<const SPINS: bool> Contestant for Crossbeam<SPINS> {
-    type Sender = Vec<crossbeam_channel::Sender<u64>>;
-    type Receiver = crossbeam_channel::Receiver<u64>;
-
-    fn open(receivers: usize) -> (Self::Sender, Vec<Self::Receiver>) {
-        (0..receivers)
-            .map(|_| crossbeam_channel::bounded(CAPACITY))
-            .unzip()
-    }
-
-    fn send(sender: &mut Self::Sender, first: u64, _: u64) {
-        for sender in sender {
-            sender.send(first).expect("the receiver is there");
-        }
-    }
-
-    fn receive(receiver: &mut Self::Receiver, take: &mut impl FnMut(u64)) {
-        if SPINS {
-            match receiver.try_recv() {
-                Ok(word) => take(word),
-                Err(_) => spin_loop(),
-            }
-        } else {
-            take(receiver.recv().expect("the sender is there"));
-        }
+impl<const BYTES: usize> Blocking for Manycore<BYTES> {
+    fn receive(receiver: &mut Self::Receiver) -> u64 {
+        receiver.receive().unwrap().payload
     }
 }
 
-/// The standard library's, bounded, one a receiver.
-pub struct Mpsc<const SPINS: bool>;
-
-impl<const SPINS: bool> Contestant for Mpsc<SPINS> {
-    type Sender = Vec<mpsc::SyncSender<u64>>;
-    type Receiver = mpsc::Receiver<u64>;
-
-    fn open(receivers: usize) -> (Self::Sender, Vec<Self::Receiver>) {
-        (0..receivers).map(|_| mpsc::sync_channel(CAPACITY)).unzip()
-    }
-
-    fn send(sender: &mut Self::Sender, first: u64, _: u64) {
-        for sender in sender {
-            sender.send(first).expect("the receiver is there");
-        }
-    }
-
-    fn receive(receiver: &mut Self::Receiver, take: &mut impl FnMut(u64)) {
-        if SPINS {
-            match receiver.try_recv() {
-                Ok(word) => take(word),
-                Err(_) => spin_loop(),
+/// The next word, of the receivers that call it alike.
+macro_rules! received_alike {
+    ($channel:ident, $blocking:ident) => {
+        impl Blocking for $channel {
+            fn receive(receiver: &mut Self::Receiver) -> u64 {
+                receiver.$blocking().expect("the sender is there")
             }
-        } else {
-            take(receiver.recv().expect("the sender is there"));
         }
-    }
+    };
 }
 
-pub struct Bus<const SPINS: bool>;
+/// A bounded channel a receiver: each word goes to one of them only.
+macro_rules! channel_a_receiver {
+    ($channel:ident, $sender:ty, $receiver:ty, $bounded:path) => {
+        pub struct $channel;
 
-impl<const SPINS: bool> Contestant for Bus<SPINS> {
+        impl Contestant for $channel {
+            type Sender = Vec<$sender>;
+            type Receiver = $receiver;
+
+            fn open(receivers: usize) -> (Self::Sender, Vec<Self::Receiver>) {
+                (0..receivers).map(|_| $bounded(CAPACITY)).unzip()
+            }
+
+            fn send(sender: &mut Self::Sender, first: u64, _: u64) {
+                for sender in sender {
+                    sender.send(first).expect("the receiver is there");
+                }
+            }
+
+            fn poll(receiver: &mut Self::Receiver, take: &mut impl FnMut(u64)) -> bool {
+                receiver.try_recv().map(take).is_ok()
+            }
+        }
+
+        received_alike!($channel, recv);
+    };
+}
+
+channel_a_receiver!(
+    Crossbeam,
+    crossbeam_channel::Sender<u64>,
+    crossbeam_channel::Receiver<u64>,
+    crossbeam_channel::bounded
+);
+channel_a_receiver!(
+    Mpsc,
+    std::sync::mpsc::SyncSender<u64>,
+    std::sync::mpsc::Receiver<u64>,
+    std::sync::mpsc::sync_channel
+);
+
+pub struct Bus;
+
+impl Contestant for Bus {
     type Sender = bus::Bus<u64>;
     type Receiver = bus::BusReader<u64>;
 
@@ -121,22 +110,17 @@ impl<const SPINS: bool> Contestant for Bus<SPINS> {
         sender.broadcast(first);
     }
 
-    fn receive(receiver: &mut Self::Receiver, take: &mut impl FnMut(u64)) {
-        if SPINS {
-            match receiver.try_recv() {
-                Ok(word) => take(word),
-                Err(_) => spin_loop(),
-            }
-        } else {
-            take(receiver.recv().expect("the sender is there"));
-        }
+    fn poll(receiver: &mut Self::Receiver, take: &mut impl FnMut(u64)) -> bool {
+        receiver.try_recv().map(take).is_ok()
     }
 }
 
-/// Its senders never wait: it has room for all messages of a sample.
-pub struct Tokio<const SPINS: bool>;
+received_alike!(Bus, recv);
 
-impl<const SPINS: bool> Contestant for Tokio<SPINS> {
+/// Its senders never wait: it has room for all messages of a sample.
+pub struct Tokio;
+
+impl Contestant for Tokio {
     type Sender = tokio::sync::broadcast::Sender<u64>;
     type Receiver = tokio::sync::broadcast::Receiver<u64>;
 
@@ -151,17 +135,12 @@ impl<const SPINS: bool> Contestant for Tokio<SPINS> {
         sender.send(first).expect("a receiver is there");
     }
 
-    fn receive(receiver: &mut Self::Receiver, take: &mut impl FnMut(u64)) {
-        if SPINS {
-            match receiver.try_recv() {
-                Ok(word) => take(word),
-                Err(_) => spin_loop(),
-            }
-        } else {
-            take(receiver.blocking_recv().expect("nothing is lost"));
-        }
+    fn poll(receiver: &mut Self::Receiver, take: &mut impl FnMut(u64)) -> bool {
+        receiver.try_recv().map(take).is_ok()
     }
 }
+
+received_alike!(Tokio, blocking_recv);
 
 /// Events by a poller each, published one by one or `BATCH` at a time.
 pub struct Disruptor<const BATCH: u64>;
@@ -202,12 +181,13 @@ impl<const BATCH: u64> Contestant for Disruptor<BATCH> {
         }
     }
 
-    fn receive(receiver: &mut Self::Receiver, take: &mut impl FnMut(u64)) {
+    fn poll(receiver: &mut Self::Receiver, take: &mut impl FnMut(u64)) -> bool {
         match receiver.poll() {
             Ok(mut events) => (&mut events).for_each(|&word| take(word)),
-            Err(Polling::NoEvents) => spin_loop(),
+            Err(Polling::NoEvents) => return false,
             Err(Polling::Shutdown) => panic!("the producer has gone"),
         }
+        true
     }
 }
 

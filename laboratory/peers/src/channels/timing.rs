@@ -1,6 +1,7 @@
-use crate::contestant::{Contestant, Waiting};
-use crate::contestants as peers;
+use super::contestant::{Blocking, Contestant, Waiting};
+use super::contestants as peers;
 use std::fmt;
+use std::hint::spin_loop;
 use std::sync::Barrier;
 use std::thread;
 use std::time::Instant;
@@ -45,45 +46,73 @@ pub struct Entry {
 }
 
 pub fn entries() -> Vec<Entry> {
-    fn entry<C: Contestant>(name: &'static str, waiting: Waiting) -> Entry {
-        let measure = measure::<C>;
+    fn spins<C: Contestant>(name: &'static str) -> Entry {
         Entry {
             name,
-            waiting,
-            measure,
+            waiting: Waiting::Spins,
+            measure: measure::<C, Spinning>,
         }
     }
-    use Waiting::{Sleeps, Spins};
+    fn sleeps<C: Blocking>(name: &'static str) -> Entry {
+        Entry {
+            name,
+            waiting: Waiting::Sleeps,
+            measure: measure::<C, Sleeping>,
+        }
+    }
     vec![
-        entry::<peers::Manycore<true, { 64 << 10 }>>("manycore", Spins),
-        entry::<peers::Manycore<true, { 1 << 20 }>>("manycore-large", Spins),
-        entry::<peers::Crossbeam<true>>("crossbeam", Spins),
-        entry::<peers::Mpsc<true>>("mpsc", Spins),
-        entry::<peers::Bus<true>>("bus", Spins),
-        entry::<peers::Tokio<true>>("tokio", Spins),
-        entry::<peers::Disruptor<1>>("disruptor", Spins),
-        entry::<peers::Disruptor<16>>("disruptor-by-16", Spins),
-        entry::<peers::Manycore<false, { 64 << 10 }>>("manycore", Sleeps),
-        entry::<peers::Manycore<false, { 1 << 20 }>>("manycore-large", Sleeps),
-        entry::<peers::Crossbeam<false>>("crossbeam", Sleeps),
-        entry::<peers::Mpsc<false>>("mpsc", Sleeps),
-        entry::<peers::Bus<false>>("bus", Sleeps),
-        entry::<peers::Tokio<false>>("tokio", Sleeps),
+        spins::<peers::Manycore<{ 64 << 10 }>>("manycore"),
+        spins::<peers::Manycore<{ 1 << 20 }>>("manycore-large"),
+        spins::<peers::Crossbeam>("crossbeam"),
+        spins::<peers::Mpsc>("mpsc"),
+        spins::<peers::Bus>("bus"),
+        spins::<peers::Tokio>("tokio"),
+        spins::<peers::Disruptor<1>>("disruptor"),
+        spins::<peers::Disruptor<16>>("disruptor-by-16"),
+        sleeps::<peers::Manycore<{ 64 << 10 }>>("manycore"),
+        sleeps::<peers::Manycore<{ 1 << 20 }>>("manycore-large"),
+        sleeps::<peers::Crossbeam>("crossbeam"),
+        sleeps::<peers::Mpsc>("mpsc"),
+        sleeps::<peers::Bus>("bus"),
+        sleeps::<peers::Tokio>("tokio"),
     ]
 }
 
-fn measure<C: Contestant>(case: Case) -> f64 {
+/// How a receiver of `C` comes to the next word, or to some of them.
+trait Receive<C: Contestant> {
+    fn receive(receiver: &mut C::Receiver, take: &mut impl FnMut(u64));
+}
+
+struct Spinning;
+
+impl<C: Contestant> Receive<C> for Spinning {
+    fn receive(receiver: &mut C::Receiver, take: &mut impl FnMut(u64)) {
+        if !C::poll(receiver, take) {
+            spin_loop();
+        }
+    }
+}
+
+struct Sleeping;
+
+impl<C: Blocking> Receive<C> for Sleeping {
+    fn receive(receiver: &mut C::Receiver, take: &mut impl FnMut(u64)) {
+        take(C::receive(receiver));
+    }
+}
+
+fn measure<C: Contestant, R: Receive<C>>(case: Case) -> f64 {
     match case {
-        Case::Stream(receivers) => stream::<C>(receivers),
-        Case::RoundTrip => round_trip::<C>(),
+        Case::Stream(receivers) => stream::<C, R>(receivers),
+        Case::RoundTrip => round_trip::<C, R>(),
     }
 }
 
 /// Receives so many words, which must be the numbers from `first` on.
-fn receive<C: Contestant>(receiver: &mut C::Receiver, first: u64, count: u64) {
+fn receive<C: Contestant, R: Receive<C>>(receiver: &mut C::Receiver, first: u64, count: u64) {
     let mut next = first;
     while next < first + count {
-        C::receive(receiver, &mut |word| {
+        R::receive(receiver, &mut |word| {
             assert_eq!(word, next, "lost or out of order");
             next += 1;
         });
@@ -100,7 +129,7 @@ fn send<C: Contestant>(sender: &mut C::Sender, count: u64) {
 }
 
 /// From the first send until the last receiver has the last word.
-fn stream<C: Contestant>(receivers: usize) -> f64 {
+fn stream<C: Contestant, R: Receive<C>>(receivers: usize) -> f64 {
     let (mut sender, ends) = C::open(receivers);
     let start = Barrier::new(1 + receivers);
     let (began, ended) = thread::scope(|scope| {
@@ -108,7 +137,7 @@ fn stream<C: Contestant>(receivers: usize) -> f64 {
             let start = &start;
             scope.spawn(move || {
                 start.wait();
-                receive::<C>(&mut end, 0, MESSAGES);
+                receive::<C, R>(&mut end, 0, MESSAGES);
                 Instant::now()
             })
         };
@@ -124,7 +153,7 @@ fn stream<C: Contestant>(receivers: usize) -> f64 {
     (ended - began).as_nanos() as f64 / MESSAGES as f64
 }
 
-fn round_trip<C: Contestant>() -> f64 {
+fn round_trip<C: Contestant, R: Receive<C>>() -> f64 {
     let (mut there, mut ends) = C::open(1);
     let mut far = ends.pop().expect("one was asked for");
     let (mut back, mut ends) = C::open(1);
@@ -134,7 +163,7 @@ fn round_trip<C: Contestant>() -> f64 {
         scope.spawn(|| {
             start.wait();
             for trip in 0..TRIPS {
-                receive::<C>(&mut far, trip, 1);
+                receive::<C, R>(&mut far, trip, 1);
                 C::send(&mut back, trip, 1);
             }
         });
@@ -142,7 +171,7 @@ fn round_trip<C: Contestant>() -> f64 {
         let began = Instant::now();
         for trip in 0..TRIPS {
             C::send(&mut there, trip, 1);
-            receive::<C>(&mut near, trip, 1);
+            receive::<C, R>(&mut near, trip, 1);
         }
         began.elapsed().as_nanos() as f64 / TRIPS as f64
     })

@@ -1,6 +1,6 @@
 //! Programs from seeds: the same seed and number of threads, the same program.
 
-use crate::step::{Leaves, Skew, Step, Through};
+use crate::mixtures::step::{Leaves, Skew, Step, Through};
 use fastrand::Rng;
 use std::fmt;
 

@@ -1,12 +1,12 @@
 //! Runs a program on a runtime: counts each leaf, times the calls, and keeps the longest
 //! time that a call waited for its first leaf to begin.
 
-use crate::generate::Program;
-use crate::meeting::Meeting;
+use crate::mixtures::generate::Program;
+use crate::mixtures::meeting::Meeting;
+use crate::mixtures::step::{Leaves, Step, Through};
 use crate::runtime::Runtime;
-use crate::step::{Leaves, Step, Through};
+use crate::tasks;
 use anyhow::{Result, ensure};
-use manycore_peers::tasks;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, mpsc};
@@ -232,9 +232,9 @@ fn meet<R: Runtime>(runtime: &R, through: Through, tally: &Tally) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generate;
-    use crate::runtime::{Manycore, Rayon};
-    use crate::step::Skew;
+    use crate::mixtures::generate;
+    use crate::mixtures::step::Skew;
+    use crate::peer::{Manycore, Rayon, Session};
 
     #[test]
     fn both_runtimes_run_every_leaf_once() {
@@ -259,7 +259,18 @@ mod tests {
         fn scope(&self, _: usize, _: impl Fn(usize) + Send + Sync) {}
         fn spawn(&self, _: impl FnOnce() + Send + 'static) {}
         fn broadcast(&self, _: impl Fn(usize) + Send + Sync) {}
-        fn install(&self, _: impl FnOnce() + Send) {}
+        fn install<R: Send>(&self, op: impl FnOnce() -> R + Send) -> R {
+            op()
+        }
+        fn loops(&self, _: &str, _: Session<'_>) -> Result<()> {
+            Ok(())
+        }
+        fn join_here<A: Send, B: Send>(
+            a: impl FnOnce() -> A + Send,
+            b: impl FnOnce() -> B + Send,
+        ) -> (A, B) {
+            (a(), b())
+        }
     }
 
     #[test]

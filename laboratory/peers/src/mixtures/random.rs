@@ -1,13 +1,14 @@
 //! The programs of seeds, and what they come to on both runtimes.
 
-use crate::Row;
-use crate::generate::{self, Kind, Program};
-use crate::interpret::Run;
-use crate::visit::{Order, RUNTIMES};
+use super::Row;
+use super::generate::{self, Kind, Program};
+use super::interpret::Run;
+use super::visit::Order;
+use crate::contest::Contest;
+use crate::output::Output;
+use crate::stats::quantile;
+use crate::table;
 use anyhow::Result;
-use manycore_peers::output::Output;
-use manycore_peers::stats::quantile;
-use manycore_peers::table;
 use std::ops::Range;
 
 /// Seeds that are named as the worst.
@@ -44,48 +45,29 @@ struct Measured {
     longest: [(f64, String); 2],
 }
 
-/// Runs the programs of all seeds on both runtimes; how many visits failed.
+/// Runs the programs of all seeds on both runtimes.
 ///
 /// # Errors
 ///
 /// When the figures cannot be written.
-pub fn measure(
-    seeds: Range<u64>,
-    threads: &[usize],
-    rounds: usize,
-    output: &mut Output,
-) -> Result<usize> {
-    let (mut failed, mut random) = (0, fastrand::Rng::with_seed(1));
+pub fn measure(seeds: Range<u64>, threads: &[usize], contest: &mut Contest) -> Result<()> {
     for &threads in threads {
         let mut all = Vec::new();
         for seed in seeds.clone() {
-            let mut visits: [Vec<Vec<Run>>; 2] = Default::default();
-            for _ in 0..rounds {
-                let mut order = [0, 1];
-                random.shuffle(&mut order);
-                for i in order {
-                    match Order::runs(seed, threads, RUNTIMES[i]) {
-                        Ok(runs) => visits[i].push(runs),
-                        Err(error) => {
-                            let on = format!("{threads} threads, {}", RUNTIMES[i]);
-                            eprintln!("seed {seed}, {on}: {error:#}");
-                            failed += 1;
-                        }
-                    }
-                }
-            }
-            if visits.iter().all(|visits| visits.len() == rounds) {
+            let order = Order::Seed { seed, threads };
+            let visits = order.on_both(contest)?;
+            if let Some(visits) = visits {
                 let program = generate::program(seed, threads);
                 let measured = Measured::of(seed, program.kind, &visits);
-                measured.write(&describe(seed, &program), threads, rounds, output)?;
+                measured.write(&describe(seed, &program), threads, contest)?;
                 all.push(measured);
             }
         }
         if !all.is_empty() {
-            report(all, threads, output);
+            report(all, threads, &contest.output);
         }
     }
-    Ok(failed)
+    Ok(())
 }
 
 impl Measured {
@@ -110,7 +92,7 @@ impl Measured {
         }
     }
 
-    fn write(&self, case: &str, threads: usize, rounds: usize, output: &mut Output) -> Result<()> {
+    fn write(&self, case: &str, threads: usize, contest: &mut Contest) -> Result<()> {
         let [own, rayon] = self.longest.each_ref().map(|(us, _)| *us);
         let mut row = Row {
             mixture: "random",
@@ -121,13 +103,13 @@ impl Measured {
             manycore: self.ms[0],
             rayon: self.ms[1],
             ratio: Some(self.ratio),
-            rounds,
+            rounds: contest.rounds,
         };
-        output.row(&row)?;
+        contest.output.row(&row)?;
         row.figure = "longest wait";
         (row.unit, row.manycore, row.rayon) = ("us", own, rayon);
         row.ratio = Some(own / rayon).filter(|ratio| ratio.is_finite());
-        output.row(&row)
+        contest.output.row(&row)
     }
 }
 

@@ -1,13 +1,16 @@
 //! One visit to a runtime: a process of its own, which is ended when it takes too long.
 
-use crate::generate;
-use crate::interpret::{self, Run};
-use crate::runtime::{Manycore, Rayon, Runtime};
-use crate::shapes::{self, Effort, Figure};
-use anyhow::{Result, anyhow, bail};
-use manycore_peers::program;
+use super::generate;
+use super::interpret::{self, Run};
+use super::shapes::{self, Effort};
+use crate::contest::Contest;
+use crate::peer::{Manycore, Rayon};
+use crate::process;
+use crate::runtime::Runtime;
+use anyhow::{Context, Result, anyhow, bail};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::time::Duration;
 
 /// The runtimes, in the order of all pairs of figures.
@@ -24,61 +27,64 @@ pub enum Order {
     Shape { name: String, full: bool },
 }
 
-impl Order {
-    /// Runs the program of a seed.
-    ///
-    /// # Errors
-    ///
-    /// What the process says, or that it died or hung.
-    pub fn runs(seed: u64, threads: usize, runtime: &str) -> Result<Vec<Run>> {
-        Self::Seed { seed, threads }.carry_out(runtime)
-    }
-
-    /// Runs a shape.
-    ///
-    /// # Errors
-    ///
-    /// As above.
-    pub fn figures(name: &str, full: bool, runtime: &str) -> Result<Vec<Figure>> {
-        let name = name.to_owned();
-        Self::Shape { name, full }.carry_out(runtime)
-    }
-
-    fn carry_out<T: DeserializeOwned>(&self, runtime: &str) -> Result<T> {
-        let order = serde_json::to_string(self)?;
-        program::visit(runtime, &["--order", &order])
+impl fmt::Display for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Seed { seed, threads } => write!(f, "seed {seed}, {threads} threads"),
+            Self::Shape { name, .. } => f.write_str(name),
+        }
     }
 }
 
-/// What that process does.
+/// What visits to one runtime saw.
+type Visits<T> = Vec<Vec<T>>;
+
+impl Order {
+    /// Visits both runtimes in turn, round by round; nothing if one of them failed.
+    ///
+    /// # Errors
+    ///
+    /// None that a visit has.
+    pub fn on_both<T: DeserializeOwned>(
+        &self,
+        contest: &mut Contest,
+    ) -> Result<Option<[Visits<T>; 2]>> {
+        let seen = contest.take_turns(&RUNTIMES, None, |runtime, _| {
+            process::visit("mixtures", RUNTIMES[runtime], self).with_context(|| self.to_string())
+        })?;
+        let visits: Vec<_> = seen.into_iter().map(|(_, visits)| visits).collect();
+        Ok(visits.try_into().ok())
+    }
+}
+
+/// What a runtime's process does.
 ///
 /// # Errors
 ///
-/// When it cannot understand or answer.
-pub fn answer(runtime: &str, order: &str) -> Result<()> {
-    let order: Order = serde_json::from_str(order)?;
+/// When there is no such runtime, or a result is wrong.
+pub fn visit(runtime: &str, order: Order) -> Result<serde_json::Value> {
     std::thread::spawn(|| {
         std::thread::sleep(LIMIT);
         let late: Result<()> = Err(anyhow!("it took more than {} s", LIMIT.as_secs()));
         // If nobody is there to read it, the end of the process says enough.
-        let _ = program::answer(late);
+        let _ = process::say(late);
         std::process::exit(0);
     });
     match runtime {
-        "manycore" => answer_on::<Manycore>(&order),
-        "rayon" => answer_on::<Rayon>(&order),
+        "manycore" => visit_to::<Manycore>(&order),
+        "rayon" => visit_to::<Rayon>(&order),
         _ => bail!("there is no runtime `{runtime}`"),
     }
 }
 
-fn answer_on<R: Runtime>(order: &Order) -> Result<()> {
-    match order {
-        Order::Seed { seed, threads } => program::answer(runs::<R>(*seed, *threads)),
+fn visit_to<R: Runtime>(order: &Order) -> Result<serde_json::Value> {
+    Ok(match order {
+        Order::Seed { seed, threads } => serde_json::to_value(runs::<R>(*seed, *threads)?)?,
         Order::Shape { name, full } => {
             let effort = if *full { Effort::Full } else { Effort::Quick };
-            program::answer(shapes::run::<R>(name, effort))
+            serde_json::to_value(shapes::run::<R>(name, effort)?)?
         }
-    }
+    })
 }
 
 fn runs<R: Runtime>(seed: u64, threads: usize) -> Result<Vec<Run>> {

@@ -1,6 +1,6 @@
 //! The programs in C.
 
-use crate::processor_seconds;
+use super::processor_seconds;
 use anyhow::{Result, ensure};
 use manycore_programs::spmd::{Class, Npb};
 use std::ffi::{c_char, c_void};
@@ -18,8 +18,6 @@ pub struct Exported {
 /// exports this name.
 macro_rules! programs {
     ($($npb:ident: $exported:ident,)*) => {
-        // Named here as well: the build script's own naming reaches the library only.
-        #[link(name = "peers_npb", kind = "static")]
         unsafe extern "C" {
             $(static $exported: Exported;)*
         }

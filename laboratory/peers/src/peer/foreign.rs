@@ -4,44 +4,35 @@
 //! is loaded only here: libgomp and libomp export the same names.
 
 use super::{Clients, JoinSession, Joins, Loops, Peer, Session, from_threads};
+use crate::glue::{Glue, glue};
 use crate::recursion::Node;
 use crate::tasks::{self, Function, Task};
-use anyhow::{Context, Result, anyhow, bail};
-use libloading::Library;
+use anyhow::{Result, bail};
 use std::ffi::{CStr, c_char, c_int, c_void};
 
-/// A runtime's glue as `build.rs` left it.
-pub(super) struct Glue {
-    name: &'static str,
-    path: Option<&'static str>,
-    /// Why there is no path.
-    missing: Option<&'static str>,
+/// A runtime behind glue, and what the glue's numbers mean.
+pub(super) struct Runtime {
+    glue: Glue,
     /// In the order of the glue's numbers.
     policies: &'static [&'static str],
     /// The kinds of join, likewise.
     joins: &'static [&'static str],
 }
 
-pub(super) const GOMP: Glue = Glue {
-    name: "GNU OpenMP",
-    path: option_env!("PEERS_GLUE_GOMP"),
-    missing: option_env!("PEERS_MISSING_GOMP"),
+pub(super) const GOMP: Runtime = Runtime {
+    glue: glue!("GNU OpenMP", "GOMP"),
     policies: &["static", "dynamic", "guided"],
     joins: &["task"],
 };
 
-pub(super) const LIBOMP: Glue = Glue {
-    name: "LLVM OpenMP",
-    path: option_env!("PEERS_GLUE_LIBOMP"),
-    missing: option_env!("PEERS_MISSING_LIBOMP"),
+pub(super) const LIBOMP: Runtime = Runtime {
+    glue: glue!("LLVM OpenMP", "LIBOMP"),
     policies: &["static", "dynamic", "guided", "auto"],
     joins: &["task"],
 };
 
-pub(super) const TBB: Glue = Glue {
-    name: "oneTBB",
-    path: option_env!("PEERS_GLUE_TBB"),
-    missing: option_env!("PEERS_MISSING_TBB"),
+pub(super) const TBB: Runtime = Runtime {
+    glue: glue!("oneTBB", "TBB"),
     policies: &["auto", "static", "affinity"],
     joins: &["task-group", "invoke"],
 };
@@ -51,7 +42,7 @@ type InlineFunction = unsafe extern "C" fn(c_int, usize);
 type EnterFunction = unsafe extern "C" fn(unsafe extern "C" fn(*mut c_void), *mut c_void);
 
 pub(super) struct Foreign {
-    glue: &'static Glue,
+    runtime: &'static Runtime,
     version: &'static str,
     enter: EnterFunction,
     call: CallFunction,
@@ -65,27 +56,15 @@ pub(super) struct Foreign {
 }
 
 impl Foreign {
-    pub(super) fn new(glue: &'static Glue, threads: usize) -> Result<Self> {
-        let path = glue.path.ok_or_else(|| {
-            let why = glue.missing.unwrap_or("no reason known");
-            anyhow!(
-                "{} was not there when this was built ({why}); see setup.sh",
-                glue.name
-            )
-        })?;
-        // SAFETY: our own shared object; its and its libraries' initialisers
-        // may run on any thread.
-        let library = unsafe { Library::new(path) }
-            .with_context(|| format!("cannot load the glue of {}", glue.name))?;
-        // The runtime's threads outlive every loop: it is never unloaded.
-        let library: &'static Library = Box::leak(Box::new(library));
+    pub(super) fn new(runtime: &'static Runtime, threads: usize) -> Result<Self> {
+        let library = runtime.glue.load()?;
         // SAFETY: the types are those of `native/glue.h`.
         unsafe {
             let version = library.get::<unsafe extern "C" fn() -> *const c_char>("glue_version")?;
             let open = library.get::<unsafe extern "C" fn(c_int)>("glue_open")?;
             open(c_int::try_from(threads)?);
             Ok(Self {
-                glue,
+                runtime,
                 version: CStr::from_ptr(version()).to_str()?,
                 enter: *library.get("glue_enter")?,
                 call: *library.get("glue_call")?,
@@ -103,7 +82,7 @@ impl Foreign {
 
 impl Peer for Foreign {
     fn enter(&mut self, policy: &str, session: Session<'_>) -> Result<()> {
-        let number = self.glue.number(self.glue.policies, policy)?;
+        let number = self.runtime.number(self.runtime.policies, policy)?;
         let mut state = State {
             foreign: self,
             policy: number,
@@ -116,7 +95,7 @@ impl Peer for Foreign {
     }
 
     fn serve(&mut self, policy: &str, clients: Clients<'_>) -> Result<()> {
-        let number = self.glue.number(self.glue.policies, policy)?;
+        let number = self.runtime.number(self.runtime.policies, policy)?;
         let foreign = &*self;
         from_threads(
             (0..clients.count).map(|_| Requests { foreign, number }),
@@ -126,7 +105,7 @@ impl Peer for Foreign {
     }
 
     fn enter_joins(&mut self, policy: &str, session: JoinSession<'_>) -> Result<()> {
-        let number = self.glue.number(self.glue.joins, policy)?;
+        let number = self.runtime.number(self.runtime.joins, policy)?;
         let mut state = State {
             foreign: self,
             policy: number,
@@ -142,12 +121,12 @@ impl Peer for Foreign {
     }
 }
 
-impl Glue {
+impl Runtime {
     /// What the glue knows `name` by.
     fn number(&self, names: &[&str], name: &str) -> Result<c_int> {
         match names.iter().position(|&known| known == name) {
             Some(number) => Ok(number as c_int),
-            None => bail!("{} has no policy `{name}`", self.name),
+            None => bail!("{} has no policy `{name}`", self.glue.name),
         }
     }
 }

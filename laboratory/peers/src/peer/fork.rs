@@ -6,7 +6,7 @@ use crate::recursion::Node;
 use crate::tasks::trivial_inline;
 
 /// A runtime's join.
-pub(super) trait Fork {
+pub trait Fork {
     /// What a user hands down from join to join; nothing in most runtimes.
     type Context<'a>;
 
@@ -19,7 +19,7 @@ pub(super) trait Fork {
 }
 
 /// The recursions of a runtime, below one context.
-pub(super) struct Recursions<'a, F: Fork>(pub F::Context<'a>);
+pub struct Recursions<'a, F: Fork>(pub F::Context<'a>);
 
 impl<F: Fork> Joins for Recursions<'_, F> {
     fn empty(&mut self, levels: u32) {

@@ -1,29 +1,27 @@
 //! manycore: loops under any of its partitioners, joins inside its pool.
 
-use super::fork::{Fork, Recursions};
-use super::{Clients, ForEach, JoinSession, Peer, Session, from_threads};
+use super::{ForEach, Session};
+use crate::runtime::{Outside, Runtime, named_alike};
 use anyhow::{Context, Result};
 use manycore::Pool;
 use manycore_programs::partition::{Loops, Partitioner};
 
-pub(super) struct Manycore {
-    pool: Pool,
+pub struct Manycore {
+    pub pool: Pool,
 }
 
-impl Manycore {
-    pub(super) fn new(threads: usize) -> Result<Self> {
+impl Runtime for Manycore {
+    fn new(threads: usize) -> Result<Self> {
         Ok(Self {
             pool: Pool::builder().threads(threads).build()?,
         })
     }
-}
 
-impl Peer for Manycore {
-    fn enter(&mut self, policy: &str, session: Session<'_>) -> Result<()> {
+    fn loops(&self, policy: &str, session: Session<'_>) -> Result<()> {
         let partitioner: Partitioner = policy.parse().context("manycore")?;
         match partitioner {
             // As its users call it, naming no partitioner.
-            Partitioner::Adaptive => session(&mut Default { pool: &self.pool }),
+            Partitioner::Adaptive => session(&mut Outside(self)),
             _ => session(&mut Chosen {
                 pool: &self.pool,
                 partitioner,
@@ -32,26 +30,11 @@ impl Peer for Manycore {
         Ok(())
     }
 
-    fn serve(&mut self, _policy: &str, clients: Clients<'_>) -> Result<()> {
-        let loops = (0..clients.count).map(|_| Default { pool: &self.pool });
-        from_threads(loops, clients);
-        Ok(())
-    }
-
-    fn enter_joins(&mut self, _policy: &str, session: JoinSession<'_>) -> Result<()> {
-        self.pool.install(|| session(&mut Recursions::<Inside>(())));
-        Ok(())
-    }
-}
-
-struct Default<'a> {
-    pool: &'a Pool,
-}
-
-impl ForEach for Default<'_> {
-    fn for_each(&mut self, n: usize, body: impl Fn(usize) + Send + Sync) {
+    fn parallel_for(&self, n: usize, body: impl Fn(usize) + Send + Sync) {
         self.pool.parallel_for(0..n, body);
     }
+
+    named_alike!(manycore);
 }
 
 struct Chosen<'a> {
@@ -62,19 +45,5 @@ struct Chosen<'a> {
 impl ForEach for Chosen<'_> {
     fn for_each(&mut self, n: usize, body: impl Fn(usize) + Send + Sync) {
         Loops::new(self.pool, self.partitioner).parallel_for(0..n, body);
-    }
-}
-
-struct Inside;
-
-impl Fork for Inside {
-    type Context<'a> = ();
-
-    fn join<A: Send, B: Send>(
-        (): &mut (),
-        a: impl FnOnce(&mut ()) -> A + Send,
-        b: impl FnOnce(&mut ()) -> B + Send,
-    ) -> (A, B) {
-        manycore::join(|| a(&mut ()), || b(&mut ()))
     }
 }

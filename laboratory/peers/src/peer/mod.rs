@@ -3,7 +3,7 @@
 
 mod chili;
 mod foreign;
-mod fork;
+pub mod fork;
 #[cfg(feature = "forkunion")]
 mod forkunion;
 mod manycore;
@@ -13,9 +13,12 @@ mod serial;
 mod thread_scope;
 mod variant;
 
-pub use variant::{Variant, select};
+pub use manycore::Manycore;
+pub use rayon::Rayon;
+pub use variant::{Variant, compared, serving};
 
 use crate::recursion::Node;
+use crate::runtime::Runtime;
 use crate::tasks::{Task, tiny_inline, trivial_inline};
 use anyhow::{Result, bail};
 
@@ -66,7 +69,7 @@ pub struct Clients<'a> {
 }
 
 /// Runs each client's session on a thread of its own, each with one of `loops`.
-fn from_threads<L: Loops + Send>(loops: impl IntoIterator<Item = L>, clients: Clients<'_>) {
+pub fn from_threads<L: Loops + Send>(loops: impl IntoIterator<Item = L>, clients: Clients<'_>) {
     std::thread::scope(|scope| {
         for (client, mut loops) in loops.into_iter().enumerate().take(clients.count) {
             scope.spawn(move || (clients.session)(client, &mut loops));
@@ -98,7 +101,7 @@ pub trait Loops {
 }
 
 /// A parallel loop in Rust: all three of [`Loops`] follow from it.
-trait ForEach {
+pub trait ForEach {
     fn for_each(&mut self, n: usize, body: impl Fn(usize) + Send + Sync);
 }
 
@@ -125,8 +128,8 @@ impl<F: ForEach> Loops for F {
 pub fn open(name: &str, threads: usize) -> Result<Box<dyn Peer>> {
     Ok(match name {
         "serial" => Box::new(serial::Serial),
-        "manycore" => Box::new(manycore::Manycore::new(threads)?),
-        "rayon" => Box::new(rayon::Rayon::new(threads)?),
+        "manycore" => Box::new(Manycore::new(threads)?),
+        "rayon" => Box::new(Rayon::new(threads)?),
         "chili" => Box::new(chili::Chili::new(threads)),
         "paralight" => Box::new(paralight::Paralight::new(threads)?),
         "thread-scope" => Box::new(thread_scope::ThreadScope::new(threads)),

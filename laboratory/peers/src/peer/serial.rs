@@ -20,8 +20,8 @@ impl Peer for Serial {
 
     fn enter_joins(&mut self, policy: &str, session: JoinSession<'_>) -> Result<()> {
         match policy {
-            "left-first" => session(&mut Recursions::<LeftFirst>(())),
-            "right-first" => session(&mut Recursions::<RightFirst>(())),
+            "left-first" => session(&mut Recursions::<Serially<true>>(())),
+            "right-first" => session(&mut Recursions::<Serially<false>>(())),
             _ => bail!("nothing is serial in the order `{policy}`"),
         }
         Ok(())
@@ -36,9 +36,9 @@ impl ForEach for Serial {
     }
 }
 
-struct LeftFirst;
+struct Serially<const LEFT_FIRST: bool>;
 
-impl Fork for LeftFirst {
+impl<const LEFT_FIRST: bool> Fork for Serially<LEFT_FIRST> {
     type Context<'a> = ();
 
     fn join<A: Send, B: Send>(
@@ -46,21 +46,11 @@ impl Fork for LeftFirst {
         a: impl FnOnce(&mut ()) -> A + Send,
         b: impl FnOnce(&mut ()) -> B + Send,
     ) -> (A, B) {
-        (a(&mut ()), b(&mut ()))
-    }
-}
-
-struct RightFirst;
-
-impl Fork for RightFirst {
-    type Context<'a> = ();
-
-    fn join<A: Send, B: Send>(
-        (): &mut (),
-        a: impl FnOnce(&mut ()) -> A + Send,
-        b: impl FnOnce(&mut ()) -> B + Send,
-    ) -> (A, B) {
-        let b = b(&mut ());
-        (a(&mut ()), b)
+        if LEFT_FIRST {
+            (a(&mut ()), b(&mut ()))
+        } else {
+            let b = b(&mut ());
+            (a(&mut ()), b)
+        }
     }
 }

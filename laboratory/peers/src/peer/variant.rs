@@ -46,6 +46,21 @@ const ON_REQUEST: [(&str, &str, &str); 4] = [
     ("manycore-sharded", "manycore", "sharded"),
 ];
 
+/// Those that serve clients, each called as its users call it from several threads. manycore is
+/// the first: the others are divided by it.
+const SERVING: [(&str, &str, &str); 10] = [
+    ("manycore", "manycore", "adaptive"),
+    ("serial", "serial", ""),
+    ("rayon", "rayon", "outside"),
+    ("tbb", "tbb", "auto"),
+    ("gomp-static", "gomp", "static"),
+    ("gomp-dynamic", "gomp", "dynamic"),
+    ("gomp-passive", "gomp-passive", "static"),
+    ("libomp-static", "libomp", "static"),
+    ("forkunion", "forkunion", "shared"),
+    ("forkunion-own", "forkunion", "own"),
+];
+
 /// Those that join, in the same form. A runtime takes part if any of its
 /// variants above does.
 const JOINING: [(&str, &str, &str); 9] = [
@@ -101,34 +116,53 @@ impl Variant {
     }
 }
 
-/// The variants called `names`, by their own name or their runtime's; all that
-/// are compared by default when there are no names. `serial` is always there.
+/// Those of `all` called `names`, by their own name or their runtime's, and the one called
+/// `always`; all of them when there are no names. Those `on_request` are taken by their own name
+/// only.
 ///
 /// # Errors
 ///
 /// When a name is nobody's.
-pub fn select(names: &[String]) -> Result<Vec<Variant>> {
-    let all = || COMPARED.into_iter().chain(ON_REQUEST);
+fn chosen(
+    names: &[String],
+    all: &[(&str, &'static str, &str)],
+    on_request: &[(&str, &'static str, &str)],
+    always: &str,
+) -> Result<Vec<Variant>> {
     for name in names {
-        if !all().any(|(own, runtime, _)| own == name || runtime == name) {
-            let known: Vec<_> = all().map(|(own, ..)| own).collect();
+        let known = || all.iter().chain(on_request);
+        if !known().any(|(own, runtime, _)| own == name || runtime == name) {
+            let known: Vec<_> = known().map(|(own, ..)| *own).collect();
             bail!(
-                "--peers: there is no peer `{name}`; expected one of {}",
+                "--peers: there is no peer `{name}`; expected some of {}",
                 known.join(", ")
             );
         }
     }
-    let named = |entry: &(&str, &str, &str)| names.iter().any(|name| name == entry.0);
-    let by_default = |entry: &(&str, &str, &str)| {
-        names.is_empty() || entry.0 == "serial" || names.iter().any(|name| name == entry.1)
-    };
-    let compared = COMPARED
-        .into_iter()
-        .filter(|entry| by_default(entry) || named(entry));
-    Ok(compared
-        .chain(ON_REQUEST.into_iter().filter(named))
-        .map(Variant::new)
-        .collect())
+    let named = |it: &str| names.iter().any(|name| name == it);
+    let taken = all.iter().filter(|(own, runtime, _)| {
+        names.is_empty() || *own == always || named(own) || named(runtime)
+    });
+    let more = on_request.iter().filter(|(own, ..)| named(own));
+    Ok(taken.chain(more).copied().map(Variant::new).collect())
+}
+
+/// The peers that loops and joins are measured on; `serial` is always there.
+///
+/// # Errors
+///
+/// When a name is nobody's.
+pub fn compared(names: &[String]) -> Result<Vec<Variant>> {
+    chosen(names, &COMPARED, &ON_REQUEST, "serial")
+}
+
+/// The peers that serve clients; `manycore` is always there.
+///
+/// # Errors
+///
+/// When a name is nobody's.
+pub fn serving(names: &[String]) -> Result<Vec<Variant>> {
+    chosen(names, &SERVING, &[], "manycore")
 }
 
 #[cfg(test)]
@@ -137,7 +171,7 @@ mod tests {
 
     fn names(asked: &[&str]) -> Result<Vec<String>> {
         let asked: Vec<_> = asked.iter().map(|&name| name.to_owned()).collect();
-        Ok(select(&asked)?
+        Ok(compared(&asked)?
             .into_iter()
             .map(|variant| variant.name)
             .collect())
@@ -160,5 +194,19 @@ mod tests {
             message.contains("`tokio`") && message.contains("tbb-auto"),
             "{message}"
         );
+    }
+    #[test]
+    fn a_runtime_names_all_that_serve_and_manycore_is_always_first() {
+        let names = |asked: &str| {
+            let variants = serving(&[asked.to_owned()]).unwrap();
+            variants.into_iter().map(|it| it.name).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            names("forkunion"),
+            ["manycore", "forkunion", "forkunion-own"]
+        );
+        assert_eq!(names("tbb"), ["manycore", "tbb"]);
+        let message = serving(&["tokio".to_owned()]).unwrap_err().to_string();
+        assert!(message.contains("`tokio`") && message.contains("gomp-passive"));
     }
 }

@@ -1,14 +1,19 @@
-//! A control group of version 1 with a quota, made for one process.
+//! A control group of version 1 with a quota, for one process.
 
 use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Removed when dropped.
+/// Where it is.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Group(PathBuf);
 
-impl Group {
+/// A group that is removed when this is dropped.
+pub struct Owned(pub Group);
+
+impl Owned {
     /// A new one below this process's own.
     ///
     /// # Errors
@@ -28,9 +33,11 @@ impl Group {
         let parent = Path::new("/sys/fs/cgroup/cpu").join(path.trim_start_matches('/'));
         let group = parent.join(format!("manycore-peers-{}", std::process::id()));
         fs::create_dir(&group).with_context(|| group.display().to_string())?;
-        Ok(Self(group))
+        Ok(Self(Group(group)))
     }
+}
 
+impl Group {
     fn write(&self, file: &str, text: &str) -> Result<()> {
         let path = self.0.join(file);
         fs::write(&path, text).with_context(|| path.display().to_string())
@@ -46,13 +53,13 @@ impl Group {
         self.write("cpu.cfs_quota_us", &format!("{}", (cpus * 1e5) as u64))
     }
 
-    /// Moves a process into the group.
+    /// Moves this process into the group.
     ///
     /// # Errors
     ///
     /// When the kernel refuses it.
-    pub fn add(&self, process: u32) -> Result<()> {
-        self.write("cgroup.procs", &process.to_string())
+    pub fn join(&self) -> Result<()> {
+        self.write("cgroup.procs", &std::process::id().to_string())
     }
 
     /// Periods in which the quota ran out.
@@ -72,15 +79,15 @@ impl Group {
     }
 }
 
-impl Drop for Group {
+impl Drop for Owned {
     fn drop(&mut self) {
         // Its process has ended, but may not have gone yet.
         for _ in 0..100 {
-            if fs::remove_dir(&self.0).is_ok() {
+            if fs::remove_dir(&self.0.0).is_ok() {
                 return;
             }
             std::thread::sleep(Duration::from_millis(10));
         }
-        eprintln!("cannot remove {}", self.0.display());
+        eprintln!("cannot remove {}", self.0.0.display());
     }
 }

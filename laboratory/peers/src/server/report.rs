@@ -1,11 +1,10 @@
 //! What the visits of one cell come to.
 
+use crate::output::Output;
+use crate::protocol::Outcome;
+use crate::stats::{Series, Summary, quantile};
+use crate::table;
 use anyhow::Result;
-use manycore_peers::output::Output;
-use manycore_peers::protocol::Outcome;
-use manycore_peers::stats::{Series, Summary, quantile};
-use manycore_peers::table;
-use serde::Serialize;
 
 /// What was measured.
 pub struct Cell {
@@ -15,9 +14,8 @@ pub struct Cell {
 }
 
 /// One contestant's visits: a value a round.
-pub struct Visits<'a> {
-    name: &'a str,
-    pub failed: bool,
+#[derive(Default)]
+struct Visits {
     p50: Series,
     p99: Series,
     p999: Series,
@@ -26,21 +24,14 @@ pub struct Visits<'a> {
     requests: usize,
 }
 
-impl<'a> Visits<'a> {
-    pub fn of(name: &'a str) -> Self {
-        Self {
-            name,
-            failed: false,
-            p50: Series::default(),
-            p99: Series::default(),
-            p999: Series::default(),
-            processor: Series::default(),
-            unserved: 0,
-            requests: 0,
-        }
+impl Visits {
+    fn of(outcomes: &[Outcome]) -> Self {
+        let mut visits = Self::default();
+        outcomes.iter().for_each(|outcome| visits.add(outcome));
+        visits
     }
 
-    pub fn add(&mut self, outcome: &Outcome) {
+    fn add(&mut self, outcome: &Outcome) {
         let us = |q| vec![quantile(&outcome.latencies, q) / 1e3];
         self.p50.rounds.push(us(0.5));
         self.p99.rounds.push(us(0.99));
@@ -56,45 +47,12 @@ impl<'a> Visits<'a> {
     }
 }
 
-/// A row of server.csv. Each figure is the median over the rounds, with its p10 and p90.
-#[derive(Serialize)]
-struct Row<'a> {
-    load: &'a str,
-    clients: usize,
-    threads: usize,
-    peer: &'a str,
-    p50_us: f64,
-    p50_us_p10: f64,
-    p50_us_p90: f64,
-    p99_us: f64,
-    p99_us_p10: f64,
-    p99_us_p90: f64,
-    p999_us: f64,
-    p999_us_p10: f64,
-    p999_us_p90: f64,
-    /// CPU time of all threads of the process for each request served; empty if none was.
-    processor_us: Option<f64>,
-    processor_us_p10: Option<f64>,
-    processor_us_p90: Option<f64>,
-    /// To manycore's in the same round.
-    p50_ratio: f64,
-    p50_ratio_p10: f64,
-    p50_ratio_p90: f64,
-    p99_ratio: f64,
-    p99_ratio_p10: f64,
-    p99_ratio_p90: f64,
-    /// Requests that nobody served within three times the schedule's length.
-    unserved: usize,
-    requests: usize,
-    rounds: usize,
-}
-
 /// Adds a cell to the file, and prints its table.
 ///
 /// # Errors
 ///
 /// When it cannot be written.
-pub fn add(cell: &Cell, visits: &[Visits<'_>], output: &mut Output) -> Result<()> {
+pub fn add(cell: &Cell, seen: &[(&str, Vec<Outcome>)], output: &mut Output) -> Result<()> {
     let Cell {
         load,
         clients,
@@ -116,15 +74,16 @@ pub fn add(cell: &Cell, visits: &[Visits<'_>], output: &mut Output) -> Result<()
     ];
     let mut table = table::table(header.map(str::to_owned).into());
     // manycore's is the first, or nothing would have come back.
-    let own = &visits[0];
-    for peer in visits {
+    let own = Visits::of(&seen[0].1);
+    for (name, outcomes) in seen {
+        let peer = Visits::of(outcomes);
         let of = |series: &Series| Summary::of(&series.pooled());
         let [p50, p99, p999] = [&peer.p50, &peer.p99, &peer.p999].map(of);
         let processor = of(&peer.processor);
         let p50_ratio = Summary::of(&peer.p50.ratios_to(&own.p50));
         let p99_ratio = Summary::of(&peer.p99.ratios_to(&own.p99));
         let figures = [p50, p99, p999, processor];
-        let mut cells = vec![peer.name.to_owned()];
+        let mut cells = vec![(*name).to_owned()];
         cells.extend(figures.map(|s| match s.median.is_nan() {
             true => "-".to_owned(),
             false => format!("{:.0} ({:.0} to {:.0})", s.median, s.p10, s.p90),
@@ -135,39 +94,33 @@ pub fn add(cell: &Cell, visits: &[Visits<'_>], output: &mut Output) -> Result<()
             some => format!("{some} of {}", peer.requests),
         });
         table.add_row(cells);
-        output.row(&Row {
-            load,
-            clients,
-            threads,
-            peer: peer.name,
-            p50_us: p50.median,
-            p50_us_p10: p50.p10,
-            p50_us_p90: p50.p90,
-            p99_us: p99.median,
-            p99_us_p10: p99.p10,
-            p99_us_p90: p99.p90,
-            p999_us: p999.median,
-            p999_us_p10: p999.p10,
-            p999_us_p90: p999.p90,
-            processor_us: known(processor.median),
-            processor_us_p10: known(processor.p10),
-            processor_us_p90: known(processor.p90),
-            p50_ratio: p50_ratio.median,
-            p50_ratio_p10: p50_ratio.p10,
-            p50_ratio_p90: p50_ratio.p90,
-            p99_ratio: p99_ratio.median,
-            p99_ratio_p10: p99_ratio.p10,
-            p99_ratio_p90: p99_ratio.p90,
-            unserved: peer.unserved,
-            requests: peer.requests,
-            rounds: peer.p50.rounds.len(),
-        })?;
+        // Each figure is the median over the rounds, with its p10 and p90.
+        let mut row = vec![
+            ("load".to_owned(), load.into()),
+            ("clients".to_owned(), clients.into()),
+            ("threads".to_owned(), threads.into()),
+            ("peer".to_owned(), (*name).into()),
+        ];
+        for (name, Summary { median, p10, p90 }) in [
+            ("p50_us", p50),
+            ("p99_us", p99),
+            ("p999_us", p999),
+            // CPU time of all threads of the process for each request served; empty if none was.
+            ("processor_us", processor),
+            // To manycore's in the same round.
+            ("p50_ratio", p50_ratio),
+            ("p99_ratio", p99_ratio),
+        ] {
+            row.push((name.to_owned(), median.into()));
+            row.push((format!("{name}_p10"), p10.into()));
+            row.push((format!("{name}_p90"), p90.into()));
+        }
+        // Requests that nobody served within three times the schedule's length.
+        row.push(("unserved".to_owned(), peer.unserved.into()));
+        row.push(("requests".to_owned(), peer.requests.into()));
+        row.push(("rounds".to_owned(), peer.p50.rounds.len().into()));
+        output.cells(&row)?;
     }
     output.say(&table.to_string());
     Ok(())
-}
-
-/// Nothing, where there was nothing to take a quantile of.
-fn known(figure: f64) -> Option<f64> {
-    (!figure.is_nan()).then_some(figure)
 }

@@ -1,9 +1,11 @@
 //! The programs that share the tasks out: work-stealing runtimes, and the disciplines of
 //! `manycore-programs`.
 
-use crate::foreign::Tbb;
-use crate::piles::Piles;
-use anyhow::{Result, bail};
+use super::foreign::{TBB, Tbb};
+use super::piles::Piles;
+use crate::peer::{Manycore, Rayon};
+use crate::runtime::Runtime;
+use anyhow::{Context, Result};
 use manycore_platform::Native;
 use manycore_programs::stealing::{
     Discipline, DisciplineVisitor, Task, TaskDeque, disciplines, with_discipline,
@@ -29,7 +31,7 @@ pub fn names() -> Vec<&'static str> {
 
 /// Why one cannot be had here.
 pub fn missing(name: &str) -> Option<String> {
-    (name == "tbb").then(Tbb::missing).flatten()
+    (name == "tbb").then(|| TBB.missing()).flatten()
 }
 
 /// The one of that name, with so many threads.
@@ -39,56 +41,36 @@ pub fn missing(name: &str) -> Option<String> {
 /// When there is none, or it cannot be had.
 pub fn open(name: &str, threads: usize) -> Result<Box<dyn Contestant>> {
     Ok(match name {
-        "manycore" => Box::new(ManycorePool(
-            manycore::Pool::builder().threads(threads).build()?,
-        )),
-        "rayon" => Box::new(RayonPool(
-            rayon::ThreadPoolBuilder::new()
-                .num_threads(threads)
-                .build()?,
-        )),
+        "manycore" => Box::new(Manycore::new(threads)?),
+        "rayon" => Box::new(Rayon::new(threads)?),
         "tbb" => Box::new(Tbb::open(threads)?),
-        _ => match disciplines().into_iter().find(|&known| known == name) {
-            Some(discipline) => Box::new(ByDiscipline(discipline)),
-            None => bail!(
-                "--peers: there is no peer `{name}`; expected some of {}",
-                names().join(", ")
-            ),
-        },
+        _ => {
+            let discipline = disciplines().into_iter().find(|&known| known == name);
+            let discipline = discipline.with_context(|| format!("there is no peer `{name}`"))?;
+            Box::new(ByDiscipline(discipline))
+        }
     })
 }
 
-/// Each worker spawns its own tasks into a scope of the pool.
-struct ManycorePool(manycore::Pool);
-
-impl Contestant for ManycorePool {
-    fn run(&mut self, piles: &Piles) -> Result<()> {
-        self.0.scope(|scope| {
-            scope.spawn_broadcast(|scope, worker| {
-                piles.fill(worker.index(), |own| {
-                    own.for_each(|number| scope.spawn(move |_| piles.run(number)));
+macro_rules! pools {
+    ($($pool:ty),*) => {$(
+        /// Each worker spawns its own tasks into a scope of the pool.
+        impl Contestant for $pool {
+            fn run(&mut self, piles: &Piles) -> Result<()> {
+                self.pool.scope(|scope| {
+                    scope.spawn_broadcast(|scope, worker| {
+                        piles.fill(worker.index(), |own| {
+                            own.for_each(|number| scope.spawn(move |_| piles.run(number)));
+                        });
+                    });
                 });
-            });
-        });
-        Ok(())
-    }
+                Ok(())
+            }
+        }
+    )*};
 }
 
-/// The same in rayon.
-struct RayonPool(rayon::ThreadPool);
-
-impl Contestant for RayonPool {
-    fn run(&mut self, piles: &Piles) -> Result<()> {
-        self.0.scope(|scope| {
-            scope.spawn_broadcast(|scope, worker| {
-                piles.fill(worker.index(), |own| {
-                    own.for_each(|number| scope.spawn(move |_| piles.run(number)));
-                });
-            });
-        });
-        Ok(())
-    }
-}
+pools!(Manycore, Rayon);
 
 /// A discipline by name, on threads of the standard library.
 struct ByDiscipline(&'static str);

@@ -1,10 +1,12 @@
 //! oneTBB's work stealing, behind C: `build.rs` compiles it into a shared object.
 
-use crate::contestants::Contestant;
-use crate::piles::Piles;
-use anyhow::{Context, Result, anyhow};
-use libloading::Library;
+use super::contestants::Contestant;
+use super::piles::Piles;
+use crate::glue::{Glue, glue};
+use anyhow::Result;
 use std::ffi::{c_int, c_void};
+
+pub static TBB: Glue = glue!("oneTBB", "STEALING_TBB");
 
 type FillFunction = unsafe extern "C" fn(*mut c_void, c_int, *mut c_void);
 type TaskFunction = unsafe extern "C" fn(*mut c_void, c_int);
@@ -18,23 +20,11 @@ pub struct Tbb {
 }
 
 impl Tbb {
-    pub fn missing() -> Option<String> {
-        let why = option_env!("PEERS_MISSING_STEALING_TBB").unwrap_or("no reason known");
-        let path = option_env!("PEERS_GLUE_STEALING_TBB");
-        path.is_none()
-            .then(|| format!("oneTBB was not there when this was built ({why}); see setup.sh"))
-    }
-
     /// # Errors
     ///
     /// When it was not there when this was built, or is not there now.
     pub fn open(workers: usize) -> Result<Self> {
-        let path = option_env!("PEERS_GLUE_STEALING_TBB")
-            .ok_or_else(|| anyhow!(Self::missing().unwrap_or_default()))?;
-        // SAFETY: our own shared object; its and oneTBB's initialisers may run on any thread.
-        let library = unsafe { Library::new(path) }.context("cannot load oneTBB")?;
-        // Its threads outlive the arena: it is never unloaded.
-        let library: &'static Library = Box::leak(Box::new(library));
+        let library = TBB.load()?;
         // SAFETY: the types are those of `native/stealing.h`.
         unsafe {
             let open = library.get::<unsafe extern "C" fn(c_int)>("stealing_open")?;

@@ -1,8 +1,8 @@
 //! The benchmark of Park's thesis (2013, section 6.2.1): independent tasks of one length, each in
 //! the pile of one worker at first. It is over when all are done, by whoever stole them.
 
+use crate::tasks::{self, Task};
 use anyhow::{Result, ensure};
-use manycore_peers::tasks::{self, Task};
 use manycore_programs::stealing::Distribution;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};

@@ -3,59 +3,60 @@
 use super::*;
 use crate::names::by_name;
 
-/// A program to study, by name.
-///
-/// ```
-/// use manycore_programs::fork::{Algorithm, Kernel, Serial, Size};
-/// use manycore_platform::Native;
-///
-/// for algorithm in [Algorithm::MergeSort, "life".parse()?] {
-///     let mut kernel = algorithm.prepare(42, Size::Quick);
-///     kernel.run(&Serial::<Native>::default()); // what to time
-///     kernel.verify()?;
-/// }
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Algorithm {
-    /// [`MergeSort`](super::MergeSort) of 488,281 numbers, chunks of 32 Ki
-    /// sorted and 64 Ki merged by one thread.
-    MergeSort,
-    /// [`QuickSort`](super::QuickSort) of 488,281 numbers, 5,120 of them by one
-    /// thread.
-    QuickSort,
-    /// [`FrogJump`](super::FrogJump) at a pace of 2,000 in eight lanes, 3,000
-    /// places at a time.
-    FrogJump,
-    /// [`Life`](super::Life) on a board of 200 times 200 for 100 generations.
-    Life,
-    /// [`NBody`](super::NBody) in its iterator form: 1,000 bodies, ten ticks.
-    NBodyIterator,
-    /// [`NBody`](super::NBody) in its reduce form, of the same size.
-    NBodyReduce,
-    /// [`Tsp`](super::Tsp): the ten cities of Djibouti, sequential from eight
-    /// cities left.
-    Tsp,
-    /// [`Sieve`](super::Sieve) of ten million numbers.
-    Sieve,
-    /// [`MatMul`](super::MatMul) by quadrants, side 256, blocks of 32 times 32.
-    MatMul,
-    /// [`MatMul`](super::MatMul) by Strassen's method, of the same size.
-    Strassen,
-    /// [`Fibonacci`](super::Fibonacci) of 32.
-    Fibonacci,
-    /// [`IncrementAll`](super::IncrementAll) of 100,000 numbers.
-    IncrementAll,
-    /// [`JoinRecursively`](super::JoinRecursively) with 16,384 leaves.
-    JoinRecursively,
-    /// [`TreeSum`](super::TreeSum) over 131,071 nodes in pre-order.
-    TreePreorder,
-    /// [`TreeSum`](super::TreeSum) over 131,071 nodes in post-order.
-    TreePostorder,
-    /// [`MapCollect`](super::MapCollect) of one million numbers.
-    MapCollect,
-    /// [`StringSplit`](super::StringSplit) of two million characters.
-    StringSplit,
+by_name! {
+    /// A program to study, by name.
+    ///
+    /// ```
+    /// use manycore_programs::fork::{Algorithm, Kernel, Serial, Size};
+    /// use manycore_platform::Native;
+    ///
+    /// for algorithm in [Algorithm::MergeSort, "life".parse()?] {
+    ///     let mut kernel = algorithm.prepare(42, Size::Quick);
+    ///     kernel.run(&Serial::<Native>::default()); // what to time
+    ///     kernel.verify()?;
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub enum Algorithm: "no algorithm is called" {
+        /// [`MergeSort`](super::MergeSort) of 488,281 numbers, chunks of 32 Ki
+        /// sorted and 64 Ki merged by one thread.
+        MergeSort = "merge-sort",
+        /// [`QuickSort`](super::QuickSort) of 488,281 numbers, 5,120 of them by one
+        /// thread.
+        QuickSort = "quick-sort",
+        /// [`FrogJump`](super::FrogJump) at a pace of 2,000 in eight lanes, 3,000
+        /// places at a time.
+        FrogJump = "frog-jump",
+        /// [`Life`](super::Life) on a board of 200 times 200 for 100 generations.
+        Life = "life",
+        /// [`NBody`](super::NBody) in its iterator form: 1,000 bodies, ten ticks.
+        NBodyIterator = "nbody-iterator",
+        /// [`NBody`](super::NBody) in its reduce form, of the same size.
+        NBodyReduce = "nbody-reduce",
+        /// [`Tsp`](super::Tsp): the ten cities of Djibouti, sequential from eight
+        /// cities left.
+        Tsp = "tsp",
+        /// [`Sieve`](super::Sieve) of ten million numbers.
+        Sieve = "sieve",
+        /// [`MatMul`](super::MatMul) by quadrants, side 256, blocks of 32 times 32.
+        MatMul = "matmul",
+        /// [`MatMul`](super::MatMul) by Strassen's method, of the same size.
+        Strassen = "strassen",
+        /// [`Fibonacci`](super::Fibonacci) of 32.
+        Fibonacci = "fibonacci",
+        /// [`IncrementAll`](super::IncrementAll) of 100,000 numbers.
+        IncrementAll = "increment-all",
+        /// [`JoinRecursively`](super::JoinRecursively) with 16,384 leaves.
+        JoinRecursively = "join-recursively",
+        /// [`TreeSum`](super::TreeSum) over 131,071 nodes in pre-order.
+        TreePreorder = "tree-preorder",
+        /// [`TreeSum`](super::TreeSum) over 131,071 nodes in post-order.
+        TreePostorder = "tree-postorder",
+        /// [`MapCollect`](super::MapCollect) of one million numbers.
+        MapCollect = "map-collect",
+        /// [`StringSplit`](super::StringSplit) of two million characters.
+        StringSplit = "string-split",
+    }
 }
 
 /// How large an input is.
@@ -76,56 +77,6 @@ pub enum Size {
 }
 
 impl Algorithm {
-    /// All of them.
-    pub const ALL: [Self; 17] = [
-        Self::MergeSort,
-        Self::QuickSort,
-        Self::FrogJump,
-        Self::Life,
-        Self::NBodyIterator,
-        Self::NBodyReduce,
-        Self::Tsp,
-        Self::Sieve,
-        Self::MatMul,
-        Self::Strassen,
-        Self::Fibonacci,
-        Self::IncrementAll,
-        Self::JoinRecursively,
-        Self::TreePreorder,
-        Self::TreePostorder,
-        Self::MapCollect,
-        Self::StringSplit,
-    ];
-
-    /// The name in commands and reports.
-    ///
-    /// ```
-    /// use manycore_programs::fork::Algorithm;
-    /// assert_eq!(Algorithm::NBodyReduce.name(), "nbody-reduce");
-    /// ```
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::MergeSort => "merge-sort",
-            Self::QuickSort => "quick-sort",
-            Self::FrogJump => "frog-jump",
-            Self::Life => "life",
-            Self::NBodyIterator => "nbody-iterator",
-            Self::NBodyReduce => "nbody-reduce",
-            Self::Tsp => "tsp",
-            Self::Sieve => "sieve",
-            Self::MatMul => "matmul",
-            Self::Strassen => "strassen",
-            Self::Fibonacci => "fibonacci",
-            Self::IncrementAll => "increment-all",
-            Self::JoinRecursively => "join-recursively",
-            Self::TreePreorder => "tree-preorder",
-            Self::TreePostorder => "tree-postorder",
-            Self::MapCollect => "map-collect",
-            Self::StringSplit => "string-split",
-        }
-    }
-
     /// The program with an input from `seed`. Takes up to a second; not to be
     /// timed.
     ///
@@ -204,8 +155,6 @@ fn matmul(method: Method, size: Size, seed: u64) -> MatMul {
         Size::Quick => MatMul::new(method, 3, 16, seed),
     }
 }
-
-by_name!(Algorithm, "no algorithm is called");
 
 #[cfg(test)]
 mod tests {

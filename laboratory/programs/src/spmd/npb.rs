@@ -4,47 +4,31 @@ use super::{Bt, BtPhases, Cg, CgPhases, Class, Declaration, Ft, FtPhases, Progra
 use crate::names::by_name;
 use manycore_platform::{Native, Platform};
 
-/// A program of the NAS parallel benchmarks.
-///
-/// ```
-/// use manycore_programs::spmd::{Alone, Class, Npb, Ranked, Sums};
-/// use manycore_platform::Native;
-///
-/// let cg = "cg".parse::<Npb>()?.on_this_machine(Class::S);
-/// let (mut alone, sums) = (Alone, Sums::new(cg.grains()));
-/// // SAFETY: a team of one, whose sums nobody else has.
-/// unsafe { cg.run(&mut Ranked::<Native>::new(&mut alone, &sums)) };
-/// cg.verify()?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Npb {
-    /// [`Bt`]: the flow of a gas through a cube.
-    Bt,
-    /// [`Cg`]: the largest eigenvalue of a sparse matrix.
-    Cg,
-    /// [`Ft`]: Fourier transforms of a box.
-    Ft,
+by_name! {
+    /// A program of the NAS parallel benchmarks.
+    ///
+    /// ```
+    /// use manycore_programs::spmd::{Alone, Class, Npb, Ranked, Sums};
+    /// use manycore_platform::Native;
+    ///
+    /// let cg = "cg".parse::<Npb>()?.on_this_machine(Class::S);
+    /// let (mut alone, sums) = (Alone, Sums::new(cg.grains()));
+    /// // SAFETY: a team of one, whose sums nobody else has.
+    /// unsafe { cg.run(&mut Ranked::<Native>::new(&mut alone, &sums)) };
+    /// cg.verify()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub enum Npb: "no program of NPB is called" {
+        /// [`Bt`]: the flow of a gas through a cube.
+        Bt = "bt",
+        /// [`Cg`]: the largest eigenvalue of a sparse matrix.
+        Cg = "cg",
+        /// [`Ft`]: Fourier transforms of a box.
+        Ft = "ft",
+    }
 }
 
 impl Npb {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Bt, Self::Cg, Self::Ft];
-
-    /// The name in commands and reports.
-    ///
-    /// ```
-    /// assert_eq!(manycore_programs::spmd::Npb::Cg.name(), "cg");
-    /// ```
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Bt => "bt",
-            Self::Cg => "cg",
-            Self::Ft => "ft",
-        }
-    }
-
     /// The program, with the data of a class: from a few milliseconds for class S to some
     /// seconds for C.
     #[must_use]
@@ -83,5 +67,3 @@ impl Npb {
         }
     }
 }
-
-by_name!(Npb, "no program of NPB is called");

@@ -2,7 +2,7 @@
 //! until the second thread comes to it.
 
 use super::{Case, Effort, Figure, ms, sleep_until};
-use crate::meeting::Meeting;
+use crate::mixtures::meeting::Meeting;
 use crate::runtime::Runtime;
 use anyhow::Result;
 use std::sync::mpsc;

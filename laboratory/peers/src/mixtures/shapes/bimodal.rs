@@ -3,8 +3,8 @@
 
 use super::{Case, Effort, Figure, ms};
 use crate::runtime::Runtime;
+use crate::stats::quantile;
 use anyhow::Result;
-use manycore_peers::stats::quantile;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 

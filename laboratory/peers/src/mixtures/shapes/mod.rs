@@ -7,8 +7,8 @@ pub mod report;
 mod turns;
 
 use crate::runtime::Runtime;
+use crate::stats::quantile;
 use anyhow::{Result, bail};
-use manycore_peers::stats::quantile;
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
@@ -105,7 +105,7 @@ fn compute(time: Duration) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runtime::{Manycore, Rayon};
+    use crate::peer::{Manycore, Rayon};
 
     #[test]
     fn every_shape_has_the_same_figures_on_both() {

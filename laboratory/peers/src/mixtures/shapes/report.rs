@@ -1,42 +1,31 @@
 //! The shapes' figures, side by side.
 
 use super::Figure;
-use crate::Row;
-use crate::visit::{Order, RUNTIMES};
+use crate::contest::Contest;
+use crate::mixtures::Row;
+use crate::mixtures::visit::Order;
+use crate::output::Output;
+use crate::stats::quantile;
+use crate::table;
 use anyhow::Result;
-use manycore_peers::output::Output;
-use manycore_peers::stats::quantile;
-use manycore_peers::table;
 
-/// Runs the shapes `names` on both runtimes; how many visits failed.
+/// Runs the shapes `names` on both runtimes.
 ///
 /// # Errors
 ///
 /// When the figures cannot be written.
-pub fn measure(names: &[&str], full: bool, rounds: usize, output: &mut Output) -> Result<usize> {
-    let (mut failed, mut random) = (0, fastrand::Rng::with_seed(1));
+pub fn measure(names: &[&str], full: bool, contest: &mut Contest) -> Result<()> {
     for name in names {
-        // By runtime, by round.
-        let mut visits: [Vec<Vec<Figure>>; 2] = Default::default();
-        for _ in 0..rounds {
-            let mut order = [0, 1];
-            random.shuffle(&mut order);
-            for i in order {
-                match Order::figures(name, full, RUNTIMES[i]) {
-                    Ok(figures) => visits[i].push(figures),
-                    Err(error) => {
-                        eprintln!("{name} on {}: {error:#}", RUNTIMES[i]);
-                        failed += 1;
-                    }
-                }
-            }
-        }
-        let whole = visits.iter().all(|rounds_of| rounds_of.len() == rounds);
-        if whole {
-            report(name, &visits, output)?;
+        let order = Order::Shape {
+            name: (*name).to_owned(),
+            full,
+        };
+        let visits = order.on_both(contest)?;
+        if let Some(visits) = visits {
+            report(name, &visits, &mut contest.output)?;
         }
     }
-    Ok(failed)
+    Ok(())
 }
 
 fn report(name: &str, visits: &[Vec<Vec<Figure>>; 2], output: &mut Output) -> Result<()> {

@@ -2,8 +2,8 @@
 
 use super::{Case, Effort, Figure, compute, ms};
 use crate::runtime::Runtime;
+use crate::stats::quantile;
 use anyhow::Result;
-use manycore_peers::stats::quantile;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};

@@ -3,59 +3,33 @@
 use super::slot::MOST_NODES;
 use crate::names::by_name;
 
-/// A problem by its name: SPLASH's own, and the sizes in which PARSEC carries the program.
-///
-/// ```
-/// use manycore_programs::spmd::barnes::BarnesInput;
-///
-/// let input: BarnesInput = "simmedium".parse()?;
-/// assert_eq!(input.problem().bodies(), 32_768);
-/// # Ok::<(), manycore_programs::UnknownName>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum BarnesInput {
-    /// 512 bodies, for tests; ours.
-    Tiny,
-    /// 16,384 bodies: SPLASH's base problem.
-    Base,
-    /// The same.
-    SimSmall,
-    /// 32,768 bodies.
-    SimMedium,
-    /// 262,144 bodies.
-    SimLarge,
-    /// 4,194,304 bodies.
-    Native,
+by_name! {
+    /// A problem by its name: SPLASH's own, and the sizes in which PARSEC carries the program.
+    ///
+    /// ```
+    /// use manycore_programs::spmd::barnes::BarnesInput;
+    ///
+    /// let input: BarnesInput = "simmedium".parse()?;
+    /// assert_eq!(input.problem().bodies(), 32_768);
+    /// # Ok::<(), manycore_programs::UnknownName>(())
+    /// ```
+    pub enum BarnesInput: "barnes has no input" {
+        /// 512 bodies, for tests; ours.
+        Tiny = "tiny",
+        /// 16,384 bodies: SPLASH's base problem.
+        Base = "base",
+        /// The same.
+        SimSmall = "simsmall",
+        /// 32,768 bodies.
+        SimMedium = "simmedium",
+        /// 262,144 bodies.
+        SimLarge = "simlarge",
+        /// 4,194,304 bodies.
+        Native = "native",
+    }
 }
 
 impl BarnesInput {
-    /// All of them, the smallest first.
-    pub const ALL: [Self; 6] = [
-        Self::Tiny,
-        Self::Base,
-        Self::SimSmall,
-        Self::SimMedium,
-        Self::SimLarge,
-        Self::Native,
-    ];
-
-    /// The name in commands and reports.
-    ///
-    /// ```
-    /// assert_eq!(manycore_programs::spmd::barnes::BarnesInput::SimLarge.name(), "simlarge");
-    /// ```
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Tiny => "tiny",
-            Self::Base => "base",
-            Self::SimSmall => "simsmall",
-            Self::SimMedium => "simmedium",
-            Self::SimLarge => "simlarge",
-            Self::Native => "native",
-        }
-    }
-
     /// SPLASH's numbers, with so many bodies.
     ///
     /// ```
@@ -77,8 +51,6 @@ impl BarnesInput {
         }
     }
 }
-
-by_name!(BarnesInput, "barnes has no input");
 
 /// Bodies, and how exactly they are followed.
 ///

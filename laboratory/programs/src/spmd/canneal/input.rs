@@ -2,62 +2,35 @@
 
 use crate::names::by_name;
 
-/// One of the inputs that PARSEC publishes with the program: its numbers. The netlists
-/// are ours, as large as those, see [`Netlist::generate`](super::Netlist::generate).
-///
-/// ```
-/// use manycore_programs::spmd::canneal::CannealInput;
-///
-/// let input: CannealInput = "simsmall".parse()?;
-/// assert_eq!(input.elements(), 100_000);
-/// assert_eq!(input.schedule().steps(), 32);
-/// # Ok::<(), manycore_programs::UnknownName>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum CannealInput {
-    /// 10 elements, 5 moves.
-    Test,
-    /// 100 elements, two steps of 100 moves.
-    SimDev,
-    /// 100,000 elements.
-    SimSmall,
-    /// 200,000 elements.
-    SimMedium,
-    /// 400,000 elements.
-    SimLarge,
-    /// 2,500,000 elements, 6,000 steps.
-    Native,
-}
-
-impl CannealInput {
-    /// All of them, the smallest first.
-    pub const ALL: [Self; 6] = [
-        Self::Test,
-        Self::SimDev,
-        Self::SimSmall,
-        Self::SimMedium,
-        Self::SimLarge,
-        Self::Native,
-    ];
-
-    /// The name in commands and reports: PARSEC's.
+by_name! {
+    /// One of the inputs that PARSEC publishes with the program: its numbers. The netlists
+    /// are ours, as large as those, see [`Netlist::generate`](super::Netlist::generate).
     ///
     /// ```
     /// use manycore_programs::spmd::canneal::CannealInput;
-    /// assert_eq!(CannealInput::SimDev.name(), "simdev");
+    ///
+    /// let input: CannealInput = "simsmall".parse()?;
+    /// assert_eq!(input.elements(), 100_000);
+    /// assert_eq!(input.schedule().steps(), 32);
+    /// # Ok::<(), manycore_programs::UnknownName>(())
     /// ```
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Test => "test",
-            Self::SimDev => "simdev",
-            Self::SimSmall => "simsmall",
-            Self::SimMedium => "simmedium",
-            Self::SimLarge => "simlarge",
-            Self::Native => "native",
-        }
+    pub enum CannealInput: "canneal has no input" {
+        /// 10 elements, 5 moves.
+        Test = "test",
+        /// 100 elements, two steps of 100 moves.
+        SimDev = "simdev",
+        /// 100,000 elements.
+        SimSmall = "simsmall",
+        /// 200,000 elements.
+        SimMedium = "simmedium",
+        /// 400,000 elements.
+        SimLarge = "simlarge",
+        /// 2,500,000 elements, 6,000 steps.
+        Native = "native",
     }
+}
 
+impl CannealInput {
     /// How many elements are placed.
     ///
     /// ```
@@ -99,8 +72,6 @@ impl CannealInput {
         }
     }
 }
-
-by_name!(CannealInput, "canneal has no input");
 
 /// How long a netlist is annealed: moves a step, and how hot it is.
 ///

@@ -3,61 +3,36 @@
 use crate::names::by_name;
 use std::ops::RangeInclusive;
 
-/// One of the inputs that PARSEC publishes with the program.
-///
-/// The barrier waits are what each rank has in the whole program, however many
-/// ranks there are.
-///
-/// ```
-/// use manycore_programs::spmd::StreamclusterInput;
-///
-/// let input: StreamclusterInput = "simsmall".parse()?;
-/// assert_eq!(input.barrier_waits(), 11_397);
-/// assert_eq!(input.problem().points(), 4_096);
-/// # Ok::<(), manycore_programs::UnknownName>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum StreamclusterInput {
-    /// 10 points on a line: with 64 ranks, 63 have none, and all there is to
-    /// the program is its barriers.
-    Test,
-    /// 16 points in 3 dimensions.
-    SimDev,
-    /// 4,096 points in 32 dimensions.
-    SimSmall,
-    /// 8,192 points in 64 dimensions.
-    SimMedium,
-    /// 16,384 points in 128 dimensions.
-    SimLarge,
-}
-
-impl StreamclusterInput {
-    /// All of them, the smallest first.
-    pub const ALL: [Self; 5] = [
-        Self::Test,
-        Self::SimDev,
-        Self::SimSmall,
-        Self::SimMedium,
-        Self::SimLarge,
-    ];
-
-    /// The name in commands and reports: PARSEC's.
+by_name! {
+    /// One of the inputs that PARSEC publishes with the program.
+    ///
+    /// The barrier waits are what each rank has in the whole program, however many
+    /// ranks there are.
     ///
     /// ```
     /// use manycore_programs::spmd::StreamclusterInput;
-    /// assert_eq!(StreamclusterInput::SimLarge.name(), "simlarge");
+    ///
+    /// let input: StreamclusterInput = "simsmall".parse()?;
+    /// assert_eq!(input.barrier_waits(), 11_397);
+    /// assert_eq!(input.problem().points(), 4_096);
+    /// # Ok::<(), manycore_programs::UnknownName>(())
     /// ```
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Test => "test",
-            Self::SimDev => "simdev",
-            Self::SimSmall => "simsmall",
-            Self::SimMedium => "simmedium",
-            Self::SimLarge => "simlarge",
-        }
+    pub enum StreamclusterInput: "streamcluster has no input" {
+        /// 10 points on a line: with 64 ranks, 63 have none, and all there is to
+        /// the program is its barriers.
+        Test = "test",
+        /// 16 points in 3 dimensions.
+        SimDev = "simdev",
+        /// 4,096 points in 32 dimensions.
+        SimSmall = "simsmall",
+        /// 8,192 points in 64 dimensions.
+        SimMedium = "simmedium",
+        /// 16,384 points in 128 dimensions.
+        SimLarge = "simlarge",
     }
+}
 
+impl StreamclusterInput {
     /// The points and the limits.
     ///
     /// ```
@@ -118,8 +93,6 @@ impl StreamclusterInput {
         }
     }
 }
-
-by_name!(StreamclusterInput, "streamcluster has no input");
 
 /// Points at random in a unit cube, and how many centres are wanted.
 ///

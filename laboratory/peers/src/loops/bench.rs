@@ -107,6 +107,27 @@ fn of_name(name: &str, effort: Effort) -> Vec<Bench> {
     }
 }
 
+impl Bench {
+    fn new(name: &'static str, title: &str, rounds: usize, cases: impl Into<Vec<Case>>) -> Self {
+        Self {
+            name,
+            title: title.to_owned(),
+            cases: cases.into(),
+            rounds,
+            blocks: Vec::new(),
+            takes: Takes::All,
+        }
+    }
+
+    /// The peers are divided by the best of the fixed blocks for `n` indices.
+    fn against_blocks(self, n: usize) -> Self {
+        Self {
+            blocks: blocks(n),
+            ..self
+        }
+    }
+}
+
 impl Case {
     fn new(load: Load, pace: Pace, group: &str, (warm_up_ms, sampling_ms): (u64, u64)) -> Self {
         Self {
@@ -136,15 +157,8 @@ fn launch(rounds: usize) -> Bench {
     for case in &mut cases {
         case.name = format!("{}, {}", case.name, case.group);
     }
-    let title = "Launch: hot is back to back, otherwise after 1 ms of a busy caller".to_owned();
-    Bench {
-        name: "launch",
-        title,
-        cases,
-        rounds,
-        blocks: vec![],
-        takes: Takes::All,
-    }
+    let title = "Launch: hot is back to back, otherwise after 1 ms of a busy caller";
+    Bench::new("launch", title, rounds, cases)
 }
 
 fn periodic(rounds: usize) -> Bench {
@@ -154,14 +168,7 @@ fn periodic(rounds: usize) -> Bench {
     case.name = "call".to_owned();
     case.measure = Measure::LatencyAndCores;
     let title = "Periodic: 87 us of work (100 indices) every 1.1 ms, the caller asleep between";
-    Bench {
-        name: "periodic",
-        title: title.to_owned(),
-        cases: vec![case],
-        rounds,
-        blocks: vec![],
-        takes: Takes::All,
-    }
+    Bench::new("periodic", title, rounds, [case])
 }
 
 fn idle(rounds: usize) -> Bench {
@@ -171,14 +178,10 @@ fn idle(rounds: usize) -> Bench {
         order: Order::Idle { ms: 1000 },
         measure: Measure::IdleCpu,
     };
-    let title = "Idle: processor time from 100 ms after the last loop on".to_owned();
+    let title = "Idle: processor time from 100 ms after the last loop on";
     Bench {
-        name: "idle",
-        title,
-        cases: vec![case],
-        rounds,
-        blocks: vec![],
         takes: Takes::OnePerRuntime,
+        ..Bench::new("idle", title, rounds, [case])
     }
 }
 
@@ -194,50 +197,22 @@ fn grid(exponents: &[u32], rounds: usize) -> Bench {
             cases.push(Case::new(load, Pace::Hot, "unit task", (3, 9)));
         }
     }
-    let title = "Unit task (folded), 1,024 indices".to_owned();
-    Bench {
-        name: "grid",
-        title,
-        cases,
-        rounds,
-        blocks: blocks(1024),
-        takes: Takes::All,
-    }
+    let title = "Unit task (folded), 1,024 indices";
+    Bench::new("grid", title, rounds, cases).against_blocks(1024)
 }
 
 fn irregular(n: usize, rounds: usize) -> Bench {
     let group = format!("irregular {n}");
     let case = |shape| Case::new(Load::Irregular { n, shape }, Pace::Hot, &group, (3, 12));
-    Bench {
-        name: "irregular",
-        title: format!("Irregular work, {n} indices"),
-        cases: Shape::ALL.map(case).into(),
-        rounds,
-        blocks: blocks(n),
-        takes: Takes::All,
-    }
+    let title = format!("Irregular work, {n} indices");
+    Bench::new("irregular", &title, rounds, Shape::ALL.map(case)).against_blocks(n)
 }
 
 fn tiny(rounds: usize) -> Bench {
-    let case = |(inlined, group)| {
-        Case::new(
-            Load::Tiny {
-                n: 1_000_000,
-                inlined,
-            },
-            Pace::Hot,
-            group,
-            (4, 16),
-        )
-    };
-    Bench {
-        name: "tiny",
-        title: "A million items of 5 ns".to_owned(),
-        cases: [(true, "inlined"), (false, "called")].map(case).into(),
-        rounds,
-        blocks: blocks(1_000_000),
-        takes: Takes::All,
-    }
+    let n = 1_000_000;
+    let cases = [(true, "inlined"), (false, "called")]
+        .map(|(inlined, group)| Case::new(Load::Tiny { n, inlined }, Pace::Hot, group, (4, 16)));
+    Bench::new("tiny", "A million items of 5 ns", rounds, cases).against_blocks(n)
 }
 
 fn levels(rounds: usize) -> Bench {
@@ -247,14 +222,7 @@ fn levels(rounds: usize) -> Bench {
         Case::new(load, Pace::Hot, "levels", (20, 60))
     });
     let title = "Levels: breadth-first search on a grid, 599 loops of 1 to 300 iterations";
-    Bench {
-        name: "levels",
-        title: title.to_owned(),
-        cases: cases.into(),
-        rounds,
-        blocks: vec![],
-        takes: Takes::All,
-    }
+    Bench::new("levels", title, rounds, cases)
 }
 
 /// Powers of two to 1,024 for the short loops; of four for the long ones, where
@@ -309,13 +277,10 @@ fn joining(
         },
         measure: Measure::Latency,
     };
+    let cases: Vec<_> = recursions.into_iter().map(case).collect();
     Bench {
-        name,
-        title: title.to_owned(),
-        cases: recursions.into_iter().map(case).collect(),
-        rounds,
-        blocks: vec![],
         takes: Takes::Joining,
+        ..Bench::new(name, title, rounds, cases)
     }
 }
 

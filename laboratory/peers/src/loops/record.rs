@@ -1,10 +1,10 @@
 //! `peers.csv`: one row a benchmark, case, peer and number of threads.
 
-use crate::measure::{Column, Observed};
+use super::measure::{Column, Observed};
+use crate::output::Output;
 use crate::stats::{Best, Summary, least, quantile};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde::Serialize;
-use std::path::{Path, PathBuf};
 
 #[derive(Serialize)]
 struct Row<'a> {
@@ -30,67 +30,14 @@ struct Row<'a> {
     disturbed_rounds: usize,
 }
 
-/// Where the rows go. The file is whole at any time: it is written beside its
-/// place and moved there.
-pub struct Record {
-    path: PathBuf,
-    benches: Vec<Observed>,
-}
-
-impl Record {
-    /// Makes the folder and an empty file, so that a folder that cannot be
-    /// written is found before anything is measured.
-    ///
-    /// # Errors
-    ///
-    /// When that cannot be done.
-    pub fn new(folder: &Path) -> Result<Self> {
-        std::fs::create_dir_all(folder)
-            .with_context(|| format!("--out: cannot make the folder {}", folder.display()))?;
-        let record = Self {
-            path: folder.join("peers.csv"),
-            benches: Vec::new(),
-        };
-        let probe = record.unfinished();
-        std::fs::write(&probe, "")
-            .and_then(|()| std::fs::remove_file(&probe))
-            .with_context(|| format!("--out: cannot write in the folder {}", folder.display()))?;
-        Ok(record)
-    }
-
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Adds a benchmark and writes the file anew.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be written.
-    pub fn add(&mut self, observed: Observed) -> Result<&Observed> {
-        self.benches.push(observed);
-        let unfinished = self.unfinished();
-        self.write(&unfinished)
-            .and_then(|()| Ok(std::fs::rename(&unfinished, &self.path)?))
-            .with_context(|| format!("cannot write {}", self.path.display()))?;
-        Ok(self.benches.last().expect("just added"))
-    }
-
-    fn unfinished(&self) -> PathBuf {
-        self.path.with_extension("csv.unfinished")
-    }
-
-    fn write(&self, path: &Path) -> Result<()> {
-        let mut writer = csv::Writer::from_path(path)?;
-        for observed in &self.benches {
-            for column in &observed.columns {
-                for row in rows(observed, column) {
-                    writer.serialize(row)?;
-                }
-            }
-        }
-        Ok(writer.flush()?)
-    }
+/// Adds the rows of a benchmark to the file.
+///
+/// # Errors
+///
+/// When they cannot be written.
+pub fn write(observed: &Observed, output: &mut Output) -> Result<()> {
+    let mut columns = observed.columns.iter();
+    columns.try_for_each(|column| rows(observed, column).try_for_each(|row| output.row(&row)))
 }
 
 fn rows<'a>(observed: &'a Observed, column: &'a Column) -> impl Iterator<Item = Row<'a>> {

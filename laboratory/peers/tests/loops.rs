@@ -3,22 +3,11 @@
 
 mod support;
 
-use std::path::PathBuf;
-use support::{refuses, run, text};
-
-const PEERS: &str = env!("CARGO_BIN_EXE_peers");
-
-/// A folder of its own for one test.
-fn folder(name: &str) -> PathBuf {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-    // What an earlier run left.
-    let _ = std::fs::remove_dir_all(&folder);
-    folder
-}
+use support::{folder, refuses, rows, run, text};
 
 #[test]
 fn every_peer_runs_every_index_exactly_once() {
-    let output = run(PEERS, &["--check", "--threads", "1,2,3,4"]);
+    let output = run("loops", &["--check", "--threads", "1,2,3,4"]);
     let said = text(&output.stdout);
     assert!(output.status.success(), "{said}");
     let rust = [
@@ -73,7 +62,10 @@ fn every_peer_runs_every_index_exactly_once() {
 #[test]
 fn manycore_runs_every_index_under_every_partitioner() {
     let asked = "manycore-static,manycore-guided,manycore-factoring,manycore-sharded";
-    let output = run(PEERS, &["--check", "--threads", "1,2,4", "--peers", asked]);
+    let output = run(
+        "loops",
+        &["--check", "--threads", "1,2,4", "--peers", asked],
+    );
     let said = text(&output.stdout);
     assert!(output.status.success(), "{said}");
     assert_eq!(
@@ -86,70 +78,54 @@ fn manycore_runs_every_index_under_every_partitioner() {
 #[test]
 fn figures_are_printed_and_written() {
     let out = folder("figures");
-    let path = out.to_str().expect("plain text");
-    let output = run(
-        PEERS,
-        &[
-            "--quick",
-            "--only",
-            "launch",
-            "--peers",
-            "thread-scope",
-            "--threads",
-            "2",
-            "--out",
-            path,
-        ],
-    );
+    let asked = [
+        "--quick",
+        "--only",
+        "launch",
+        "--peers",
+        "thread-scope",
+        "--threads",
+        "2",
+    ];
+    let (output, rows) = rows("loops", &out, &asked);
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert!(text(&output.stdout).contains("ratio to serial"));
 
-    let mut reader = csv::Reader::from_path(out.join("peers.csv")).expect("written");
-    let columns = reader.headers().expect("a header").clone();
     let at = |name: &str| {
-        columns
+        rows[0]
             .iter()
             .position(|column| column == name)
-            .expect("a column")
+            .expect(name)
     };
     let (median, runs, serial) = (at("median"), at("runs"), at("ratio_to_serial"));
-    let mut rows = 0;
-    for row in reader.records() {
-        let row = row.expect("whole");
-        rows += 1;
+    for row in &rows[1..] {
         assert!(row[median].parse::<f64>().expect("a number") > 0.0);
         assert!(row[serial].parse::<f64>().expect("a number") > 0.0);
         assert!(row[runs].parse::<usize>().expect("a count") > 0);
     }
-    assert_eq!(rows, 6 * 2, "six cases, two peers");
+    assert_eq!(rows.len() - 1, 6 * 2, "six cases, two peers");
     let files = std::fs::read_dir(&out).expect("a folder").count();
     assert_eq!(files, 1, "nothing half-written is left");
 }
 
 #[test]
 fn joins_are_told_by_the_join() {
-    let out = folder("joins");
-    let path = out.to_str().expect("plain text");
-    let output = run(
-        PEERS,
-        &[
-            "--only",
-            "join",
-            "--peers",
-            "chili",
-            "--threads",
-            "1",
-            "--out",
-            path,
-        ],
-    );
+    let asked = [
+        "--only",
+        "join",
+        "--peers",
+        "chili",
+        "--threads",
+        "1",
+        "--rounds",
+        "2",
+    ];
+    let (output, rows) = rows("loops", &folder("joins"), &asked);
     assert!(output.status.success(), "{}", text(&output.stderr));
-    let mut reader = csv::Reader::from_path(out.join("peers.csv")).expect("written");
-    let rows: Vec<_> = reader.records().map(|row| row.expect("whole")).collect();
     let named = |row: &csv::StringRecord| (row[1].to_owned(), row[2].to_owned());
     let expected = ["serial", "serial-right", "chili-held"];
     assert_eq!(
-        rows.iter().map(named).collect::<Vec<_>>(),
+        rows[1..].iter().map(named).collect::<Vec<_>>(),
         expected.map(|peer| ("empty join".to_owned(), peer.to_owned()))
     );
 }
@@ -164,5 +140,5 @@ fn bad_input_is_one_line_and_status_2() {
         (["--only", "barrier"], "`barrier`"),
         (["--out", file], file),
     ];
-    refuses(PEERS, &bad);
+    refuses("loops", &bad);
 }

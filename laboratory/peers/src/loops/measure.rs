@@ -1,6 +1,6 @@
 //! Visiting the peers round by round, in an order that is shuffled each time.
 
-use crate::bench::{Bench, Measure};
+use super::bench::{Bench, Measure};
 use crate::fleet::Fleet;
 use crate::peer::Variant;
 use crate::protocol::{Order, Outcome};
@@ -16,6 +16,8 @@ pub struct Observed {
     pub threads: usize,
     pub variants: Vec<Variant>,
     pub columns: Vec<Column>,
+    /// Variants that were left out.
+    pub failed: usize,
     /// The peers are divided by the best fixed block, not the serial loop.
     pub against_fixed: bool,
 }
@@ -178,6 +180,7 @@ pub fn run(
         threads,
         variants,
         columns,
+        failed: failed.into_iter().filter(|&failed| failed).count(),
         against_fixed: !bench.blocks.is_empty(),
     })
 }

@@ -1,0 +1,285 @@
+//! What every contest has: its options, rounds in which the peers take turns, and the figures
+//! that these come to.
+
+use crate::output::{Format, Output};
+use crate::stats::{Series, Summary, least};
+use crate::table::{figure, spread, table};
+use anyhow::{Result, bail};
+use clap::Args;
+use clap::builder::RangedU64ValueParser;
+use serde_json::Value;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// What every contest can be asked for.
+#[derive(Args)]
+pub struct Options {
+    /// A first look: few rounds, and where there are many cases few of them
+    #[arg(long)]
+    pub quick: bool,
+    /// Rounds instead of the contest's own; each peer is visited once a round and case
+    #[arg(long, value_parser = count(), alias = "runs")]
+    pub rounds: Option<usize>,
+    /// Tables for people, or all rows as JSON
+    #[arg(long, default_value = "text")]
+    format: Format,
+    /// The folder for the CSV
+    #[arg(long, default_value = "out", value_name = "DIR")]
+    out: PathBuf,
+}
+
+impl Options {
+    /// The rounds that the user asks for, or else `many`, or `quick` for a first look.
+    pub fn rounds(&self, many: usize, quick: usize) -> usize {
+        self.rounds.unwrap_or(if self.quick { quick } else { many })
+    }
+
+    /// Begins a contest of `rounds`. Its CSV is called `name`; `line` says the unit.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be made.
+    pub fn begin(&self, name: &str, rounds: usize, line: &str) -> Result<Contest> {
+        let output = Output::new(&self.out, name, self.format)?;
+        let cpus = std::thread::available_parallelism()?;
+        output.say(&format!("{cpus} CPUs, {rounds} rounds; {line}"));
+        if cfg!(debug_assertions) {
+            output.say("built without --release: the Rust peers' figures mean little");
+        }
+        Ok(Contest {
+            output,
+            rounds,
+            random: fastrand::Rng::with_seed(1),
+            failed: 0,
+        })
+    }
+}
+
+/// Reads a number of at least 1.
+pub fn count() -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(1..=1_000_000)
+}
+
+/// Reads a number of threads.
+pub fn threads() -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(1..=1_024)
+}
+
+/// Refuses a name in `asked` that is not in `known`.
+///
+/// # Errors
+///
+/// The `flag`, the name, what `kind` of thing it should be, and all that there are.
+pub fn all_known(flag: &str, kind: &str, asked: &[String], known: &[&str]) -> Result<()> {
+    match asked.iter().find(|name| !known.contains(&name.as_str())) {
+        None => Ok(()),
+        Some(unknown) => bail!(
+            "{flag}: there is no {kind} `{unknown}`; expected some of {}",
+            known.join(", ")
+        ),
+    }
+}
+
+/// Whether `--peers` takes a peer in: the list is empty, or names it.
+pub fn takes(asked: &[String], name: &str) -> bool {
+    asked.is_empty() || asked.iter().any(|one| one == name)
+}
+
+/// A contest that is under way.
+pub struct Contest {
+    pub output: Output,
+    pub rounds: usize,
+    pub random: fastrand::Rng,
+    /// Peers that failed in a case.
+    pub failed: usize,
+}
+
+/// A column of the CSV, and which of a peer's figures it has.
+pub type Column = (&'static str, fn(&Figures<'_>) -> Value);
+
+impl Contest {
+    /// Leaves out of `names` each peer that is `missing`, and says why.
+    pub fn skip(&self, names: &mut Vec<&str>, missing: impl Fn(&str) -> Option<String>) {
+        names.retain(|name| {
+            let why = missing(name);
+            why.iter()
+                .for_each(|why| self.output.say(&format!("skipped: {name}: {why}")));
+            why.is_none()
+        });
+    }
+
+    /// Visits all peers round by round, in an order that is shuffled anew each round; what the
+    /// visits of each came to. `visit` is handed the peer's place among `names`, and the round.
+    /// A peer that fails is told of and left out: what ran in some rounds only cannot be compared
+    /// within a round.
+    ///
+    /// # Errors
+    ///
+    /// When the `leader` fails, by which the others are divided.
+    pub fn take_turns<'a, T>(
+        &mut self,
+        names: &[&'a str],
+        leader: Option<&str>,
+        mut visit: impl FnMut(usize, usize) -> Result<T>,
+    ) -> Result<Vec<(&'a str, Vec<T>)>> {
+        let mut seen: Vec<_> = names.iter().map(|_| Some(Vec::new())).collect();
+        let mut order: Vec<_> = (0..names.len()).collect();
+        for round in 0..self.rounds {
+            self.random.shuffle(&mut order);
+            for &peer in &order {
+                let Some(visits) = &mut seen[peer] else {
+                    continue;
+                };
+                match visit(peer, round) {
+                    Ok(outcome) => visits.push(outcome),
+                    Err(error) if leader == Some(names[peer]) => {
+                        return Err(error.context(names[peer].to_owned()));
+                    }
+                    Err(error) => {
+                        eprintln!("left out: {}: {error:#}", names[peer]);
+                        self.failed += 1;
+                        seen[peer] = None;
+                    }
+                }
+            }
+        }
+        let whole = names.iter().zip(seen);
+        Ok(whole
+            .filter_map(|(&name, seen)| Some((name, seen?)))
+            .collect())
+    }
+
+    /// A case: visits all peers, prints a table, and writes a row for each peer, of what `case`
+    /// it is, the peer, and the `columns`. A visit comes to the samples that it took.
+    ///
+    /// # Errors
+    ///
+    /// When the `leader` fails, or a row cannot be written.
+    pub fn compare<'a>(
+        &mut self,
+        title: &str,
+        case: &[(&str, Value)],
+        names: &[&'a str],
+        leader: &str,
+        columns: &[Column],
+        visit: impl FnMut(usize, usize) -> Result<Vec<f64>>,
+    ) -> Result<Vec<Figures<'a>>> {
+        let seen = self.take_turns(names, Some(leader), visit)?;
+        let figures = Figures::of(seen, leader);
+        self.show(title, &figures, leader);
+        for it in &figures {
+            let mut row = case.to_vec();
+            row.push(("peer", it.name.into()));
+            row.extend(columns.iter().map(|(name, figure)| (*name, figure(it))));
+            self.output.cells(&row)?;
+        }
+        Ok(figures)
+    }
+
+    /// A table of all peers' figures.
+    pub fn show(&self, title: &str, figures: &[Figures<'_>], leader: &str) {
+        let to = format!("ratio to {leader}");
+        let header = [title, "median", "p10", "p90", "least", &to];
+        let mut rows = table(header.map(str::to_owned).into());
+        for it in figures {
+            let Summary { median, p10, p90 } = it.all;
+            let mut cells = vec![it.name.to_owned()];
+            cells.extend([median, p10, p90, it.least].map(figure));
+            cells.push(spread(it.ratio));
+            rows.add_row(cells);
+        }
+        self.output.say(&format!("\n{rows}"));
+    }
+
+    /// Says all that is still to be said; the status is 1 if peers failed.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub fn end(self) -> Result<ExitCode> {
+        self.output.end()?;
+        Ok(match self.failed {
+            0 => ExitCode::SUCCESS,
+            failed => {
+                eprintln!("peers that were left out: {failed}");
+                ExitCode::FAILURE
+            }
+        })
+    }
+}
+
+/// What a peer's visits come to.
+pub struct Figures<'a> {
+    pub name: &'a str,
+    /// Over all samples of all rounds.
+    pub all: Summary,
+    pub least: f64,
+    /// To the leader's median in the same round, over the rounds.
+    pub ratio: Summary,
+    pub samples: usize,
+    pub rounds: usize,
+}
+
+impl<'a> Figures<'a> {
+    /// The samples of each visit, beside the leader's.
+    pub fn of(seen: Vec<(&'a str, Vec<Vec<f64>>)>, leader: &str) -> Vec<Self> {
+        let series = |(name, rounds)| (name, Series { rounds });
+        let seen: Vec<(&str, Series)> = seen.into_iter().map(series).collect();
+        let leads = seen.iter().find(|(name, _)| *name == leader);
+        let leads = leads.map_or_else(Series::default, |(_, series)| series.clone());
+        let figures = |(name, series): &(&'a str, Series)| {
+            let all = series.pooled();
+            Self {
+                name,
+                all: Summary::of(&all),
+                least: least(all.iter().copied()),
+                ratio: Summary::of(&series.ratios_to(&leads)),
+                samples: all.len(),
+                rounds: series.rounds.len(),
+            }
+        };
+        seen.iter().map(figures).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn peers_take_turns_until_they_fail() {
+        let options = Options {
+            quick: false,
+            rounds: None,
+            format: Format::Json,
+            out: std::env::temp_dir(),
+        };
+        let name = format!("peers-contest-{}", std::process::id());
+        let mut contest = options.begin(&name, 4, "").unwrap();
+        let visit = |peer, round| match (peer, round) {
+            (1, 2) => bail!("it fell"),
+            _ => Ok((peer, round)),
+        };
+        let names = ["first", "second", "third"];
+        let seen = contest.take_turns(&names, Some("first"), visit).unwrap();
+        let rounds = |peer| (0..4).map(|round| (peer, round)).collect::<Vec<_>>();
+        assert_eq!(seen, [("first", rounds(0)), ("third", rounds(2))]);
+        assert_eq!(contest.failed, 1);
+        let failed = contest.take_turns(&names, Some("second"), visit);
+        assert_eq!(format!("{:#}", failed.unwrap_err()), "second: it fell");
+        std::fs::remove_file(options.out.join(name).with_extension("csv")).unwrap();
+    }
+
+    #[test]
+    fn ratios_are_to_the_leader_in_the_same_round() {
+        let seen = vec![
+            ("own", vec![vec![1.0], vec![10.0]]),
+            ("other", vec![vec![2.0, 2.0], vec![20.0]]),
+        ];
+        let figures = Figures::of(seen, "own");
+        assert_eq!(figures[0].ratio.median, 1.0);
+        assert_eq!(figures[1].ratio.median, 2.0);
+        assert_eq!((figures[1].samples, figures[1].rounds), (3, 2));
+        assert_eq!(figures[1].least, 2.0);
+    }
+}

@@ -1,0 +1,74 @@
+//! Programs over parallel iterators: manycore's beside rayon's, in one process, in turn.
+
+mod programs;
+
+use crate::contest::{self, Column, Options};
+use crate::peer::{Manycore, Rayon};
+use crate::runtime::Runtime;
+use crate::stats::geometric_mean;
+use anyhow::{Result, ensure};
+use clap::Args;
+use programs::{Input, manycores, rayons};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// Parallel iterators: microseconds a program over manycore's and rayon's (31 rounds, quick 3)
+#[derive(Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    options: Options,
+    /// Threads of the pools, with commas
+    #[arg(long, value_delimiter = ',', value_name = "N,...", default_value = "2",
+          value_parser = contest::threads())]
+    threads: Vec<usize>,
+}
+
+const COLUMNS: [Column; 3] = [
+    ("p10_us", |it| it.all.p10.into()),
+    ("p50_us", |it| it.all.median.into()),
+    ("p90_us", |it| it.all.p90.into()),
+];
+
+/// The time that `run` takes in microseconds, and what it returns; after a gap of `gap`.
+fn timed(gap: Duration, run: impl FnOnce() -> u64) -> (f64, u64) {
+    std::thread::sleep(gap);
+    let begin = Instant::now();
+    let result = run();
+    (begin.elapsed().as_nanos() as f64 / 1e3, result)
+}
+
+pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let rounds = arguments.options.rounds(31, 3);
+    let mut contest = arguments
+        .options
+        .begin("iterators", rounds, "microseconds")?;
+    let input = Input::new();
+    for &threads in &arguments.threads {
+        let (ours, theirs) = (Manycore::new(threads)?, Rayon::new(threads)?);
+        let mut ratios = Vec::new();
+        for ((program, our), (_, their)) in manycores::ALL.into_iter().zip(rayons::ALL) {
+            // A server's bursts come after a gap.
+            let gap = Duration::from_millis(u64::from(program.starts_with("a burst")));
+            let mut expected = None;
+            let names = ["manycore", "rayon"];
+            let title = format!("{program}, {threads} threads");
+            let case = [("program", program.into()), ("threads", threads.into())];
+            let figures =
+                contest.compare(&title, &case, &names, "rayon", &COLUMNS, |peer, _| {
+                    let (time, result) = match peer {
+                        0 => timed(gap, || ours.install(|| our(&input))),
+                        _ => timed(gap, || theirs.install(|| their(&input))),
+                    };
+                    let same = *expected.get_or_insert(result) == result;
+                    ensure!(same, "{program}: the results differ");
+                    Ok(vec![time])
+                })?;
+            ratios.push(figures[0].ratio.median);
+        }
+        let mean = geometric_mean(&ratios);
+        contest
+            .output
+            .say(&format!("\ngeometric mean of the ratios: {mean:.3}"));
+    }
+    contest.end()
+}

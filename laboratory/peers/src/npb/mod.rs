@@ -1,0 +1,102 @@
+//! Programs of the NAS parallel benchmarks: ours, written once for any number of ranks and
+//! here run by one thread, beside the same algorithms in plain C.
+//!
+//! Times are processor time of the thread, without what it takes to make the data, which is made
+//! anew for each run.
+
+mod foreign;
+
+use crate::contest::{Column, Options};
+use anyhow::{Result, ensure};
+use clap::Args;
+use manycore_platform::Native;
+use manycore_programs::spmd::{Alone, Class, Npb, Ranked, Sums};
+use rustix::time::{ClockId, clock_gettime};
+use std::process::ExitCode;
+
+/// NAS parallel benchmarks: ms of one thread, in Rust and in C (5 rounds, quick 1 of class S)
+#[derive(Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    options: Options,
+    /// Classes, with commas [default: S, W, A; quick S]
+    #[arg(long, value_delimiter = ',', value_name = "CLASS,...")]
+    classes: Vec<Class>,
+    /// Programs, with commas; by default all that there are in C
+    #[arg(long, value_delimiter = ',', value_name = "PROGRAM,...")]
+    programs: Vec<Npb>,
+}
+
+const COLUMNS: [Column; 6] = [
+    ("median_ms", |it| it.all.median.into()),
+    ("min_ms", |it| it.least.into()),
+    ("ratio_to_c", |it| it.ratio.median.into()),
+    ("ratio_p10", |it| it.ratio.p10.into()),
+    ("ratio_p90", |it| it.ratio.p90.into()),
+    ("rounds", |it| it.rounds.into()),
+];
+
+const LANGUAGES: [&str; 2] = ["rust", "c"];
+
+pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let classes = match arguments.classes.as_slice() {
+        [] if arguments.options.quick => vec![Class::S],
+        [] => vec![Class::S, Class::W, Class::A],
+        classes => classes.to_vec(),
+    };
+    for class in &classes {
+        ensure!(*class <= Class::A, "--classes: there is no `{class}` in C");
+    }
+    let mut programs = foreign::programs();
+    if !arguments.programs.is_empty() {
+        for asked in &arguments.programs {
+            let there = programs.iter().any(|(npb, _)| npb == asked);
+            ensure!(there, "--programs: there is no `{asked}` in C");
+        }
+        programs.retain(|(npb, _)| arguments.programs.contains(npb));
+    }
+    let rounds = arguments.options.rounds(5, 1);
+    let line = format!("C by {}; ms", env!("PEERS_NPB_COMPILER"));
+    let mut contest = arguments.options.begin("npb", rounds, &line)?;
+    for (npb, in_c) in programs {
+        for &class in &classes {
+            let time = |peer, _: usize| {
+                let seconds = match peer {
+                    0 => in_rust(npb, class)?,
+                    _ => in_c.run(class)?,
+                };
+                Ok(vec![seconds * 1e3])
+            };
+            // To warm up.
+            time(0, 0)?;
+            time(1, 0)?;
+            let title = format!("{npb} {class}");
+            let case = [
+                ("program", npb.to_string().into()),
+                ("class", class.to_string().into()),
+            ];
+            contest.compare(&title, &case, &LANGUAGES, "c", &COLUMNS, time)?;
+        }
+    }
+    contest.end()
+}
+
+/// Seconds that a verified run takes.
+fn in_rust(npb: Npb, class: Class) -> Result<f64> {
+    let program = npb.program::<Native>(class);
+    let (mut alone, sums) = (Alone, Sums::new(program.grains()));
+    // SAFETY: a team of one, whose sums nobody else has.
+    let mut sharing = unsafe { Ranked::<Native>::new(&mut alone, &sums) };
+    let start = processor_seconds();
+    // SAFETY: the only rank runs it once, and verifies it afterwards.
+    unsafe { program.run(&mut sharing) };
+    let time = processor_seconds() - start;
+    program.verify()?;
+    Ok(time)
+}
+
+/// CPU time of this thread.
+fn processor_seconds() -> f64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
+}

@@ -1,0 +1,140 @@
+//! Work stealing side by side: tasks that lie unevenly at first, and how long it takes the workers
+//! to spread and run them. Each visit to a peer is a process of its own.
+
+mod contestants;
+mod foreign;
+mod piles;
+
+use crate::contest::{self, Column, Options, takes};
+use crate::output::Output;
+use crate::{process, traffic};
+use anyhow::Result;
+use clap::Args;
+use clap::builder::RangedU64ValueParser;
+use manycore_programs::stealing::Distribution;
+use piles::Piles;
+use serde::{Deserialize, Serialize};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// Work stealing: tasks that lie in few workers' piles, time over the ideal (10 rounds, quick 2)
+#[derive(Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    options: Options,
+    /// Numbers of threads, with commas [default: the CPUs]
+    #[arg(long, value_delimiter = ',', value_name = "N,...", value_parser = contest::threads())]
+    threads: Vec<usize>,
+    /// Tasks a thread, on average
+    #[arg(long, default_value = "16", value_parser = contest::count())]
+    tasks: usize,
+    /// Lengths of a task in nanoseconds, with commas
+    #[arg(long, value_delimiter = ',', value_name = "NS,...",
+          default_value = "120000,12000,1200",
+          value_parser = RangedU64ValueParser::<u64>::new().range(1..=1_000_000_000))]
+    lengths: Vec<u64>,
+    /// Peers, with commas
+    #[arg(long, value_delimiter = ',', value_name = "PEER,...")]
+    peers: Vec<String>,
+}
+
+const COLUMNS: [Column; 5] = [
+    ("ratio_to_ideal", |it| it.all.median.into()),
+    ("ratio_p10", |it| it.all.p10.into()),
+    ("ratio_p90", |it| it.all.p90.into()),
+    ("samples", |it| it.samples.into()),
+    ("rounds", |it| it.rounds.into()),
+];
+
+pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let mut names = contestants::names();
+    contest::all_known("--peers", "peer", &arguments.peers, &names)?;
+    let rounds = arguments.options.rounds(10, 2);
+    let mut contest = arguments
+        .options
+        .begin("stealing", rounds, "time over the ideal")?;
+    names.retain(|name| takes(&arguments.peers, name));
+    contest.skip(&mut names, contestants::missing);
+    let Some(&leader) = names.first() else {
+        return contest.end();
+    };
+    let threads = match arguments.threads.as_slice() {
+        [] => vec![std::thread::available_parallelism()?.get()],
+        threads => threads.to_vec(),
+    };
+    for threads in threads {
+        for &task_ns in &arguments.lengths {
+            let title = format!("\n{threads} threads, tasks of {task_ns} ns");
+            contest.output.say(&title);
+            let steps = traffic::steps_for(task_ns);
+            for shape in shapes(threads, arguments.tasks, &contest.output) {
+                let cell = Cell {
+                    threads,
+                    shape,
+                    tasks: arguments.tasks,
+                    steps,
+                };
+                let case = [
+                    ("threads", threads.into()),
+                    ("task_ns", task_ns.into()),
+                    ("distribution", shape.to_string().into()),
+                ];
+                let title = shape.to_string();
+                contest.compare(&title, &case, &names, leader, &COLUMNS, |peer, _| {
+                    process::visit("stealing", names[peer], &cell)
+                })?;
+            }
+        }
+    }
+    contest.end()
+}
+
+/// The thesis's distributions. On few threads some are the same; they are measured once.
+fn shapes(threads: usize, tasks: usize, output: &Output) -> Vec<Distribution> {
+    let shares = |shape: Distribution| shape.shares(threads * tasks, threads, 1);
+    let mut different: Vec<Distribution> = Vec::new();
+    for shape in Distribution::ALL {
+        match different
+            .iter()
+            .find(|&&other| shares(other) == shares(shape))
+        {
+            Some(other) => output.say(&format!("{shape} is {other} on {threads} threads")),
+            None => different.push(shape),
+        }
+    }
+    different
+}
+
+/// For how long it is measured, and at least how many runs.
+const SAMPLING: Duration = Duration::from_millis(100);
+const FEWEST: usize = 5;
+/// Runs that do not count.
+const WARM_UP: usize = 3;
+
+/// What is run.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Cell {
+    threads: usize,
+    shape: Distribution,
+    /// Tasks a thread, on average.
+    tasks: usize,
+    /// Dependent multiplications of a task.
+    steps: u32,
+}
+
+/// Measures one peer in this process: each run's time over the ideal one.
+pub fn visit(name: &str, cell: Cell) -> Result<Vec<f64>> {
+    let mut contestant = contestants::open(name, cell.threads)?;
+    let mut piles = Piles::new(cell.shape, cell.threads, cell.tasks, cell.steps);
+    let cpus = std::thread::available_parallelism()?.get();
+    let cores = cell.threads.min(cpus) as f64;
+    let mut ratios = Vec::new();
+    let end = Instant::now() + SAMPLING;
+    while ratios.len() < WARM_UP + FEWEST || Instant::now() < end {
+        // Just before, so that both have the machine at the same speed.
+        let ideal = piles.serial() / cores;
+        contestant.run(&piles)?;
+        ratios.push(piles.outcome()? / ideal);
+    }
+    Ok(ratios.split_off(WARM_UP))
+}
