@@ -10,10 +10,11 @@ mod model;
 mod new_program;
 mod report;
 mod run;
-pub(crate) mod study;
+pub(crate) mod shard;
+mod study;
 mod sweep;
 
-pub(crate) use sweep::Shard;
+pub(crate) use shard::Shard;
 
 use crate::cli::{Command, Shape};
 use serde::Serialize;

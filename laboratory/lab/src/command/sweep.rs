@@ -6,6 +6,7 @@
 //! table from the journals of all shards.
 
 use super::intervals::{self, Rows};
+use super::shard::Shard;
 use crate::cli::{Format, StudyArgs};
 use crate::failure::bad_input;
 use crate::measure::journal::{self, Journal, Measurer};
@@ -15,7 +16,6 @@ use crate::world::World;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::str::FromStr;
 
 /// The most points of a sweep.
 const MOST_POINTS: usize = 100_000;
@@ -49,28 +49,6 @@ pub(super) struct Point {
 
 /// Points by their numbers.
 pub(super) type Points = BTreeMap<usize, Point>;
-
-/// The points that one process measures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Shard {
-    /// From 1 on.
-    index: usize,
-    all: usize,
-}
-
-impl FromStr for Shard {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let parsed = text
-            .split_once('/')
-            .and_then(|(index, all)| Some((index.parse().ok()?, all.parse().ok()?)));
-        match parsed {
-            Some((index, all)) if (1..=all).contains(&index) => Ok(Self { index, all }),
-            _ => Err("expected I/N, such as 3/8, with I from 1 to N".into()),
-        }
-    }
-}
 
 /// Measures the points that are not in the journal yet.
 pub(super) fn run(args: &StudyArgs) -> anyhow::Result<()> {

@@ -1,10 +1,11 @@
-//! The studies. A new one is a file here and a line in [`STUDIES`]; it then
+//! The studies. A new one is a file here and a line in `list.rs`; it then
 //! has its command, its help, and its section of the report.
 
 mod barrier;
 pub(crate) mod block_size;
 mod chip;
 mod graph;
+mod list;
 mod models;
 pub(crate) mod packing;
 mod robustness;
@@ -24,6 +25,7 @@ use crate::measure::journal::Journal;
 use crate::report::files::OutFolder;
 use crate::report::section::{Captioned, Section};
 use crate::world::World;
+pub(crate) use list::{STUDIES, find, help};
 use manycore_figure::FigureForm;
 use settings::{Key, Settings};
 use std::num::NonZeroUsize;
@@ -31,19 +33,6 @@ use std::path::PathBuf;
 
 /// Threads of this host: what waits for each other shall fit into a machine.
 const MOST_THREADS: usize = 1024;
-
-/// Every study, in the order of the report.
-pub(crate) const STUDIES: [&dyn Study; 9] = [
-    block_size::STUDY,
-    models::STUDY,
-    sleep::STUDY,
-    barrier::STUDY,
-    streamcluster::STUDY,
-    robustness::STUDY,
-    stealing::STUDY,
-    graph::STUDY,
-    packing::STUDY,
-];
 
 /// A question, and the measurements that answer it.
 pub(crate) trait Study: Sync {
@@ -144,16 +133,6 @@ pub(crate) struct Findings {
     pub(crate) journal: Journal,
 }
 
-/// The study of that name.
-pub(crate) fn find(name: &str) -> anyhow::Result<&'static dyn Study> {
-    let found = STUDIES.into_iter().find(|study| study.name() == name);
-    found.ok_or_else(|| {
-        let names: Vec<&str> = STUDIES.iter().map(|study| study.name()).collect();
-        let names = names.join(", ");
-        bad_input(format!("unknown study `{name}`; expected one of {names}"))
-    })
-}
-
 /// How the figure of `--stats` is read.
 const STACKS: &str = "What the cores did with their time, all cores of a simulation together. \
                       `serialised` is the part of accesses in which a request waited until the \
@@ -198,18 +177,6 @@ pub(crate) fn run(
         findings.section.files.push(kept);
     }
     Ok((findings, paths))
-}
-
-/// The studies and their settings, for `manycore study --help`.
-pub(crate) fn help() -> String {
-    let mut text = String::from("Studies and their settings (--set):\n");
-    for study in STUDIES {
-        text += &format!("\n  {}: {}\n", study.name(), study.question());
-        for key in study.keys() {
-            text += &format!("    {:<14} {}{}\n", key.name, key.meaning, key.range());
-        }
-    }
-    text
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ mod foreign;
 pub mod fork;
 #[cfg(feature = "forkunion")]
 mod forkunion;
+mod list;
 mod manycore;
 mod paralight;
 mod rayon;
@@ -13,6 +14,7 @@ mod serial;
 mod thread_scope;
 mod variant;
 
+pub use list::open;
 pub use manycore::Manycore;
 pub use rayon::Rayon;
 pub use variant::{Variant, compared, serving};
@@ -117,30 +119,4 @@ impl<F: ForEach> Loops for F {
     fn tiny(&mut self, n: usize) {
         self.for_each(n, tiny_inline);
     }
-}
-
-/// Starts the runtime called `name` with `threads` threads, the caller counted
-/// where it takes part in loops.
-///
-/// # Errors
-///
-/// One line saying why it cannot be had here.
-pub fn open(name: &str, threads: usize) -> Result<Box<dyn Peer>> {
-    Ok(match name {
-        "serial" => Box::new(serial::Serial),
-        "manycore" => Box::new(Manycore::new(threads)?),
-        "rayon" => Box::new(Rayon::new(threads)?),
-        "chili" => Box::new(chili::Chili::new(threads)),
-        "paralight" => Box::new(paralight::Paralight::new(threads)?),
-        "thread-scope" => Box::new(thread_scope::ThreadScope::new(threads)),
-        // GNU's wait policy is read from the environment when the process starts.
-        "gomp" | "gomp-passive" => Box::new(foreign::Foreign::new(&foreign::GOMP, threads)?),
-        #[cfg(feature = "forkunion")]
-        "forkunion" => Box::new(forkunion::ForkUnion::new(threads)?),
-        #[cfg(not(feature = "forkunion"))]
-        "forkunion" => bail!("this was built without the feature `forkunion`"),
-        "libomp" => Box::new(foreign::Foreign::new(&foreign::LIBOMP, threads)?),
-        "tbb" => Box::new(foreign::Foreign::new(&foreign::TBB, threads)?),
-        _ => bail!("there is no runtime `{name}`"),
-    })
 }

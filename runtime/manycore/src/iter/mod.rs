@@ -40,6 +40,7 @@ mod indexed;
 mod order;
 mod range;
 mod sealed;
+mod sealed_types;
 mod slice;
 mod sort;
 mod tried;

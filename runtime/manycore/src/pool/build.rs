@@ -1,25 +1,14 @@
 //! How a described pool is made.
 
 use super::crew::Crew;
+use super::error::MAX_THREADS;
 use super::registry::{Plan, Registry};
+use super::shared::Cores;
 use super::threads::{Making, ThreadPlan};
 use super::{BuildError, Builder, Context, Pool};
 use manycore_cores::topology::{self, Affinity};
 use manycore_platform::{Platform, ThreadSpec};
 use std::sync::Arc;
-
-/// The most threads a pool may have; far above any machine, below where the
-/// board's indices and the shards' arithmetic would need care.
-pub(super) const MAX_THREADS: usize = (1 << 14) - 1;
-
-/// What a pool has to run on.
-#[derive(Clone, Copy)]
-pub(crate) struct Cores {
-    /// Cores that the mask and the quota leave.
-    pub(crate) cores: usize,
-    /// The core groups they are in.
-    pub(crate) groups: usize,
-}
 
 impl Builder {
     /// Makes the pool and starts its workers.

@@ -1,9 +1,12 @@
 //! Why there is no pool.
 
-use super::build::MAX_THREADS;
 use manycore_cores::topology::AffinityError;
 use std::error::Error;
 use std::{fmt, io};
+
+/// The most threads a pool may have; far above any machine, below where the
+/// board's indices and the shards' arithmetic would need care.
+pub(super) const MAX_THREADS: usize = (1 << 14) - 1;
 
 /// Why a pool could not be made. No thread is left behind.
 ///

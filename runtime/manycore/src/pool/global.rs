@@ -10,8 +10,8 @@
 
 use super::BuildError;
 use super::Pool;
-use super::build::MAX_THREADS;
 use super::builder::Builder;
+use super::error::MAX_THREADS;
 use manycore_platform::{Native, Platform};
 use std::env;
 use std::sync::atomic::{AtomicPtr, Ordering};

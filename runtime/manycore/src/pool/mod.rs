@@ -43,7 +43,6 @@ mod yields;
 
 pub(crate) use board::{BoardSlot, Part, PostedLoop};
 pub use broadcast::BroadcastContext;
-pub(crate) use build::Cores;
 pub use builder::Builder;
 pub(crate) use compiled_here::Address;
 pub(crate) use context::{Context, Participant};

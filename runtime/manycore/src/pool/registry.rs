@@ -1,6 +1,5 @@
 //! The registry: a pool's workers as fork-join sees them.
 
-use super::Cores;
 use super::context::Context;
 use super::crew::Crew;
 use super::gate::MOST_WORKERS;
@@ -8,7 +7,7 @@ use super::mailbox::Mailbox;
 use super::places::Places;
 use super::queue::Queue;
 use super::roster::Roster;
-use super::shared::{Shared, is_oversubscribed};
+use super::shared::{Cores, Shared, is_oversubscribed};
 use super::threads::{ThreadPlan, Threads};
 use super::worker::Worker;
 use crate::sleep::Setup;

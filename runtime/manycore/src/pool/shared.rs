@@ -2,9 +2,9 @@
 
 use super::board::Board;
 use super::caller_slot::CallerContext;
+use super::places;
 use super::places::CallerSlot;
 use super::ranks::Ranks;
-use super::{Cores, places};
 use crate::partition::{Sites, measure_claim};
 use crate::sleep::Idle;
 use manycore_cores::elastic::Allotment;
@@ -14,6 +14,15 @@ use std::time::Duration;
 
 /// How long a caller from outside spins for a call that others run, before it sleeps.
 const TOLD_SPIN: Duration = Duration::from_micros(10);
+
+/// What a pool has to run on.
+#[derive(Clone, Copy)]
+pub(crate) struct Cores {
+    /// Cores that the mask and the quota leave.
+    pub(crate) cores: usize,
+    /// The core groups they are in.
+    pub(crate) groups: usize,
+}
 
 /// What the workers and the callers of a pool share.
 pub(crate) struct Shared<P: Platform> {
