@@ -64,7 +64,7 @@ PY
 (cd "$work" && cargo check --offline --quiet -p manycore)
 refuse 'a rank that a loop read before it ran iterations' loops/adaptive.rs \
     '            done = self.run_before_posting(done);' \
-    '            let rank = Context::current(pool.shared()).rank;' \
+    '            let rank = Context::current(pool.shared(), |context| context.rank);' \
     'associated function `current` is private'
 refuse 'a place that a worker read before it stood aside' pool/work.rs \
     '                self.leave_the_core();' \
@@ -72,5 +72,5 @@ refuse 'a place that a worker read before it stood aside' pool/work.rs \
     'method `place` is private'
 refuse 'a slot of the board that is taken by an old place' loops/adaptive.rs \
     '            done = self.run_before_posting(done);' \
-    '            let rank = Context::slot().unwrap().rank;' \
+    '            let rank = Context::slot(|context| context.unwrap().rank);' \
     'field `rank` of struct'

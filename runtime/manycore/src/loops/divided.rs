@@ -20,7 +20,7 @@ pub fn divided<P: Platform>(
     pool: &Pool<P>,
     n: usize,
     body: impl Fn(Range<usize>) + Sync,
-    divide: impl FnOnce(&Divided<'_, P>),
+    divide: impl FnOnce(&Divided<'_, P>) + Send,
 ) {
     let (pool, body) = (pool.registry(), |_, block| body(block));
     let body = Body::new(&body);

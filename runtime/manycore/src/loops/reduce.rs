@@ -1,7 +1,6 @@
 //! Reductions that respect the order of the indices.
 
-use super::{Loop, Partitioner, loop_here};
-use crate::pool::Pool;
+use super::Loop;
 use manycore_platform::CachePadded;
 use manycore_platform::Platform;
 use std::cell::UnsafeCell;
@@ -22,31 +21,7 @@ unsafe impl<R: Send> Sync for Stretches<R> {}
 const DETERMINISTIC_BLOCKS: usize = 1024;
 
 impl<P: Platform> Loop<'_, P> {
-    /// Maps each index of `range` and combines the results of neighbours, left
-    /// with right, until one is left; `identity` if the range is empty.
-    ///
-    /// `reduce` must be associative; it need not be commutative. Where it is so
-    /// only nearly (floating-point addition) the result may differ from run to
-    /// run in its last digits; see
-    /// [`map_reduce_deterministic`](Self::map_reduce_deterministic).
-    ///
-    /// # Panics
-    ///
-    /// As [`Pool::parallel_for`].
-    ///
-    /// ```
-    /// use manycore::{Partitioner, Pool};
-    ///
-    /// let pool = Pool::builder().threads(2).build()?;
-    /// let text = pool.with(Partitioner::fixed_block(2)).map_reduce(
-    ///     0..10,
-    ///     String::new,
-    ///     |i| i.to_string(),
-    ///     |left, right| left + &right,
-    /// );
-    /// assert_eq!(text, "0123456789");
-    /// # Ok::<(), manycore::BuildError>(())
-    /// ```
+    /// As [`Pool::map_reduce`].
     pub fn map_reduce<R: Send>(
         &self,
         range: Range<usize>,
@@ -110,30 +85,7 @@ impl<P: Platform> Loop<'_, P> {
             .collect()
     }
 
-    /// As [`map_reduce`](Self::map_reduce), with a result that depends only on
-    /// the range: not on the threads, the partitioner or the timing, to the
-    /// last bit.
-    ///
-    /// The range is cut into at most 1,024 blocks; each is reduced from the
-    /// left, and then their results are. One value a block is kept.
-    ///
-    /// # Panics
-    ///
-    /// As [`Pool::parallel_for`].
-    ///
-    /// ```
-    /// use manycore::{Partitioner, Pool};
-    ///
-    /// let sum = |threads| -> Result<f64, manycore::BuildError> {
-    ///     let pool = Pool::builder().threads(threads).build()?;
-    ///     let harmonic = |i: usize| 1.0 / (i as f64 + 1.0);
-    ///     let loops = pool.with(Partitioner::fixed_block(2));
-    ///     Ok(loops.map_reduce_deterministic(0..10_000, || 0.0, harmonic, |a, b| a + b))
-    /// };
-    /// let (one, three) = (sum(1)?, sum(3)?);
-    /// assert_eq!(one.to_bits(), three.to_bits());
-    /// # Ok::<(), manycore::BuildError>(())
-    /// ```
+    /// As [`Pool::map_reduce_deterministic`].
     pub fn map_reduce_deterministic<R: Send>(
         &self,
         range: Range<usize>,
@@ -164,81 +116,4 @@ impl<P: Platform> Loop<'_, P> {
 fn fold<R>(block: Range<usize>, map: impl Fn(usize) -> R, reduce: impl Fn(R, R) -> R) -> R {
     let first = map(block.start);
     (block.start + 1..block.end).fold(first, |left, i| reduce(left, map(i)))
-}
-
-impl<P: Platform> Pool<P> {
-    /// Maps each index of `range` and combines the results of neighbours, left
-    /// with right, until one is left; `identity` if the range is empty.
-    ///
-    /// `reduce` must be associative; it need not be commutative. Where it is so
-    /// only nearly (floating-point addition) the result may differ from run to
-    /// run in its last digits; see
-    /// [`map_reduce_deterministic`](Self::map_reduce_deterministic).
-    ///
-    /// # Panics
-    ///
-    /// As [`parallel_for`](Self::parallel_for).
-    ///
-    /// ```
-    /// let pool = manycore::Pool::builder().threads(2).build()?;
-    /// let sum = pool.map_reduce(0..1_000, || 0, |i| i, |a, b| a + b);
-    /// assert_eq!(sum, 499_500);
-    /// # Ok::<(), manycore::BuildError>(())
-    /// ```
-    pub fn map_reduce<R: Send>(
-        &self,
-        range: Range<usize>,
-        identity: impl Fn() -> R + Sync,
-        map: impl Fn(usize) -> R + Sync,
-        reduce: impl Fn(R, R) -> R + Sync,
-    ) -> R {
-        self.with(Partitioner::default())
-            .map_reduce(range, identity, map, reduce)
-    }
-
-    /// As [`map_reduce`](Self::map_reduce), with a result that depends only on
-    /// the range: not on the threads or the timing, to the last bit.
-    ///
-    /// # Panics
-    ///
-    /// As [`parallel_for`](Self::parallel_for).
-    ///
-    /// ```
-    /// let pool = manycore::Pool::builder().threads(2).build()?;
-    /// let norm = |xs: &[f64]| {
-    ///     pool.map_reduce_deterministic(0..xs.len(), || 0.0, |i| xs[i] * xs[i], |a, b| a + b)
-    /// };
-    /// assert_eq!(norm(&[3.0, 4.0]), 25.0);
-    /// # Ok::<(), manycore::BuildError>(())
-    /// ```
-    pub fn map_reduce_deterministic<R: Send>(
-        &self,
-        range: Range<usize>,
-        identity: impl Fn() -> R + Sync,
-        map: impl Fn(usize) -> R + Sync,
-        reduce: impl Fn(R, R) -> R + Sync,
-    ) -> R {
-        self.with(Partitioner::default())
-            .map_reduce_deterministic(range, identity, map, reduce)
-    }
-}
-
-/// [`Pool::map_reduce`] in the pool that this thread is part of, or else in the
-/// [global one](Pool::global).
-///
-/// # Panics
-///
-/// As [`Pool::parallel_for`], and as [`Pool::global`].
-///
-/// ```
-/// let sum = manycore::map_reduce(0..1_000, || 0, |i| i, |a, b| a + b);
-/// assert_eq!(sum, 499_500);
-/// ```
-pub fn map_reduce<R: Send>(
-    range: Range<usize>,
-    identity: impl Fn() -> R + Sync,
-    map: impl Fn(usize) -> R + Sync,
-    reduce: impl Fn(R, R) -> R + Sync,
-) -> R {
-    loop_here(|here| here.map_reduce(range, identity, map, reduce))
 }

@@ -6,8 +6,7 @@
 //! needs the second pass only. Blocks depend on the length alone, so results
 //! do not depend on the threads.
 
-use super::{Loop, Partitioner};
-use crate::pool::Pool;
+use super::Loop;
 use manycore_platform::Platform;
 
 /// Items in a block: enough to be worth two visits.
@@ -16,24 +15,7 @@ const MIN_BLOCK: usize = 2048;
 const MAX_BLOCKS: usize = 512;
 
 impl<P: Platform> Loop<'_, P> {
-    /// Replaces each item by the combination of all items up to and with it.
-    ///
-    /// `op` must be associative; it need not be commutative. The result does
-    /// not depend on threads or timing, to the last bit.
-    ///
-    /// # Panics
-    ///
-    /// As [`Pool::parallel_for`].
-    ///
-    /// ```
-    /// use manycore::{Partitioner, Pool};
-    ///
-    /// let pool = Pool::builder().threads(2).build()?;
-    /// let mut items = [1, 2, 3, 4];
-    /// pool.with(Partitioner::fixed_block(2)).inclusive_scan(&mut items, |a, b| a + b);
-    /// assert_eq!(items, [1, 3, 6, 10]);
-    /// # Ok::<(), manycore::BuildError>(())
-    /// ```
+    /// As [`Pool::inclusive_scan`].
     pub fn inclusive_scan<T: Clone + Send + Sync>(
         &self,
         items: &mut [T],
@@ -53,25 +35,7 @@ impl<P: Platform> Loop<'_, P> {
         });
     }
 
-    /// Replaces each item by the combination of `identity` and all items
-    /// before it; returns that of all items.
-    ///
-    /// `op` must be associative; it need not be commutative. The result does
-    /// not depend on threads or timing, to the last bit.
-    ///
-    /// # Panics
-    ///
-    /// As [`Pool::parallel_for`].
-    ///
-    /// ```
-    /// use manycore::{Partitioner, Pool};
-    ///
-    /// let pool = Pool::builder().threads(2).build()?;
-    /// let mut items = [1, 2, 3, 4];
-    /// let total = pool.with(Partitioner::fixed_block(2)).exclusive_scan(&mut items, 0, |a, b| a + b);
-    /// assert_eq!((items, total), ([0, 1, 3, 6], 10));
-    /// # Ok::<(), manycore::BuildError>(())
-    /// ```
+    /// As [`Pool::exclusive_scan`].
     pub fn exclusive_scan<T: Clone + Send + Sync>(
         &self,
         items: &mut [T],
@@ -128,52 +92,4 @@ impl<P: Platform> Loop<'_, P> {
 
 fn block(n: usize) -> usize {
     n.div_ceil(MAX_BLOCKS).max(MIN_BLOCK)
-}
-
-impl<P: Platform> Pool<P> {
-    /// Replaces each item by the combination of all items up to and with it;
-    /// see [`Loop::inclusive_scan`].
-    ///
-    /// # Panics
-    ///
-    /// As [`parallel_for`](Self::parallel_for).
-    ///
-    /// ```
-    /// let pool = manycore::Pool::builder().threads(2).build()?;
-    /// let mut items = vec![1_u64; 100_000];
-    /// pool.inclusive_scan(&mut items, |a, b| a + b);
-    /// assert_eq!(items[99_999], 100_000);
-    /// # Ok::<(), manycore::BuildError>(())
-    /// ```
-    pub fn inclusive_scan<T: Clone + Send + Sync>(
-        &self,
-        items: &mut [T],
-        op: impl Fn(&T, &T) -> T + Sync,
-    ) {
-        self.with(Partitioner::default()).inclusive_scan(items, op);
-    }
-
-    /// Replaces each item by the combination of `identity` and all items
-    /// before it; returns that of all items. See [`Loop::exclusive_scan`].
-    ///
-    /// # Panics
-    ///
-    /// As [`parallel_for`](Self::parallel_for).
-    ///
-    /// ```
-    /// let pool = manycore::Pool::builder().threads(2).build()?;
-    /// let mut counts = [3, 0, 2];
-    /// let total = pool.exclusive_scan(&mut counts, 0, |a, b| a + b);
-    /// assert_eq!((counts, total), ([0, 3, 3], 5));
-    /// # Ok::<(), manycore::BuildError>(())
-    /// ```
-    pub fn exclusive_scan<T: Clone + Send + Sync>(
-        &self,
-        items: &mut [T],
-        identity: T,
-        op: impl Fn(&T, &T) -> T + Sync,
-    ) -> T {
-        self.with(Partitioner::default())
-            .exclusive_scan(items, identity, op)
-    }
 }

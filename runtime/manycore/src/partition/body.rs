@@ -18,6 +18,8 @@ pub(crate) struct Body<'a> {
 
 // SAFETY: made from a reference to a `Sync` closure only.
 unsafe impl Sync for Body<'_> {}
+// SAFETY: as above: it stands for a shared reference.
+unsafe impl Send for Body<'_> {}
 
 impl<'a> Body<'a> {
     /// `body` is called with the rank of the participant and a block of

@@ -102,7 +102,7 @@ impl<P: Platform> Registry<P> {
     /// take place 0. That job is a root until it ends. So the threads stay, and the word keeps its
     /// bit, which is taken away when no root is left: no lock is needed to count another.
     fn is_within_root(&self) -> bool {
-        Context::worker_of(self).is_some_and(|worker| worker.detached().get() > 0)
+        Context::worker_of(self).is_some_and(|worker| worker.is_detached())
             && self.shared().caller_slot().word().is_attended()
     }
 

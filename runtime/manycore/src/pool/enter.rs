@@ -27,7 +27,7 @@ impl<P: Platform> Registry<P> {
     /// Runs `op`, a loop, as a worker of this pool: on this thread, or on a worker's if the caller
     /// slot is taken.
     #[inline(always)]
-    pub(crate) fn inside(&self, op: impl FnOnce()) {
+    pub(crate) fn inside(&self, op: impl FnOnce() + Send) {
         if Context::is_inside(self.shared()) {
             op();
             return;
@@ -164,22 +164,10 @@ impl<P: Platform> Registry<P> {
 
     /// As `inside`, when the caller slot is taken.
     #[cold]
-    pub(super) fn run_elsewhere(&self, op: &mut (dyn FnMut() + '_)) {
-        /// A loop on its way to another thread.
-        struct Moved<'a>(&'a mut (dyn FnMut() + 'a));
-        // SAFETY: `op` is a loop over a `Body`, which is `Sync`, and its results go
-        // through memory that bodies on any thread write (`loops::partitioner`). The
-        // thread that owns it waits.
-        unsafe impl Send for Moved<'_> {}
-        impl Moved<'_> {
-            fn run(self) {
-                (self.0)();
-            }
-        }
+    pub(super) fn run_elsewhere(&self, op: &mut (dyn FnMut() + Send + '_)) {
         if let Some(worker) = Context::worker_below(self) {
             return Self::be(worker, |_| op());
         }
-        let moved = Moved(op);
-        self.hand_in(move |_, _| moved.run());
+        self.hand_in(move |_, _| op());
     }
 }

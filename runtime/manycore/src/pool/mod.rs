@@ -212,8 +212,7 @@ impl<P: Platform> Pool<P> {
         // One of the pool's threads cannot wait for itself, nor a job. But the
         // adopted thread can: it works until all jobs are done, of which some may
         // be for it alone.
-        let helper =
-            me.filter(|me| registry.is_adopted() && me.id() == 0 && me.detached().get() == 0);
+        let helper = me.filter(|me| registry.is_adopted() && me.id() == 0 && !me.is_detached());
         registry.terminate(registry.is_adopted() && helper.is_none());
         match helper {
             Some(adopted) => adopted.work(),

@@ -63,7 +63,7 @@ impl<'scope, P: Platform> Scope<'scope, P> {
     pub(super) fn new(registry: &Registry<P>, owner: Option<&Worker<P>>) -> Self {
         Self {
             group: Group {
-                around: owner.map_or(std::ptr::null(), |worker| worker.group().get()),
+                around: owner.map_or(std::ptr::null(), |worker| worker.group()),
             },
             registry,
             owner: owner.map(|worker| worker.id()),
@@ -220,14 +220,14 @@ impl<'scope, P: Platform> Scope<'scope, P> {
         let registry = self.registry();
         let worker = self.owner.map(|owner| registry.worker(owner));
         let group: *const Group = &raw const self.group;
-        let outer = worker.map(|worker| worker.group().replace(group));
+        let outer = worker.map(|worker| worker.enter_group(group));
         let result = self.run(|| body(self));
         // SAFETY: alive, and the body was counted.
         unsafe { Self::close(self) };
         match (worker, &self.told) {
             (Some(worker), _) => {
                 worker.wait_in_scope(&self.latch, group);
-                worker.group().set(outer.unwrap_or(std::ptr::null()));
+                worker.enter_group(outer.unwrap_or(std::ptr::null()));
             }
             (None, Some(told)) => {
                 registry.await_told(told);

@@ -23,9 +23,9 @@ impl<P: Platform> Worker<P> {
     pub(super) fn run(&self, found: Found) {
         match found {
             Found::Queued(job, migrated) => {
-                let outer = self.group().replace(job.group());
+                let outer = self.enter_group(job.group());
                 job.run(migrated);
-                self.group().set(outer);
+                self.enter_group(outer);
             }
             // In a group that is not known: what it opens is nobody's descendant, as
             // far as waiting scopes can tell.
@@ -263,7 +263,7 @@ impl<P: Platform> Scan for Look<'_, P> {
     }
 
     fn seen(&self) -> u32 {
-        self.worker.seen().get()
+        self.worker.seen()
     }
 
     fn is_free(&self) -> bool {

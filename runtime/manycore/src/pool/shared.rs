@@ -138,7 +138,7 @@ impl<P: Platform> Shared<P> {
         &self.board
     }
 
-    /// What is known of the loops that the pool is given.
+    /// When loops come, and how long workers wait for them.
     #[inline]
     pub(crate) fn idle(&self) -> &Idle<P> {
         &self.idle

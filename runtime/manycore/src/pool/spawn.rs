@@ -46,12 +46,11 @@ impl<P: Platform> Registry<P> {
         unsafe {
             Job::new(move |_| {
                 let worker = Context::worker_of(&*registry).expect("jobs are run by workers");
-                let detached = &worker.detached();
-                detached.set(detached.get() + 1);
-                if let Err(payload) = catch_unwind(AssertUnwindSafe(body)) {
-                    registry.handle_panic(payload);
-                }
-                detached.set(detached.get() - 1);
+                worker.run_detached(|| {
+                    if let Err(payload) = catch_unwind(AssertUnwindSafe(body)) {
+                        registry.handle_panic(payload);
+                    }
+                });
                 registry.one_root_less();
             })
         }

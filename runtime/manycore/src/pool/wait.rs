@@ -108,7 +108,7 @@ impl<P: Platform> Worker<P> {
     /// after `seen`. May return for no reason.
     fn await_helpers(&self, gate: &Gate<P>, seen: u32, has_more: &dyn Fn() -> bool) {
         let latch = &self.helpers();
-        self.seen().set(seen);
+        self.note_seen(seen);
         latch.reset();
         gate.await_last(self.id());
         if !gate.is_empty() && !has_more() {

@@ -54,7 +54,7 @@ impl<P: Platform> Worker<P> {
             // Read before looking: a post after this cannot be slept through.
             self.note_posts();
             // Loops first, but not twice in a row while somebody waits outside.
-            let seen = Some(self.seen().get());
+            let seen = Some(self.seen());
             let help = if loopless == seen {
                 Help::NotWanted
             } else if helped && !registry.injector().is_empty() {

@@ -174,24 +174,41 @@ impl<P: Platform> Worker<P> {
     /// Notes the event count; to be called before a search: a post after this is not slept
     /// through.
     pub(super) fn note_posts(&self) {
-        self.state
-            .seen
-            .set(self.registry().shared().idle().events.seen());
+        self.note_seen(self.registry().shared().idle().events.seen());
     }
 
     /// The event count before the last search.
-    pub(super) fn seen(&self) -> &Cell<u32> {
-        &self.state.seen
+    pub(super) fn seen(&self) -> u32 {
+        self.state.seen.get()
+    }
+
+    /// It has waited until the event count was `seen`.
+    pub(super) fn note_seen(&self, seen: u32) {
+        self.state.seen.set(seen);
     }
 
     /// The scope whose job or body it is in, as far as it knows.
-    pub(super) fn group(&self) -> &Cell<*const Group> {
-        &self.state.group
+    pub(super) fn group(&self) -> *const Group {
+        self.state.group.get()
     }
 
-    /// Detached jobs that it is in the midst of.
-    pub(super) fn detached(&self) -> &Cell<u32> {
-        &self.state.detached
+    /// It enters a job or the body of the scope `group`, or comes back to it; what it was in before.
+    pub(super) fn enter_group(&self, group: *const Group) -> *const Group {
+        self.state.group.replace(group)
+    }
+
+    /// Whether it is in the midst of detached jobs.
+    pub(super) fn is_detached(&self) -> bool {
+        self.state.detached.get() > 0
+    }
+
+    /// Runs a detached job.
+    pub(super) fn run_detached<R>(&self, job: impl FnOnce() -> R) -> R {
+        let detached = &self.state.detached;
+        detached.set(detached.get() + 1);
+        let result = job();
+        detached.set(detached.get() - 1);
+        result
     }
 
     /// Counts its searches; returns how many there were before.
