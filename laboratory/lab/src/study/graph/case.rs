@@ -7,7 +7,7 @@ use crate::study::trial::{Machines, Place, Trial};
 use anyhow::{anyhow, bail};
 use manycore::Native;
 use manycore::topology::Topology;
-use manycore_chip::{Simulated, Simulation};
+use manycore_chip::{Broadcast, Simulated, Simulation};
 use manycore_platform::Platform;
 use manycore_programs::barrier::DisseminationBarrier;
 use manycore_programs::graph::{Rmat, Shares, Work};
@@ -42,7 +42,7 @@ pub(super) struct GraphOutcome {
 }
 
 impl GraphCase {
-    fn run<P: Platform>(&self, place: &Place, unit: f64) -> anyhow::Result<GraphOutcome> {
+    fn run<P: Broadcast>(&self, place: &Place, unit: f64) -> anyhow::Result<GraphOutcome> {
         let case = self;
         let team = GraphTeam { case, place, unit };
         with_discipline::<P, _>(&self.discipline, team)?

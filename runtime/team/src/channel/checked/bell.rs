@@ -1,6 +1,6 @@
 //! The bell under loom: no wake-up is lost, and each step of its argument is needed.
 
-use super::bell::{Bell, wait_for};
+use crate::channel::bell::{Bell, wait_for};
 use crate::channel::ends::{Ends, HANDLE, PORT};
 use manycore_check::{Deaf, Faulty, Loom, NoFence, NoHeavyFence, caught, loom_model, team};
 use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering, Platform};
