@@ -66,9 +66,10 @@ impl<P: Broadcast> CountedBarrier<P> {
     /// `None` if there is no such network, or nobody to hear from.
     pub(super) fn on_network(placement: &Placement) -> Option<Self> {
         let others = NonZeroU32::new(u32::try_from(placement.members() - 1).ok()?)?;
+        let channel = Wire::new()?;
         Some(Self {
             way: CountedWay::Wire(CountingWire {
-                channel: Wire::new()?,
+                channel,
                 opening: Opening::new(placement.members()),
                 shelf: Shelf::new(),
                 others,

@@ -31,6 +31,7 @@ use manycore_team::seam;
 /// });
 /// ```
 pub struct GroupedBarrier<P: Broadcast> {
+    groups: Groups,
     way: GroupedWay<P>,
 }
 
@@ -54,16 +55,17 @@ impl<P: Broadcast> Barrier<P> for GroupedBarrier<P> {
     type Member = GroupedMember;
 
     fn new(placement: &Placement) -> Self {
-        let way = match GroupedWire::new(Groups::of(placement)) {
+        let groups = Groups::of(placement);
+        let way = match GroupedWire::new(&groups) {
             Some(wire) => GroupedWay::Wire(wire),
             None => GroupedWay::Memory(seam::GroupedBarrier::new(placement)),
         };
-        Self { way }
+        Self { groups, way }
     }
 
     fn member(&self, rank: usize) -> GroupedMember {
         let way = match &self.way {
-            GroupedWay::Wire(wire) => GroupedMemberWay::Wire(wire.open(rank)),
+            GroupedWay::Wire(wire) => GroupedMemberWay::Wire(wire.open(rank, &self.groups)),
             GroupedWay::Memory(barrier) => GroupedMemberWay::Memory(barrier.member(rank)),
         };
         GroupedMember { way }
@@ -124,74 +126,81 @@ impl Groups {
 /// member has taken k messages of each other leader, or one of a leader that has
 /// left the k-th.
 struct GroupedWire<P: Broadcast> {
-    groups: Groups,
-    /// The channel of all.
     all: P::Channel,
-    /// The channel of each group.
-    channels: Box<[P::Channel]>,
+    groups: Box<[Group<P>]>,
     opening: Opening<P>,
     /// The core of each rank that has been there, and one more; 0 if none has.
     cores: Box<[P::AtomicUsize]>,
 }
 
+struct Group<P: Broadcast> {
+    channel: P::Channel,
+    size: usize,
+}
+
 /// What a member keeps.
 struct WireMember {
-    rank: usize,
+    group: usize,
+    leads: bool,
     /// It knows that all ports are open.
     met: bool,
 }
 
 impl<P: Broadcast> GroupedWire<P> {
     /// `None` if there is no such network.
-    fn new(groups: Groups) -> Option<Self> {
-        let members = groups.group.len();
-        let channel = |_: &usize| P::create_channel();
+    fn new(groups: &Groups) -> Option<Self> {
+        let group = |&size| {
+            let channel = P::create_channel()?;
+            Some(Group { channel, size })
+        };
+        let ranks = groups.group.len();
         Some(Self {
             all: P::create_channel()?,
-            channels: groups.size.iter().map(channel).collect::<Option<_>>()?,
-            opening: Opening::new(members),
-            cores: (0..members).map(|_| P::AtomicUsize::new(0)).collect(),
-            groups,
+            groups: groups.size.iter().map(group).collect::<Option<_>>()?,
+            opening: Opening::new(ranks),
+            cores: (0..ranks).map(|_| P::AtomicUsize::new(0)).collect(),
         })
-    }
-
-    fn leads(&self, rank: usize) -> bool {
-        self.groups.leader[self.groups.group[rank]] == rank
     }
 
     /// Subscribes this core, which stays so: what others send while nobody is this member is
     /// there when somebody is it again.
-    fn open(&self, rank: usize) -> WireMember {
-        let members = self.groups.group.len();
-        assert!(rank < members, "rank {rank} of {members}");
+    fn open(&self, rank: usize, groups: &Groups) -> WireMember {
+        let ranks = groups.group.len();
+        assert!(rank < ranks, "rank {rank} of {ranks}");
+        let group = groups.group[rank];
+        let leads = groups.leader[group] == rank;
         let core = P::core();
         // Relaxed: who was this member before came before.
         match self.cores[rank].swap(core + 1, Ordering::Relaxed) {
             0 => {
                 P::open_port(self.all);
-                if self.leads(rank) {
-                    P::open_port(self.channels[self.groups.group[rank]]);
+                if leads {
+                    P::open_port(self.groups[group].channel);
                 }
                 self.opening.opened();
             }
             before => assert_same_core(rank, before - 1, core),
         }
-        WireMember { rank, met: false }
+        WireMember {
+            group,
+            leads,
+            met: false,
+        }
     }
 
     fn wait(&self, place: &mut WireMember) {
         if !std::mem::replace(&mut place.met, true) {
             self.opening.wait();
         }
-        let group = self.groups.group[place.rank];
-        let mut leaders = self.channels.len();
-        if self.leads(place.rank) {
-            take::<P>(self.channels[group], self.groups.size[group] - 1);
+        let &Group { channel, size } = &self.groups[place.group];
+        let mut leaders = self.groups.len();
+        if place.leads {
+            take::<P>(channel, size - 1);
             P::send(self.all, Message::default());
             // Nobody hears itself.
             leaders -= 1;
         } else {
-            P::send(self.channels[group], Message::default());
+            P::send(channel, Message::default());
         }
         take::<P>(self.all, leaders);
     }

@@ -2,7 +2,7 @@
 //! receives (Park 2013, section 3.2 and table 4.2).
 //!
 //! On a machine with a broadcast network ([`Broadcast`]) a channel is a number that the hardware
-//! puts on messages ([`Wire`]). Elsewhere it is `manycore-team`'s channel, which goes through
+//! puts on messages. Elsewhere it is `manycore-team`'s channel, which goes through
 //! memory. `README.md` argues that nothing is lost.
 
 mod port;
@@ -10,7 +10,7 @@ mod wire;
 
 pub use manycore_team::channel::{Closed, Filter, Message, Settings, Slow};
 pub use port::Port;
-pub use wire::{Wire, WirePort};
+pub(crate) use wire::{Wire, WirePort};
 
 use manycore_chip::Broadcast;
 use manycore_team::channel as memory;
@@ -41,7 +41,7 @@ enum Medium<P: Broadcast> {
 }
 
 impl<P: Broadcast> Channel<P> {
-    /// A channel that nobody has, whose senders wait for slow receivers.
+    /// A new channel, whose senders wait for slow receivers.
     pub fn over() -> Self {
         Self::over_with(Settings::default())
     }
@@ -63,11 +63,13 @@ impl<P: Broadcast> Channel<P> {
     /// A port of this channel, which hears all that passes its filter; at first
     /// the filter lets everything pass.
     ///
-    /// On hardware it is the port of the core on which the caller runs, as [`Wire::open`] says.
+    /// On hardware it is the port of the core on which the caller runs, who must be
+    /// bound to it, and use and drop it there. A core has one port of a channel: opened again it
+    /// is the same, and closed with the first of its handles.
     pub fn open(&self) -> Port<P> {
         match &self.medium {
-            Medium::Wire(wire) => Port::Wire(wire.open(None)),
-            Medium::Memory(channel) => Port::Memory(channel.open()),
+            Medium::Wire(wire) => Port::on_wire(wire.open(None)),
+            Medium::Memory(channel) => Port::in_memory(channel.open()),
         }
     }
 
@@ -75,7 +77,7 @@ impl<P: Broadcast> Channel<P> {
     /// `None` through memory.
     pub fn open_counting(&self, every: NonZeroU32) -> Option<Port<P>> {
         match &self.medium {
-            Medium::Wire(wire) => Some(Port::Wire(wire.open(Some(every)))),
+            Medium::Wire(wire) => Some(Port::on_wire(wire.open(Some(every)))),
             Medium::Memory(_) => None,
         }
     }

@@ -8,20 +8,32 @@ use std::fmt;
 ///
 /// Dropped, it is no longer sent to; what it has sent is still received. `manycore-team`'s port
 /// has the methods one by one, with examples.
-pub enum Port<P: Broadcast> {
-    /// Over the network.
+pub struct Port<P: Broadcast> {
+    end: End<P>,
+}
+
+enum End<P: Broadcast> {
     Wire(WirePort<P>),
-    /// Through memory.
     Memory(memory::Port<P>),
 }
 
 impl<P: Broadcast> Port<P> {
+    pub(super) fn on_wire(port: WirePort<P>) -> Self {
+        let end = End::Wire(port);
+        Self { end }
+    }
+
+    pub(super) fn in_memory(port: memory::Port<P>) -> Self {
+        let end = End::Memory(port);
+        Self { end }
+    }
+
     /// What receivers know this port by ([`Message::sender`]): ports count from 0
     /// in the order of opening; on hardware it is the core.
     pub fn number(&self) -> usize {
-        match self {
-            Self::Wire(port) => port.core(),
-            Self::Memory(port) => port.number(),
+        match &self.end {
+            End::Wire(port) => port.core(),
+            End::Memory(port) => port.number(),
         }
     }
 
@@ -35,14 +47,14 @@ impl<P: Broadcast> Port<P> {
     /// a tag. `send` leaves both at 0.
     #[inline]
     pub fn send_marked(&mut self, payload: u64, signature: u32, tag: u32) {
-        match self {
-            Self::Wire(port) => port.send(chip::Message {
+        match &mut self.end {
+            End::Wire(port) => port.send(chip::Message {
                 payload,
                 signature,
                 tag,
                 data: None,
             }),
-            Self::Memory(port) => port.send_marked(payload, signature, tag),
+            End::Memory(port) => port.send_marked(payload, signature, tag),
         }
     }
 
@@ -53,32 +65,32 @@ impl<P: Broadcast> Port<P> {
 
     /// As [`send_long`](Self::send_long), with a signature and a tag.
     pub fn send_long_marked(&mut self, data: &[u8], signature: u32, tag: u32) {
-        match self {
-            Self::Wire(port) => port.send(chip::Message {
+        match &mut self.end {
+            End::Wire(port) => port.send(chip::Message {
                 payload: 0,
                 signature,
                 tag,
                 data: (!data.is_empty()).then(|| data.into()),
             }),
-            Self::Memory(port) => port.send_long_marked(data, signature, tag),
+            End::Memory(port) => port.send_long_marked(data, signature, tag),
         }
     }
 
     /// Takes the oldest message, if there is one; of long data, only how long it is.
     #[inline]
     pub fn try_receive(&mut self) -> Option<Message> {
-        match self {
-            Self::Wire(port) => port.try_receive().map(|it| short(&it)),
-            Self::Memory(port) => port.try_receive(),
+        match &mut self.end {
+            End::Wire(port) => port.try_receive().map(|it| short(&it)),
+            End::Memory(port) => port.try_receive(),
         }
     }
 
     /// The same, and replaces what is in `data` by the message's long data, if a
     /// message was taken.
     pub fn try_receive_long(&mut self, data: &mut Vec<u8>) -> Option<Message> {
-        match self {
-            Self::Wire(port) => port.try_receive().map(|it| long(&it, data)),
-            Self::Memory(port) => port.try_receive_long(data),
+        match &mut self.end {
+            End::Wire(port) => port.try_receive().map(|it| long(&it, data)),
+            End::Memory(port) => port.try_receive_long(data),
         }
     }
 
@@ -91,9 +103,9 @@ impl<P: Broadcast> Port<P> {
     /// with its next call.
     #[inline]
     pub fn receive(&mut self) -> Result<Message, Closed> {
-        match self {
-            Self::Wire(port) => port.receive().map(|it| short(&it)),
-            Self::Memory(port) => port.receive(),
+        match &mut self.end {
+            End::Wire(port) => port.receive().map(|it| short(&it)),
+            End::Memory(port) => port.receive(),
         }
     }
 
@@ -103,31 +115,31 @@ impl<P: Broadcast> Port<P> {
     ///
     /// As [`receive`](Self::receive).
     pub fn receive_long(&mut self, data: &mut Vec<u8>) -> Result<Message, Closed> {
-        match self {
-            Self::Wire(port) => port.receive().map(|it| long(&it, data)),
-            Self::Memory(port) => port.receive_long(data),
+        match &mut self.end {
+            End::Wire(port) => port.receive().map(|it| long(&it, data)),
+            End::Memory(port) => port.receive_long(data),
         }
     }
 
     /// Whether nobody can send any more. What was sent may still be there to be taken, or on
     /// hardware on its way.
     pub fn is_closed(&self) -> bool {
-        match self {
-            Self::Wire(port) => port.is_closed(),
-            Self::Memory(port) => port.is_closed(),
+        match &self.end {
+            End::Wire(port) => port.is_closed(),
+            End::Memory(port) => port.is_closed(),
         }
     }
 
     /// Sets what this port hears of what is sent from now on. On hardware: what all ports
     /// of its core hear of what arrives from now on.
     pub fn set_filter(&mut self, filter: Filter) {
-        match self {
-            Self::Wire(_) => P::set_filter(chip::Filter {
+        match &mut self.end {
+            End::Wire(_) => P::set_filter(chip::Filter {
                 mask: filter.mask,
                 operation: MatchOperation::Xnor,
                 signature: filter.signature,
             }),
-            Self::Memory(port) => port.set_filter(filter),
+            End::Memory(port) => port.set_filter(filter),
         }
     }
 }

@@ -13,7 +13,7 @@ use std::time::Duration;
 const ON_ITS_WAY: Duration = Duration::from_micros(2);
 
 /// A handle of a channel over the network.
-pub struct Wire<P: Broadcast> {
+pub(crate) struct Wire<P: Broadcast> {
     shared: Arc<WireShared<P>>,
 }
 
@@ -25,31 +25,27 @@ struct WireShared<P: Broadcast> {
 }
 
 /// A core's port of a channel over the network.
-pub struct WirePort<P: Broadcast> {
+pub(crate) struct WirePort<P: Broadcast> {
     shared: Arc<WireShared<P>>,
     core: usize,
 }
 
 impl<P: Broadcast> Wire<P> {
-    /// A channel that nobody has; `None` if the machine has no such network.
-    pub fn new() -> Option<Self> {
+    /// A new channel; `None` if the machine has no such network.
+    pub(crate) fn new() -> Option<Self> {
         let channel = P::create_channel()?;
         let shared = WireShared {
             channel,
-            ends: Ends::new(),
+            ends: Ends::with_handle(),
             together: <P::AtomicU32 as Atomic<u32>>::new(1),
         };
         let shared = Arc::new(shared);
         Some(Self { shared })
     }
 
-    /// The port of the core on which the caller runs, who must be bound to it, and use and drop
-    /// the port there. A core has one port of a channel: opened again it is the same, and closed
-    /// with the first of its handles.
-    ///
-    /// It counts if `every` is given: of the messages that pass the filter only every `every`-th
-    /// is received.
-    pub fn open(&self, every: Option<NonZeroU32>) -> WirePort<P> {
+    /// The port of the core on which the caller runs. It counts if `every` is given: of the
+    /// messages that pass the filter only every `every`-th is received.
+    pub(crate) fn open(&self, every: Option<NonZeroU32>) -> WirePort<P> {
         let shared = Arc::clone(&self.shared);
         shared.ends.add(PORT);
         match every {
@@ -117,17 +113,17 @@ fn is_notice(delivery: &Delivery) -> bool {
 
 impl<P: Broadcast> WirePort<P> {
     /// The core that it belongs to.
-    pub fn core(&self) -> usize {
+    pub(crate) fn core(&self) -> usize {
         self.core
     }
 
     /// Broadcasts to all other cores with a port of the channel.
-    pub fn send(&mut self, message: Message) {
+    pub(crate) fn send(&mut self, message: Message) {
         P::send(self.shared.channel, message);
     }
 
     /// The next message in the core's buffer.
-    pub fn try_receive(&mut self) -> Option<Delivery> {
+    pub(crate) fn try_receive(&mut self) -> Option<Delivery> {
         loop {
             let delivery = P::receive(self.shared.channel)?;
             if !is_notice(&delivery) {
@@ -141,7 +137,7 @@ impl<P: Broadcast> WirePort<P> {
     /// # Errors
     ///
     /// [`Closed`] when nobody can send any more, and nothing is on its way.
-    pub fn receive(&mut self) -> Result<Delivery, Closed> {
+    pub(crate) fn receive(&mut self) -> Result<Delivery, Closed> {
         loop {
             if let Some(delivery) = self.try_receive() {
                 return Ok(delivery);
@@ -172,7 +168,7 @@ impl<P: Broadcast> WirePort<P> {
     }
 
     /// Whether nobody can send any more.
-    pub fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         self.shared.ends.is_closed()
     }
 }

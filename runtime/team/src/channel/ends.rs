@@ -22,7 +22,7 @@ pub struct Ends<P: Platform> {
 
 impl<P: Platform> Ends<P> {
     /// The count of a channel with one handle.
-    pub fn new() -> Self {
+    pub fn with_handle() -> Self {
         Self {
             count: <P::AtomicU64 as Atomic<u64>>::new(HANDLE),
         }

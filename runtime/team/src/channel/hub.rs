@@ -48,7 +48,7 @@ impl<P: Platform> Hub<P> {
             news: CachePadded::new(News {
                 arrival: Bell::new(),
                 version: <P::AtomicU32 as Atomic<u32>>::new(0),
-                ends: Ends::new(),
+                ends: Ends::with_handle(),
             }),
             members: Lock::new(Members {
                 opened: 0,

@@ -167,7 +167,7 @@ enum Ending {
 
 /// A sender leaves a word, and goes; the receiver takes it, and is told of the end.
 fn the_end_comes(ending: Ending) {
-    let (bell, ends) = (Bell::<Loom>::new(), Ends::<Loom>::new());
+    let (bell, ends) = (Bell::<Loom>::new(), Ends::<Loom>::with_handle());
     ends.add(PORT);
     ends.add(PORT);
     assert!(!ends.leave(HANDLE));
