@@ -8,9 +8,9 @@
 
 use manycore::Pool;
 use manycore_platform::Native;
-use manycore_programs::barrier::{BarrierVisitor, with_barrier};
+use manycore_programs::barrier::{Barrier, BarrierVisitor, with_barrier};
 use manycore_programs::spmd::{Class, Looped, Member, Npb, Part, Program, Ranked, Sums};
-use manycore_team::barrier::{Barrier, Placement};
+use manycore_team::barrier::Placement;
 use std::error::Error;
 use std::time::{Duration, Instant};
 

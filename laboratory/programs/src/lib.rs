@@ -76,6 +76,7 @@ mod additions;
 mod audit;
 pub mod barrier;
 mod buffer;
+pub mod channel;
 pub mod cost;
 pub mod fork;
 pub mod graph;
@@ -90,6 +91,8 @@ pub mod spmd;
 pub mod stealing;
 mod tiny;
 mod unit_task;
+#[cfg(test)]
+mod wireless;
 
 pub use additions::opaque_additions;
 pub use audit::{Fault, audit};

@@ -5,11 +5,11 @@ use manycore::Builder;
 use manycore_chip::config::Config;
 use manycore_chip::{Simulated, SimulatedThread, Simulation};
 use manycore_platform::{Platform, ThreadSpec};
-use manycore_programs::barrier::FutexBarrier;
+use manycore_programs::barrier::{Barrier, FutexBarrier};
 use manycore_programs::spmd::barnes::{self, Barnes};
 use manycore_programs::spmd::canneal::{self, Canneal};
 use manycore_programs::spmd::{Looped, Member, Program, Ranked, Sums, WrongAnswer};
-use manycore_team::barrier::{Barrier, Placement};
+use manycore_team::barrier::Placement;
 use std::sync::Arc;
 
 /// What runs the program: ranks or a pool.

@@ -3,12 +3,12 @@
 
 use manycore::Pool;
 use manycore_platform::Native;
-use manycore_programs::barrier::{BarrierVisitor, with_barrier};
+use manycore_programs::barrier::{Barrier, BarrierVisitor, with_barrier};
 use manycore_programs::spmd::{
     Alone, Bt, BtPhases, Cg, CgPhases, Class, Declaration, Ft, FtPhases, Looped, Member, Npb,
     Phase, Program, Ranked, Sums, Worksharing,
 };
-use manycore_team::barrier::{Barrier, Placement};
+use manycore_team::barrier::Placement;
 use std::ops::Range;
 
 fn alone(program: &dyn Program) {

@@ -1,13 +1,13 @@
 //! The programs of the NAS parallel benchmarks on the simulated chip: right answers by any
 //! number of ranks and by loops, and the same events each time.
 
-use manycore_team::barrier::{Barrier, Placement};
+use manycore_team::barrier::Placement;
 
 use manycore::{Builder, Pool};
 use manycore_chip::config::Config;
 use manycore_chip::{Simulated, SimulatedThread, Simulation, Statistics};
 use manycore_platform::{Platform, ThreadSpec};
-use manycore_programs::barrier::{BarrierVisitor, with_barrier};
+use manycore_programs::barrier::{Barrier, BarrierVisitor, with_barrier};
 use manycore_programs::spmd::{Class, Looped, Member, Npb, Program, Ranked, Sums};
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! Which worker is to run which ranks in an episode, from one barrier to the next.
 //!
 //! T ranks of w each need T/C w on C workers, if at most C - 1 of them are cut in two
-//! (McNaughton's rule, `manycore_team::division`). The rank that arrives last at a barrier plans the
+//! (McNaughton's rule, `manycore_team::seam`). The rank that arrives last at a barrier plans the
 //! next episode, before it lets the others go. What each rank took the last time after the same
 //! barrier is what it is planned for.
 //!
@@ -21,7 +21,7 @@ use crate::environment::cores::cores;
 use crate::environment::settings;
 use crate::words::lock::Guarded;
 use manycore_platform::{Native, Platform};
-use manycore_team::team::division::{self, Cut, Planner, Plans, Schedule};
+use manycore_team::seam::{self, Cut, Planner, Plans, Schedule};
 use manycore_team::{Policy, Site};
 use std::cell::{Cell, UnsafeCell};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -190,7 +190,7 @@ impl Division {
         }
         if !self.missed.replace(false) {
             planner.close::<Native>((0..self.size).map(took));
-            let is_planned = matches!(self.schedule.get().0, division::Division::Planned(_));
+            let is_planned = matches!(self.schedule.get().0, seam::Division::Planned(_));
             if is_planned && self.quantum.load(Relaxed) == 0 {
                 let done = |worker: usize| self.done[worker].load(Relaxed);
                 let way = usize::from(self.reversed.load(Relaxed));
@@ -217,7 +217,7 @@ impl Division {
             backoffs.resize(interval + 1, Backoff::default());
         }
         let may_cut = backoffs[interval].begin(site);
-        if let division::Division::Planned(interval) = self.schedule.get().0 {
+        if let seam::Division::Planned(interval) = self.schedule.get().0 {
             for core in 1..cores {
                 let cut = self.plans.get(interval, core);
                 let rank = self.plans.rank(interval, cut.rank.min(self.size - 1));
@@ -255,12 +255,12 @@ impl Division {
         let (way, cores) = self.schedule.get();
         let reversed = self.reversed.load(Relaxed);
         let interval = match way {
-            division::Division::Planned(interval) => Some(interval),
+            seam::Division::Planned(interval) => Some(interval),
             _ => None,
         };
         let cut = |core| match interval {
             Some(interval) => self.plans.get(interval, core),
-            None => division::even(self.size, core, cores),
+            None => seam::even(self.size, core, cores),
         };
         let mut part = Part {
             division: Some(self),

@@ -1,13 +1,12 @@
 //! The world of shuttle with store buffers: a processor whose stores are seen late by others, as
 //! x86-64's are. What asymmetric fences are for shows here only.
 
-use crate::cells::impl_integer;
 use crate::shuttle::{Shuttle, ShuttleThread, WaitQueue};
 use ::shuttle::rand::{Rng, thread_rng};
 use ::shuttle::sync::atomic;
 use ::shuttle::thread::{self, ThreadId};
 use manycore_platform::{
-    Atomic, AtomicInteger, Futex, Native, NoBroadcast, Ordering, Platform, ThreadSpec,
+    Atomic, AtomicInteger, Futex, Ordering, Platform, ThreadSpec, forward, impl_atomic_integer,
 };
 use std::collections::VecDeque;
 use std::io;
@@ -261,7 +260,7 @@ impl BufferedFutex {
     }
 }
 
-impl_integer!(BufferedFutex, u32, BufferedFutex::holding, word);
+impl_atomic_integer!(BufferedFutex, u32, BufferedFutex::holding, word);
 
 impl Futex for BufferedFutex {
     fn wait(&self, expected: u32, timeout: Option<Duration>) {
@@ -276,15 +275,6 @@ impl Futex for BufferedFutex {
     }
 }
 
-/// Does what `Shuttle` does.
-macro_rules! forward {
-    ($(fn $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;)*) => {
-        $(fn $name($($argument: $type),*) $(-> $result)? {
-            Shuttle::$name($($argument),*)
-        })*
-    };
-}
-
 // SAFETY: as `Shuttle`, but for these. 1 and 3: memory has one order of stores, in which a
 // thread's come in its order; a read-modify-write and a full fence come after all that the thread
 // has stored, and a heavy fence after all that any thread had, which is what a light one beside it
@@ -297,8 +287,8 @@ unsafe impl Platform for Buffered {
     type AtomicPtr<T> = BufferedPtr<T>;
     type Futex = BufferedFutex;
     type Thread = ShuttleThread;
-    type Broadcast = NoBroadcast;
-    type Stack = <Native as Platform>::Stack;
+
+    forward!(Shuttle: slot rest);
 
     fn fence(order: Ordering) {
         if order == Ordering::SeqCst {
@@ -351,24 +341,7 @@ unsafe impl Platform for Buffered {
         Shuttle::spawn(spec, Box::new(body))
     }
 
-    forward! {
-        fn relax();
-        fn yield_now();
-        fn now() -> u64;
-        fn ticks_per_ns() -> f64;
-        fn join(thread: ShuttleThread);
-        fn core() -> usize;
-        fn leave_core(core: usize);
-        fn prefetch(address: *const ());
-        fn prefetch_write(address: *const ());
-        fn slot() -> *const ();
-        fn forks() -> u32;
-        fn watch_forks() -> io::Result<()>;
-        fn stack(bytes: usize) -> io::Result<Self::Stack>;
-    }
-
-    unsafe fn set_slot(value: *const ()) {
-        // SAFETY: the caller's promise.
-        unsafe { Shuttle::set_slot(value) };
+    fn join(thread: ShuttleThread) {
+        Shuttle::join(thread);
     }
 }

@@ -7,79 +7,20 @@ use std::collections::VecDeque;
 /// foreign to this crate.
 pub struct Cell<A>(pub(crate) A);
 
-/// Implements the seam's atomics for a type by its field that has the same
-/// methods; `new` makes the type.
-macro_rules! impl_atomic {
-    ($type:ty, $value:ty, $new:expr, $field:tt $(, $generic:ident)?) => {
-        impl$(<$generic>)? Atomic<$value> for $type {
-            fn new(value: $value) -> Self {
-                $new(value)
-            }
-
-            fn load(&self, order: Ordering) -> $value {
-                self.$field.load(order)
-            }
-
-            fn store(&self, value: $value, order: Ordering) {
-                self.$field.store(value, order);
-            }
-
-            fn swap(&self, value: $value, order: Ordering) -> $value {
-                self.$field.swap(value, order)
-            }
-
-            fn compare_exchange(
-                &self,
-                current: $value,
-                new: $value,
-                success: Ordering,
-                failure: Ordering,
-            ) -> Result<$value, $value> {
-                self.$field.compare_exchange(current, new, success, failure)
-            }
-        }
-    };
-}
-
-/// As [`impl_atomic`], of integers.
-macro_rules! impl_integer {
-    ($type:ty, $value:ty, $new:expr, $field:tt) => {
-        $crate::cells::impl_atomic!($type, $value, $new, $field);
-
-        impl AtomicInteger<$value> for $type {
-            fn fetch_add(&self, value: $value, order: Ordering) -> $value {
-                self.$field.fetch_add(value, order)
-            }
-
-            fn fetch_sub(&self, value: $value, order: Ordering) -> $value {
-                self.$field.fetch_sub(value, order)
-            }
-
-            fn fetch_and(&self, value: $value, order: Ordering) -> $value {
-                self.$field.fetch_and(value, order)
-            }
-
-            fn fetch_or(&self, value: $value, order: Ordering) -> $value {
-                self.$field.fetch_or(value, order)
-            }
-        }
-    };
-}
-
 /// Implements the seam's traits for the types of the module `atomic` at the
 /// place of use, which is a copy of `std::sync::atomic`.
 macro_rules! impl_cells {
     () => {
         $crate::cells::impl_cells!(u32: AtomicU32, u64: AtomicU64, usize: AtomicUsize);
-        $crate::cells::impl_atomic!(
+        ::manycore_platform::impl_atomic!(
             Cell<atomic::AtomicBool>, bool, |value| Cell(atomic::AtomicBool::new(value)), 0
         );
-        $crate::cells::impl_atomic!(
-            Cell<atomic::AtomicPtr<T>>, *mut T, |value| Cell(atomic::AtomicPtr::new(value)), 0, T
+        ::manycore_platform::impl_atomic!(
+            Cell<atomic::AtomicPtr<T>>, *mut T, |value| Cell(atomic::AtomicPtr::new(value)), 0; T
         );
     };
     ($($value:ty: $atomic:ident),*) => {
-        $($crate::cells::impl_integer!(
+        $(::manycore_platform::impl_atomic_integer!(
             Cell<atomic::$atomic>, $value, |value| Cell(atomic::$atomic::new(value)), 0
         );)*
     };
@@ -97,7 +38,6 @@ macro_rules! common_platform {
         type AtomicPtr<T> = Cell<atomic::AtomicPtr<T>>;
         type Futex = $futex;
         type Thread = $thread;
-        type Broadcast = NoBroadcast;
         type Stack = <Native as Platform>::Stack;
 
         fn fence(order: Ordering) {
@@ -178,7 +118,7 @@ macro_rules! common_platform {
     };
 }
 
-pub(crate) use {common_platform, impl_atomic, impl_cells, impl_integer};
+pub(crate) use {common_platform, impl_cells};
 
 /// Those who sleep on a word, by ticket, the first to fall asleep first.
 #[derive(Default)]

@@ -1,8 +1,7 @@
 //! A platform with one fault: what a protocol's code would be with one thing
 //! about it wrong, without writing the code again.
 
-use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering, Platform, ThreadSpec};
-use std::io;
+use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering, Platform, forward};
 use std::marker::PhantomData;
 use std::time::Duration;
 
@@ -236,15 +235,6 @@ impl<A: Futex, F: Fault> Futex for FaultyCell<A, F> {
     }
 }
 
-/// Does what `P` does.
-macro_rules! forward {
-    ($(fn $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;)*) => {
-        $(fn $name($($argument: $type),*) $(-> $result)? {
-            P::$name($($argument),*)
-        })*
-    };
-}
-
 // SAFETY: without a fault (`Fenced`) it is `P`, which keeps the promises. With one it breaks the
 // promise that the fault is about, for which it exists: a model has to be stopped by its checker,
 // or by its own assertions, before a broken protocol breaks memory. `Fault` and `Faulty` say so.
@@ -255,9 +245,8 @@ unsafe impl<P: Platform, F: Fault> Platform for Faulty<P, F> {
     type AtomicBool = FaultyCell<P::AtomicBool, F>;
     type AtomicPtr<T> = FaultyCell<P::AtomicPtr<T>, F>;
     type Futex = FaultyCell<P::Futex, F>;
-    type Thread = P::Thread;
-    type Broadcast = P::Broadcast;
-    type Stack = P::Stack;
+
+    forward!(P: threads slot rest);
 
     fn fence(order: Ordering) {
         if !F::NO_FENCE {
@@ -289,33 +278,11 @@ unsafe impl<P: Platform, F: Fault> Platform for Faulty<P, F> {
         }
     }
 
-    forward! {
-        fn relax();
-        fn yield_now();
-        fn now() -> u64;
-        fn ticks_per_ns() -> f64;
-        fn spawn(spec: ThreadSpec, body: Box<dyn FnOnce() + Send>) -> io::Result<P::Thread>;
-        fn join(thread: P::Thread);
-        fn core() -> usize;
-        fn leave_core(core: usize);
-        fn prefetch(address: *const ());
-        fn prefetch_write(address: *const ());
-        fn slot() -> *const ();
-        fn forks() -> u32;
-        fn watch_forks() -> io::Result<()>;
-        fn stack(bytes: usize) -> io::Result<Self::Stack>;
-    }
-
     fn has_light_fences() -> bool {
         !F::NO_LIGHT_FENCES && P::has_light_fences()
     }
 
     fn spin_while(word: &Self::Futex, value: u32, until: u64) -> u32 {
         P::spin_while(&word.cell, value, until)
-    }
-
-    unsafe fn set_slot(value: *const ()) {
-        // SAFETY: the caller's promise.
-        unsafe { P::set_slot(value) };
     }
 }

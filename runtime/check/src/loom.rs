@@ -1,12 +1,10 @@
 //! The world of loom: every interleaving and every value that a load may
 //! return, for a handful of threads and steps.
 
-use crate::cells::{Cell, Sleepers, common_platform, impl_cells, impl_integer};
+use crate::cells::{Cell, Sleepers, common_platform, impl_cells};
 use ::loom::sync::{Condvar, Mutex, atomic};
 use ::loom::thread;
-use manycore_platform::{
-    Atomic, AtomicInteger, Futex, Native, NoBroadcast, Ordering, Platform, ThreadSpec,
-};
+use manycore_platform::{Futex, Native, Ordering, Platform, ThreadSpec, impl_atomic_integer};
 use std::io;
 use std::sync::PoisonError;
 use std::time::Duration;
@@ -134,7 +132,7 @@ impl LoomFutex {
     }
 }
 
-impl_integer!(LoomFutex, u32, LoomFutex::holding, word);
+impl_atomic_integer!(LoomFutex, u32, LoomFutex::holding, word);
 
 impl Futex for LoomFutex {
     fn wait(&self, expected: u32, timeout: Option<Duration>) {

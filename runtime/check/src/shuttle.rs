@@ -1,13 +1,11 @@
 //! The world of shuttle: whole pools under random schedules, one step at a
 //! time and sequentially consistent.
 
-use crate::cells::{Cell, Sleepers, common_platform, impl_cells, impl_integer};
+use crate::cells::{Cell, Sleepers, common_platform, impl_cells};
 use ::shuttle::rand::{Rng, thread_rng};
 use ::shuttle::sync::{Condvar, Mutex, atomic};
 use ::shuttle::thread;
-use manycore_platform::{
-    Atomic, AtomicInteger, Futex, Native, NoBroadcast, Ordering, Platform, ThreadSpec,
-};
+use manycore_platform::{Futex, Native, Ordering, Platform, ThreadSpec, impl_atomic_integer};
 use std::io;
 use std::sync::PoisonError;
 use std::time::Duration;
@@ -123,7 +121,7 @@ impl ShuttleFutex {
     }
 }
 
-impl_integer!(ShuttleFutex, u32, ShuttleFutex::holding, word);
+impl_atomic_integer!(ShuttleFutex, u32, ShuttleFutex::holding, word);
 
 impl Futex for ShuttleFutex {
     fn wait(&self, expected: u32, timeout: Option<Duration>) {

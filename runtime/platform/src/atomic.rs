@@ -1,7 +1,7 @@
 //! The atomic types as traits, so that a model checker or a simulator can
 //! stand in for `std::sync::atomic`.
 
-use crate::Ordering;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// An atomic cell: loads, stores and exchanges with explicit orderings.
@@ -83,3 +83,97 @@ pub trait Futex {
     /// knows.
     fn wake(&self, count: u32) -> usize;
 }
+
+/// Implements [`Atomic`] for a type by its own methods of the same names, or by those of its
+/// field: takes the type, the value and what makes the type of a value, then the field, and
+/// after a semicolon the type's parameter, where there is one.
+///
+/// ```
+/// use manycore_platform::{Atomic, Ordering, impl_atomic};
+/// use std::sync::atomic::AtomicBool;
+///
+/// struct Flag(AtomicBool);
+/// impl_atomic!(Flag, bool, |value| Flag(AtomicBool::new(value)), 0);
+///
+/// let flag = Flag::new(false);
+/// assert!(!flag.swap(true, Ordering::Relaxed));
+/// ```
+#[macro_export]
+macro_rules! impl_atomic {
+    ($type:ty, $value:ty, $new:expr $(, $field:tt)? $(; $generic:ident)?) => {
+        impl$(<$generic>)? $crate::Atomic<$value> for $type {
+            #[inline(always)]
+            fn new(value: $value) -> Self {
+                $new(value)
+            }
+
+            #[inline(always)]
+            fn load(&self, order: $crate::Ordering) -> $value {
+                self$(.$field)?.load(order)
+            }
+
+            #[inline(always)]
+            fn store(&self, value: $value, order: $crate::Ordering) {
+                self$(.$field)?.store(value, order);
+            }
+
+            #[inline(always)]
+            fn swap(&self, value: $value, order: $crate::Ordering) -> $value {
+                self$(.$field)?.swap(value, order)
+            }
+
+            #[inline(always)]
+            fn compare_exchange(
+                &self,
+                current: $value,
+                new: $value,
+                success: $crate::Ordering,
+                failure: $crate::Ordering,
+            ) -> ::std::result::Result<$value, $value> {
+                self$(.$field)?.compare_exchange(current, new, success, failure)
+            }
+        }
+    };
+}
+
+/// As [`impl_atomic`](crate::impl_atomic), [`AtomicInteger`] too.
+///
+/// ```
+/// use manycore_platform::{Atomic, AtomicInteger, Ordering, impl_atomic_integer};
+/// use std::sync::atomic::AtomicU32;
+///
+/// struct Count(AtomicU32);
+/// impl_atomic_integer!(Count, u32, |value| Count(AtomicU32::new(value)), 0);
+///
+/// assert_eq!(Count::new(2).fetch_add(1, Ordering::Relaxed), 2);
+/// ```
+#[macro_export]
+macro_rules! impl_atomic_integer {
+    ($type:ty, $value:ty, $new:expr $(, $field:tt)?) => {
+        $crate::impl_atomic!($type, $value, $new $(, $field)?);
+
+        impl $crate::AtomicInteger<$value> for $type {
+            #[inline(always)]
+            fn fetch_add(&self, value: $value, order: $crate::Ordering) -> $value {
+                self$(.$field)?.fetch_add(value, order)
+            }
+
+            #[inline(always)]
+            fn fetch_sub(&self, value: $value, order: $crate::Ordering) -> $value {
+                self$(.$field)?.fetch_sub(value, order)
+            }
+
+            #[inline(always)]
+            fn fetch_and(&self, value: $value, order: $crate::Ordering) -> $value {
+                self$(.$field)?.fetch_and(value, order)
+            }
+
+            #[inline(always)]
+            fn fetch_or(&self, value: $value, order: $crate::Ordering) -> $value {
+                self$(.$field)?.fetch_or(value, order)
+            }
+        }
+    };
+}
+
+pub(crate) use {impl_atomic, impl_atomic_integer};

@@ -12,10 +12,10 @@
 //!
 //! `cargo bench -p manycore-team --bench barrier [-- ROUNDS [NAME...]]`
 
-use manycore_team::barrier::{Barrier, Placement, TeamBarrier};
+use manycore_team::barrier::{Placement, TeamBarrier};
 
 use manycore_platform::{CachePadded, Native, Platform, ThreadSpec};
-use manycore_programs::barrier::{BarrierVisitor, barriers, with_barrier};
+use manycore_programs::barrier::{Barrier, BarrierVisitor, barriers, with_barrier};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};

@@ -1,8 +1,8 @@
 //! The barriers on this machine's threads: as many members as cores, and more.
 
 use manycore_platform::Native;
-use manycore_programs::barrier::{BarrierVisitor, barriers, with_barrier};
-use manycore_team::barrier::{Barrier, Placement, TeamBarrier};
+use manycore_programs::barrier::{Barrier, BarrierVisitor, barriers, with_barrier};
+use manycore_team::barrier::{Placement, TeamBarrier};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
 

@@ -49,6 +49,7 @@
 //! out-of-order execution, prefetching, virtual memory, energy.
 
 mod account;
+mod broadcast;
 pub mod config;
 mod core_set;
 mod engine;
@@ -62,11 +63,11 @@ pub use account::{
     Activity, Breakdown, CacheCounters, ControllerCounters, CoreCounters, CounterRow, Counters,
     Histogram, HotLine, Latencies, LinkCounters, NamedSpin, Order, Report, Sample, Trace,
 };
+pub use broadcast::{Broadcast, Delivery, Filter, MatchOperation, Message};
 pub use engine::{Messages, SimulationError, Statistics, Waiting};
 pub use front::arena::Allocator;
 pub use front::fiber::{
-    Cell, Cell32, Cell64, CellBool, CellPtr, CellUsize, OpticalNetwork, Simulated, SimulatedThread,
-    Stack,
+    Cell, Cell32, Cell64, CellBool, CellPtr, CellUsize, Simulated, SimulatedThread, Stack,
 };
 pub use front::simulation::{Run, Simulation};
 

@@ -10,8 +10,8 @@ mod model;
 mod new_program;
 mod report;
 mod run;
-pub(crate) mod shard;
-mod study;
+mod shard;
+pub(crate) mod study;
 mod sweep;
 
 pub(crate) use shard::Shard;

@@ -1,9 +1,9 @@
 //! Runs a program as the command line says, and tells how long its phases took.
 
-use manycore_team::barrier::{Barrier, Placement};
+use manycore_team::barrier::Placement;
 
 use manycore::{Native, Pool};
-use manycore_programs::barrier::{BarrierVisitor, with_barrier};
+use manycore_programs::barrier::{Barrier, BarrierVisitor, with_barrier};
 use manycore_programs::spmd::{Looped, Member, Phase, Program, Ranked, Sums, Worksharing};
 use std::ops::Range;
 use std::process::ExitCode;

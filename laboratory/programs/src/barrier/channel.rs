@@ -1,8 +1,9 @@
-use manycore_platform::Platform;
-use manycore_team::barrier::parts::Opening;
-use manycore_team::barrier::parts::{Kept, Shelf};
-use manycore_team::barrier::{Barrier, Placement};
-use manycore_team::channel::{Channel, Settings, Slow};
+use super::Barrier;
+use super::opening::Opening;
+use super::shelf::{Kept, Shelf, assert_same_core};
+use crate::channel::{Channel, Port, Settings, Slow};
+use manycore_chip::Broadcast;
+use manycore_team::barrier::Placement;
 use std::sync::Arc;
 
 /// The thesis's barrier (Park 2013, section 5.1): each member broadcasts that
@@ -16,10 +17,10 @@ use std::sync::Arc;
 ///
 /// On hardware an isolated episode costs transport + controller * (N - 1) + check
 /// cycles: linear in the members.
-pub struct ChannelBarrier<P: Platform> {
+pub struct ChannelBarrier<P: Broadcast> {
     channel: Channel<P>,
     opening: Opening<P>,
-    shelf: Arc<Shelf<P>>,
+    shelf: Arc<Shelf<P, Port<P>>>,
     others: usize,
 }
 
@@ -29,13 +30,13 @@ pub struct ChannelBarrier<P: Platform> {
 const RING: usize = 128;
 
 /// A member of a [`ChannelBarrier`].
-pub struct ChannelMember<P: Platform> {
-    port: Kept<P>,
+pub struct ChannelMember<P: Broadcast> {
+    port: Kept<P, Port<P>>,
     /// It knows that all ports are open.
     met: bool,
 }
 
-impl<P: Platform> Barrier<P> for ChannelBarrier<P> {
+impl<P: Broadcast> Barrier<P> for ChannelBarrier<P> {
     const NAME: &'static str = "channel";
     type Member = ChannelMember<P>;
 
@@ -53,12 +54,19 @@ impl<P: Platform> Barrier<P> for ChannelBarrier<P> {
 
     fn member(&self, rank: usize) -> ChannelMember<P> {
         assert!(rank <= self.others, "rank {rank} of {}", self.others + 1);
-        let before = self.shelf.take(rank, self.channel.is_hardware());
-        let port = before.unwrap_or_else(|| {
-            let port = self.channel.open();
-            self.opening.opened();
-            port
-        });
+        let port = match self.shelf.take(rank) {
+            Some(port) => {
+                if self.channel.is_hardware() {
+                    assert_same_core(rank, port.number(), P::core());
+                }
+                port
+            }
+            None => {
+                let port = self.channel.open();
+                self.opening.opened();
+                port
+            }
+        };
         ChannelMember {
             port: Kept::new(rank, port, &self.shelf),
             met: false,

@@ -1,7 +1,8 @@
+use crate::barrier::Barrier;
 use manycore_platform::Platform;
-use manycore_team::barrier::parts::Node;
-use manycore_team::barrier::parts::Waiting;
-use manycore_team::barrier::{Barrier, Placement};
+use manycore_team::barrier::Placement;
+use manycore_team::seam::Node;
+use manycore_team::seam::Waiting;
 
 /// How many meet at a node, as a power of two. Four is what Mellor-Crummey and Scott
 /// recommend.
@@ -16,7 +17,8 @@ const LOG_DEGREE: usize = 2;
 ///
 /// ```
 /// use manycore::Native;
-/// use manycore_team::barrier::{Barrier, Placement};
+/// use manycore_programs::barrier::Barrier;
+/// use manycore_team::barrier::Placement;
 /// use manycore_programs::barrier::CombiningBarrier;
 ///
 /// let barrier = CombiningBarrier::<Native>::new(&Placement::flat(2));

@@ -1,7 +1,8 @@
+use crate::barrier::Barrier;
 use manycore_platform::Platform;
-use manycore_team::barrier::parts::Exchange;
-use manycore_team::barrier::parts::Waiting;
-use manycore_team::barrier::{Barrier, Placement};
+use manycore_team::barrier::Placement;
+use manycore_team::seam::Exchange;
+use manycore_team::seam::Waiting;
 
 /// The dissemination barrier (Hensgen, Finkel and Manber 1988; Mellor-Crummey and
 /// Scott 1991, algorithm 9): nobody counts and nobody releases; each member hears of
@@ -12,7 +13,8 @@ use manycore_team::barrier::{Barrier, Placement};
 ///
 /// ```
 /// use manycore::Native;
-/// use manycore_team::barrier::{Barrier, Placement};
+/// use manycore_programs::barrier::Barrier;
+/// use manycore_team::barrier::Placement;
 /// use manycore_programs::barrier::DisseminationBarrier;
 ///
 /// let barrier = DisseminationBarrier::<Native>::new(&Placement::flat(2));

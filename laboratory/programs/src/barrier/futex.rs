@@ -1,5 +1,6 @@
+use crate::barrier::Barrier;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Ordering, Platform};
-use manycore_team::barrier::{Barrier, Placement};
+use manycore_team::barrier::Placement;
 
 /// Arrivals after which the counts begin again, as in glibc.
 const LIMIT: u32 = u32::MAX / 2;
@@ -20,7 +21,8 @@ const LIMIT: u32 = u32::MAX / 2;
 ///
 /// ```
 /// use manycore::Native;
-/// use manycore_team::barrier::{Barrier, Placement};
+/// use manycore_programs::barrier::Barrier;
+/// use manycore_team::barrier::Placement;
 /// use manycore_programs::barrier::FutexBarrier;
 ///
 /// let barrier = FutexBarrier::<Native>::new(&Placement::flat(2));

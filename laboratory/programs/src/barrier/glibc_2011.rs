@@ -1,5 +1,6 @@
+use crate::barrier::Barrier;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Ordering, Platform};
-use manycore_team::barrier::{Barrier, Placement};
+use manycore_team::barrier::Placement;
 
 const FREE: u32 = 0;
 const HELD: u32 = 1;
@@ -20,7 +21,8 @@ const AWAITED: u32 = 2;
 ///
 /// ```
 /// use manycore::Native;
-/// use manycore_team::barrier::{Barrier, Placement};
+/// use manycore_programs::barrier::Barrier;
+/// use manycore_team::barrier::Placement;
 /// use manycore_programs::barrier::Glibc2011Barrier;
 ///
 /// let barrier = Glibc2011Barrier::<Native>::new(&Placement::flat(2));

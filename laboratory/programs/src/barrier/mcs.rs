@@ -1,6 +1,7 @@
+use crate::barrier::Barrier;
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
-use manycore_team::barrier::parts::Waiting;
-use manycore_team::barrier::{Barrier, Placement};
+use manycore_team::barrier::Placement;
+use manycore_team::seam::Waiting;
 
 /// Children whose arrival a member waits for: their words fit a line, and fit the
 /// one word that the published version packs them into.
@@ -17,7 +18,8 @@ const WAKING: usize = 2;
 ///
 /// ```
 /// use manycore::Native;
-/// use manycore_team::barrier::{Barrier, Placement};
+/// use manycore_programs::barrier::Barrier;
+/// use manycore_team::barrier::Placement;
 /// use manycore_programs::barrier::McsBarrier;
 ///
 /// let barrier = McsBarrier::<Native>::new(&Placement::flat(2));

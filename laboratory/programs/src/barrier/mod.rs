@@ -1,4 +1,5 @@
-//! All barriers by name: those of `manycore-team`, and baselines to compare with.
+//! All barriers by name: those of `manycore-team`, those over a broadcast network, and baselines to
+//! compare with. [`Barrier`] is what they have in common.
 //!
 //! | name | | cycles on the simulated `atac-64`, 64 and 1,024 cores |
 //! |---|---|---|
@@ -22,12 +23,18 @@
 
 mod channel;
 mod combining;
+mod counted;
+mod default;
 mod dissemination;
 mod futex;
 mod glibc_2011;
+mod grouped;
 mod mcs;
+mod opening;
 mod registry;
+mod sense;
 mod sense_on_a_line;
+mod shelf;
 mod spin_sleep;
 mod tournament;
 
@@ -36,11 +43,68 @@ mod checked;
 
 pub use channel::{ChannelBarrier, ChannelMember};
 pub use combining::{CombiningBarrier, CombiningMember};
+pub use counted::{CountedBarrier, CountedMember};
+pub use default::{DefaultBarrier, DefaultMember};
 pub use dissemination::{DisseminationBarrier, DisseminationMember};
 pub use futex::{FutexBarrier, FutexMember};
 pub use glibc_2011::{Glibc2011Barrier, Glibc2011Member};
+pub use grouped::{GroupedBarrier, GroupedMember};
 pub use mcs::{McsBarrier, McsMember};
 pub use registry::{BarrierVisitor, UnknownBarrier, barriers, with_barrier};
 pub use sense_on_a_line::{SenseOnALineBarrier, SenseOnALineMember};
 pub use spin_sleep::{SpinSleepBarrier, SpinSleepMember};
 pub use tournament::{TournamentBarrier, TournamentMember};
+
+use manycore_platform::Platform;
+use manycore_team::barrier::Placement;
+
+/// A barrier for a fixed number of members, to be used again and again.
+///
+/// One round of it, from the first arrival to the last departure, is an episode.
+/// What a member did before it arrived is visible to all once they have left.
+///
+/// ```
+/// use manycore_platform::Native;
+/// use manycore_programs::barrier::{Barrier, ChannelBarrier};
+/// use manycore_team::barrier::Placement;
+///
+/// let barrier = ChannelBarrier::<Native>::new(&Placement::flat(2));
+/// std::thread::scope(|scope| {
+///     for rank in 0..2 {
+///         let barrier = &barrier;
+///         scope.spawn(move || {
+///             let mut member = barrier.member(rank);
+///             for _ in 0..100 {
+///                 barrier.wait(&mut member);
+///             }
+///         });
+///     }
+/// });
+/// ```
+pub trait Barrier<P: Platform>: Send + Sync + Sized + 'static {
+    /// As in `manycore study barrier --only NAME`.
+    const NAME: &'static str;
+
+    /// What one member keeps between episodes.
+    type Member: Send + 'static;
+
+    /// A barrier for the ranks of `placement`.
+    fn new(placement: &Placement) -> Self;
+
+    /// The member of that rank, made by the thread that will wait: on its core, if the
+    /// barrier uses a broadcast network. There is one of each rank at a time.
+    ///
+    /// A member that was dropped can be made again: it goes on where the former one was. Until
+    /// it does, the others wait for it at their next episode, as for anybody who is late.
+    /// What the former one did must happen before, as by joining its thread. On a broadcast
+    /// network it is made again on the same core.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such rank; on a broadcast network, if the former member was on another
+    /// core.
+    fn member(&self, rank: usize) -> Self::Member;
+
+    /// Waits until all members have arrived at this episode.
+    fn wait(&self, member: &mut Self::Member);
+}

@@ -1,21 +1,20 @@
 //! Barriers by name.
 
 use super::{
-    ChannelBarrier, CombiningBarrier, DisseminationBarrier, FutexBarrier, Glibc2011Barrier,
-    McsBarrier, SenseOnALineBarrier, SpinSleepBarrier, TournamentBarrier,
+    Barrier, ChannelBarrier, CombiningBarrier, CountedBarrier, DefaultBarrier,
+    DisseminationBarrier, FutexBarrier, Glibc2011Barrier, GroupedBarrier, McsBarrier,
+    SenseOnALineBarrier, SpinSleepBarrier, TournamentBarrier,
 };
+use manycore_chip::Broadcast;
 use manycore_platform::{Native, Platform};
-use manycore_team::barrier::{
-    Barrier, ChosenBarrier, CountedBarrier, GroupedBarrier, SenseBarrier,
-};
+use manycore_team::seam::SenseBarrier;
 
 /// What to do with a barrier that is known by name only at run time: a closure
 /// that is generic over a type.
 ///
 /// ```
 /// use manycore::Native;
-/// use manycore_team::barrier::Barrier;
-/// use manycore_programs::barrier::{BarrierVisitor, with_barrier};
+/// use manycore_programs::barrier::{Barrier, BarrierVisitor, with_barrier};
 ///
 /// struct Size;
 ///
@@ -40,8 +39,7 @@ pub trait BarrierVisitor<P: Platform> {
 ///
 /// ```
 /// use manycore::Native;
-/// use manycore_team::barrier::Barrier;
-/// use manycore_programs::barrier::{BarrierVisitor, with_barrier};
+/// use manycore_programs::barrier::{Barrier, BarrierVisitor, with_barrier};
 ///
 /// struct Nothing;
 ///
@@ -82,7 +80,7 @@ macro_rules! registry {
         ///
         /// ```
         /// use manycore::Native;
-        /// use manycore_team::barrier::Barrier;
+        /// use manycore_programs::barrier::Barrier;
         /// use manycore_programs::barrier::{BarrierVisitor, barriers, with_barrier};
         ///
         /// struct Name;
@@ -98,7 +96,7 @@ macro_rules! registry {
         ///     assert_eq!(with_barrier(name, Name), Ok(name));
         /// }
         /// ```
-        pub fn with_barrier<$p: Platform, V: BarrierVisitor<$p>>(
+        pub fn with_barrier<$p: Broadcast, V: BarrierVisitor<$p>>(
             name: &str,
             visitor: V,
         ) -> Result<V::Output, UnknownBarrier> {
@@ -125,5 +123,5 @@ registry! { P:
     SpinSleepBarrier<P>,
     CountedBarrier<P>,
     GroupedBarrier<P>,
-    ChosenBarrier<P>,
+    DefaultBarrier<P>,
 }

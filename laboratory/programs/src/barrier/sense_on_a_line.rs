@@ -1,6 +1,7 @@
+use crate::barrier::Barrier;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
-use manycore_team::barrier::parts::Waiting;
-use manycore_team::barrier::{Barrier, Placement};
+use manycore_team::barrier::Placement;
+use manycore_team::seam::Waiting;
 
 /// The sense-reversing barrier as it is written by those who do not think of lines: the count,
 /// and the word that lets all go, are neighbours.
@@ -11,7 +12,8 @@ use manycore_team::barrier::{Barrier, Placement};
 ///
 /// ```
 /// use manycore::Native;
-/// use manycore_team::barrier::{Barrier, Placement};
+/// use manycore_programs::barrier::Barrier;
+/// use manycore_team::barrier::Placement;
 /// use manycore_programs::barrier::SenseOnALineBarrier;
 ///
 /// let barrier = SenseOnALineBarrier::<Native>::new(&Placement::flat(2));

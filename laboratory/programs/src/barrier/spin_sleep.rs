@@ -1,6 +1,7 @@
+use crate::barrier::Barrier;
 use crate::mutex::Mutex;
 use manycore_platform::{Atomic, CachePadded, Futex, Ordering, Platform};
-use manycore_team::barrier::{Barrier, Placement};
+use manycore_team::barrier::Placement;
 
 /// Looks before a member sleeps, at the default patience; in proportion at another.
 const SPINS: f64 = 35_000.0;
@@ -23,7 +24,8 @@ const LEAVING: u32 = 1;
 ///
 /// ```
 /// use manycore::Native;
-/// use manycore_team::barrier::{Barrier, Placement};
+/// use manycore_programs::barrier::Barrier;
+/// use manycore_team::barrier::Placement;
 /// use manycore_programs::barrier::SpinSleepBarrier;
 ///
 /// let barrier = SpinSleepBarrier::<Native>::new(&Placement::flat(2));
@@ -97,7 +99,7 @@ impl<P: Platform> Barrier<P> for SpinSleepBarrier<P> {
             })),
             phase: CachePadded::new(<P::Futex as Atomic<u32>>::new(ARRIVING)),
             members: placement.members(),
-            spins: (SPINS * placement.relative_patience()) as u32,
+            spins: (SPINS * placement.patience().div_duration_f64(Placement::PATIENCE)) as u32,
         }
     }
 

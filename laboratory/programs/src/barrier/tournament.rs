@@ -1,6 +1,7 @@
+use crate::barrier::Barrier;
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
-use manycore_team::barrier::parts::Waiting;
-use manycore_team::barrier::{Barrier, Placement};
+use manycore_team::barrier::Placement;
+use manycore_team::seam::Waiting;
 
 /// The tournament (Hensgen, Finkel and Manber 1988; Mellor-Crummey and Scott 1991,
 /// algorithm 10): in round r the ranks that are multiples of 2^(r+1) meet those 2^r
@@ -13,7 +14,8 @@ use manycore_team::barrier::{Barrier, Placement};
 ///
 /// ```
 /// use manycore::Native;
-/// use manycore_team::barrier::{Barrier, Placement};
+/// use manycore_programs::barrier::Barrier;
+/// use manycore_team::barrier::Placement;
 /// use manycore_programs::barrier::TournamentBarrier;
 ///
 /// let barrier = TournamentBarrier::<Native>::new(&Placement::flat(2));

@@ -1,8 +1,7 @@
 //! A platform that adds up what kernels declare, and what it shows of them.
 
-use manycore_platform::{Native, Ordering, Platform, ThreadSpec};
+use manycore_platform::{Native, Platform, forward};
 use std::cell::Cell;
-use std::io;
 
 thread_local! {
     static INSTRUCTIONS: Cell<u64> = const { Cell::new(0) };
@@ -21,88 +20,8 @@ impl Counted {
 
 // SAFETY: each method on which memory depends is `Native`'s.
 unsafe impl Platform for Counted {
-    type AtomicU32 = <Native as Platform>::AtomicU32;
-    type AtomicU64 = <Native as Platform>::AtomicU64;
-    type AtomicUsize = <Native as Platform>::AtomicUsize;
-    type AtomicBool = <Native as Platform>::AtomicBool;
-    type AtomicPtr<T> = <Native as Platform>::AtomicPtr<T>;
-    type Futex = <Native as Platform>::Futex;
-    type Thread = <Native as Platform>::Thread;
-    type Broadcast = <Native as Platform>::Broadcast;
-    type Stack = <Native as Platform>::Stack;
+    forward!(Native: cells fences threads slot rest);
 
-    fn fence(order: Ordering) {
-        Native::fence(order);
-    }
-    fn light_fence() {
-        Native::light_fence();
-    }
-
-    fn has_light_fences() -> bool {
-        Native::has_light_fences()
-    }
-
-    fn untested_light_fence() {
-        Native::untested_light_fence();
-    }
-
-    fn heavy_fence() {
-        Native::heavy_fence();
-    }
-
-    fn fence_after_rmw() {
-        Native::fence_after_rmw();
-    }
-    fn relax() {
-        Native::relax();
-    }
-    fn spin_while(word: &Self::Futex, value: u32, until: u64) -> u32 {
-        Native::spin_while(word, value, until)
-    }
-    fn prefetch(address: *const ()) {
-        Native::prefetch(address);
-    }
-    fn prefetch_write(address: *const ()) {
-        Native::prefetch_write(address);
-    }
-    fn yield_now() {
-        Native::yield_now();
-    }
-    fn now() -> u64 {
-        Native::now()
-    }
-    fn ticks_per_ns() -> f64 {
-        Native::ticks_per_ns()
-    }
-    fn spawn(spec: ThreadSpec, body: Box<dyn FnOnce() + Send>) -> io::Result<Self::Thread> {
-        Native::spawn(spec, body)
-    }
-    fn join(thread: Self::Thread) {
-        Native::join(thread);
-    }
-    fn core() -> usize {
-        Native::core()
-    }
-    fn leave_core(core: usize) {
-        Native::leave_core(core);
-    }
-    fn slot() -> *const () {
-        Native::slot()
-    }
-    unsafe fn set_slot(value: *const ()) {
-        // SAFETY: the caller's promise.
-        unsafe { Native::set_slot(value) };
-    }
-    fn forks() -> u32 {
-        Native::forks()
-    }
-    fn watch_forks() -> io::Result<()> {
-        Native::watch_forks()
-    }
-
-    fn stack(bytes: usize) -> io::Result<Self::Stack> {
-        Native::stack(bytes)
-    }
     fn compute(instructions: u64) {
         INSTRUCTIONS.set(INSTRUCTIONS.get() + instructions);
     }

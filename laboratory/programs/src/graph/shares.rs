@@ -1,9 +1,10 @@
 //! Frontiers shared by a discipline of stealing.
 
 use super::{Task, Work};
+use crate::barrier::Barrier;
 use crate::stealing::{Counts, Discipline, TaskDeque};
 use manycore_platform::Platform;
-use manycore_team::barrier::{Barrier, Placement};
+use manycore_team::barrier::Placement;
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -1,8 +1,8 @@
 //! What a rank of a team is to the program that it runs.
 
+use crate::barrier::Barrier;
 use manycore_platform::Platform;
 use manycore_team::Rank;
-use manycore_team::barrier::Barrier;
 
 /// One rank of a team: who it is, and how it meets the others.
 ///

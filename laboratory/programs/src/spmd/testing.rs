@@ -2,9 +2,10 @@
 //! loops of a pool.
 
 use super::{Alone, Looped, Member, Phase, Program, Ranked, Sums, Worksharing};
+use crate::barrier::Barrier;
 use crate::barrier::{BarrierVisitor, with_barrier};
 use manycore::{Native, Pool};
-use manycore_team::barrier::{Barrier, Placement};
+use manycore_team::barrier::Placement;
 use std::ops::Range;
 
 /// Notes the phases that run.

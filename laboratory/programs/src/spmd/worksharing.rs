@@ -218,7 +218,8 @@ mod tests {
     use super::*;
     use crate::spmd::{Cost, Member};
     use manycore_platform::Native;
-    use manycore_team::barrier::{Barrier, Placement, SenseBarrier};
+    use manycore_team::barrier::Placement;
+    use manycore_team::seam::SenseBarrier;
     use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
     fn phase(items: usize, grain: usize) -> Phase {

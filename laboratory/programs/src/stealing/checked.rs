@@ -2,9 +2,9 @@
 //! all are done.
 
 use super::{Discipline, DisciplineVisitor, Task, TaskDeque, disciplines, with_discipline};
+use crate::wireless::{Faulty, Loom, Shuttle};
 use manycore_check::{
-    Faulty, Loom, Shuttle, TornCas, TornSwap, caught_apart, loom_model, shuttle_pct,
-    shuttle_random, team,
+    TornCas, TornSwap, caught_apart, loom_model, shuttle_pct, shuttle_random, team,
 };
 use manycore_platform::Platform;
 use manycore_team::barrier::Placement;

@@ -1,6 +1,7 @@
 //! Disciplines by name.
 
 use super::{Discipline, GlobalQueue, OfferCas, OfferMutex, RandomStealing, RangeStealing};
+use manycore_chip::Broadcast;
 use manycore_platform::{Native, Platform};
 
 /// What to do with a discipline that is known by name only at run time: a closure
@@ -89,7 +90,7 @@ macro_rules! registry {
         ///     assert_eq!(with_discipline(name, Name), Ok(name));
         /// }
         /// ```
-        pub fn with_discipline<$p: Platform, V: DisciplineVisitor<$p>>(
+        pub fn with_discipline<$p: Broadcast, V: DisciplineVisitor<$p>>(
             name: &str,
             visitor: V,
         ) -> Result<V::Output, UnknownDiscipline> {

@@ -2,80 +2,15 @@
 //! one, inlined.
 
 use super::system;
-use crate::{Atomic, AtomicInteger, Futex, Ordering};
+use crate::atomic::{Futex, impl_atomic, impl_atomic_integer};
 use std::sync::atomic;
 use std::time::Duration;
 
-macro_rules! impl_atomic {
-    ($atomic:ty, $value:ty $(, $generic:ident)?) => {
-        impl$(<$generic>)? Atomic<$value> for $atomic {
-            #[inline(always)]
-            fn new(value: $value) -> Self {
-                <$atomic>::new(value)
-            }
-
-            #[inline(always)]
-            fn load(&self, order: Ordering) -> $value {
-                <$atomic>::load(self, order)
-            }
-
-            #[inline(always)]
-            fn store(&self, value: $value, order: Ordering) {
-                <$atomic>::store(self, value, order);
-            }
-
-            #[inline(always)]
-            fn swap(&self, value: $value, order: Ordering) -> $value {
-                <$atomic>::swap(self, value, order)
-            }
-
-            #[inline(always)]
-            fn compare_exchange(
-                &self,
-                current: $value,
-                new: $value,
-                success: Ordering,
-                failure: Ordering,
-            ) -> Result<$value, $value> {
-                <$atomic>::compare_exchange(self, current, new, success, failure)
-            }
-        }
-    };
-}
-
-macro_rules! impl_integer {
-    ($atomic:ty, $value:ty) => {
-        impl_atomic!($atomic, $value);
-
-        impl AtomicInteger<$value> for $atomic {
-            #[inline(always)]
-            fn fetch_add(&self, value: $value, order: Ordering) -> $value {
-                <$atomic>::fetch_add(self, value, order)
-            }
-
-            #[inline(always)]
-            fn fetch_sub(&self, value: $value, order: Ordering) -> $value {
-                <$atomic>::fetch_sub(self, value, order)
-            }
-
-            #[inline(always)]
-            fn fetch_and(&self, value: $value, order: Ordering) -> $value {
-                <$atomic>::fetch_and(self, value, order)
-            }
-
-            #[inline(always)]
-            fn fetch_or(&self, value: $value, order: Ordering) -> $value {
-                <$atomic>::fetch_or(self, value, order)
-            }
-        }
-    };
-}
-
-impl_integer!(atomic::AtomicU32, u32);
-impl_integer!(atomic::AtomicU64, u64);
-impl_integer!(atomic::AtomicUsize, usize);
-impl_atomic!(atomic::AtomicBool, bool);
-impl_atomic!(atomic::AtomicPtr<T>, *mut T, T);
+impl_atomic_integer!(atomic::AtomicU32, u32, atomic::AtomicU32::new);
+impl_atomic_integer!(atomic::AtomicU64, u64, atomic::AtomicU64::new);
+impl_atomic_integer!(atomic::AtomicUsize, usize, atomic::AtomicUsize::new);
+impl_atomic!(atomic::AtomicBool, bool, atomic::AtomicBool::new);
+impl_atomic!(atomic::AtomicPtr<T>, *mut T, atomic::AtomicPtr::new; T);
 
 impl Futex for atomic::AtomicU32 {
     fn wait(&self, expected: u32, timeout: Option<Duration>) {

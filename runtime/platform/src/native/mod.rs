@@ -31,10 +31,11 @@ use portable as system;
 use wasm as system;
 
 use crate::coroutine::{NativeStack, native_stack};
-use crate::{Atomic, NoBroadcast, Ordering, Platform, ThreadSpec};
+use crate::platform::Platform;
+use crate::thread_spec::ThreadSpec;
 use std::cell::Cell;
 use std::io;
-use std::sync::atomic;
+use std::sync::atomic::{self, Ordering};
 
 pub(crate) use system::{allowed_cpus, cpu_time};
 pub use thread::NativeThread;
@@ -75,7 +76,6 @@ unsafe impl Platform for Native {
     type AtomicPtr<T> = atomic::AtomicPtr<T>;
     type Futex = atomic::AtomicU32;
     type Thread = NativeThread;
-    type Broadcast = NoBroadcast;
     type Stack = NativeStack;
 
     #[inline(always)]
@@ -122,14 +122,14 @@ unsafe impl Platform for Native {
     fn spin_while(word: &Self::Futex, value: u32, until: u64) -> u32 {
         loop {
             for _ in 0..SPINS_PER_CLOCK {
-                let seen = Atomic::load(word, Ordering::Acquire);
+                let seen = word.load(Ordering::Acquire);
                 if seen != value {
                     return seen;
                 }
                 std::hint::spin_loop();
             }
             if Self::now() >= until {
-                return Atomic::load(word, Ordering::Acquire);
+                return word.load(Ordering::Acquire);
             }
         }
     }

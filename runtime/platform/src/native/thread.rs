@@ -1,7 +1,7 @@
 //! The operating system's threads.
 
 use super::system::{bind, sharpen_timer};
-use crate::ThreadSpec;
+use crate::thread_spec::ThreadSpec;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc;

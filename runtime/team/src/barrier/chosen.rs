@@ -1,19 +1,19 @@
+use super::grouped::{GroupedBarrier, GroupedMember};
 use super::pair::Pair;
-use super::{
-    Barrier, CountedBarrier, CountedMember, GroupedBarrier, GroupedMember, Placement, SenseBarrier,
-    SenseMember,
-};
+use super::placement::Placement;
+use super::sense::{SenseBarrier, SenseMember};
 use manycore_platform::Platform;
 
-/// The default. Where every member has a core, it is the [`CountedBarrier`] if there is
-/// a broadcast network, and the [`GroupedBarrier`] if not. Where members share
+/// The barrier that the placement asks for. Where every member has a core, it is the
+/// [`GroupedBarrier`]. Where members share
 /// cores it is the [`SenseBarrier`], by which nobody waits for anybody twice, so that
-/// each has to be given the core only once an episode. Two members without such a network have
+/// each has to be given the core only once an episode. Two members have
 /// one word, to which each adds once an episode.
 ///
 /// ```
 /// use manycore_platform::Native;
-/// use manycore_team::barrier::{Barrier, ChosenBarrier, Placement};
+/// use manycore_team::barrier::Placement;
+/// use manycore_team::seam::ChosenBarrier;
 ///
 /// let barrier = ChosenBarrier::<Native>::new(&Placement::flat(2).on_cores(1));
 /// let (mut one, mut other) = (barrier.member(0), barrier.member(1));
@@ -28,19 +28,19 @@ pub struct ChosenBarrier<P: Platform> {
 
 enum ChosenWay<P: Platform> {
     Pair(Pair<P>),
-    Counted(CountedBarrier<P>),
     Grouped(GroupedBarrier<P>),
     Sense(SenseBarrier<P>),
 }
 
 /// A member of a [`ChosenBarrier`].
-pub struct ChosenMember<P: Platform> {
-    way: ChosenMemberWay<P>,
+#[derive(Debug)]
+pub struct ChosenMember {
+    way: ChosenMemberWay,
 }
 
-enum ChosenMemberWay<P: Platform> {
+#[derive(Debug)]
+enum ChosenMemberWay {
     Pair,
-    Counted(CountedMember<P>),
     Grouped(GroupedMember),
     Sense(SenseMember),
 }
@@ -49,24 +49,11 @@ enum ChosenMemberWay<P: Platform> {
 const PAIR: usize = 2;
 
 impl<P: Platform> ChosenBarrier<P> {
-    /// Whether a member belongs to the core on which it was made.
-    pub(super) fn is_bound_to_cores(&self) -> bool {
-        matches!(self.way, ChosenWay::Counted(_))
-    }
-}
-
-impl<P: Platform> Barrier<P> for ChosenBarrier<P> {
-    const NAME: &'static str = "default";
-    type Member = ChosenMember<P>;
-
-    fn new(placement: &Placement) -> Self {
-        let shares = placement.is_oversubscribed();
-        let counted = (!shares).then(|| CountedBarrier::on_network(placement));
-        let way = if let Some(barrier) = counted.flatten() {
-            ChosenWay::Counted(barrier)
-        } else if placement.members() == PAIR {
+    /// A barrier for the ranks of `placement`.
+    pub fn new(placement: &Placement) -> Self {
+        let way = if placement.members() == PAIR {
             ChosenWay::Pair(Pair::new(placement))
-        } else if shares {
+        } else if placement.is_oversubscribed() {
             ChosenWay::Sense(SenseBarrier::new(placement))
         } else {
             ChosenWay::Grouped(GroupedBarrier::new(placement))
@@ -74,24 +61,32 @@ impl<P: Platform> Barrier<P> for ChosenBarrier<P> {
         Self { way }
     }
 
-    fn member(&self, rank: usize) -> ChosenMember<P> {
+    /// The member of that rank.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such rank.
+    pub fn member(&self, rank: usize) -> ChosenMember {
         let way = match &self.way {
             ChosenWay::Pair(_) => {
                 assert!(rank < PAIR, "rank {rank} of {PAIR}");
                 ChosenMemberWay::Pair
             }
-            ChosenWay::Counted(barrier) => ChosenMemberWay::Counted(barrier.member(rank)),
             ChosenWay::Grouped(barrier) => ChosenMemberWay::Grouped(barrier.member(rank)),
             ChosenWay::Sense(barrier) => ChosenMemberWay::Sense(barrier.member(rank)),
         };
         ChosenMember { way }
     }
 
+    /// Waits until all members have arrived at this episode.
+    ///
+    /// # Panics
+    ///
+    /// If the member is another barrier's.
     #[inline]
-    fn wait(&self, member: &mut ChosenMember<P>) {
+    pub fn wait(&self, member: &mut ChosenMember) {
         match (&self.way, &mut member.way) {
             (ChosenWay::Pair(barrier), ChosenMemberWay::Pair) => barrier.wait(),
-            (ChosenWay::Counted(barrier), ChosenMemberWay::Counted(member)) => barrier.wait(member),
             (ChosenWay::Grouped(barrier), ChosenMemberWay::Grouped(member)) => barrier.wait(member),
             (ChosenWay::Sense(barrier), ChosenMemberWay::Sense(member)) => barrier.wait(member),
             _ => panic!("a member of another barrier"),

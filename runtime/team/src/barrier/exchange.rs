@@ -1,4 +1,4 @@
-use super::Waiting;
+use super::waiting::Waiting;
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 
 /// All tell all that they are there, in ceil(log2 n) rounds: in round r each tells

@@ -1,4 +1,4 @@
-use super::Waiting;
+use super::waiting::Waiting;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 
 /// A place where several meet: all count themselves off, the last to come goes on

@@ -1,6 +1,7 @@
 //! The barrier of two.
 
-use super::{Placement, Waiting};
+use super::placement::Placement;
+use super::waiting::Waiting;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Ordering, Platform};
 
 /// In the word: the one who has come sleeps, or is about to.

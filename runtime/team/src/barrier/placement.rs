@@ -19,11 +19,12 @@ pub struct Placement {
     patience: Duration,
 }
 
-/// Some times what it takes to wake a thread, 30 to 60 us on a virtual machine: who
-/// sleeps too early pays that, and so does who spins until then for nothing.
-const PATIENCE: Duration = Duration::from_micros(200);
-
 impl Placement {
+    /// The default [patience](Self::patience). Some times what it takes to wake a thread, 30 to
+    /// 60 us on a virtual machine: who sleeps too early pays that, and so does who spins until
+    /// then for nothing.
+    pub const PATIENCE: Duration = Duration::from_micros(200);
+
     /// `members` ranks, each on a core of its own, near to each other.
     ///
     /// # Panics
@@ -50,7 +51,7 @@ impl Placement {
         Self {
             group,
             cores,
-            patience: PATIENCE,
+            patience: Self::PATIENCE,
         }
     }
 
@@ -77,12 +78,6 @@ impl Placement {
     /// How long a rank waits awake before it sleeps.
     pub fn patience(&self) -> Duration {
         self.patience
-    }
-
-    /// The patience, where the default is 1.
-    #[doc(hidden)]
-    pub fn relative_patience(&self) -> f64 {
-        self.patience.as_secs_f64() / PATIENCE.as_secs_f64()
     }
 
     /// How many ranks there are.

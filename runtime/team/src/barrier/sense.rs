@@ -1,5 +1,6 @@
 use super::node::Node;
-use super::{Barrier, Placement, Waiting};
+use super::placement::Placement;
+use super::waiting::Waiting;
 use manycore_platform::Platform;
 
 /// The sense-reversing barrier: one count, and one word that lets all go (Hensgen,
@@ -12,7 +13,8 @@ use manycore_platform::Platform;
 ///
 /// ```
 /// use manycore_platform::Native;
-/// use manycore_team::barrier::{Barrier, Placement, SenseBarrier};
+/// use manycore_team::barrier::Placement;
+/// use manycore_team::seam::SenseBarrier;
 ///
 /// let barrier = SenseBarrier::<Native>::new(&Placement::flat(2));
 /// let (mut one, mut other) = (barrier.member(0), barrier.member(1));
@@ -31,11 +33,9 @@ pub struct SenseBarrier<P: Platform> {
 #[derive(Debug)]
 pub struct SenseMember(u32);
 
-impl<P: Platform> Barrier<P> for SenseBarrier<P> {
-    const NAME: &'static str = "sense";
-    type Member = SenseMember;
-
-    fn new(placement: &Placement) -> Self {
+impl<P: Platform> SenseBarrier<P> {
+    /// A barrier for the ranks of `placement`.
+    pub fn new(placement: &Placement) -> Self {
         let members = placement.members();
         Self {
             node: Node::new(members),
@@ -44,13 +44,19 @@ impl<P: Platform> Barrier<P> for SenseBarrier<P> {
         }
     }
 
-    fn member(&self, rank: usize) -> SenseMember {
+    /// The member of that rank.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such rank.
+    pub fn member(&self, rank: usize) -> SenseMember {
         assert!(rank < self.members, "rank {rank} of {}", self.members);
         SenseMember(self.node.released().unwrap_or(0))
     }
 
+    /// Waits until all members have arrived at this episode.
     #[inline]
-    fn wait(&self, SenseMember(episode): &mut SenseMember) {
+    pub fn wait(&self, SenseMember(episode): &mut SenseMember) {
         *episode = episode.wrapping_add(1);
         if self.node.is_last() {
             self.node.release(&self.waiting, *episode);

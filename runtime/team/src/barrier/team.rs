@@ -1,4 +1,5 @@
-use super::{Barrier, ChosenBarrier, ChosenMember, Placement};
+use super::chosen::{ChosenBarrier, ChosenMember};
+use super::placement::Placement;
 use manycore_cores::sync::Lock;
 use manycore_cores::topology::Topology;
 use manycore_platform::{Native, Platform};
@@ -45,17 +46,15 @@ struct Shared<P: Platform> {
 struct Places {
     /// The first that was never taken.
     next: usize,
-    /// Those that were given back, with the core on which they were.
-    back: Vec<(usize, usize)>,
+    /// Those that were given back.
+    back: Vec<usize>,
 }
 
 impl Places {
-    /// The first rank that was given back, on that core if it matters; or else a new one.
-    fn take(&mut self, members: usize, core: Option<usize>) -> Option<usize> {
-        let fits = |&(_, &(_, was)): &(usize, &(usize, usize))| core.is_none_or(|core| core == was);
-        let back = self.back.iter().enumerate().filter(fits);
-        if let Some((place, _)) = back.min_by_key(|(_, (rank, _))| *rank) {
-            return Some(self.back.swap_remove(place).0);
+    /// The first rank that was given back, or else a new one.
+    fn take(&mut self, members: usize) -> Option<usize> {
+        if let Some((place, _)) = self.back.iter().enumerate().min_by_key(|(_, rank)| **rank) {
+            return Some(self.back.swap_remove(place));
         }
         let rank = self.next;
         (rank < members).then(|| {
@@ -73,7 +72,7 @@ impl Places {
 #[doc(alias = "Barrier")]
 pub struct TeamMember<P: Platform = Native> {
     /// Dropped before its place is given back.
-    member: ChosenMember<P>,
+    member: ChosenMember,
     place: TakenRank<P>,
 }
 
@@ -85,18 +84,8 @@ struct TakenRank<P: Platform> {
 
 impl<P: Platform> Drop for TakenRank<P> {
     fn drop(&mut self) {
-        let core = self.shared.core();
-        let (rank, core) = (self.rank, core.unwrap_or_default());
-        self.shared
-            .places
-            .with(|places| places.back.push((rank, core)));
-    }
-}
-
-impl<P: Platform> Shared<P> {
-    /// Where the caller runs, if that matters.
-    fn core(&self) -> Option<usize> {
-        self.barrier.is_bound_to_cores().then(P::core)
+        let rank = self.rank;
+        self.shared.places.with(|places| places.back.push(rank));
     }
 }
 
@@ -155,13 +144,11 @@ impl<P: Platform> TeamBarrier<P> {
     }
 
     /// The next member: the first one taken is rank 0 of the placement; those that were dropped
-    /// are taken again. On a platform that broadcasts, for the core on which the caller runs,
-    /// and dropped there.
+    /// are taken again.
     ///
     /// # Panics
     ///
-    /// If all are taken; or on a platform that broadcasts, if those that were dropped were on
-    /// other cores.
+    /// If all are taken.
     ///
     /// ```
     /// use manycore_team::barrier::TeamBarrier;
@@ -184,9 +171,9 @@ impl<P: Platform> TeamBarrier<P> {
     #[doc(alias = "generate_barrier")]
     #[track_caller]
     pub fn member(&self) -> TeamMember<P> {
-        let (core, members) = (self.shared.core(), self.shared.members);
+        let members = self.shared.members;
         // The lock orders what the former member did before what this one does.
-        let rank = self.shared.places.with(|places| places.take(members, core));
+        let rank = self.shared.places.with(|places| places.take(members));
         let rank = rank.unwrap_or_else(|| panic!("all {members} members are taken"));
         let place = TakenRank {
             shared: Arc::clone(&self.shared),

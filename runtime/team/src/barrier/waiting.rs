@@ -1,6 +1,6 @@
 //! How the members of a barrier wait, and how they are let go.
 
-use super::Placement;
+use super::placement::Placement;
 use manycore_cores::sync::{Asymmetric, Sleepers};
 use manycore_platform::{Atomic, Futex, Ordering, Platform};
 use std::time::Duration;

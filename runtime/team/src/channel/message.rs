@@ -23,8 +23,7 @@ pub struct Message {
     pub tag: u32,
     /// Bytes of long data that came with it.
     pub length: usize,
-    /// The [number](super::Port::number) of the port that sent it; over a broadcast
-    /// network the core.
+    /// The [number](super::Port::number) of the port that sent it.
     pub sender: usize,
     /// Messages of this sender that the receiver lost between the last one it took
     /// notice of and this one, whether or not they would have passed the

@@ -1,9 +1,6 @@
-//! Virtual channels: every core broadcasts, and every core that has a port of the channel
-//! receives (Park 2013, section 3.2 and table 4.2).
-//!
-//! On a machine with a broadcast network ([`Platform::Broadcast`]) a channel is a
-//! number that the hardware puts on messages. Elsewhere it goes through memory: a ring
-//! for each port that sends, which all others read.
+//! Broadcast channels: every thread with a port of the channel sends to all others, and hears them
+//! (the virtual channels of Park 2013, section 3.2 and table 4.2, through memory: a ring for each
+//! port that sends, which all others read). `README.md` argues that nothing is lost or torn.
 //!
 //! * A [`Port`] receives what is sent after the port was opened.
 //! * Messages of one sender arrive in the order of sending; those of several
@@ -40,30 +37,33 @@
 //! });
 //! ```
 
+mod bell;
 #[cfg(test)]
 mod checked;
-mod ends;
-mod memory;
+pub(crate) mod ends;
+mod filter;
+mod hub;
+mod inbox;
 mod message;
-mod network;
+mod outlet;
 mod port;
+mod record;
+mod ring;
 mod settings;
+mod tap;
 
-pub use manycore_platform::{Filter, MatchOperation};
+pub use filter::Filter;
 pub use message::{Closed, Message};
 pub use port::Port;
 pub use settings::{Settings, Slow};
 
-use ends::{Ends, HANDLE};
-use manycore_platform::{Broadcast, Native, Platform};
+use ends::HANDLE;
+use hub::Hub;
+use manycore_platform::{Native, Platform};
 use std::fmt;
-use std::num::NonZeroU32;
 use std::sync::Arc;
 
-/// The hardware's channel.
-pub(crate) type HardwareChannel<P> = <<P as Platform>::Broadcast as Broadcast>::Channel;
-
-/// A virtual channel. Clones are handles of the same one; it ends with the last of
+/// A broadcast channel. Clones are handles of the same one; it ends with the last of
 /// them and of its ports.
 ///
 /// ```
@@ -77,12 +77,7 @@ pub(crate) type HardwareChannel<P> = <<P as Platform>::Broadcast as Broadcast>::
 /// ```
 #[doc(alias = "VirtualChannel")]
 pub struct Channel<P: Platform = Native> {
-    medium: Medium<P>,
-}
-
-enum Medium<P: Platform> {
-    Wire(HardwareChannel<P>, Arc<Ends<P>>),
-    Memory(memory::MemoryChannel<P>),
+    hub: Arc<Hub<P>>,
 }
 
 impl Channel {
@@ -91,7 +86,7 @@ impl Channel {
     /// ```
     /// use manycore_team::channel::Channel;
     ///
-    /// assert!(!Channel::new().is_hardware(), "no such hardware in this machine");
+    /// assert!(Channel::new().open().try_receive().is_none());
     /// ```
     #[doc(alias = "create")]
     pub fn new() -> Self {
@@ -133,8 +128,7 @@ impl<P: Platform> Channel<P> {
         Self::over_with(Settings::default())
     }
 
-    /// As [`with`](Channel::with), on the platform `P`. Hardware keeps all
-    /// messages, whatever the settings say.
+    /// As [`with`](Channel::with), on the platform `P`.
     ///
     /// ```
     /// use manycore_platform::Native;
@@ -144,30 +138,12 @@ impl<P: Platform> Channel<P> {
     /// assert!(channel.open().try_receive().is_none());
     /// ```
     pub fn over_with(settings: Settings) -> Self {
-        let medium = match P::Broadcast::create_channel() {
-            Some(wire) => Medium::Wire(wire, Arc::new(Ends::new())),
-            None => Medium::Memory(memory::MemoryChannel::new(settings)),
-        };
-        Self { medium }
-    }
-
-    /// Whether messages travel over a broadcast network.
-    ///
-    /// ```
-    /// use manycore_team::channel::Channel;
-    ///
-    /// assert!(!Channel::new().is_hardware());
-    /// ```
-    pub fn is_hardware(&self) -> bool {
-        matches!(self.medium, Medium::Wire(..))
+        let hub = Hub::new(settings);
+        Self { hub }
     }
 
     /// A port of this channel, which hears all that passes its filter; at first
     /// the filter lets everything pass.
-    ///
-    /// On hardware it is the port of the core on which the caller runs, who must be
-    /// bound to it, and use and drop it there. A core has one port of a channel: opened again it
-    /// is the same, and closed with the first of its handles.
     ///
     /// ```
     /// use manycore_team::channel::Channel;
@@ -182,63 +158,26 @@ impl<P: Platform> Channel<P> {
     /// ```
     #[doc(alias = "VirtualChannelPort")]
     pub fn open(&self) -> Port<P> {
-        self.open_port(None)
-    }
-
-    /// A port that counts: of the messages that pass the filter only every
-    /// `every`-th is received.
-    ///
-    /// ```
-    /// use manycore_team::channel::Channel;
-    ///
-    /// let channel = Channel::new();
-    /// let (mut sender, mut port) = (channel.open(), channel.open_counting(3.try_into()?));
-    /// (0..7).for_each(|number| sender.send(number));
-    /// assert_eq!(port.receive().unwrap().payload, 2);
-    /// assert_eq!(port.receive().unwrap().payload, 5);
-    /// assert!(port.try_receive().is_none());
-    /// # Ok::<(), std::num::TryFromIntError>(())
-    /// ```
-    pub fn open_counting(&self, every: NonZeroU32) -> Port<P> {
-        self.open_port(Some(every))
-    }
-
-    fn open_port(&self, every: Option<NonZeroU32>) -> Port<P> {
-        match &self.medium {
-            Medium::Wire(wire, ends) => Port::on_hardware(*wire, Arc::clone(ends), every),
-            Medium::Memory(shared) => Port::in_memory(shared.open(every)),
-        }
+        Port::open(&self.hub)
     }
 }
 
 impl<P: Platform> Clone for Channel<P> {
     fn clone(&self) -> Self {
-        let medium = match &self.medium {
-            Medium::Wire(wire, ends) => {
-                ends.add(HANDLE);
-                Medium::Wire(*wire, Arc::clone(ends))
-            }
-            Medium::Memory(shared) => Medium::Memory(shared.clone()),
-        };
-        Self { medium }
+        let hub = Arc::clone(&self.hub);
+        hub.news.ends.add(HANDLE);
+        Self { hub }
     }
 }
 
 impl<P: Platform> Drop for Channel<P> {
     fn drop(&mut self) {
-        if let Medium::Wire(wire, ends) = &self.medium {
-            if ends.leave(HANDLE) {
-                network::tell_of_the_end(*wire, ends);
-            }
-        }
+        self.hub.leave(HANDLE);
     }
 }
 
 impl<P: Platform> fmt::Debug for Channel<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let hardware = self.is_hardware();
-        f.debug_struct("Channel")
-            .field("hardware", &hardware)
-            .finish()
+        f.debug_struct("Channel").finish_non_exhaustive()
     }
 }

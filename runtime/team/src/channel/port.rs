@@ -1,55 +1,39 @@
-use super::ends::{Ends, PORT};
-use super::memory::MemoryPort;
-use super::network::{long, next_on, short, tell_of_the_end, wait_on};
-use super::{Closed, HardwareChannel, Message};
-use manycore_platform::{Broadcast, Filter, Native, Platform};
+use super::filter::Filter;
+use super::hub::Hub;
+use super::inbox::Inbox;
+use super::message::{Closed, Message};
+use super::outlet::Outlet;
+use manycore_platform::{Native, Platform};
 use std::fmt;
-use std::num::NonZeroU32;
 use std::sync::Arc;
 
-/// One core's end of a channel: sends to all others, and hears them.
+/// One thread's end of a channel: sends to all others, and hears them.
 ///
 /// Dropped, it is no longer sent to; what it has sent is still received.
+// On lines of its own, two at a time as they are prefetched: it changes with each message, and
+// its neighbour may be another thread's.
 #[doc(alias = "VirtualChannelPort")]
+#[repr(align(128))]
 pub struct Port<P: Platform = Native> {
-    end: End<P>,
-}
-
-enum End<P: Platform> {
-    Wire {
-        wire: HardwareChannel<P>,
-        core: usize,
-        ends: Arc<Ends<P>>,
-    },
-    Memory(MemoryPort<P>),
+    hub: Arc<Hub<P>>,
+    number: usize,
+    outlet: Outlet<P>,
+    inbox: Inbox<P>,
 }
 
 impl<P: Platform> Port<P> {
-    pub(super) fn on_hardware(
-        wire: HardwareChannel<P>,
-        ends: Arc<Ends<P>>,
-        every: Option<NonZeroU32>,
-    ) -> Self {
-        ends.add(PORT);
-        match every {
-            None => P::Broadcast::open_port(wire),
-            Some(every) => {
-                ends.count_together(every);
-                P::Broadcast::open_counting_port(wire, every);
-            }
+    pub(super) fn open(hub: &Arc<Hub<P>>) -> Self {
+        let (number, inbox) = hub.open();
+        Self {
+            hub: Arc::clone(hub),
+            number,
+            outlet: Outlet::new(),
+            inbox,
         }
-        let core = P::core();
-        let end = End::Wire { wire, core, ends };
-        Self { end }
-    }
-
-    pub(super) fn in_memory(port: MemoryPort<P>) -> Self {
-        let end = End::Memory(port);
-        Self { end }
     }
 
     /// What receivers know this port by ([`Message::sender`]): ports count from 0
-    /// in the order of opening; on hardware it is the core.
+    /// in the order of opening.
     ///
     /// ```
     /// use manycore_team::channel::Channel;
@@ -58,15 +42,12 @@ impl<P: Platform> Port<P> {
     /// assert_eq!((channel.open().number(), channel.open().number()), (0, 1));
     /// ```
     pub fn number(&self) -> usize {
-        match &self.end {
-            End::Wire { core, .. } => *core,
-            End::Memory(port) => port.number(),
-        }
+        self.number
     }
 
     /// Broadcasts a word to all others with a port of the channel.
     ///
-    /// Through memory: a few stores, while there is room and nobody sleeps. With
+    /// A few stores, while there is room and nobody sleeps. With
     /// [`Slow::Wait`](super::Slow::Wait) it waits for room.
     ///
     /// ```
@@ -99,21 +80,10 @@ impl<P: Platform> Port<P> {
     #[doc(alias = "send_message")]
     #[inline]
     pub fn send_marked(&mut self, payload: u64, signature: u32, tag: u32) {
-        match &mut self.end {
-            &mut End::Wire { wire, .. } => {
-                let message = manycore_platform::Message {
-                    payload,
-                    signature,
-                    tag,
-                    data: None,
-                };
-                P::Broadcast::send(wire, message);
-            }
-            End::Memory(port) => port.send(payload, signature, tag),
-        }
+        (self.outlet).send(&self.hub, self.number, payload, signature, tag);
     }
 
-    /// Broadcasts `data`, of any length: what does not fit in memory goes in
+    /// Broadcasts `data`, of any length: what does not fit in the ring goes in
     /// pieces, as the receivers take them.
     ///
     /// ```
@@ -149,18 +119,7 @@ impl<P: Platform> Port<P> {
     /// ```
     #[doc(alias = "send_message_long")]
     pub fn send_long_marked(&mut self, data: &[u8], signature: u32, tag: u32) {
-        match &mut self.end {
-            &mut End::Wire { wire, .. } => {
-                let message = manycore_platform::Message {
-                    payload: 0,
-                    signature,
-                    tag,
-                    data: (!data.is_empty()).then(|| data.into()),
-                };
-                P::Broadcast::send(wire, message);
-            }
-            End::Memory(port) => port.send_long(data, signature, tag),
-        }
+        (self.outlet).send_long(&self.hub, self.number, data, signature, tag);
     }
 
     /// Takes the oldest message, if there is one; of long data, only how long it is.
@@ -177,10 +136,7 @@ impl<P: Platform> Port<P> {
     #[doc(alias = "receive_message")]
     #[inline]
     pub fn try_receive(&mut self) -> Option<Message> {
-        match &mut self.end {
-            &mut End::Wire { wire, .. } => next_on::<P>(wire).map(|it| short(&it)),
-            End::Memory(port) => port.try_receive(),
-        }
+        self.inbox.take(&self.hub, self.number, None)
     }
 
     /// The same, and replaces what is in `data` by the message's long data, if a
@@ -201,10 +157,7 @@ impl<P: Platform> Port<P> {
     /// ```
     #[doc(alias = "receive_message_long")]
     pub fn try_receive_long(&mut self, data: &mut Vec<u8>) -> Option<Message> {
-        match &mut self.end {
-            &mut End::Wire { wire, .. } => next_on::<P>(wire).map(|it| long(&it, data)),
-            End::Memory(port) => port.try_receive_long(data),
-        }
+        self.inbox.take(&self.hub, self.number, Some(data))
     }
 
     /// Takes the oldest message, waiting for one: spinning for a while, and then
@@ -214,8 +167,7 @@ impl<P: Platform> Port<P> {
     ///
     /// [`Closed`] when everything is taken and nobody can send any more: no other port of the
     /// channel is open, and no handle is there to open one. A receiver that waits is told
-    /// at once; on hardware, if its filter lets messages with the signature 0 pass, and else with
-    /// its next call.
+    /// at once.
     ///
     /// ```
     /// use manycore_team::channel::Channel;
@@ -230,10 +182,7 @@ impl<P: Platform> Port<P> {
     #[doc(alias = "wait_and_receive_message")]
     #[inline]
     pub fn receive(&mut self) -> Result<Message, Closed> {
-        match &mut self.end {
-            End::Wire { wire, ends, .. } => wait_on(*wire, ends).map(|it| short(&it)),
-            End::Memory(port) => port.receive(),
-        }
+        self.inbox.wait_and_take(&self.hub, self.number, None)
     }
 
     /// The same, and replaces what is in `data` by the message's long data.
@@ -255,15 +204,11 @@ impl<P: Platform> Port<P> {
     /// ```
     #[doc(alias = "wait_and_receive_message_long")]
     pub fn receive_long(&mut self, data: &mut Vec<u8>) -> Result<Message, Closed> {
-        match &mut self.end {
-            End::Wire { wire, ends, .. } => wait_on(*wire, ends).map(|it| long(&it, data)),
-            End::Memory(port) => port.receive_long(data),
-        }
+        (self.inbox).wait_and_take(&self.hub, self.number, Some(data))
     }
 
     /// Whether nobody can send any more. What was sent may still be there to be taken: after
-    /// this, [`try_receive`](Self::try_receive) finds nothing only if there is nothing left. (On
-    /// hardware, if nothing is on its way either.)
+    /// this, [`try_receive`](Self::try_receive) finds nothing only if there is nothing left.
     ///
     /// ```
     /// use manycore_team::channel::Channel;
@@ -279,23 +224,18 @@ impl<P: Platform> Port<P> {
     /// assert!(other.try_receive().is_none());
     /// ```
     pub fn is_closed(&self) -> bool {
-        match &self.end {
-            End::Wire { ends, .. } => ends.is_closed(),
-            End::Memory(port) => port.is_closed(),
-        }
+        self.hub.news.ends.is_closed()
     }
 
-    /// Sets what this port hears of what is sent from now on. On hardware: what all ports
-    /// of its core hear of what arrives from now on.
+    /// Sets what this port hears of what is sent from now on.
     ///
     /// ```
-    /// use manycore_team::channel::{Channel, Filter, MatchOperation};
+    /// use manycore_team::channel::{Channel, Filter};
     ///
     /// let channel = Channel::new();
     /// let (mut one, mut other) = (channel.open(), channel.open());
     /// one.send_marked(1, 5, 0);
-    /// let sevens = Filter { mask: u32::MAX, operation: MatchOperation::Xnor, signature: 7 };
-    /// other.set_filter(sevens);
+    /// other.set_filter(Filter { mask: u32::MAX, signature: 7 });
     /// one.send_marked(2, 5, 0);
     /// one.send_marked(3, 7, 0);
     /// assert_eq!(other.receive().unwrap().payload, 1); // came before the filter
@@ -303,25 +243,13 @@ impl<P: Platform> Port<P> {
     /// ```
     #[doc(alias = "set_local_filter")]
     pub fn set_filter(&mut self, filter: Filter) {
-        match &mut self.end {
-            End::Wire { .. } => P::Broadcast::set_filter(filter),
-            End::Memory(port) => port.set_filter(filter),
-        }
+        self.inbox.set_filter(&self.hub, self.number, filter);
     }
 }
 
 impl<P: Platform> Drop for Port<P> {
     fn drop(&mut self) {
-        let End::Wire { wire, core, ends } = &self.end else {
-            return;
-        };
-        // Elsewhere it would be another core's port that is closed.
-        if P::core() == *core {
-            P::Broadcast::close_port(*wire);
-        }
-        if ends.leave(PORT) {
-            tell_of_the_end(*wire, ends);
-        }
+        self.hub.close(self.number, self.outlet.ring());
     }
 }
 

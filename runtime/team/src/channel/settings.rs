@@ -1,5 +1,4 @@
-/// How a channel that goes through memory deals with receivers slower than their
-/// senders. A broadcast network keeps all messages and needs no settings.
+/// How a channel deals with receivers slower than their senders.
 ///
 /// ```
 /// use manycore_team::channel::{Channel, Settings, Slow};

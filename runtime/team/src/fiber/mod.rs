@@ -30,8 +30,8 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! What a switch takes, on a machine that others used meanwhile (`cargo bench -p manycore
-//! --bench fiber`): some 10 to 15 ns. On the simulated chip it takes sixty
+//! What a switch takes, on a machine that others used meanwhile (`cargo bench -p
+//! manycore-team --bench fiber`): some 10 to 15 ns. On the simulated chip it takes sixty
 //! instructions and, for what is saved, the line or two at that place of the stack: on
 //! `atac-64`, 48 fibers that take turns on one core need 64 cycles each where their stacks
 //! have colours ([`Stacks`]), and 560 where all begin on a page.

@@ -14,8 +14,8 @@ mod error;
 mod estimate;
 mod exchange;
 mod hand;
-mod plan;
-mod planner;
+pub(crate) mod plan;
+pub(crate) mod planner;
 mod policy;
 mod rank;
 mod rank_cell;
@@ -36,13 +36,6 @@ pub use rank_local::RankLocal;
 pub use report::Report;
 pub use site::Site;
 pub use stackful::Stackful;
-
-/// How intervals are divided, for runtimes that carry ranks in another way: no stable interface.
-#[doc(hidden)]
-pub mod division {
-    pub use super::plan::{Cut, even};
-    pub use super::planner::{Division, Planner, Plans, Schedule};
-}
 
 use super::fiber::Stacks;
 use crew::Crew;

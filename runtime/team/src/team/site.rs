@@ -43,8 +43,12 @@ impl Site {
         Self(Kind::Place(Location::caller()))
     }
 
-    /// An address in a program that was compiled by others.
-    #[doc(hidden)]
+    /// An address in a program that others compiled.
+    ///
+    /// ```
+    /// // The return address of a compiled program's call.
+    /// let site = manycore_team::Site::at(0x40_1136);
+    /// ```
     #[must_use]
     pub const fn at(address: usize) -> Self {
         Self(Kind::Address(address))

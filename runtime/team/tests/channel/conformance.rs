@@ -1,13 +1,15 @@
-//! What every channel does, whatever it goes through; the chip's tests run this too.
+//! What every channel does, whatever it goes through. Whoever includes this file says in a module
+//! `subject` which channel it is about, and for which platforms (`World`) it is there: the chip's
+//! tests include it for channels over the network.
 
 #![allow(
     clippy::manual_is_multiple_of,
     reason = "this file is compiled by crates with different least Rust versions"
 )]
 
-use manycore_platform::Platform;
-use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering, ThreadSpec};
-use manycore_team::channel::{Channel, Closed, Filter, MatchOperation, Port};
+use super::subject::{Channel, Port, World};
+use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering, Platform, ThreadSpec};
+use manycore_team::channel::{Closed, Filter};
 use std::sync::{Arc, Mutex};
 
 /// Where threads run: on a core each, as ports on hardware need it, or anywhere.
@@ -78,23 +80,17 @@ pub(crate) fn together<P: Platform>(
 }
 
 /// All of it, on `threads` threads, at least 3.
-pub(crate) fn all<P: Platform>(make: fn() -> Channel<P>, threads: usize, place: Place) {
+pub(crate) fn all<P: World>(make: fn() -> Channel<P>, threads: usize, place: Place) {
     everybody_to_everybody(make(), threads, place);
     long_data(make(), threads, place);
     late_and_early_ports(make(), place);
     filters(make(), place);
-    counting(make(), threads, place);
     the_last_message_of_a_dropped_port(make(), place);
-    the_end(make(), threads, place, 1);
-    the_end(make(), threads, place, 3);
+    the_end(make(), threads, place, Channel::open, 1);
 }
 
 /// Each hears each other's messages, in their order, whole, once.
-pub(crate) fn everybody_to_everybody<P: Platform>(
-    channel: Channel<P>,
-    threads: usize,
-    place: Place,
-) {
+pub(crate) fn everybody_to_everybody<P: World>(channel: Channel<P>, threads: usize, place: Place) {
     const EACH: u32 = 20;
     let opened = Meeting::<P>::new();
     together::<P>(threads, place, move |rank| {
@@ -149,7 +145,7 @@ pub(crate) fn bytes(length: usize) -> Vec<u8> {
 }
 
 /// Bytes of any length, between words; with and without a buffer for them.
-pub(crate) fn long_data<P: Platform>(channel: Channel<P>, threads: usize, place: Place) {
+pub(crate) fn long_data<P: World>(channel: Channel<P>, threads: usize, place: Place) {
     const LENGTHS: [usize; 10] = [1, 7, 8, 9, 15, 16, 17, 100, 640, 0];
     let opened = Meeting::<P>::new();
     together::<P>(threads, place, move |rank| {
@@ -190,7 +186,7 @@ pub(crate) fn long_data<P: Platform>(channel: Channel<P>, threads: usize, place:
 }
 
 /// A port hears what is sent while it is open.
-pub(crate) fn late_and_early_ports<P: Platform>(channel: Channel<P>, place: Place) {
+pub(crate) fn late_and_early_ports<P: World>(channel: Channel<P>, place: Place) {
     let step = Meeting::<P>::new();
     together::<P>(3, place, move |rank| {
         if rank == 0 {
@@ -231,10 +227,9 @@ pub(crate) fn late_and_early_ports<P: Platform>(channel: Channel<P>, place: Plac
 }
 
 /// A filter holds from when it is set: what was there passes by the one before.
-pub(crate) fn filters<P: Platform>(channel: Channel<P>, place: Place) {
+pub(crate) fn filters<P: World>(channel: Channel<P>, place: Place) {
     let only = |signature| Filter {
         mask: 0xff,
-        operation: MatchOperation::Xnor,
         signature,
     };
     let step = Meeting::<P>::new();
@@ -289,38 +284,8 @@ pub(crate) fn filters<P: Platform>(channel: Channel<P>, place: Place) {
     });
 }
 
-/// A counting port hears every n-th message that passes.
-pub(crate) fn counting<P: Platform>(channel: Channel<P>, threads: usize, place: Place) {
-    const EPISODES: u64 = 6;
-    let opened = Meeting::<P>::new();
-    together::<P>(threads, place, move |_| {
-        let others = u32::try_from(threads - 1).unwrap();
-        let mut port = channel.open_counting(others.try_into().unwrap());
-        port.set_filter(Filter {
-            mask: 1,
-            operation: MatchOperation::And,
-            signature: 1,
-        });
-        opened.arrive();
-        opened.wait_for(threads);
-        for episode in 0..EPISODES {
-            port.send_marked(episode, 1, 0);
-            port.send_marked(episode, 2, 0);
-            // A sender that is ahead is counted in the place of one that is behind. It is not
-            // ahead by more than one, for it has counted, too; messages of one that is behind
-            // may stay where they are for long.
-            let last = port.receive().unwrap().payload;
-            assert!(last <= episode + 1, "{last} in {episode}");
-        }
-        assert!(port.try_receive().is_none());
-        opened.arrive();
-        opened.wait_for(2 * threads);
-        port.set_filter(Filter::ALL);
-    });
-}
-
 /// What was sent is kept, though its sender has gone.
-pub(crate) fn the_last_message_of_a_dropped_port<P: Platform>(channel: Channel<P>, place: Place) {
+pub(crate) fn the_last_message_of_a_dropped_port<P: World>(channel: Channel<P>, place: Place) {
     let step = Meeting::<P>::new();
     together::<P>(2, place, move |rank| {
         let mut port = channel.open();
@@ -348,8 +313,14 @@ pub(crate) fn the_last_message_of_a_dropped_port<P: Platform>(channel: Channel<P
 }
 
 /// A port that still receives when all others have gone is told so, awake or asleep, after their last
-/// messages; also if it is told of one in `every` only.
-pub(crate) fn the_end<P: Platform>(channel: Channel<P>, threads: usize, place: Place, every: u32) {
+/// messages; also if its port is told of one in `every` only.
+pub(crate) fn the_end<P: World>(
+    channel: Channel<P>,
+    threads: usize,
+    place: Place,
+    open: fn(&Channel<P>) -> Port<P>,
+    every: usize,
+) {
     let handles: Vec<_> = (0..threads)
         .map(|_| Mutex::new(Some(channel.clone())))
         .collect();
@@ -357,10 +328,7 @@ pub(crate) fn the_end<P: Platform>(channel: Channel<P>, threads: usize, place: P
     let opened = Meeting::<P>::new();
     together::<P>(threads, place, move |rank| {
         let handle = handles[rank].lock().unwrap().take().unwrap();
-        let mut port = match every {
-            1 => handle.open(),
-            _ => handle.open_counting(every.try_into().unwrap()),
-        };
+        let mut port = open(&handle);
         opened.arrive();
         opened.wait_for(threads);
         if rank > 0 {
@@ -380,7 +348,7 @@ pub(crate) fn the_end<P: Platform>(channel: Channel<P>, threads: usize, place: P
         while port.receive().is_ok() {
             heard += 1;
         }
-        assert_eq!(heard, 3 * (threads - 1) / every as usize);
+        assert_eq!(heard, 3 * (threads - 1) / every);
         assert!(port.is_closed());
         // It stays so.
         assert_eq!(port.receive(), Err(Closed));

@@ -2,6 +2,11 @@
 
 mod conformance;
 mod memory;
+/// What `conformance` is about.
+mod subject {
+    pub(crate) use manycore_platform::Platform as World;
+    pub(crate) use manycore_team::channel::{Channel, Port};
+}
 
 use conformance::Place::Anywhere;
 use manycore_check::{Shuttle, shuttle_pct, shuttle_random};

@@ -5,8 +5,8 @@ use super::Engine;
 use super::agenda::Event;
 use super::port::Mode;
 use crate::account::Activity;
+use crate::broadcast::{Delivery, Filter, Message};
 use crate::network::Channel;
-use manycore_platform::{Delivery, Filter, Message};
 use std::num::NonZeroU32;
 
 impl Engine {

@@ -5,10 +5,16 @@ mod conformance;
 #[path = "../../../../runtime/team/tests/channel/memory.rs"]
 mod memory;
 use crate::support::machine;
-use conformance::Place;
+/// What `conformance` is about.
+mod subject {
+    pub(crate) use manycore_chip::Broadcast as World;
+    pub(crate) use manycore_programs::channel::{Channel, Port};
+}
+use conformance::{Meeting, Place, together};
 use manycore_chip::config::Config;
 use manycore_chip::{Simulated, Simulation};
-use manycore_team::channel::Channel;
+use manycore_programs::channel::Filter;
+use subject::{Channel, Port};
 
 /// Runs `program` twice, which must agree.
 fn run(machine: &Config, program: impl Fn()) {
@@ -27,8 +33,45 @@ fn over_the_network() {
         run(&machine, || {
             assert!(Channel::<Simulated>::over().is_hardware());
             conformance::all::<Simulated>(Channel::over, threads, Place::Bound);
+            counting(threads);
+            let open = |channel: &Channel<_>| counting_port(channel, 3);
+            conformance::the_end::<Simulated>(Channel::over(), threads, Place::Bound, open, 3);
         });
     }
+}
+
+fn counting_port(channel: &Channel<Simulated>, every: u32) -> Port<Simulated> {
+    let port = channel.open_counting(every.try_into().unwrap());
+    port.expect("the machine has the network")
+}
+
+/// A counting port hears every n-th message that passes.
+fn counting(threads: usize) {
+    const EPISODES: u64 = 6;
+    let (channel, opened) = (Channel::<Simulated>::over(), Meeting::<Simulated>::new());
+    together::<Simulated>(threads, Place::Bound, move |_| {
+        let others = u32::try_from(threads - 1).unwrap();
+        let mut port = counting_port(&channel, others);
+        port.set_filter(Filter {
+            mask: 1,
+            signature: 1,
+        });
+        opened.arrive();
+        opened.wait_for(threads);
+        for episode in 0..EPISODES {
+            port.send_marked(episode, 1, 0);
+            port.send_marked(episode, 2, 0);
+            // A sender that is ahead is counted in the place of one that is behind. It is not
+            // ahead by more than one, for it has counted, too; messages of one that is behind
+            // may stay where they are for long.
+            let last = port.receive().unwrap().payload;
+            assert!(last <= episode + 1, "{last} in {episode}");
+        }
+        assert!(port.try_receive().is_none());
+        opened.arrive();
+        opened.wait_for(2 * threads);
+        port.set_filter(Filter::ALL);
+    });
 }
 
 #[test]

@@ -3,8 +3,10 @@
 use crate::support::{compute_until, machine, spawn};
 use manycore_chip::config::Config;
 use manycore_chip::network::Channel;
-use manycore_chip::{Activity, OpticalNetwork, Run, Simulated, Simulation};
-use manycore_platform::{Broadcast, Delivery, Filter, MatchOperation, Message, Platform};
+use manycore_chip::{
+    Activity, Broadcast, Delivery, Filter, MatchOperation, Message, Run, Simulated, Simulation,
+};
+use manycore_platform::Platform;
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex};
 
@@ -23,13 +25,13 @@ fn together<T: Send + 'static>(
     body: impl Fn(usize, Channel, u64) -> T + Send + Sync + Clone + 'static,
 ) -> Run<Vec<T>> {
     let program = move || {
-        let channel = OpticalNetwork::create_channel().unwrap();
+        let channel = Simulated::create_channel().unwrap();
         let results = Arc::new(Mutex::new(Vec::new()));
         let start = 1_000_000;
         let member = |core| {
             let (body, results) = (body.clone(), Arc::clone(&results));
             spawn(core, move || {
-                OpticalNetwork::open_port(channel);
+                Simulated::open_port(channel);
                 compute_until(start, 1.0);
                 let result = body(core, channel, start);
                 results.lock().unwrap().push((core, result));
@@ -55,10 +57,10 @@ fn all_broadcast_and_wait_for_all_others() {
     let machine = machine("atac-64", &[]);
     for threads in [2, 3, 8, 32, 64] {
         let run = together(&machine, threads, move |core, channel, start| {
-            OpticalNetwork::send(channel, word(core as u64));
+            Simulated::send(channel, word(core as u64));
             let mut senders: Vec<_> = (1..threads)
                 .map(|_| {
-                    let Delivery { sender, message } = OpticalNetwork::wait_and_receive(channel);
+                    let Delivery { sender, message } = Simulated::wait_and_receive(channel);
                     assert_eq!(u64::from(sender), message.payload);
                     sender as usize
                 })
@@ -79,9 +81,9 @@ fn who_waits_for_a_message_is_charged_for_it() {
     let run = together(&machine, 2, |core, channel, _| {
         if core == 0 {
             Simulated::compute(500_000);
-            OpticalNetwork::send(channel, word(1));
+            Simulated::send(channel, word(1));
         } else {
-            OpticalNetwork::wait_and_receive(channel);
+            Simulated::wait_and_receive(channel);
         }
     });
     let spent = run.statistics.report.cores[1];
@@ -98,14 +100,14 @@ fn interfaces_count() {
         let machine = machine("atac-64", &["cores=1024"]);
         let run = together(&machine, threads, move |core, channel, start| {
             let others = NonZeroU32::new(threads as u32 - 1).unwrap();
-            OpticalNetwork::open_counting_port(channel, others);
+            Simulated::open_counting_port(channel, others);
             let times = [0, 1, 2].map(|episode| {
                 compute_until(start + 100_000 * episode, 1.0);
-                OpticalNetwork::send(channel, word(core as u64));
-                OpticalNetwork::wait_and_receive(channel);
+                Simulated::send(channel, word(core as u64));
+                Simulated::wait_and_receive(channel);
                 Simulated::now() - (start + 100_000 * episode)
             });
-            (times, OpticalNetwork::receive(channel))
+            (times, Simulated::receive(channel))
         });
         let levels = 10;
         let expected = [5 + levels + 10 + 3; 3];
@@ -123,11 +125,11 @@ fn interfaces_count() {
 fn a_count_waits_for_the_last() {
     let machine = machine("atac-64", &[]);
     let run = together(&machine, 8, |core, channel, start| {
-        OpticalNetwork::open_counting_port(channel, NonZeroU32::new(7).unwrap());
+        Simulated::open_counting_port(channel, NonZeroU32::new(7).unwrap());
         let late = 1_000 * core as u64;
         compute_until(start + late, 1.0);
-        OpticalNetwork::send(channel, word(core as u64));
-        let last = OpticalNetwork::wait_and_receive(channel).sender;
+        Simulated::send(channel, word(core as u64));
+        let last = Simulated::wait_and_receive(channel).sender;
         (last, Simulated::now() - start)
     });
     // The last but its own, and nothing is passed on before it is there.
@@ -149,16 +151,16 @@ fn a_filter_passes_its_own() {
                 signature,
                 ..word(core as u64)
             };
-            OpticalNetwork::send(channel, message);
+            Simulated::send(channel, message);
             return Vec::new();
         }
-        OpticalNetwork::set_filter(Filter {
+        Simulated::set_filter(Filter {
             mask: u32::MAX,
             operation: MatchOperation::And,
             signature: 0b0100,
         });
         Simulated::compute(1_000);
-        std::iter::from_fn(|| OpticalNetwork::receive(channel))
+        std::iter::from_fn(|| Simulated::receive(channel))
             .map(|delivery| delivery.message.payload)
             .collect()
     });
@@ -184,12 +186,10 @@ fn each_sender_is_heard_in_order() {
                 tag: core as u32,
                 ..word(payload)
             };
-            OpticalNetwork::send(channel, message);
+            Simulated::send(channel, message);
             Simulated::compute(rng.u64(..300));
             if rng.bool() {
-                OpticalNetwork::receive(channel)
-                    .into_iter()
-                    .for_each(&mut hear);
+                Simulated::receive(channel).into_iter().for_each(&mut hear);
             }
         }
         while last_of(&mut hear, channel) {}
@@ -202,7 +202,7 @@ fn each_sender_is_heard_in_order() {
 fn last_of(hear: &mut impl FnMut(Delivery), channel: Channel) -> bool {
     let until = Simulated::now() + 20_000;
     while Simulated::now() < until {
-        if let Some(delivery) = OpticalNetwork::receive(channel) {
+        if let Some(delivery) = Simulated::receive(channel) {
             hear(delivery);
             return true;
         }
@@ -213,6 +213,6 @@ fn last_of(hear: &mut impl FnMut(Delivery), channel: Channel) -> bool {
 
 #[test]
 fn other_machines_have_no_such_network() {
-    let run = Simulation::new(&machine("gold5225r", &[])).run(OpticalNetwork::create_channel);
+    let run = Simulation::new(&machine("gold5225r", &[])).run(Simulated::create_channel);
     assert_eq!(run.unwrap().value, None);
 }

@@ -7,9 +7,9 @@ use crate::support::machine;
 use benchmark::{Benchmark, Distribution};
 use manycore_chip::{Simulated, Simulation};
 use manycore_platform::Platform;
+use manycore_programs::channel::Channel;
 use manycore_programs::stealing::{Discipline, OfferCas, Task, TaskDeque, disciplines};
 use manycore_team::barrier::Placement;
-use manycore_team::channel::Channel;
 
 #[test]
 fn each_task_runs_once_from_every_distribution() {

@@ -7,7 +7,7 @@ use crate::study::trial::{Binding, Machines, Trial};
 use anyhow::{anyhow, bail};
 use manycore::Native;
 use manycore::topology::Topology;
-use manycore_chip::{Simulated, Simulation};
+use manycore_chip::{Broadcast, Simulated, Simulation};
 use manycore_platform::Platform;
 use manycore_programs::barrier::DisseminationBarrier;
 use manycore_programs::graph::{Rmat, Shares, Work};
@@ -42,7 +42,7 @@ pub(super) struct GraphSample {
 }
 
 impl GraphCase {
-    fn run<P: Platform>(&self, binding: &Binding, unit: f64) -> anyhow::Result<GraphSample> {
+    fn run<P: Broadcast>(&self, binding: &Binding, unit: f64) -> anyhow::Result<GraphSample> {
         let case = self;
         let team = GraphTeam {
             case,

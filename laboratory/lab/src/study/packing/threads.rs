@@ -5,9 +5,9 @@ use super::memory::Wanting;
 use super::run::Desk;
 use super::world::PackingWorld;
 use crate::threads::start_ranks;
-use manycore_programs::barrier::{BarrierVisitor, with_barrier};
+use manycore_programs::barrier::{Barrier, BarrierVisitor, with_barrier};
 use manycore_programs::spmd::{Member, Part, Ranked, Sums};
-use manycore_team::barrier::{Barrier, Placement};
+use manycore_team::barrier::Placement;
 use std::sync::Arc;
 
 /// Runs the program on a thread a rank.

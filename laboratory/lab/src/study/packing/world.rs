@@ -3,7 +3,7 @@
 use super::account::Account;
 use super::host;
 use manycore::Native;
-use manycore_chip::Simulated;
+use manycore_chip::{Broadcast, Simulated};
 use manycore_platform::{Atomic, Futex, Platform};
 use manycore_programs::opaque_additions;
 use std::hint::black_box;
@@ -11,7 +11,7 @@ use std::io;
 use std::time::{Duration, Instant};
 
 /// A machine whose cores work, and that lets threads be moved.
-pub(super) trait PackingWorld: Platform {
+pub(super) trait PackingWorld: Broadcast {
     /// For how long the system may still be moving threads to where they stay: no run is found
     /// steady before.
     const SETTLED_NS: f64;

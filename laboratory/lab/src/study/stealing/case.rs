@@ -6,14 +6,13 @@ use crate::study::trial::{Binding, Machines, Trial, pass_until};
 use anyhow::{anyhow, bail};
 use manycore::Native;
 use manycore::topology::Topology;
-use manycore_chip::{Simulated, Simulation};
+use manycore_chip::{Broadcast, Simulated, Simulation};
 use manycore_platform::Platform;
-use manycore_programs::barrier::DisseminationBarrier;
+use manycore_programs::barrier::{Barrier, DisseminationBarrier};
 use manycore_programs::stealing::Distribution;
 use manycore_programs::stealing::{
     Counts, Discipline, DisciplineVisitor, Task, TaskDeque, with_discipline,
 };
-use manycore_team::barrier::Barrier;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::Range;
@@ -52,7 +51,7 @@ impl StealingCase {
         self.tasks as f64 * self.task_cycles as f64 / self.cores as f64
     }
 
-    fn run<P: Platform>(
+    fn run<P: Broadcast>(
         &self,
         binding: &Binding,
         per_unit: f64,

@@ -4,9 +4,9 @@ use super::log::Log;
 use super::program::{Spmd, TeamProgram};
 use crate::study::trial::Binding;
 use anyhow::anyhow;
+use manycore_chip::Broadcast;
 use manycore_platform::Platform;
-use manycore_programs::barrier::{BarrierVisitor, with_barrier};
-use manycore_team::barrier::Barrier;
+use manycore_programs::barrier::{Barrier, BarrierVisitor, with_barrier};
 use std::sync::{Arc, Mutex};
 
 /// What came of it.
@@ -22,7 +22,7 @@ const ROOM: usize = 4096;
 
 /// Runs `program` on a team that meets at the barrier of this name; cores take
 /// `cpi` cycles an instruction.
-pub(super) fn run<P: Platform>(
+pub(super) fn run<P: Broadcast>(
     barrier: &str,
     binding: &Binding,
     program: TeamProgram,

@@ -2,15 +2,17 @@
 
 use super::{Attendance, meet, placement};
 use crate::barrier::{
-    ChannelBarrier, CombiningBarrier, DisseminationBarrier, FutexBarrier, Glibc2011Barrier,
-    McsBarrier, SenseOnALineBarrier, SpinSleepBarrier, TournamentBarrier,
+    Barrier, ChannelBarrier, CombiningBarrier, DefaultBarrier, DisseminationBarrier, FutexBarrier,
+    Glibc2011Barrier, GroupedBarrier, McsBarrier, SenseOnALineBarrier, SpinSleepBarrier,
+    TournamentBarrier,
 };
+use crate::wireless::{Faulty, Loom};
 use manycore_check::{
-    Deaf, Fault, Faulty, Loom, NoFence, NoHeavyFence, Plain, Relaxed, TornAdd, TornCas, caught,
-    loom_model, team,
+    Deaf, Fault, NoFence, NoHeavyFence, Plain, Relaxed, TornAdd, TornCas, caught, loom_model, team,
 };
 use manycore_platform::Platform;
-use manycore_team::barrier::{Barrier, ChosenBarrier, GroupedBarrier, Placement, SenseBarrier};
+use manycore_team::barrier::Placement;
+use manycore_team::seam::SenseBarrier;
 use std::time::Duration;
 
 /// Members write plain memory of their own before each episode, and read that of all
@@ -71,12 +73,12 @@ fn channel() {
 /// Two have one word; nothing is to be fenced.
 #[test]
 fn pair() {
-    check::<ChosenBarrier<_>>(2, 3, Some(3));
-    assert!(fails::<Deaf, ChosenBarrier<_>>(2, 1).contains("deadlock"));
-    assert!(fails::<Relaxed, ChosenBarrier<_>>(2, 1).contains("Causality violation"));
-    assert!(fails::<TornAdd, ChosenBarrier<_>>(2, 1).contains("deadlock"));
+    check::<DefaultBarrier<_>>(2, 3, Some(3));
+    assert!(fails::<Deaf, DefaultBarrier<_>>(2, 1).contains("deadlock"));
+    assert!(fails::<Relaxed, DefaultBarrier<_>>(2, 1).contains("Causality violation"));
+    assert!(fails::<TornAdd, DefaultBarrier<_>>(2, 1).contains("deadlock"));
     // A look that writes what it has read over the other's addition.
-    assert!(fails::<TornCas, ChosenBarrier<_>>(2, 1).contains("deadlock"));
+    assert!(fails::<TornCas, DefaultBarrier<_>>(2, 1).contains("deadlock"));
 }
 
 /// Members that are dropped after each episode and made again before the next.
@@ -105,7 +107,7 @@ fn made_again() {
     check::<Glibc2011Barrier<_>>();
     check::<SenseOnALineBarrier<_>>();
     check::<GroupedBarrier<_>>();
-    check::<ChosenBarrier<_>>();
+    check::<DefaultBarrier<_>>();
 }
 
 #[test]

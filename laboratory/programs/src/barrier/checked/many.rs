@@ -1,12 +1,12 @@
 //! Every barrier there is, with four to eight members under shuttle.
 
 use super::meet;
+use crate::barrier::Barrier;
 use crate::barrier::{BarrierVisitor, barriers, with_barrier};
-use manycore_check::{
-    Deaf, Faulty, Shuttle, TornAdd, caught_at_random, shuttle_pct, shuttle_random,
-};
+use crate::wireless::{Faulty, Shuttle};
+use manycore_check::{Deaf, TornAdd, caught_at_random, shuttle_pct, shuttle_random};
 use manycore_platform::Platform;
-use manycore_team::barrier::{Barrier, Placement};
+use manycore_team::barrier::Placement;
 use std::time::Duration;
 
 const EPISODES: u32 = 4;

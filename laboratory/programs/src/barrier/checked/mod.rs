@@ -5,9 +5,10 @@
 mod few;
 mod many;
 
+use crate::barrier::Barrier;
 use manycore_check::team;
 use manycore_platform::{Ordering, Platform};
-use manycore_team::barrier::{Barrier, Placement};
+use manycore_team::barrier::Placement;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-use manycore_platform::{Filter, MatchOperation, Platform};
-use manycore_team::channel::{Channel, Port};
+use crate::channel::{Channel, Filter, Port};
+use manycore_chip::Broadcast;
 
 /// The signature of a request to share work.
 const REQUEST: u32 = 1 << 31;
@@ -18,7 +18,7 @@ const FINISH: u32 = 0;
 ///
 /// The filter declines what has any of the bits that it does not want. So the
 /// end passes every filter, and so do messages of other channels whose signature is 0.
-pub(super) struct Mail<P: Platform> {
+pub(super) struct Mail<P: Broadcast> {
     port: Port<P>,
     rank: usize,
     declined: u32,
@@ -40,7 +40,7 @@ fn class(rank: usize) -> u32 {
     1 << (rank % CLASSES)
 }
 
-impl<P: Platform> Mail<P> {
+impl<P: Broadcast> Mail<P> {
     /// For the core on which the caller runs.
     pub(super) fn new(channel: &Channel<P>, rank: usize) -> Self {
         let mut mail = Self {
@@ -69,11 +69,7 @@ impl<P: Platform> Mail<P> {
     fn decline(&mut self, mask: u32) {
         if mask != self.declined {
             self.declined = mask;
-            self.port.set_filter(Filter {
-                mask,
-                operation: MatchOperation::Xnor,
-                signature: 0,
-            });
+            self.port.set_filter(Filter { mask, signature: 0 });
         }
     }
 
@@ -117,7 +113,7 @@ impl<P: Platform> Mail<P> {
     }
 }
 
-impl<P: Platform> Drop for Mail<P> {
+impl<P: Broadcast> Drop for Mail<P> {
     fn drop(&mut self) {
         self.retire();
     }

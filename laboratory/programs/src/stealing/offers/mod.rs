@@ -11,10 +11,10 @@ use super::census::{Census, Standing};
 use super::chance::Chance;
 use super::patience::Patience;
 use super::{Counts, Discipline, Task, TaskDeque};
+use crate::channel::Channel;
 use mail::{Letter, Mail};
-use manycore_platform::Platform;
+use manycore_chip::Broadcast;
 use manycore_team::barrier::Placement;
-use manycore_team::channel::Channel;
 use queue::OfferedQueue;
 use ramp::Ramp;
 use std::sync::Arc;
@@ -94,10 +94,10 @@ pub type OfferCas<P> = OfferStealing<P, cas::CasQueue<P>>;
 /// An offer reserves nothing. A thief keeps those that it did not need at
 /// once and tries them when it is out of work again, before it asks; they may be gone by
 /// then. What comes too late for that is stopped by its filter, and stays where it is.
-pub struct OfferStealing<P: Platform, Q: OfferedQueue<P>>(Arc<SharedQueues<P, Q>>);
+pub struct OfferStealing<P: Broadcast, Q: OfferedQueue<P>>(Arc<SharedQueues<P, Q>>);
 
 /// A worker's end of [`OfferStealing`].
-pub struct OfferDeque<P: Platform, Q: OfferedQueue<P>> {
+pub struct OfferDeque<P: Broadcast, Q: OfferedQueue<P>> {
     shared: Arc<SharedQueues<P, Q>>,
     rank: usize,
     queue: Q,
@@ -115,14 +115,14 @@ pub struct OfferDeque<P: Platform, Q: OfferedQueue<P>> {
     counts: Counts,
 }
 
-struct SharedQueues<P: Platform, Q: OfferedQueue<P>> {
+struct SharedQueues<P: Broadcast, Q: OfferedQueue<P>> {
     queues: Vec<Q::Shared>,
     channel: Channel<P>,
     census: Census<P>,
     seed: u64,
 }
 
-impl<P: Platform, Q: OfferedQueue<P>> Discipline<P> for OfferStealing<P, Q> {
+impl<P: Broadcast, Q: OfferedQueue<P>> Discipline<P> for OfferStealing<P, Q> {
     const NAME: &'static str = Q::NAME;
     type Deque = OfferDeque<P, Q>;
 
@@ -156,7 +156,7 @@ impl<P: Platform, Q: OfferedQueue<P>> Discipline<P> for OfferStealing<P, Q> {
     }
 }
 
-impl<P: Platform, Q: OfferedQueue<P>> OfferDeque<P, Q> {
+impl<P: Broadcast, Q: OfferedQueue<P>> OfferDeque<P, Q> {
     fn length(&self) -> usize {
         self.queue.length(&self.shared.queues[self.rank])
     }
@@ -263,7 +263,7 @@ impl<P: Platform, Q: OfferedQueue<P>> OfferDeque<P, Q> {
     }
 }
 
-impl<P: Platform, Q: OfferedQueue<P>> TaskDeque<P> for OfferDeque<P, Q> {
+impl<P: Broadcast, Q: OfferedQueue<P>> TaskDeque<P> for OfferDeque<P, Q> {
     fn put(&mut self, task: Task) {
         self.queue.put(&self.shared.queues[self.rank], task);
         self.update_filter();

@@ -5,9 +5,11 @@ use super::census::CensusTree;
 use super::rest::Rest;
 use super::{RangeDeque, RangeStealing};
 use crate::stealing::{Discipline, Task, TaskDeque};
+use crate::wireless::{Faulty, Loom};
 use manycore_check::{
-    Deaf, Fault, Faulty, Loom, NoFence, Plain, Relaxed, TornAdd, TornCas, caught, loom_model, team,
+    Deaf, Fault, NoFence, Plain, Relaxed, TornAdd, TornCas, caught, loom_model, team,
 };
+use manycore_chip::Broadcast;
 use manycore_platform::{
     Atomic, AtomicInteger, Ordering::AcqRel, Ordering::Acquire, Ordering::Release, Platform,
 };
@@ -70,7 +72,7 @@ impl Book {
 
 /// Worker 0 puts `tasks` tasks, one more after it has popped one, and pops until nothing is
 /// left; thieves steal once each and pop what they have. No census, nobody sleeps.
-fn race<P: Platform>(tasks: usize, thieves: usize, stolen: &AtomicU32) {
+fn race<P: Broadcast>(tasks: usize, thieves: usize, stolen: &AtomicU32) {
     let discipline = RangeStealing::<P>::new(&Placement::flat(1 + thieves), 1);
     let book = Book::new(tasks + 1);
     team::<P>(1 + thieves, |rank| {
@@ -135,7 +137,7 @@ fn a_place_is_used_again_only_when_it_is_empty() {
 }
 
 /// All of it: worker 0 begins with a task, which puts another; both find that all is done.
-fn whole<P: Platform>(workers: usize, tasks: usize) {
+fn whole<P: Broadcast>(workers: usize, tasks: usize) {
     let discipline = RangeStealing::<P>::new(&Placement::flat(workers), 1);
     let book = Book::new(tasks);
     team::<P>(workers, |rank| {

@@ -15,9 +15,10 @@ use super::chance::Chance;
 use super::{Counts, Discipline, Task, TaskDeque};
 use census::CensusTree;
 use crowd::Crowd;
-use manycore_platform::{Atomic, Broadcast, CachePadded, Ordering, Platform};
+use manycore_chip::Broadcast;
+use manycore_platform::{Atomic, CachePadded, Ordering};
 use manycore_team::barrier::Placement;
-use news::{News, Wire};
+use news::News;
 use range::{MOST_WORKERS, Range};
 use rest::Rest;
 use ring::Ring;
@@ -54,10 +55,10 @@ use std::sync::Arc;
 /// });
 /// assert_eq!(done, 5050);
 /// ```
-pub struct RangeStealing<P: Platform>(Arc<SharedRanges<P>>);
+pub struct RangeStealing<P: Broadcast>(Arc<SharedRanges<P>>);
 
 /// A worker's end of a [`RangeStealing`].
-pub struct RangeDeque<P: Platform> {
+pub struct RangeDeque<P: Broadcast> {
     shared: Arc<SharedRanges<P>>,
     rank: usize,
     /// Tasks for which the ring had no room.
@@ -72,30 +73,30 @@ pub struct RangeDeque<P: Platform> {
     counts: Counts,
 }
 
-struct SharedRanges<P: Platform> {
+struct SharedRanges<P: Broadcast> {
     stores: Box<[Store<P>]>,
     census: CensusTree<P>,
     rest: Rest<P>,
     over: CachePadded<P::AtomicBool>,
-    wire: Option<Wire<P>>,
+    wire: Option<P::Channel>,
     seed: u64,
 }
 
 /// One worker's tasks.
-struct Store<P: Platform> {
+struct Store<P: Broadcast> {
     hands: CachePadded<Hands<P>>,
     ring: Ring<P>,
 }
 
 /// The two ranges that a worker takes from, on one line.
-struct Hands<P: Platform> {
+struct Hands<P: Broadcast> {
     /// A range of its own ring: what it has put.
     own: P::AtomicU64,
     /// A range of any ring: what it has stolen.
     loot: P::AtomicU64,
 }
 
-impl<P: Platform> Discipline<P> for RangeStealing<P> {
+impl<P: Broadcast> Discipline<P> for RangeStealing<P> {
     const NAME: &'static str = "ours";
     type Deque = RangeDeque<P>;
 
@@ -122,7 +123,7 @@ impl<P: Platform> Discipline<P> for RangeStealing<P> {
             census: CensusTree::new(members),
             rest: Rest::new(),
             over: CachePadded::new(P::AtomicBool::new(false)),
-            wire: P::Broadcast::create_channel(),
+            wire: P::create_channel(),
             seed,
         }))
     }
@@ -145,7 +146,7 @@ impl<P: Platform> Discipline<P> for RangeStealing<P> {
     }
 }
 
-impl<P: Platform> Hands<P> {
+impl<P: Broadcast> Hands<P> {
     /// Changes `word` as `split` says: into what is claimed, and what is left. `None`: it
     /// is empty, or it changed.
     fn claim_once(
@@ -180,7 +181,7 @@ impl<P: Platform> Hands<P> {
     }
 }
 
-impl<P: Platform> RangeDeque<P> {
+impl<P: Broadcast> RangeDeque<P> {
     fn hands(&self) -> &Hands<P> {
         &self.shared.stores[self.rank].hands
     }
@@ -268,7 +269,7 @@ impl<P: Platform> RangeDeque<P> {
     }
 }
 
-impl<P: Platform> TaskDeque<P> for RangeDeque<P> {
+impl<P: Broadcast> TaskDeque<P> for RangeDeque<P> {
     fn put(&mut self, task: Task) {
         if !self.overflow.is_empty() || !self.publish(task) {
             self.overflow.push_back(task);

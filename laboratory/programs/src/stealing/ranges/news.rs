@@ -1,6 +1,6 @@
 //! What workers tell each other over the broadcast network, if there is one.
 
-use manycore_platform::{Broadcast, Filter, MatchOperation, Message, Platform};
+use manycore_chip::{Broadcast, Filter, MatchOperation, Message};
 
 /// The signature of the end, which every filter of ours passes; and, by default, that of
 /// other channels' messages.
@@ -31,9 +31,6 @@ impl Classes {
         1 << (self.first + (rank / self.ranks % self.count) as u32)
     }
 }
-
-/// The hardware's channel.
-pub(super) type Wire<P> = <<P as Platform>::Broadcast as Broadcast>::Channel;
 
 /// What a worker wants to hear.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,17 +72,17 @@ pub(super) enum Item {
 /// Messages that the filter stops cost nothing, so a worker hears only what
 /// it can use: while it has something and works, requests to its class, an eighth of all; while
 /// it has nothing, what concerns its group of 64.
-pub(super) struct News<P: Platform> {
-    wire: Wire<P>,
+pub(super) struct News<P: Broadcast> {
+    wire: P::Channel,
     rank: usize,
     /// Bits of a signature that it does not want.
     declined: u32,
 }
 
-impl<P: Platform> News<P> {
+impl<P: Broadcast> News<P> {
     /// On the core that is to hear them.
-    pub(super) fn new(wire: Wire<P>, rank: usize) -> Self {
-        P::Broadcast::open_port(wire);
+    pub(super) fn new(wire: P::Channel, rank: usize) -> Self {
+        P::open_port(wire);
         let mut news = Self {
             wire,
             rank,
@@ -103,7 +100,7 @@ impl<P: Platform> News<P> {
         };
         if self.declined != !wanted {
             self.declined = !wanted;
-            P::Broadcast::set_filter(Filter {
+            P::set_filter(Filter {
                 mask: self.declined,
                 operation: MatchOperation::Xnor,
                 signature: 0,
@@ -134,7 +131,7 @@ impl<P: Platform> News<P> {
             tag,
             data: None,
         };
-        P::Broadcast::send(self.wire, message);
+        P::send(self.wire, message);
     }
 
     pub(super) fn receive(&self) -> Option<Item> {
@@ -143,7 +140,7 @@ impl<P: Platform> News<P> {
             signature,
             tag,
             ..
-        } = P::Broadcast::receive(self.wire)?.message;
+        } = P::receive(self.wire)?.message;
         let guest = tag as usize;
         Some(match (signature, payload) {
             (OVER, _) => Item::Over,
@@ -156,10 +153,10 @@ impl<P: Platform> News<P> {
     }
 }
 
-impl<P: Platform> Drop for News<P> {
+impl<P: Broadcast> Drop for News<P> {
     /// The core's filter is everybody's again.
     fn drop(&mut self) {
-        P::Broadcast::set_filter(Filter::ALL);
-        P::Broadcast::close_port(self.wire);
+        P::set_filter(Filter::ALL);
+        P::close_port(self.wire);
     }
 }

@@ -4,7 +4,8 @@ use super::news::{Ear, Item};
 use super::range::Range;
 use super::{Hands, RangeDeque};
 use crate::stealing::Task;
-use manycore_platform::{Atomic, Ordering, Platform};
+use manycore_chip::Broadcast;
+use manycore_platform::{Atomic, Ordering};
 
 /// Deques looked at before a worker counts itself out.
 const FIRST_LOOKS: usize = 2;
@@ -17,7 +18,7 @@ const LONGEST: usize = if cfg!(test) { 4 } else { 64 };
 /// Guests that a worker with tasks invites before it goes on with its next.
 const GUESTS: u32 = 4;
 
-impl<P: Platform> RangeDeque<P> {
+impl<P: Broadcast> RangeDeque<P> {
     /// Finds a task, or that all are done.
     #[cold]
     pub(super) fn hunt(&mut self) -> Option<Task> {

@@ -15,5 +15,4 @@ mod watchdog;
 
 pub use super::arena::Stack;
 pub use cells::{Cell, Cell32, Cell64, CellBool, CellPtr, CellUsize};
-pub use messages::OpticalNetwork;
 pub use platform::{Simulated, SimulatedThread};

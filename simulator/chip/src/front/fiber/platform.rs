@@ -78,7 +78,6 @@ unsafe impl Platform for Simulated {
     type AtomicPtr<T> = CellPtr<T>;
     type Futex = Cell32;
     type Thread = SimulatedThread;
-    type Broadcast = super::messages::OpticalNetwork;
     type Stack = Stack;
 
     fn fence(order: Ordering) {

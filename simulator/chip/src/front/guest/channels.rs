@@ -1,8 +1,8 @@
 //! What a guest asks of the optical network.
 
 use super::core::Core;
+use crate::broadcast::{Delivery, Filter, Message};
 use crate::network::Channel;
-use manycore_platform::{Delivery, Filter, Message};
 use std::num::NonZeroU32;
 
 impl Core<'_> {

@@ -15,8 +15,8 @@ pub use crate::memory::{Operation, Rmw, Width};
 pub use kernel::GuestThread;
 pub use run::{Guest, State};
 
+pub use crate::broadcast::{Delivery, Filter, MatchOperation, Message};
 pub use crate::network::Channel;
-pub use manycore_platform::{Delivery, Filter, MatchOperation, Message};
 
 use crate::memory::Word;
 

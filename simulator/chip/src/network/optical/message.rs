@@ -1,4 +1,4 @@
-use manycore_platform::Message;
+use crate::broadcast::Message;
 
 use crate::network::Cycles;
 

@@ -23,7 +23,7 @@ use std::rc::Rc;
 
 pub use message::Channel;
 
-use manycore_platform::{Delivery, Filter, Message};
+use crate::broadcast::{Delivery, Filter, Message};
 use message::Flight;
 use receiver::Receiver;
 

@@ -5,8 +5,8 @@ use std::rc::Rc;
 use super::Counters;
 use super::lambda::LambdaQueues;
 use super::message::{Channel, Flight};
+use crate::broadcast::Filter;
 use crate::network::Cycles;
-use manycore_platform::Filter;
 
 /// One core's end of the network: filters, lambda queues, controller and
 /// message buffer, brought up to date when somebody asks.

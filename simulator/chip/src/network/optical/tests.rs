@@ -4,7 +4,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::*;
-use manycore_platform::MatchOperation;
+use crate::broadcast::MatchOperation;
 
 fn network(cores: u32, transport: Cycles, controller: Cycles) -> Optical {
     let config = config::Optical {

@@ -4,8 +4,8 @@ use super::{compute_until, spawn};
 use manycore_chip::config::Config;
 use manycore_chip::{Simulated, Simulation};
 use manycore_platform::Platform;
-use manycore_programs::barrier::{BarrierVisitor, with_barrier};
-use manycore_team::barrier::{Barrier, Placement};
+use manycore_programs::barrier::{Barrier, BarrierVisitor, with_barrier};
+use manycore_team::barrier::Placement;
 use std::sync::{Arc, Mutex};
 
 /// When each member arrived at and left each episode, in cycles.

@@ -1,9 +1,10 @@
 //! The receiving side of one ring.
 
+use super::filter::Filter;
+use super::message::Message;
 use super::record::{Header, WIDE, WORD};
 use super::ring::{Mark, ReadCursor, Ring};
-use crate::channel::Message;
-use manycore_platform::{Atomic, Filter, Ordering, Platform};
+use manycore_platform::{Atomic, Ordering, Platform};
 use std::collections::VecDeque;
 use std::sync::Arc;
 

@@ -11,7 +11,7 @@
 /// The default filter passes every message.
 ///
 /// ```
-/// use manycore_platform::{Filter, MatchOperation};
+/// use manycore_chip::{Filter, MatchOperation};
 ///
 /// let mine = Filter { mask: 0xff, operation: MatchOperation::Xnor, signature: 7 };
 /// assert!(mine.passes(0x107) && !mine.passes(8));
@@ -30,7 +30,7 @@ pub struct Filter {
 /// What a [`Filter`] does with two signatures.
 ///
 /// ```
-/// use manycore_platform::{Filter, MatchOperation::And};
+/// use manycore_chip::{Filter, MatchOperation::And};
 ///
 /// let either = Filter { mask: u32::MAX, operation: And, signature: 0b0110 };
 /// assert!(either.passes(0b0100) && !either.passes(0b1001));

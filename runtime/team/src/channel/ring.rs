@@ -2,7 +2,7 @@
 
 use super::bell::Bell;
 use super::record::Header;
-use crate::channel::{Settings, Slow};
+use super::settings::{Settings, Slow};
 use manycore_cores::sync::Lock;
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
-//! Channels through memory under loom, each from a state in which the interesting
+//! Whole channels under loom, each from a state in which the interesting
 //! step is near; and what must be caught. Whole channels under shuttle: `tests/channel`.
 
-use super::{Channel, Closed, Port, Settings, Slow};
+use crate::channel::{Channel, Closed, Port, Settings, Slow};
 use manycore_check::{
     Deaf, Faulty, Loom, NoFence, NoHeavyFence, Plain, Relaxed, TornAdd, caught, loom_model, team,
 };

@@ -1,6 +1,5 @@
 //! Ports of members that were dropped.
 
-use crate::channel::Port;
 use manycore_cores::sync::Lock;
 use manycore_platform::Platform;
 use std::sync::Arc;
@@ -8,33 +7,24 @@ use std::sync::Arc;
 /// Keeps the ports of members that were dropped until they are made again: what the others send
 /// meanwhile is there then. Their next message is all that can come, since they wait for this
 /// member before the one after it.
-pub struct Shelf<P: Platform> {
-    ports: Lock<P, Vec<(usize, Port<P>)>>,
+pub(super) struct Shelf<P: Platform, T: Send> {
+    ports: Lock<P, Vec<(usize, T)>>,
 }
 
-impl<P: Platform> Shelf<P> {
+impl<P: Platform, T: Send> Shelf<P, T> {
     /// An empty one.
-    pub fn new() -> Arc<Self> {
+    pub(super) fn new() -> Arc<Self> {
         Arc::new(Self {
             ports: Lock::new(vec![]),
         })
     }
 
     /// The port that the member of this rank had before.
-    ///
-    /// # Panics
-    ///
-    /// If it belongs to the hardware of another core than the caller's.
-    #[track_caller]
-    pub fn take(&self, rank: usize, is_hardware: bool) -> Option<Port<P>> {
-        let port = self.ports.with(|ports| {
+    pub(super) fn take(&self, rank: usize) -> Option<T> {
+        self.ports.with(|ports| {
             let place = ports.iter().position(|&(other, _)| other == rank)?;
             Some(ports.swap_remove(place).1)
-        })?;
-        if is_hardware {
-            assert_same_core(rank, port.number(), P::core());
-        }
-        Some(port)
+        })
     }
 }
 
@@ -48,15 +38,15 @@ pub(super) fn assert_same_core(rank: usize, before: usize, now: usize) {
 }
 
 /// A member's port; dropped, it goes to the shelf.
-pub struct Kept<P: Platform> {
+pub(super) struct Kept<P: Platform, T: Send> {
     rank: usize,
-    port: Option<Port<P>>,
-    shelf: Arc<Shelf<P>>,
+    port: Option<T>,
+    shelf: Arc<Shelf<P, T>>,
 }
 
-impl<P: Platform> Kept<P> {
+impl<P: Platform, T: Send> Kept<P, T> {
     /// The port of member `rank`, which goes to `shelf` in the end.
-    pub fn new(rank: usize, port: Port<P>, shelf: &Arc<Shelf<P>>) -> Self {
+    pub(super) fn new(rank: usize, port: T, shelf: &Arc<Shelf<P, T>>) -> Self {
         Self {
             rank,
             port: Some(port),
@@ -70,12 +60,12 @@ impl<P: Platform> Kept<P> {
     ///
     /// Never: the port is taken when this is dropped.
     #[inline]
-    pub fn port(&mut self) -> &mut Port<P> {
+    pub(super) fn port(&mut self) -> &mut T {
         self.port.as_mut().expect("taken when this is dropped")
     }
 }
 
-impl<P: Platform> Drop for Kept<P> {
+impl<P: Platform, T: Send> Drop for Kept<P, T> {
     fn drop(&mut self) {
         let port = self.port.take().expect("dropped once");
         self.shelf.ports.with(|ports| ports.push((self.rank, port)));

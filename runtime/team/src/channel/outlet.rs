@@ -1,7 +1,7 @@
 //! The sending side of a port.
 
-use super::Hub;
 use super::bell::wait_for;
+use super::hub::Hub;
 use super::record::{self, GRANULE, Header};
 use super::ring::{Mark, Ring};
 use manycore_platform::{Atomic, Ordering, Platform};

@@ -2,14 +2,14 @@ use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering, Platform};
 
 /// Members that have opened their ports: a message goes to those that are open
 /// when it is sent, so nobody sends before all are.
-pub struct Opening<P: Platform> {
+pub(super) struct Opening<P: Platform> {
     /// Members that have yet to open.
     missing: P::Futex,
 }
 
 impl<P: Platform> Opening<P> {
     /// For so many members.
-    pub fn new(members: usize) -> Self {
+    pub(super) fn new(members: usize) -> Self {
         // More members than fit are more than there are threads.
         let members = u32::try_from(members).unwrap_or(u32::MAX);
         Self {
@@ -18,7 +18,7 @@ impl<P: Platform> Opening<P> {
     }
 
     /// One has opened.
-    pub fn opened(&self) {
+    pub(super) fn opened(&self) {
         // Release: who sees 0 finds every port open.
         if self.missing.fetch_sub(1, Ordering::Release) == 1 {
             self.missing.wake(u32::MAX);
@@ -26,7 +26,7 @@ impl<P: Platform> Opening<P> {
     }
 
     /// Waits until all have.
-    pub fn wait(&self) {
+    pub(super) fn wait(&self) {
         loop {
             // Acquire pairs with `opened`; the counts between are one release
             // sequence of read-modify-writes.

@@ -1,8 +1,10 @@
+use super::Barrier;
 use super::opening::Opening;
-use super::shelf::{Kept, Shelf};
-use super::{Barrier, Placement, SenseBarrier, SenseMember};
-use crate::channel::Channel;
-use manycore_platform::Platform;
+use super::shelf::{Kept, Shelf, assert_same_core};
+use crate::channel::{Wire, WirePort};
+use manycore_chip::{Broadcast, Message};
+use manycore_team::barrier::Placement;
+use manycore_team::seam::{SenseBarrier, SenseMember};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
@@ -12,15 +14,16 @@ use std::sync::Arc;
 /// the last one.
 ///
 /// On hardware an isolated episode costs transport + log2(cores) adders + controller +
-/// check cycles, at any number of members. `ChannelBarrier` in the crate `manycore-programs`
+/// check cycles, at any number of members. [`ChannelBarrier`](super::ChannelBarrier)
 /// argues why a message of the next episode may be counted in this one.
 ///
 /// Without such hardware this is the sense-reversing barrier, which counts arrivals
 /// in one place too.
 ///
 /// ```
-/// use manycore_platform::Native;
-/// use manycore_team::barrier::{Barrier, CountedBarrier, Placement};
+/// use manycore::Native;
+/// use manycore_programs::barrier::{Barrier, CountedBarrier};
+/// use manycore_team::barrier::Placement;
 ///
 /// let barrier = CountedBarrier::<Native>::new(&Placement::flat(2));
 /// let (mut one, mut other) = (barrier.member(0), barrier.member(1));
@@ -29,42 +32,42 @@ use std::sync::Arc;
 ///     barrier.wait(&mut other);
 /// });
 /// ```
-pub struct CountedBarrier<P: Platform> {
+pub struct CountedBarrier<P: Broadcast> {
     way: CountedWay<P>,
 }
 
-enum CountedWay<P: Platform> {
+enum CountedWay<P: Broadcast> {
     Wire(CountingWire<P>),
     Memory(SenseBarrier<P>),
 }
 
-struct CountingWire<P: Platform> {
-    channel: Channel<P>,
+struct CountingWire<P: Broadcast> {
+    channel: Wire<P>,
     opening: Opening<P>,
-    shelf: Arc<Shelf<P>>,
+    shelf: Arc<Shelf<P, WirePort<P>>>,
     others: NonZeroU32,
 }
 
 /// A member of a [`CountedBarrier`].
-pub struct CountedMember<P: Platform> {
+pub struct CountedMember<P: Broadcast> {
     way: CountedMemberWay<P>,
 }
 
-enum CountedMemberWay<P: Platform> {
+enum CountedMemberWay<P: Broadcast> {
     Wire {
-        port: Kept<P>,
+        port: Kept<P, WirePort<P>>,
         /// It knows that all ports are open.
         met: bool,
     },
     Memory(SenseMember),
 }
 
-impl<P: Platform> CountedBarrier<P> {
+impl<P: Broadcast> CountedBarrier<P> {
     /// `None` if there is no such network, or nobody to hear from.
     pub(super) fn on_network(placement: &Placement) -> Option<Self> {
         let others = NonZeroU32::new(u32::try_from(placement.members() - 1).ok()?)?;
-        let channel = Channel::over();
-        channel.is_hardware().then(|| Self {
+        let channel = Wire::new()?;
+        Some(Self {
             way: CountedWay::Wire(CountingWire {
                 channel,
                 opening: Opening::new(placement.members()),
@@ -75,7 +78,7 @@ impl<P: Platform> CountedBarrier<P> {
     }
 }
 
-impl<P: Platform> Barrier<P> for CountedBarrier<P> {
+impl<P: Broadcast> Barrier<P> for CountedBarrier<P> {
     const NAME: &'static str = "counted";
     type Member = CountedMember<P>;
 
@@ -90,11 +93,17 @@ impl<P: Platform> Barrier<P> for CountedBarrier<P> {
             CountedWay::Wire(wire) => {
                 let members = wire.others.get() as usize + 1;
                 assert!(rank < members, "rank {rank} of {members}");
-                let port = wire.shelf.take(rank, true).unwrap_or_else(|| {
-                    let port = wire.channel.open_counting(wire.others);
-                    wire.opening.opened();
-                    port
-                });
+                let port = match wire.shelf.take(rank) {
+                    Some(port) => {
+                        assert_same_core(rank, port.core(), P::core());
+                        port
+                    }
+                    None => {
+                        let port = wire.channel.open(Some(wire.others));
+                        wire.opening.opened();
+                        port
+                    }
+                };
                 let port = Kept::new(rank, port, &wire.shelf);
                 CountedMemberWay::Wire { port, met: false }
             }
@@ -111,7 +120,7 @@ impl<P: Platform> Barrier<P> for CountedBarrier<P> {
                     wire.opening.wait();
                 }
                 let port = port.port();
-                port.send(0);
+                port.send(Message::default());
                 port.receive().expect("the barrier has the channel");
             }
             (CountedWay::Memory(barrier), CountedMemberWay::Memory(member)) => barrier.wait(member),

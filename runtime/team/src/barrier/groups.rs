@@ -1,4 +1,4 @@
-use crate::barrier::Placement;
+use super::placement::Placement;
 
 /// Up to here arrivals are cheaper counted on one line near all of a core group than
 /// told apart: on the simulated Westmere-EX one line for ten cores beats two.
@@ -11,26 +11,12 @@ const PART: usize = 8;
 pub(super) struct Groups {
     group: Vec<usize>,
     size: Vec<usize>,
-    /// The first rank of each.
-    leader: Vec<usize>,
 }
 
 impl Groups {
-    /// For a broadcast network: the placement's groups; or consecutive ranks in groups of
-    /// about sqrt(N), if it has one or N.
-    pub(super) fn on_network(placement: &Placement) -> Self {
-        let members = placement.members();
-        if (2..members).contains(&placement.groups()) {
-            return Self::by(members, |rank| placement.group(rank));
-        }
-        // As many groups as members in one, or a few more.
-        let size = members.isqrt();
-        Self::by(members, |rank| rank / size)
-    }
-
-    /// For memory: the placement's groups, large ones in parts; or everybody alone, if
+    /// The placement's groups, large ones in parts; or everybody alone, if
     /// all are in one, because what is told apart has no line that all must write.
-    pub(super) fn in_memory(placement: &Placement) -> Self {
+    pub(super) fn new(placement: &Placement) -> Self {
         let members = placement.members();
         if placement.groups() == 1 {
             return Self::by(members, |rank| rank);
@@ -59,16 +45,11 @@ impl Groups {
     fn by(members: usize, group: impl FnMut(usize) -> usize) -> Self {
         let group: Vec<_> = (0..members).map(group).collect();
         let groups = 1 + group.iter().copied().max().unwrap_or(0);
-        let (mut size, mut leader) = (vec![0; groups], vec![0; groups]);
-        for (rank, &group) in group.iter().enumerate().rev() {
+        let mut size = vec![0; groups];
+        for &group in &group {
             size[group] += 1;
-            leader[group] = rank;
         }
-        Self {
-            group,
-            size,
-            leader,
-        }
+        Self { group, size }
     }
 
     pub(super) fn members(&self) -> usize {
@@ -77,10 +58,6 @@ impl Groups {
 
     pub(super) fn group(&self, rank: usize) -> usize {
         self.group[rank]
-    }
-
-    pub(super) fn leads(&self, rank: usize) -> bool {
-        self.leader[self.group[rank]] == rank
     }
 
     /// How many are in each.
@@ -95,28 +72,13 @@ mod tests {
 
     #[test]
     fn as_placed() {
-        let given = Placement::grouped(vec![1, 0, 1, 2, 1]);
-        for groups in [Groups::on_network(&given), Groups::in_memory(&given)] {
-            assert_eq!(groups.size, [1, 3, 1]);
-            let leaders: Vec<_> = (0..5).filter(|&rank| groups.leads(rank)).collect();
-            assert_eq!(leaders, [0, 1, 3]);
-        }
+        let groups = Groups::new(&Placement::grouped(vec![1, 0, 1, 2, 1]));
+        assert_eq!(groups.size, [1, 3, 1]);
     }
 
     #[test]
-    fn by_the_square_root_on_a_network() {
-        let sizes = |placement| Groups::on_network(&placement).size;
-        assert_eq!(sizes(Placement::flat(1)), [1]);
-        assert_eq!(sizes(Placement::flat(2)), [1, 1]);
-        assert_eq!(sizes(Placement::flat(8)), [2, 2, 2, 2]);
-        assert_eq!(sizes(Placement::flat(11)), [3, 3, 3, 2]);
-        assert_eq!(sizes(Placement::flat(1024)), [32; 32]);
-        assert_eq!(sizes(Placement::grouped((0..64).collect())), [8; 8]);
-    }
-
-    #[test]
-    fn alone_or_in_parts_in_memory() {
-        let sizes = |placement| Groups::in_memory(&placement).size;
+    fn alone_or_in_parts() {
+        let sizes = |placement| Groups::new(&placement).size;
         assert_eq!(sizes(Placement::flat(1)), [1]);
         assert_eq!(sizes(Placement::flat(8)), [1; 8]);
         let dies = (0..64).map(|rank| rank / 32).collect();

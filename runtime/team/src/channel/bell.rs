@@ -2,6 +2,11 @@
 //! sleepers.
 
 use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering, Platform};
+use std::time::Duration;
+
+/// How long a thread spins before it sleeps: about what falling asleep and being woken
+/// costs.
+const SPIN: Duration = Duration::from_micros(20);
 
 /// Set while somebody may be asleep.
 const AWAITED: u32 = 1;
@@ -77,7 +82,7 @@ impl<P: Platform> Bell<P> {
 /// Waits for what `look` finds: spinning for a while, then asleep.
 pub(super) fn wait_for<P: Platform, T>(bell: &Bell<P>, mut look: impl FnMut() -> Option<T>) -> T {
     loop {
-        let until = P::now() + P::duration_to_ticks(super::SPIN);
+        let until = P::now() + P::duration_to_ticks(SPIN);
         loop {
             if let Some(found) = look() {
                 return found;

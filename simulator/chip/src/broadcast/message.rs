@@ -4,7 +4,7 @@ use std::sync::Arc;
 /// channel and the wavelength are the network's business).
 ///
 /// ```
-/// use manycore_platform::Message;
+/// use manycore_chip::Message;
 ///
 /// let arrived = Message { payload: 3, ..Message::default() };
 /// assert!(arrived.data.is_none());
@@ -24,7 +24,7 @@ pub struct Message {
 /// A message and the wavelength on which it came.
 ///
 /// ```
-/// use manycore_platform::{Delivery, Message};
+/// use manycore_chip::{Delivery, Message};
 ///
 /// let delivery = Delivery { sender: 5, message: Message::default() };
 /// assert_eq!(delivery.message.payload, 0);

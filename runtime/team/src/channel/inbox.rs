@@ -1,11 +1,11 @@
 //! The receiving side of a port.
 
-use super::Hub;
 use super::bell::wait_for;
+use super::filter::Filter;
+use super::hub::Hub;
+use super::message::{Closed, Message};
 use super::tap::{Look, Tap};
-use crate::channel::{Closed, Message};
-use manycore_platform::{Filter, Platform};
-use std::num::NonZeroU32;
+use manycore_platform::Platform;
 
 /// What a port needs to receive: one tap a sender that it has noticed.
 pub(super) struct Inbox<P: Platform> {
@@ -15,30 +15,15 @@ pub(super) struct Inbox<P: Platform> {
     /// [`Hub::version`] when the taps were looked after.
     pub(super) version: u32,
     filter: Filter,
-    counter: Option<Counter>,
-}
-
-/// Passes on one message in so many.
-struct Counter {
-    every: NonZeroU32,
-    count: u32,
-}
-
-impl Counter {
-    fn completes(&mut self) -> bool {
-        self.count = (self.count + 1) % self.every;
-        self.count == 0
-    }
 }
 
 impl<P: Platform> Inbox<P> {
-    pub(super) fn new(every: Option<NonZeroU32>) -> Self {
+    pub(super) fn new() -> Self {
         Self {
             taps: Vec::new(),
             turn: 0,
             version: 0,
             filter: Filter::ALL,
-            counter: every.map(|every| Counter { every, count: 0 }),
         }
     }
 
@@ -64,9 +49,6 @@ impl<P: Platform> Inbox<P> {
     /// Takes the next word of the sender whose turn it is.
     #[inline(always)]
     fn take_word(&mut self, hub: &Hub<P>, port: usize) -> Option<Message> {
-        if self.counter.is_some() {
-            return None;
-        }
         let tap = self.taps.get_mut(self.turn)?;
         let told = tap.published();
         let message = tap.take_word(self.filter)?;
@@ -100,11 +82,7 @@ impl<P: Platform> Inbox<P> {
                     if tap.published() != told {
                         self.pass_turn(hub, port);
                     }
-                    let counter = self.counter.as_mut();
-                    if counter.is_none_or(Counter::completes) {
-                        return Some(message);
-                    }
-                    silent = 0;
+                    return Some(message);
                 }
                 Look::Other => silent = 0,
                 Look::Nothing => {

@@ -1,0 +1,102 @@
+//! Virtual channels: every core broadcasts, and every core that has a port of the channel
+//! receives (Park 2013, section 3.2 and table 4.2).
+//!
+//! On a machine with a broadcast network ([`Broadcast`]) a channel is a number that the hardware
+//! puts on messages. Elsewhere it is `manycore-team`'s channel, which goes through
+//! memory. `README.md` argues that nothing is lost.
+
+mod port;
+mod wire;
+
+pub use manycore_team::channel::{Closed, Filter, Message, Settings, Slow};
+pub use port::Port;
+pub(crate) use wire::{Wire, WirePort};
+
+use manycore_chip::Broadcast;
+use manycore_team::channel as memory;
+use std::fmt;
+use std::num::NonZeroU32;
+
+/// A virtual channel. Clones are handles of the same one; it ends with the last of
+/// them and of its ports.
+///
+/// ```
+/// use manycore::Native;
+/// use manycore_programs::channel::Channel;
+///
+/// let channel = Channel::<Native>::over();
+/// assert!(!channel.is_hardware(), "no such hardware in this machine");
+/// let (mut one, mut other) = (channel.open(), channel.open());
+/// one.send(7);
+/// assert_eq!(other.receive().unwrap().payload, 7);
+/// assert!(one.try_receive().is_none(), "nobody hears itself");
+/// ```
+pub struct Channel<P: Broadcast> {
+    medium: Medium<P>,
+}
+
+enum Medium<P: Broadcast> {
+    Wire(Wire<P>),
+    Memory(memory::Channel<P>),
+}
+
+impl<P: Broadcast> Channel<P> {
+    /// A new channel, whose senders wait for slow receivers.
+    pub fn over() -> Self {
+        Self::over_with(Settings::default())
+    }
+
+    /// The same, with settings. Hardware keeps all messages, whatever the settings say.
+    pub fn over_with(settings: Settings) -> Self {
+        let medium = match Wire::new() {
+            Some(wire) => Medium::Wire(wire),
+            None => Medium::Memory(memory::Channel::over_with(settings)),
+        };
+        Self { medium }
+    }
+
+    /// Whether messages travel over a broadcast network.
+    pub fn is_hardware(&self) -> bool {
+        matches!(self.medium, Medium::Wire(_))
+    }
+
+    /// A port of this channel, which hears all that passes its filter; at first
+    /// the filter lets everything pass.
+    ///
+    /// On hardware it is the port of the core on which the caller runs, who must be
+    /// bound to it, and use and drop it there. A core has one port of a channel: opened again it
+    /// is the same, and closed with the first of its handles.
+    pub fn open(&self) -> Port<P> {
+        match &self.medium {
+            Medium::Wire(wire) => Port::on_wire(wire.open(None)),
+            Medium::Memory(channel) => Port::in_memory(channel.open()),
+        }
+    }
+
+    /// A port that counts: of the messages that pass the filter only every `every`-th is received.
+    /// `None` through memory.
+    pub fn open_counting(&self, every: NonZeroU32) -> Option<Port<P>> {
+        match &self.medium {
+            Medium::Wire(wire) => Some(Port::on_wire(wire.open(Some(every)))),
+            Medium::Memory(_) => None,
+        }
+    }
+}
+
+impl<P: Broadcast> Clone for Channel<P> {
+    fn clone(&self) -> Self {
+        let medium = match &self.medium {
+            Medium::Wire(wire) => Medium::Wire(wire.clone()),
+            Medium::Memory(channel) => Medium::Memory(channel.clone()),
+        };
+        Self { medium }
+    }
+}
+
+impl<P: Broadcast> fmt::Debug for Channel<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Channel")
+            .field("hardware", &self.is_hardware())
+            .finish()
+    }
+}

@@ -1,0 +1,22 @@
+//! The model checkers' platforms have no broadcast network.
+
+use manycore_chip::Broadcast;
+use manycore_platform::{Platform, forward};
+use std::convert::Infallible;
+use std::marker::PhantomData;
+
+/// The platform `P`, for what asks whether there is a network.
+pub(crate) struct Wireless<P>(PhantomData<P>);
+
+// SAFETY: all is `P`'s, which keeps the promises.
+unsafe impl<P: Platform> Platform for Wireless<P> {
+    forward!(P: cells fences threads slot rest);
+}
+
+impl<P: Platform> Broadcast for Wireless<P> {
+    type Channel = Infallible;
+}
+
+pub(crate) type Loom = Wireless<manycore_check::Loom>;
+pub(crate) type Shuttle = Wireless<manycore_check::Shuttle>;
+pub(crate) type Faulty<P, F> = Wireless<manycore_check::Faulty<P, F>>;

@@ -1,0 +1,123 @@
+/// Implements methods and types of [`Platform`](crate::Platform) by those of another platform:
+/// for a crate that wraps one. It stands in the `impl`, and takes the other platform and what is
+/// to be forwarded:
+///
+/// | word | what |
+/// |---|---|
+/// | `cells` | the atomic types, [`Futex`](crate::Platform::Futex) and [`spin_while`](crate::Platform::spin_while) |
+/// | `fences` | the four fences, [`has_light_fences`](crate::Platform::has_light_fences) and [`fence_after_rmw`](crate::Platform::fence_after_rmw) |
+/// | `threads` | [`Thread`](crate::Platform::Thread), [`spawn`](crate::Platform::spawn) and [`join`](crate::Platform::join) |
+/// | `slot` | [`slot`](crate::Platform::slot) and [`set_slot`](crate::Platform::set_slot) |
+/// | `announcements` | [`compute`](crate::Platform::compute), [`read`](crate::Platform::read), [`write`](crate::Platform::write) and [`name`](crate::Platform::name) |
+/// | `rest` | everything else: the clock, the core, stacks, forks, and the hints |
+///
+/// The macro forwards each method, but the `impl` is unsafe all the same: its writer says that
+/// what is not forwarded keeps the promises too.
+///
+/// ```
+/// use manycore_platform::{Native, Platform, forward};
+/// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+///
+/// static INSTRUCTIONS: AtomicU64 = AtomicU64::new(0);
+///
+/// /// Counts what programs announce.
+/// struct Counting;
+///
+/// // SAFETY: all that memory depends on is `Native`'s.
+/// unsafe impl Platform for Counting {
+///     forward!(Native: cells fences threads slot rest);
+///
+///     fn compute(instructions: u64) {
+///         INSTRUCTIONS.fetch_add(instructions, Relaxed);
+///     }
+/// }
+///
+/// Counting::compute(12);
+/// assert_eq!(INSTRUCTIONS.load(Relaxed), 12);
+/// ```
+#[macro_export]
+macro_rules! forward {
+    ($platform:ty: $($what:ident)*) => {
+        $($crate::forward!(@$what $platform);)*
+    };
+    (@cells $platform:ty) => {
+        type AtomicU32 = <$platform as $crate::Platform>::AtomicU32;
+        type AtomicU64 = <$platform as $crate::Platform>::AtomicU64;
+        type AtomicUsize = <$platform as $crate::Platform>::AtomicUsize;
+        type AtomicBool = <$platform as $crate::Platform>::AtomicBool;
+        type AtomicPtr<T> = <$platform as $crate::Platform>::AtomicPtr<T>;
+        type Futex = <$platform as $crate::Platform>::Futex;
+        $crate::forward! { @methods $platform:
+            fn spin_while(word: &Self::Futex, value: u32, until: u64) -> u32;
+        }
+    };
+    (@fences $platform:ty) => {
+        $crate::forward! { @methods $platform:
+            fn fence(order: $crate::Ordering);
+            fn fence_after_rmw();
+            fn light_fence();
+            fn has_light_fences() -> bool;
+            fn untested_light_fence();
+            fn heavy_fence();
+        }
+    };
+    (@threads $platform:ty) => {
+        type Thread = <$platform as $crate::Platform>::Thread;
+        $crate::forward! { @methods $platform:
+            fn spawn(
+                spec: $crate::ThreadSpec,
+                body: ::std::boxed::Box<dyn FnOnce() + Send>,
+            ) -> ::std::io::Result<Self::Thread>;
+            fn join(thread: Self::Thread);
+        }
+    };
+    (@slot $platform:ty) => {
+        $crate::forward! { @methods $platform:
+            fn slot() -> *const ();
+        }
+
+        #[inline(always)]
+        unsafe fn set_slot(value: *const ()) {
+            // SAFETY: the caller's promise.
+            unsafe { <$platform as $crate::Platform>::set_slot(value) };
+        }
+    };
+    (@announcements $platform:ty) => {
+        $crate::forward! { @methods $platform:
+            fn compute(instructions: u64);
+            fn read<T>(data: &[T]);
+            fn write<T>(data: &mut [T]);
+        }
+
+        #[inline(always)]
+        fn name<T: ?Sized>(object: &T, name: &'static str) {
+            <$platform as $crate::Platform>::name(object, name);
+        }
+    };
+    (@rest $platform:ty) => {
+        type Stack = <$platform as $crate::Platform>::Stack;
+        $crate::forward! { @methods $platform:
+            fn relax();
+            fn prefetch(address: *const ());
+            fn prefetch_write(address: *const ());
+            fn yield_now();
+            fn now() -> u64;
+            fn ticks_per_ns() -> f64;
+            fn core() -> usize;
+            fn leave_core(core: usize);
+            fn forks() -> u32;
+            fn watch_forks() -> ::std::io::Result<()>;
+            fn stack(bytes: usize) -> ::std::io::Result<Self::Stack>;
+        }
+    };
+    (@methods $platform:ty: $(
+        fn $name:ident $(<$T:ident>)? ($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)?;
+    )*) => {
+        $(
+            #[inline(always)]
+            fn $name $(<$T>)? ($($argument: $type),*) $(-> $result)? {
+                <$platform as $crate::Platform>::$name($($argument),*)
+            }
+        )*
+    };
+}

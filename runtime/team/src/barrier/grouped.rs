@@ -1,0 +1,86 @@
+use super::exchange::Exchange;
+use super::groups::Groups;
+use super::node::Node;
+use super::placement::Placement;
+use super::waiting::Waiting;
+use manycore_platform::Platform;
+
+/// Two levels: members meet in their core group, and the groups meet for them.
+///
+/// The members of a group count themselves off on one line, which their
+/// shared cache keeps near; the last one goes on to an exchange between the groups, in
+/// ceil(log2 groups) rounds, and then lets its own group go with one more line.
+/// Members of one core group all exchange with each other, without a count; with two
+/// of them that makes one store and one load an episode. Core groups of more than 16
+/// are taken in parts.
+///
+/// ```
+/// use manycore_platform::Native;
+/// use manycore_team::barrier::Placement;
+/// use manycore_team::seam::GroupedBarrier;
+///
+/// let barrier = GroupedBarrier::<Native>::new(&Placement::grouped(vec![0, 1]));
+/// let (mut one, mut other) = (barrier.member(0), barrier.member(1));
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| barrier.wait(&mut one));
+///     barrier.wait(&mut other);
+/// });
+/// ```
+pub struct GroupedBarrier<P: Platform> {
+    groups: Groups,
+    nodes: Box<[Node<P>]>,
+    exchange: Exchange<P>,
+    waiting: Waiting<P>,
+}
+
+/// A member of a [`GroupedBarrier`].
+#[derive(Debug)]
+pub struct GroupedMember {
+    group: usize,
+    episode: u32,
+}
+
+impl<P: Platform> GroupedBarrier<P> {
+    /// A barrier for the ranks of `placement`.
+    pub fn new(placement: &Placement) -> Self {
+        let groups = Groups::new(placement);
+        let sizes = groups.sizes();
+        Self {
+            nodes: sizes.iter().map(|&size| Node::new(size)).collect(),
+            exchange: Exchange::new(sizes.len()),
+            waiting: Waiting::new(placement),
+            groups,
+        }
+    }
+
+    /// The member of that rank.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such rank.
+    pub fn member(&self, rank: usize) -> GroupedMember {
+        let members = self.groups.members();
+        assert!(rank < members, "rank {rank} of {members}");
+        let group = self.groups.group(rank);
+        // The last episode that a member of the group has been in, who is in none.
+        let of_several = self.nodes[group].released();
+        let episode = of_several.unwrap_or_else(|| self.exchange.told(group));
+        GroupedMember { group, episode }
+    }
+
+    /// Waits until all members have arrived at this episode.
+    #[inline]
+    pub fn wait(&self, member: &mut GroupedMember) {
+        member.episode = member.episode.wrapping_add(1);
+        let GroupedMember { group, episode } = *member;
+        let node = &self.nodes[group];
+        if node.is_last() {
+            // Whoever it is this time: what the exchange knows of a group is in its
+            // words, and the node hands them on from one to the next.
+            self.exchange.meet(&self.waiting, group, episode);
+            node.release(&self.waiting, episode);
+        } else {
+            node.wait(&self.waiting, episode);
+        }
+    }
+}

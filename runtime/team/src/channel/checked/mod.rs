@@ -1,0 +1,4 @@
+//! Channels and their bell under loom.
+
+mod bell;
+mod whole;

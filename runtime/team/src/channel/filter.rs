@@ -1,0 +1,45 @@
+/// What a port hears, by signatures: the bits of the mask that a message's signature has must be
+/// this filter's signature.
+///
+/// The default filter passes every message.
+///
+/// ```
+/// use manycore_team::channel::Filter;
+///
+/// let mine = Filter { mask: 0xff, signature: 7 };
+/// assert!(mine.passes(0x107) && !mine.passes(8));
+/// assert!(Filter::default().passes(8) && !Filter::NONE.passes(8));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Filter {
+    /// Bits of the message's signature that count.
+    pub mask: u32,
+    /// What they must be.
+    pub signature: u32,
+}
+
+impl Filter {
+    /// Passes every message.
+    pub const ALL: Self = Self {
+        mask: 0,
+        signature: 0,
+    };
+
+    /// Passes no message.
+    pub const NONE: Self = Self {
+        mask: 0,
+        signature: 1,
+    };
+
+    /// Whether a message of this signature passes.
+    #[inline]
+    pub fn passes(self, signature: u32) -> bool {
+        signature & self.mask == self.signature
+    }
+}
+
+impl Default for Filter {
+    fn default() -> Self {
+        Self::ALL
+    }
+}

@@ -1,0 +1,12 @@
+//! What other crates of manycore's repository build on: the parts of which barriers are made, and
+//! how ranks are divided. It is no stable interface.
+
+pub use crate::barrier::chosen::{ChosenBarrier, ChosenMember};
+pub use crate::barrier::exchange::Exchange;
+pub use crate::barrier::grouped::{GroupedBarrier, GroupedMember};
+pub use crate::barrier::node::Node;
+pub use crate::barrier::sense::{SenseBarrier, SenseMember};
+pub use crate::barrier::waiting::Waiting;
+pub use crate::channel::ends::{Ends, HANDLE, PORT};
+pub use crate::team::plan::{Cut, even};
+pub use crate::team::planner::{Division, Planner, Plans, Schedule};

@@ -1,0 +1,109 @@
+//! Hardware that broadcasts, from code that is generic over a platform.
+
+mod filter;
+mod message;
+
+pub use filter::{Filter, MatchOperation};
+pub use message::{Delivery, Message};
+
+use manycore_platform::{Native, Platform};
+use std::convert::Infallible;
+use std::fmt::Debug;
+use std::num::NonZeroU32;
+
+/// A platform whose machines may have an on-chip broadcast network.
+///
+/// This is the hardware under virtual channels (Park 2013, sections 3.1 and
+/// 4.1): ports and filters belong to the *core* on which the caller runs, so
+/// threads that use them must be bound to cores. Messages of one sender arrive in the
+/// order of sending, and are kept until they are taken.
+///
+/// A machine may lack it though its platform could have it: then
+/// [`create_channel`](Self::create_channel) says so.
+///
+/// ```
+/// use manycore_chip::{Broadcast, Message, Simulated, Simulation, config::Config};
+/// use manycore_platform::{Platform, ThreadSpec};
+///
+/// let machine = Config::preset("atac-64")?;
+/// let run = Simulation::new(&machine).run(|| {
+///     let channel = Simulated::create_channel().expect("the preset has the network");
+///     Simulated::open_port(channel);
+///     let spec = ThreadSpec { cpus: vec![9], ..ThreadSpec::default() };
+///     let send = move || Simulated::send(channel, Message { payload: 7, ..Message::default() });
+///     let sender = Simulated::spawn(spec, Box::new(send)).expect("the core exists");
+///     let delivery = Simulated::wait_and_receive(channel);
+///     Simulated::join(sender);
+///     (delivery.sender, delivery.message.payload)
+/// })?;
+/// assert_eq!(run.value, (9, 7));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// The provided methods are those of a platform without such a network. It has no channel, which
+/// its type [`Channel`](Self::Channel) says, [`Infallible`]: so nothing can call them, and the
+/// compiler removes what handles a channel.
+///
+/// ```
+/// use manycore_chip::Broadcast;
+/// use manycore_platform::Native;
+///
+/// // No such network on this host.
+/// assert!(Native::create_channel().is_none());
+/// ```
+pub trait Broadcast: Platform {
+    /// A number that the hardware puts on messages.
+    type Channel: Copy + Debug + Send + Sync + 'static;
+
+    /// A channel that nobody has; `None` if the machine has no such network.
+    #[inline(always)]
+    fn create_channel() -> Option<Self::Channel> {
+        None
+    }
+
+    /// Subscribes this core to `channel`; again changes nothing.
+    fn open_port(_channel: Self::Channel) {
+        no_network();
+    }
+
+    /// Subscribes this core to the count of messages: its network interface
+    /// counts what passes the filter, and delivers every `every`-th message
+    /// alone. Changes a port that is open, and begins to count anew.
+    fn open_counting_port(_channel: Self::Channel, _every: NonZeroU32) {
+        no_network();
+    }
+
+    /// Unsubscribes this core; messages it has not taken are gone.
+    fn close_port(_channel: Self::Channel) {
+        no_network();
+    }
+
+    /// Sets this core's filter, for all its channels.
+    fn set_filter(_filter: Filter) {
+        no_network();
+    }
+
+    /// Broadcasts to all other cores with a port of `channel`; the sender needs none.
+    fn send(_channel: Self::Channel, _message: Message) {
+        no_network();
+    }
+
+    /// Takes the channel's oldest message from this core's message buffer, if
+    /// there is one.
+    fn receive(_channel: Self::Channel) -> Option<Delivery> {
+        no_network()
+    }
+
+    /// The same, waiting for one.
+    fn wait_and_receive(_channel: Self::Channel) -> Delivery {
+        no_network()
+    }
+}
+
+fn no_network() -> ! {
+    unreachable!("there is no channel without a network")
+}
+
+impl Broadcast for Native {
+    type Channel = Infallible;
+}
