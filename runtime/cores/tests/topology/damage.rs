@@ -13,7 +13,6 @@ fn no_files_at_all() {
         machine.usable().len(),
         std::thread::available_parallelism().unwrap().get()
     );
-    assert!(machine.to_string().contains("does not describe them"));
 }
 
 #[test]
@@ -77,7 +76,6 @@ fn garbage_in_every_file() {
         let machine = fixture.topology();
         assert_eq!(machine.usable().len(), 8);
         assert_eq!(machine.quota(), None);
-        let _ = machine.to_string();
         fixture.write("sys/devices/system/cpu/online", bytes);
         assert!(!fixture.topology().usable().is_empty());
     }
@@ -127,6 +125,5 @@ proptest! {
         let machine = Topology::from_root(fixture.root());
         prop_assert!(!machine.usable().is_empty());
         prop_assert_eq!(machine.compact_order().len(), machine.usable().len());
-        let _ = machine.to_string();
     }
 }
