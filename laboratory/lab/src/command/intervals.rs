@@ -2,7 +2,7 @@
 //! number that the seed moves, and the interval that holds the true mean in 95 of 100 sweeps.
 
 use anyhow::ensure;
-use std::f64::consts::{FRAC_2_PI, FRAC_PI_2};
+use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// How sure the interval is.
 const CONFIDENCE: f64 = 0.95;
@@ -120,7 +120,7 @@ fn interval(samples: &[f64]) -> [String; 3] {
         1 => return [mean.to_string(), String::new(), String::new()],
         _ => {
             let deviation = (squares.sum::<f64>() / (count - 1.0)).sqrt();
-            quantile(samples.len() - 1) * deviation / count.sqrt()
+            quantile(count - 1.0) * deviation / count.sqrt()
         }
     };
     if half == 0.0 {
@@ -132,40 +132,9 @@ fn interval(samples: &[f64]) -> [String; 3] {
 
 /// Student's t that a sample of this many degrees of freedom passes on either side with the rest of
 /// [`CONFIDENCE`].
-fn quantile(freedom: usize) -> f64 {
-    // The distribution is elementary in the angle with the tangent t / sqrt(freedom), and grows
-    // with this angle.
-    let (mut low, mut high) = (0.0, FRAC_PI_2);
-    for _ in 0..64 {
-        let middle = (low + high) / 2.0;
-        match within(middle, freedom) < CONFIDENCE {
-            true => low = middle,
-            false => high = middle,
-        }
-    }
-    low.tan() * (freedom as f64).sqrt()
-}
-
-/// The probability of at most t on either side (Abramowitz and Stegun 26.7.3 and 26.7.4).
-fn within(angle: f64, freedom: usize) -> f64 {
-    let (sine, cosine) = angle.sin_cos();
-    // 1 + 1/2 cos^2 + (1 3)/(2 4) cos^4 + ... for even degrees of freedom; 1 + 2/3 cos^2 + ... for
-    // odd ones.
-    let odd = freedom % 2;
-    let (mut term, mut sum) = (1.0, 0.0);
-    for k in 1..=freedom / 2 {
-        sum += term;
-        let k = k as f64;
-        let (above, below) = match odd {
-            1 => (2.0 * k, 2.0 * k + 1.0),
-            _ => (2.0 * k - 1.0, 2.0 * k),
-        };
-        term *= above / below * cosine.powi(2);
-    }
-    match odd {
-        1 => FRAC_2_PI * (angle + sine * cosine * sum),
-        _ => sine * sum,
-    }
+fn quantile(freedom: f64) -> f64 {
+    let student = StudentsT::new(0.0, 1.0, freedom).expect("at least one degree of freedom");
+    student.inverse_cdf(0.5 + CONFIDENCE / 2.0)
 }
 
 #[cfg(test)]
@@ -175,7 +144,7 @@ mod tests {
     #[test]
     fn quantiles_are_those_of_tables() {
         // Any table of Student's distribution, two-sided, 95%.
-        for (freedom, t) in [(1, 12.706), (2, 4.303), (9, 2.262), (30, 2.042)] {
+        for (freedom, t) in [(1.0, 12.706), (2.0, 4.303), (9.0, 2.262), (30.0, 2.042)] {
             assert!((quantile(freedom) - t).abs() < 0.001, "{freedom}");
         }
     }
