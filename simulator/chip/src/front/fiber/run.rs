@@ -5,7 +5,7 @@ use super::body::Fiber;
 use super::context::Entered;
 use super::watchdog::Watch;
 use super::{overflow, stacks};
-use crate::engine::SimulationError;
+use crate::engine::{Engine, SimulationError};
 use crate::front::simulation::{Run, Simulation, drive};
 use crate::memory::AddressMap;
 use std::any::Any;
@@ -41,16 +41,7 @@ impl Simulation {
         engine.start(Box::new(Fiber::new(arena.stack().map_err(host)?, main)));
         // SAFETY: the arena lives until this function returns, and null is set before.
         unsafe { stacks::take_from(&raw const arena) };
-        let mut watch = Watch::new(&engine);
-        let ended = drive(&mut engine, |engine, core, thread, body| {
-            watch.resumes(thread, &engine.threads);
-            let engine = ptr::from_mut(engine);
-            // SAFETY: `drive` lends the engine, which stays in place, and leaves it to
-            // the coroutine until this closure returns; the guard is dropped by then.
-            let _context = unsafe { Entered::new(engine, core) };
-            let _memory = arena::enter(&arena);
-            body.resume(engine, core)
-        });
+        let ended = drive_fibers(&mut engine, &arena);
         for thread in &mut engine.threads {
             if let Some(body) = thread.body.take() {
                 body.abandon();
@@ -75,4 +66,19 @@ impl Simulation {
             )),
         }
     }
+}
+
+/// Takes step after step until the main thread ends; when it did.
+// Not generic, as `run` is: what it calls once a step becomes part of it.
+fn drive_fibers(engine: &mut Engine, arena: &Arena) -> Result<u64, SimulationError> {
+    let mut watch = Watch::new(engine);
+    drive(engine, |engine, core, thread, body| {
+        watch.resumes(thread, &engine.threads);
+        let engine = ptr::from_mut(engine);
+        // SAFETY: `drive` lends the engine, which stays in place, and leaves it to
+        // the coroutine until this closure returns; the guard is dropped by then.
+        let _context = unsafe { Entered::new(engine, core) };
+        let _memory = arena::enter(arena);
+        body.resume(engine, core)
+    })
 }
