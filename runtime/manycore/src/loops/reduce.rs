@@ -21,7 +21,7 @@ unsafe impl<R: Send> Sync for Stretches<R> {}
 const DETERMINISTIC_BLOCKS: usize = 1024;
 
 impl<P: Platform> Loop<'_, P> {
-    /// As [`Pool::map_reduce`].
+    /// As [`Pool::map_reduce`](crate::Pool::map_reduce).
     pub fn map_reduce<R: Send>(
         &self,
         range: Range<usize>,
@@ -85,7 +85,7 @@ impl<P: Platform> Loop<'_, P> {
             .collect()
     }
 
-    /// As [`Pool::map_reduce_deterministic`].
+    /// As [`Pool::map_reduce_deterministic`](crate::Pool::map_reduce_deterministic).
     pub fn map_reduce_deterministic<R: Send>(
         &self,
         range: Range<usize>,

@@ -15,7 +15,7 @@ const MIN_BLOCK: usize = 2048;
 const MAX_BLOCKS: usize = 512;
 
 impl<P: Platform> Loop<'_, P> {
-    /// As [`Pool::inclusive_scan`].
+    /// As [`Pool::inclusive_scan`](crate::Pool::inclusive_scan).
     pub fn inclusive_scan<T: Clone + Send + Sync>(
         &self,
         items: &mut [T],
@@ -35,7 +35,11 @@ impl<P: Platform> Loop<'_, P> {
         });
     }
 
-    /// As [`Pool::exclusive_scan`].
+    /// As [`Pool::exclusive_scan`](crate::Pool::exclusive_scan).
+    ///
+    /// # Panics
+    ///
+    /// As that.
     pub fn exclusive_scan<T: Clone + Send + Sync>(
         &self,
         items: &mut [T],

@@ -94,144 +94,50 @@ pub(crate) fn registry_here<R>(call: impl FnOnce(&Registry<Native>) -> R) -> R {
     })
 }
 
-/// The threads of the pool that this thread is part of, or else of the
-/// [global one](Pool::global): as [`Pool::threads`].
-///
-/// # Panics
-///
-/// As [`Pool::global`].
-///
-/// ```
-/// let pool = manycore::Pool::builder().threads(3).build()?;
-/// assert_eq!(pool.install(manycore::current_num_threads), 3);
-/// assert_eq!(manycore::current_num_threads(), manycore::Pool::global().threads());
-/// # Ok::<(), manycore::BuildError>(())
-/// ```
-pub fn current_num_threads() -> usize {
-    registry_here(|registry| registry.shared().threads())
+/// Functions that call the registry that this thread is part of, or the global one.
+macro_rules! here {
+    ($(
+        $name:ident[$($generics:tt)*]($($argument:ident: $type:ty),*) $(-> $result:ty)?, as $pool:ident:
+        $call:expr;
+    )*) => {$(
+        #[doc = concat!("[`Pool::", stringify!($pool), "`] in the pool that this thread is part of,")]
+        /// or else in the [global one](Pool::global).
+        ///
+        /// # Panics
+        ///
+        /// As that, and as [`Pool::global`].
+        pub fn $name<$($generics)*>($($argument: $type),*) $(-> $result)? {
+            registry_here($call)
+        }
+    )*};
 }
 
-/// [`Pool::scope`] in the pool that this thread is part of, or else in the
-/// [global one](Pool::global).
-///
-/// # Panics
-///
-/// As [`Pool::scope`], and as [`Pool::global`].
-///
-/// ```
-/// let mut x = 0;
-/// manycore::scope(|scope| scope.spawn(|_| x = 1));
-/// assert_eq!(x, 1);
-/// ```
-pub fn scope<'scope, R: Send>(body: impl FnOnce(&Scope<'scope>) -> R + Send) -> R {
-    registry_here(|registry| {
-        registry.enter(|worker, _| Scope::new(registry, Some(worker)).complete(body))
-    })
-}
+here! {
+    current_num_threads[]() -> usize, as threads: |registry| registry.shared().threads();
 
-/// [`Pool::scope_fifo`] in the pool that this thread is part of, or else in the
-/// [global one](Pool::global).
-///
-/// # Panics
-///
-/// As [`scope`].
-///
-/// ```
-/// let mut x = 0;
-/// manycore::scope_fifo(|scope| scope.spawn_fifo(|_| x = 1));
-/// assert_eq!(x, 1);
-/// ```
-pub fn scope_fifo<'scope, R: Send>(body: impl FnOnce(&ScopeFifo<'scope>) -> R + Send) -> R {
-    registry_here(|registry| {
-        registry.enter(|worker, _| ScopeFifo::new(registry, Some(worker)).complete(body))
-    })
-}
+    scope['scope, R: Send](body: impl FnOnce(&Scope<'scope>) -> R + Send) -> R, as scope:
+    |registry| registry.enter(|worker, _| Scope::new(registry, Some(worker)).complete(body));
 
-/// [`Pool::in_place_scope`] in the pool that this thread is part of, or else in
-/// the [global one](Pool::global).
-///
-/// # Panics
-///
-/// As [`scope`].
-///
-/// ```
-/// let mut x = 0;
-/// manycore::in_place_scope(|scope| scope.spawn(|_| x = 1));
-/// assert_eq!(x, 1);
-/// ```
-pub fn in_place_scope<'scope, R>(body: impl FnOnce(&Scope<'scope>) -> R) -> R {
-    registry_here(|registry| {
-        registry.in_place(|worker| Scope::new(registry, worker).complete(body))
-    })
-}
+    scope_fifo['scope, R: Send](body: impl FnOnce(&ScopeFifo<'scope>) -> R + Send) -> R, as scope_fifo:
+    |registry| registry.enter(|worker, _| ScopeFifo::new(registry, Some(worker)).complete(body));
 
-/// [`Pool::in_place_scope_fifo`] in the pool that this thread is part of, or else
-/// in the [global one](Pool::global).
-///
-/// # Panics
-///
-/// As [`scope`].
-///
-/// ```
-/// let mut x = 0;
-/// manycore::in_place_scope_fifo(|scope| scope.spawn_fifo(|_| x = 1));
-/// assert_eq!(x, 1);
-/// ```
-pub fn in_place_scope_fifo<'scope, R>(body: impl FnOnce(&ScopeFifo<'scope>) -> R) -> R {
-    registry_here(|registry| {
-        registry.in_place(|worker| ScopeFifo::new(registry, worker).complete(body))
-    })
-}
+    in_place_scope['scope, R](body: impl FnOnce(&Scope<'scope>) -> R) -> R, as in_place_scope:
+    |registry| registry.in_place(|worker| Scope::new(registry, worker).complete(body));
 
-/// [`Pool::spawn`] in the pool that this thread is part of, or else in the
-/// [global one](Pool::global).
-///
-/// ```
-/// let (tell, told) = std::sync::mpsc::channel();
-/// manycore::spawn(move || tell.send(1).unwrap());
-/// assert_eq!(told.recv(), Ok(1));
-/// ```
-pub fn spawn(job: impl FnOnce() + Send + 'static) {
-    registry_here(|registry| registry.spawn(job));
-}
+    in_place_scope_fifo['scope, R](body: impl FnOnce(&ScopeFifo<'scope>) -> R) -> R,
+    as in_place_scope_fifo:
+    |registry| registry.in_place(|worker| ScopeFifo::new(registry, worker).complete(body));
 
-/// [`Pool::spawn_fifo`] in the pool that this thread is part of, or else in the
-/// [global one](Pool::global).
-///
-/// ```
-/// let (tell, told) = std::sync::mpsc::channel();
-/// manycore::spawn_fifo(move || tell.send(1).unwrap());
-/// assert_eq!(told.recv(), Ok(1));
-/// ```
-pub fn spawn_fifo(job: impl FnOnce() + Send + 'static) {
-    registry_here(|registry| registry.spawn_fifo(job));
-}
+    spawn[](job: impl FnOnce() + Send + 'static), as spawn: |registry| registry.spawn(job);
 
-/// [`Pool::broadcast`] in the pool that this thread is part of, or else in the
-/// [global one](Pool::global).
-///
-/// # Panics
-///
-/// As [`Pool::broadcast`], and as [`Pool::global`].
-///
-/// ```
-/// let calls = manycore::broadcast(|context| context.index());
-/// assert!(calls.is_sorted());
-/// ```
-pub fn broadcast<R: Send>(op: impl Fn(BroadcastContext<'_>) -> R + Sync) -> Vec<R> {
-    registry_here(|registry| registry.broadcast(op))
-}
+    spawn_fifo[](job: impl FnOnce() + Send + 'static), as spawn_fifo:
+    |registry| registry.spawn_fifo(job);
 
-/// [`Pool::spawn_broadcast`] in the pool that this thread is part of, or else in
-/// the [global one](Pool::global).
-///
-/// ```
-/// let (tell, told) = std::sync::mpsc::channel();
-/// manycore::spawn_broadcast(move |context| drop(tell.send(context.index())));
-/// assert_eq!(told.iter().min(), Some(0));
-/// ```
-pub fn spawn_broadcast(op: impl Fn(BroadcastContext<'_>) + Send + Sync + 'static) {
-    registry_here(|registry| registry.spawn_broadcast(op));
+    broadcast[R: Send](op: impl Fn(BroadcastContext<'_>) -> R + Sync) -> Vec<R>, as broadcast:
+    |registry| registry.broadcast(op);
+
+    spawn_broadcast[](op: impl Fn(BroadcastContext<'_>) + Send + Sync + 'static), as spawn_broadcast:
+    |registry| registry.spawn_broadcast(op);
 }
 
 /// [`Pool::yield_now`] in the pool that this thread is part of, if any.
