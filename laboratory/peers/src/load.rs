@@ -121,8 +121,8 @@ impl Prepared {
         self.load
     }
 
-    /// Runs the loop once.
-    #[inline]
+    /// Runs the loop once. Always inlined: a call would be 1.2 ns of every peer's shortest loop.
+    #[inline(always)]
     pub fn run(&self, loops: &mut dyn Loops) {
         match self.load {
             Load::Empty { n } => loops.call(n, tasks::empty()),
