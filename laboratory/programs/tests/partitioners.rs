@@ -148,7 +148,7 @@ fn every_partitioner_in_every_other() {
 #[test]
 fn a_hundred_deep() {
     fn nest(pool: &Pool, partitioner: Partitioner, depth: usize, runs: &AtomicUsize) {
-        let n = if depth % 30 == 0 { 3 } else { 1 };
+        let n = if depth.is_multiple_of(30) { 3 } else { 1 };
         Loops::new(pool, partitioner).parallel_for(0..n, |_| match depth {
             0 => _ = runs.fetch_add(1, Relaxed),
             _ => nest(pool, partitioner, depth - 1, runs),

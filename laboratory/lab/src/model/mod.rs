@@ -1,6 +1,6 @@
 //! `manycore model`: fits, judges and applies models of the best block size.
 //!
-//! The models themselves are [`manycore::cost`]. This module has the data that they are fitted
+//! The models themselves are [`manycore_programs::cost`]. This module has the data that they are fitted
 //! to, and the measure that judges them. README.md tells what the data says.
 
 mod baselines;

@@ -12,7 +12,7 @@ const LOG_DEGREE: usize = 2;
 /// algorithm 8): four meet at a node, the last to come goes on to the next one. The last to
 /// come to the root lets the others go, and so down the tree, each at the nodes it came through.
 ///
-/// Each node is two lines, see [`SenseBarrier`](manycore_team::barrier::SenseBarrier); at most four
+/// Each node is two lines, see [`SenseBarrier`](manycore_team::seam::SenseBarrier); at most four
 /// write or read one.
 ///
 /// ```

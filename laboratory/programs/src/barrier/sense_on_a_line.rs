@@ -7,7 +7,7 @@ use manycore_team::seam::Waiting;
 /// and the word that lets all go, are neighbours.
 ///
 /// Each arrival takes the line from all who look at the word, and they fetch it again, in the way
-/// of the next arrival. [`SenseBarrier`](manycore_team::barrier::SenseBarrier) has them on two
+/// of the next arrival. [`SenseBarrier`](manycore_team::seam::SenseBarrier) has them on two
 /// lines.
 ///
 /// ```

@@ -98,7 +98,7 @@ impl<P: Platform, V: Variant, D: Discipline> Pool<P, V, D> {
 
     fn inject(&self) {
         self.injector.push();
-        let _ = self.policy.injected(0, 1, true);
+        self.policy.injected(0, 1, true);
     }
 
     fn set(&self, latch: &Latch<P>, owner: usize) {
