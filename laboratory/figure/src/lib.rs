@@ -1,6 +1,6 @@
 //! Figures: what is shown, apart from how it is drawn.
 //!
-//! A [`Figure`] is data. [`Figure::draw`] lays it out for a width, as shapes on a canvas, and
+//! A [`Figure`] is data. Drawing lays it out for a width, as shapes on a canvas, and
 //! `svg` and `pdf` write these. The README says why the laboratory draws by itself, and which
 //! rules its figures keep.
 
