@@ -13,7 +13,7 @@ use manycore_platform::{Ordering, Platform, ThreadSpec};
 use std::io;
 
 /// The simulated world: code over this platform runs on the cores of the
-/// machine that [`Simulation`](super::Simulation) was given.
+/// machine that [`Simulation`](crate::Simulation) was given.
 ///
 /// Ticks are cycles. Operations outside of a simulation panic.
 ///
@@ -293,7 +293,7 @@ impl Simulated {
     }
 
     /// What the parts of the machine have done so far, if
-    /// [`Simulation::counters`](super::Simulation::counters) asked for it. Takes no
+    /// [`Simulation::counters`](crate::Simulation::counters) asked for it. Takes no
     /// simulated time. [`Counters`] has an example.
     pub fn counters() -> Option<Counters> {
         with(|engine, core| engine.counters(engine.ports[core as usize].clock))
