@@ -21,7 +21,7 @@
 #     - barriers: a release against a member that falls asleep (`barrier/waiting.rs`;
 #       `barrier/checked/`);
 #     - channels: a sender against a receiver that falls asleep, and a reader that is overtaken
-#       (`channel/memory/bell.rs`, `ring.rs`; `channel/checked.rs`, `memory/checked.rs`).
+#       (`channel/bell.rs`, `ring.rs`; `channel/checked/`).
 #   In all of these the data itself is passed on by an acquire that reads from a release, which
 #   ThreadSanitizer does see; so fences give no false alarms, and no suppression is needed.
 # * *Orders that the machine does not bring about*: an access that is too weak shows only where
