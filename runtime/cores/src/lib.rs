@@ -11,7 +11,7 @@
 //! use manycore_cores::topology::Topology;
 //!
 //! let machine = Topology::detect();
-//! let allotment = Allotment::new(machine.default_threads());
+//! let allotment: Allotment = Allotment::new(machine.default_threads());
 //! allotment.set(1);
 //! assert_eq!(allotment.cores(), 1);
 //! ```

@@ -159,7 +159,7 @@ impl<P: Platform> Allotment<P> {
     /// }
     /// let gained = Arc::new(Gained(AtomicUsize::new(0)));
     /// let weak: Weak<Gained> = Arc::downgrade(&gained);
-    /// let allotment = Allotment::new(1);
+    /// let allotment: Allotment = Allotment::new(1);
     /// allotment.add_follower(weak);
     /// allotment.set(3);
     /// assert_eq!(gained.0.load(Ordering::Relaxed), 2);
