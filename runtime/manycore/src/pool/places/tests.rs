@@ -286,14 +286,16 @@ impl Walk {
 
 #[test]
 fn a_place_is_one_threads_and_jobs_are_attended() {
-    for seed in 0..20_000 {
+    for seed in 0..if cfg!(miri) { 20 } else { 20_000 } {
         if catch_unwind(|| Walk::go(seed, None)).is_err() {
             panic!("seed {seed}");
         }
     }
 }
 
+// Thousands of walks, without unsafe code.
 #[test]
+#[cfg_attr(miri, ignore)]
 fn each_mistake_is_caught() {
     use Mistake::*;
     for mistake in [NoRegain, KeepsPlace, NoEnd, NoPost] {
