@@ -13,6 +13,7 @@ import argparse
 import concurrent.futures
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -164,6 +165,10 @@ def main():
     if not sources:
         sys.exit(f"suites: {options.folder}: no tests; expected the folder that --help names")
     tests = [read(path) for path in sources if options.only in str(path)]
+    needed = {COMPILERS.get(test.source.suffix) for test in tests if not test.skipped} - {None}
+    missing = sorted(name for name in needed if options.suite == "gcc" and not shutil.which(name))
+    if missing:
+        sys.exit(f"suites: these tests need {', '.join(missing)}; --only leaves others out")
     totals = {}
     bad = 0
     with tempfile.TemporaryDirectory() as work, concurrent.futures.ThreadPoolExecutor(2) as pool:
