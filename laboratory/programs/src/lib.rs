@@ -107,7 +107,7 @@ pub use unit_task::{Folding, InvalidSize, TaskSize, UnitTask};
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
-/// This crate's README, likewise.
+/// The README of this crate, compiled as well.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct OwnReadme;

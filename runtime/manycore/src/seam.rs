@@ -20,7 +20,7 @@ pub fn sharded(iterations: usize) -> Partitioner {
     Partitioner::sharded(iterations)
 }
 
-/// What the workers of `pool` have done about sleeping since it was made.
+/// Counts of the sleeps and wake-ups of `pool`'s workers since it was made.
 pub fn tally<P: Platform>(pool: &Pool<P>) -> Tally {
     pool.registry().tally()
 }
@@ -78,7 +78,7 @@ pub fn build(
 ///
 /// # Errors
 ///
-/// Those of `make`.
+/// The errors of `make`.
 pub fn global<E>(make: impl FnOnce() -> Result<Pool, E>) -> Result<&'static Pool, E> {
     Pool::global_or_made(make).map(|(pool, _)| pool)
 }
@@ -87,7 +87,7 @@ pub fn global<E>(make: impl FnOnce() -> Result<Pool, E>) -> Result<&'static Pool
 ///
 /// # Errors
 ///
-/// Those of `make`.
+/// The errors of `make`.
 pub fn make_global<E>(make: impl FnOnce() -> Result<Pool, E>) -> Result<bool, E> {
     Pool::global_or_made(make).map(|(_, made)| made)
 }

@@ -28,7 +28,7 @@ impl<P: Platform> EventCount<P> {
     }
 
     #[expect(clippy::new_without_default, reason = "nobody asks for a default one")]
-    /// A count of no events, with nobody asleep.
+    /// A count of no events, without sleepers.
     pub fn new() -> Self {
         Self {
             posted: CachePadded::new(<P::Futex as Atomic<u32>>::new(0)),

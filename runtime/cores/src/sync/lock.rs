@@ -27,7 +27,7 @@ unsafe impl<P: Platform, T: Send> Sync for Lock<P, T> {}
 unsafe impl<P: Platform, T: Send> Send for Lock<P, T> {}
 
 impl<P: Platform, T> Lock<P, T> {
-    /// A lock that nobody holds.
+    /// A free lock.
     pub fn new(value: T) -> Self {
         Self {
             word: Word {
@@ -50,7 +50,7 @@ impl<P: Platform, T> Lock<P, T> {
     }
 }
 
-/// Compiled in this crate, so that no crate above compiles it again: nobody reads it.
+/// Compiled in this crate, so that no crate above compiles it again. No code reads it.
 #[expect(dead_code, reason = "to have it compiled is all")]
 static COMPILED_HERE: fn(&Word<Native>) = Word::<Native>::wait;
 

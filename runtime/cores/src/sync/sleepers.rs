@@ -72,7 +72,7 @@ pub struct Sleepers<P: Platform, F: Fences> {
 
 impl<P: Platform, F: Fences> Sleepers<P, F> {
     #[expect(clippy::new_without_default, reason = "nobody asks for a default one")]
-    /// Nobody sleeps.
+    /// A count of no sleepers.
     pub fn new() -> Self {
         Self {
             count: CachePadded::new(P::AtomicU32::new(0)),

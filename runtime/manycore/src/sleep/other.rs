@@ -6,7 +6,7 @@ use super::policy::{Scan, Setup, Tally};
 use super::{Latch, Nearest, Woken};
 use manycore_platform::Platform;
 
-/// What another policy remembers of a worker that looks for work.
+/// The state that another policy keeps for a worker that looks for work.
 pub type Remembered = [u32; 2];
 
 /// How another policy is made.
@@ -24,7 +24,8 @@ pub type Make<P> = fn(&Setup<'_, P>) -> Box<dyn Sleep<P>>;
 ///
 /// A worker that pushes on its own deque calls [`posted`](Self::posted) after the push;
 /// a thread that makes work available otherwise calls [`injected`](Self::injected) after
-/// that; one that sets a latch whose owner sleeps calls [`notify`](Self::notify).
+/// that; a thread that sets the latch of a
+/// sleeper calls [`notify`](Self::notify).
 pub trait Sleep<P: Platform>: Send + Sync {
     /// Names its words, for a simulator's accounts.
     fn name(&self);
@@ -61,7 +62,7 @@ pub trait Sleep<P: Platform>: Send + Sync {
         scan: &dyn Scan,
     ) -> bool;
 
-    /// What the workers have done about sleeping.
+    /// Counts of the workers' sleeps and wake-ups.
     fn tally(&self) -> Tally;
 }
 
@@ -112,8 +113,8 @@ impl<P: Platform> Policy<P> {
         }
     }
 
-    /// A worker has pushed a job; its deque `was_empty` before. `true`: nobody is there for it,
-    /// and a place is vacant.
+    /// A worker has pushed a job; its deque `was_empty` before. `true`: no worker is
+    /// awake for it, and a place is vacant.
     #[inline(always)]
     #[must_use]
     pub fn posted_by(&self, poster: impl FnOnce() -> usize, was_empty: bool) -> bool {
@@ -204,7 +205,7 @@ impl<P: Platform> Policy<P> {
         }
     }
 
-    /// What the workers have done about sleeping.
+    /// Counts of the workers' sleeps and wake-ups.
     pub fn tally(&self) -> Tally {
         of_either!(self, tally())
     }

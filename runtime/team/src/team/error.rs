@@ -25,7 +25,7 @@ pub enum BuildError {
         workers: usize,
         /// The CPUs it was to be bound to; empty if to none.
         cpus: Vec<usize>,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
 }

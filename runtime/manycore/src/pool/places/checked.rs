@@ -6,7 +6,7 @@ use super::word::CallerSlot;
 use manycore_check::{Faulty, Loom, NoFence, Plain, caught, loom_model, team};
 use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
 
-/// What the pool around the transitions gets wrong.
+/// A mistake in the pool around the transitions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Mistake {
     /// A caller that leaves a vacancy does not look for jobs.

@@ -12,7 +12,7 @@
 //! like any other worker. When what the thread waited for is done, it needs a place
 //! again:
 //!
-//! 1. R1 it is listed among those who return, fence, and a sleeper is called as for a job;
+//! 1. R1 it joins the list of returning workers; then fence, and call a sleeper as for a job;
 //! 2. R2 a thread that looks for work and finds another one listed hands over its own place,
 //!    and sits down on the bench; one that waits, and would give its place away, gives it to
 //!    the listed one.
@@ -27,7 +27,7 @@
 //! other places. This does not help with a lock that is held around a call into *another* pool:
 //! if strangers that want the lock take all places here, its holder finds none when it returns.
 //!
-//! # Why nobody waits in a circle
+//! # Why no threads wait in a circle
 //!
 //! A thread that blocks in another pool gives up its places in all pools before it does
 //! (`Context::block_on`), and returns only to the one in which it goes on. So a thread that
@@ -43,7 +43,7 @@
 //! # Files
 //!
 //! `word.rs` has the caller slot's word, `state.rs` the lists and the transitions, which know nothing of
-//! a pool. Here a pool does what a transition leaves to do.
+//! a pool. This file takes the steps that a transition leaves to the pool.
 
 #[cfg(test)]
 mod checked;
@@ -71,7 +71,7 @@ pub(super) const PATIENCE: Duration = Duration::from_micros(60);
 // Why a thread without a place is taken out of its sleep.
 pub(super) const GRANTED: u32 = 2;
 pub(super) const DISMISSED: u32 = 3;
-/// The worker is on the list of those who return: its wait is over.
+/// The worker is on the list of returning workers: its wait is over.
 pub(super) const LISTED: u32 = 4;
 
 impl<P: Platform> Registry<P> {
@@ -153,7 +153,7 @@ impl<P: Platform> Registry<P> {
         self.start_thread_of(id, 0, None)
     }
 
-    /// Sees to it that a pool whose callers are its only threads has one of its own.
+    /// Starts a thread for a pool whose callers are its only threads.
     pub(super) fn have_a_thread(&self) -> io::Result<()> {
         if !self.threads().are_none() {
             return Ok(());
@@ -179,12 +179,12 @@ impl<P: Platform> Registry<P> {
         let worker = self.worker(worker);
         // If it sleeps in a bed, that is its place's: then this does not change while its
         // latch says that it sleeps, and the latch's history orders that before. If it
-        // sleeps without a place, somebody else may be woken for no reason.
+        // sleeps without a place, another worker may be woken for no reason.
         let place = worker.holding().word().load(Ordering::Relaxed);
         if place != NOWHERE {
             self.sleep().notify(place as usize);
         }
-        // Relaxed: who has seen the latch in its sleep sees this word so, or newer.
+        // Relaxed: a thread that has seen the latch of a sleeping worker sees this word so, or newer.
         let alone = worker.holding().is_asleep();
         if alone && self.list_first(worker.id()) {
             worker.holding().wake();

@@ -2,9 +2,9 @@
 //!
 //! [`Places`] is a lock, the state behind it, and a count that is read without the lock. Each
 //! transition is one method of [`State`]: it changes the lists and the caller slot's word together,
-//! and returns what is left to do when the lock is free. It knows neither threads nor jobs: the
-//! pool does what it is told (`mod.rs` here), and tests drive the transitions alone
-//! (`tests.rs`, `checked.rs`).
+//! and returns the steps that remain when the lock is free. It knows neither threads nor jobs. The
+//! pool takes those steps (`mod.rs`), and tests drive the transitions alone (`tests.rs`,
+//! `checked.rs`).
 
 use super::word::{CallerSlot, Word};
 #[cfg(test)]
@@ -14,7 +14,7 @@ use manycore_platform::{Atomic, Ordering, Platform};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// What came of listing a worker among those that return.
+/// The result when a worker is put on the list of returning workers.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::pool) enum Listed {
     /// It is on the list.
@@ -44,12 +44,12 @@ impl Successor {
     }
 }
 
-/// What a caller that leaves has left behind.
+/// What a caller leaves behind.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::pool) enum Left {
     /// Nothing.
     Nothing,
-    /// An empty slot, for which a thread is to be found if there are jobs.
+    /// An empty slot. If there are jobs, a thread must be found for it.
     Vacancy,
     /// This place, to this successor.
     Place(usize, Successor),
@@ -68,13 +68,13 @@ pub(in crate::pool) enum Crew {
 
 /// What the lock guards.
 struct Lists {
-    /// Workers with nothing on their stacks, for the next place.
+    /// Workers with empty stacks. They wait for the next place.
     bench: Vec<usize>,
-    /// Workers that have what they waited for, in order of arrival.
+    /// Returning workers: their waits are over, and they need a place. In order of arrival.
     returning: VecDeque<usize>,
-    /// Workers whose threads could not be started.
+    /// Workers without a thread: the system refused it.
     spare: Vec<usize>,
-    /// Places whose holders have gone home at the pool's end, or could not be had.
+    /// Places without a holder: the holder ended with the pool, or the system refused the thread.
     free: Vec<usize>,
     /// The pool ends: no worker sits down on the bench any more.
     closed: bool,
@@ -84,7 +84,7 @@ struct Lists {
     /// Reasons to keep the threads: threads in scopes that are not workers, and threads that are
     /// being started.
     visits: usize,
-    /// Whether `vacancy` has changed in this section.
+    /// Whether the vacancy has changed in this section.
     changed: bool,
 }
 
@@ -154,12 +154,13 @@ impl<P: Platform> Places<P> {
     }
 }
 
-/// What a thread that posts a job should know.
+/// The hints for a thread that posts a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::pool) struct Vacancy {
     /// Whether threads are absent that could take the job.
     pub(in crate::pool) lacking: bool,
-    /// Whether a thread is to be had though none sleeps: place 0 is vacant, or threads are lacking.
+    /// Whether a poster can get a thread although no worker sleeps: place 0 is vacant, or threads are
+    /// lacking.
     pub(in crate::pool) any: bool,
 }
 
@@ -200,7 +201,7 @@ impl<P: Platform> State<'_, P> {
 
 /// The caller slot: jobs of the pool's own, and callers that leave slowly.
 impl<P: Platform> State<'_, P> {
-    /// A job of the pool's own is about to be posted. Whether the slot is vacant since.
+    /// A job of the pool's own is about to be posted. Returns whether this made the slot vacant.
     pub(in crate::pool) fn post(&mut self) -> bool {
         let (before, after) = self.change(Word::attended);
         !before.is_vacant() && after.is_vacant()
@@ -229,7 +230,7 @@ impl<P: Platform> State<'_, P> {
         self.change_to_held(Word::occupied)
     }
 
-    /// The caller, which has `place`, leaves. `waits`: whether there is something that is worth a
+    /// The caller, which has `place`, leaves. `waits`: whether there is something worth a
     /// thread in place 0. `posted`: whether a job of the pool's own has not ended.
     pub(in crate::pool) fn leave(
         &mut self,
@@ -318,15 +319,15 @@ impl<P: Platform> State<'_, P> {
         self.lists.returning.push_front(id);
     }
 
-    /// Strikes worker `id` off the list of those that return; `false`: it is not there.
+    /// Removes worker `id` from the list of returning workers; `false`: it is not on the list.
     pub(in crate::pool) fn strike(&mut self, id: usize) -> bool {
         let at = self.lists.returning.iter().position(|&other| other == id);
         at.map(|at| self.lists.returning.remove(at)).is_some()
     }
 
     /// Worker `id` hands its place to the worker that is to return next, and waits on the bench;
-    /// if it is `adopted`, among those that return. The other worker, and whether this one stays
-    /// in the pool. `cleared` runs before this worker is on a list.
+    /// if it is `adopted`, on the list of returning workers. Returns the other worker, and whether this
+    /// one stays in the pool. `cleared` runs before this worker is on a list.
     pub(in crate::pool) fn make_way(
         &mut self,
         id: usize,
@@ -384,7 +385,7 @@ impl<P: Platform> State<'_, P> {
         self.lists.lacking = lacking;
     }
 
-    /// A worker whose thread could not be started before.
+    /// A worker without a thread, for another attempt.
     pub(in crate::pool) fn take_spare(&mut self) -> Option<usize> {
         self.lists.spare.pop()
     }
@@ -420,7 +421,7 @@ impl<P: Platform> State<'_, P> {
         true
     }
 
-    /// The pool ends: no worker sits down any more. Those that sit go home.
+    /// The pool ends: no worker sits down any more. Returns the workers on the bench, which go home.
     pub(in crate::pool) fn close(&mut self) -> Vec<usize> {
         self.lists.closed = true;
         std::mem::take(&mut self.lists.bench)

@@ -20,7 +20,7 @@ enum At {
     Nowhere,
 }
 
-/// What the driver of the transitions gets wrong.
+/// A mistake in the driver of the transitions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Mistake {
     /// A caller that has place 0 again does not say so.

@@ -1,4 +1,4 @@
-//! The word of the caller slot: who has worker 0's stack, and who has place 0.
+//! The word of the caller slot: the holder of worker 0's stack, and the holder of place 0.
 //!
 //! | bits | holder of worker 0's stack | holder of place 0 |
 //! |---|---|---|
@@ -44,7 +44,7 @@ impl Word {
         self.0 == HELD
     }
 
-    /// Whether a thread is to be found for place 0.
+    /// Whether the slot is vacant: the pool must find a thread for place 0.
     pub(super) fn is_vacant(self) -> bool {
         self.0 & VACANT != 0
     }
@@ -79,7 +79,7 @@ impl Word {
         }
     }
 
-    /// A thread of the pool takes the place if nobody has it.
+    /// A thread of the pool takes the place if it is free.
     pub(super) fn occupied(self) -> Self {
         match self.0 {
             0 | VACANT => Self(HELD),
@@ -101,8 +101,8 @@ impl Word {
         Self(self.0 | HELD)
     }
 
-    /// The caller has place 0 again. What was wanted of its holder meanwhile was not said here, so
-    /// that the caller must look when it leaves.
+    /// The caller has place 0 again. While a thread of the pool held it, posters did not set NEEDED.
+    /// So the caller must look for jobs when it leaves.
     pub(super) fn regained(self) -> Self {
         Self(self.0 & !HELD | NEEDED)
     }
@@ -176,7 +176,8 @@ impl<P: Platform> CallerSlot<P> {
     #[inline]
     pub(crate) fn leave(&self) -> bool {
         // Release publishes the worker's cells to the next holder of the slot. A thread that
-        // needs somebody here has said so in this very word: no fence, no other look.
+        // needs a holder here has set a bit of this word, and the exchange fails then: no fence, and no
+        // other look.
         (self.0)
             .compare_exchange(CALLER, 0, Ordering::Release, Ordering::Relaxed)
             .is_ok()
@@ -187,12 +188,12 @@ impl<P: Platform> CallerSlot<P> {
         Word(self.0.load(Ordering::Acquire))
     }
 
-    /// Whether nobody has place 0: a hint, so relaxed.
+    /// Whether place 0 is free: a hint, so relaxed.
     pub(in crate::pool) fn is_free(&self) -> bool {
         self.0.load(Ordering::Relaxed) & (CALLER | HELD) == 0
     }
 
-    /// Whether a thread is to be found for place 0: a hint, so relaxed.
+    /// Whether the slot is vacant: a hint, so relaxed.
     #[inline]
     pub(crate) fn is_vacant(&self) -> bool {
         Word(self.0.load(Ordering::Relaxed)).is_vacant()
