@@ -1,12 +1,12 @@
 //! `adaptive`, the default: finds out what the loop costs while it runs, and
 //! asks nothing of the user.
 //!
-//! * A loop that has run before is judged by what it cost then (`Sites`). One
+//! * A loop that has run before is judged by what it cost then (`CallSites`). One
 //!   too short for a second thread runs inline; its first iteration is timed, and
-//!   what follows now and then (`believed`), and once it takes too long the rest is
+//!   what follows now and then (`predicted`), and once it takes too long the rest is
 //!   posted.
 //! * A loop that is long enough runs inline all the same, likewise watched, while
-//!   sharing it has not gained (`gain`), and while all workers sleep and waking one
+//!   sharing it has not gained (`speedup`), and while all workers sleep and waking one
 //!   would cost more than it brings.
 //! * An unknown loop runs inline, one iteration, two, four, until it has lasted
 //!   longer than posting costs; then the rest is posted. A few iterations that
@@ -19,10 +19,10 @@
 //! line, and one read of the clock; about 20 ns, no transfer. `Registry::post` has the
 //! traffic of a launch.
 
-use super::believed::{Believed, Slow};
 use super::launch::Wake;
+use super::predicted::{Predicted, Slow};
 use crate::partition::{
-    ALONE, Body, FixedBlock, Gain, Pace, PacedClaims, Partition, Ranges, Report, Site,
+    ALONE, BlockRate, Body, CallSite, FixedBlock, Partition, Ranges, Report, Speedup, TimedClaims,
 };
 use crate::pool::{Context, Registry};
 use manycore_platform::{Atomic, Ordering, Platform};
@@ -42,7 +42,7 @@ const GAINS: f32 = 0.9;
 /// ... for this many times [`DOUBTED_NS`] in a row, at most.
 const MOST_ALONE: f32 = 300.0;
 /// Iterations that take longer than this, in ns, are hardly slower for being shared:
-/// their time is believed also if it was not measured by a thread that runs alone.
+/// their time is trusted even if it was not measured by a thread that runs alone.
 const COARSE_NS: f32 = 500.0;
 /// The longest block, in ns. However much is left, what one block may hide from
 /// thieves should be small beside any loop that has blocks this long, and claims
@@ -60,7 +60,7 @@ struct Launch<'a, P: Platform> {
     body: Body<'a>,
     start: usize,
     n: usize,
-    site: Site,
+    call_site: CallSite,
     /// Ticks an iteration took the last time.
     known: Option<f32>,
 }
@@ -73,14 +73,14 @@ pub(crate) fn run<P: Platform>(pool: &Registry<P>, start: usize, n: usize, body:
     if pool.shared().threads() == 1 || n == 1 {
         return body.run(ALONE, start..start + n);
     }
-    let site = Site::new(body.address(), n);
-    let known = pool.shared().sites().recall(site);
+    let call_site = CallSite::new(body.address(), n);
+    let known = pool.shared().call_sites().recall(call_site);
     let launch = Launch {
         pool,
         body,
         start,
         n,
-        site,
+        call_site,
         known,
     };
     match known {
@@ -108,7 +108,7 @@ impl<P: Platform> Launch<'_, P> {
         P::now().saturating_sub(before) as f32
     }
 
-    /// Runs a loop whose iterations are believed to take `each` ticks.
+    /// Runs a loop whose iterations are predicted to take `each` ticks.
     #[inline]
     fn run_known(&self, each: f32) {
         let work = self.n as f32 * each;
@@ -126,15 +126,15 @@ impl<P: Platform> Launch<'_, P> {
     /// nanoseconds pays for the chance to be parallel.
     #[inline]
     fn run_short(&self, each: f32) {
-        match self.believed(each).run_short() {
+        match self.predicted(each).run_short() {
             Ok(Some(took)) => {
                 let expected = each * self.n as f32;
                 if (took - expected).abs() > expected / 4.0 {
                     let mean = took / self.n as f32;
                     self.pool
                         .shared()
-                        .sites()
-                        .learn(self.site, self.known, mean);
+                        .call_sites()
+                        .learn(self.call_site, self.known, mean);
                 }
             }
             Ok(None) => {}
@@ -150,18 +150,20 @@ impl<P: Platform> Launch<'_, P> {
             // Whether anybody comes depends on the loop around it, and on when.
             if let Some(shared) = self.share(0, each, Wake::IfPays(work)) {
                 pool.shared()
-                    .sites()
-                    .learn(self.site, self.known, shared.each);
+                    .call_sites()
+                    .learn(self.call_site, self.known, shared.each);
             }
             return;
         }
-        let gain = pool.shared().sites().gain(self.site);
-        if gain.is_due() && each < COARSE_NS * pool.shared().ticks_per_ns() {
+        let speedup = pool.shared().call_sites().speedup(self.call_site);
+        if speedup.is_due() && each < COARSE_NS * pool.shared().ticks_per_ns() {
             return self.run_measuring();
         }
-        if work < DOUBTED_NS * pool.shared().ticks_per_ns() && gain.is_alone() {
+        if work < DOUBTED_NS * pool.shared().ticks_per_ns() && speedup.is_alone() {
             if self.run_alone(each).is_some() {
-                pool.shared().sites().set_gain(self.site, gain.stayed());
+                pool.shared()
+                    .call_sites()
+                    .set_speedup(self.call_site, speedup.stayed());
             }
             return;
         }
@@ -181,22 +183,22 @@ impl<P: Platform> Launch<'_, P> {
         self.post(0, each, wake);
     }
 
-    fn believed(&self, each: f32) -> Believed<'_, P> {
+    fn predicted(&self, each: f32) -> Predicted<'_, P> {
         let range = self.start..self.start + self.n;
-        Believed::new(self.pool.shared(), self.body, range, each)
+        Predicted::new(self.pool.shared(), self.body, range, each)
     }
 
-    /// Runs a loop inline; when it began and ended, if it was not longer than
-    /// believed.
+    /// Runs a loop inline; when it began and ended, if it did not take longer than
+    /// predicted.
     fn run_alone(&self, each: f32) -> Option<(u64, u64)> {
         let started = P::now();
-        match self.believed(each).run(started) {
+        match self.predicted(each).run(started) {
             Ok(took) => {
                 let mean = took / self.n as f32;
                 self.pool
                     .shared()
-                    .sites()
-                    .learn(self.site, self.known, mean);
+                    .call_sites()
+                    .learn(self.call_site, self.known, mean);
                 Some((started, started + took as u64))
             }
             Err(slow) => {
@@ -206,26 +208,26 @@ impl<P: Platform> Launch<'_, P> {
         }
     }
 
-    /// A loop that is believed short turns out to be long: posts what is left.
+    /// A loop that is predicted short turns out to be long: posts what is left.
     #[cold]
     fn give_up(&self, slow: &Slow) {
         #[cfg(test)]
         if crate::conserving::fault::is(crate::conserving::fault::Fault::SerialForEver) {
             return self.run_inline(slow.done, self.n);
         }
-        let sites = self.pool.shared().sites();
+        let call_sites = self.pool.shared().call_sites();
         // Whatever came of posting it, today it is another loop.
-        sites.set_gain(self.site, Gain::new().unmeasured());
+        call_sites.set_speedup(self.call_site, Speedup::new().unmeasured());
         let each = slow.took / slow.done as f32;
         if slow.done + 1 == self.n {
             self.run_inline(slow.done, self.n);
-            sites.learn(self.site, self.known, each);
+            call_sites.learn(self.call_site, self.known, each);
             return;
         }
         let wake = Wake::IfPays(self.work(slow.done, each));
         if let Some(shared) = self.share(slow.done, each, wake) {
             // Not what led here: that may have been an interrupt.
-            sites.learn(self.site, self.known, shared.each);
+            call_sites.learn(self.call_site, self.known, shared.each);
         }
     }
 
@@ -236,18 +238,20 @@ impl<P: Platform> Launch<'_, P> {
         let pool = self.pool;
         if let Some(each) = pool
             .shared()
-            .sites()
+            .call_sites()
             .recall_near(self.body.address(), self.n)
         {
-            pool.shared().sites().learn(self.site, None, each);
+            pool.shared().call_sites().learn(self.call_site, None, each);
             let known = Some(each);
             Launch { known, ..*self }.run_known(each);
         } else if self.n <= FEW * pool.shared().allowed() {
             if let Some(shared) = self.share(0, 0.0, Wake::Always) {
-                pool.shared().sites().learn(self.site, None, shared.each);
                 pool.shared()
-                    .sites()
-                    .set_gain(self.site, Gain::new().unmeasured());
+                    .call_sites()
+                    .learn(self.call_site, None, shared.each);
+                pool.shared()
+                    .call_sites()
+                    .set_speedup(self.call_site, Speedup::new().unmeasured());
             }
         } else {
             self.run_measuring();
@@ -264,13 +268,16 @@ impl<P: Platform> Launch<'_, P> {
             done = to;
             block = block.saturating_mul(2);
         }
-        let sites = self.pool.shared().sites();
+        let call_sites = self.pool.shared().call_sites();
         let each = spent / done as f32;
-        // What was known may be the time of a shared iteration: a fall is believed at
+        // What was known may be the time of a shared iteration: a fall is trusted at
         // once.
         let before = self.known.filter(|&known| known < each);
-        sites.learn(self.site, before, each);
-        sites.set_gain(self.site, sites.gain(self.site).measured());
+        call_sites.learn(self.call_site, before, each);
+        call_sites.set_speedup(
+            self.call_site,
+            call_sites.speedup(self.call_site).measured(),
+        );
         if done < self.n {
             self.post(done, each, Wake::IfPays(self.work(done, each)));
         }
@@ -293,7 +300,7 @@ impl<P: Platform> Launch<'_, P> {
                 block.saturating_mul(2)
             } else {
                 // What was short before is long now: as many as are short at this
-                // pace.
+                // rate.
                 ((block as f32 * long / took) as usize).max(1)
             };
             done = to;
@@ -328,16 +335,18 @@ impl<P: Platform> Launch<'_, P> {
                 pool.shared().idle().helped();
             }
             let most = DOUBTED_NS * pool.shared().ticks_per_ns() * MOST_ALONE / work;
-            let gain = pool.shared().sites().gain(self.site);
-            let gain = gain.posted(took / work, most as u16);
-            pool.shared().sites().set_gain(self.site, gain);
+            let speedup = pool.shared().call_sites().speedup(self.call_site);
+            let speedup = speedup.posted(took / work, most as u16);
+            pool.shared()
+                .call_sites()
+                .set_speedup(self.call_site, speedup);
         }
         // Alone an iteration does not take longer than shared. Whether it takes less
-        // is another matter: see `Gain`.
+        // is another matter: see `Speedup`.
         if shared.each < each {
             pool.shared()
-                .sites()
-                .learn(self.site, Some(each), shared.each);
+                .call_sites()
+                .learn(self.call_site, Some(each), shared.each);
         }
     }
 
@@ -429,17 +438,17 @@ struct Adaptive<'a, P: Platform> {
 
 impl<P: Platform> Partition for Adaptive<'_, P> {
     type Claims<'a>
-        = PacedClaims<'a, P>
+        = TimedClaims<'a, P>
     where
         Self: 'a;
 
-    fn claims(&self, rank: usize) -> PacedClaims<'_, P> {
+    fn claims(&self, rank: usize) -> TimedClaims<'_, P> {
         // Nobody is left asleep on a guess that was not tried: it is between blocks that
         // the caller of a loop thinks better of it. Asked after the post has decided: who
         // falls asleep later looks for posted loops first.
         let tries = rank == self.caller && self.pool.lets_sleep(self.wake);
-        let pace = Pace::new(self.guess, self.claim, self.max_ticks, tries);
+        let rate = BlockRate::new(self.guess, self.claim, self.max_ticks, tries);
         let report = (rank == self.caller).then_some(self.report);
-        PacedClaims::new(self.ranges.own(rank), pace, report)
+        TimedClaims::new(self.ranges.own(rank), rate, report)
     }
 }

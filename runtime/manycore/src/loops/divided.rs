@@ -1,7 +1,7 @@
 //! A loop that the laboratory divides in a way of its own.
 
 use super::dispatch::{drive, run};
-use crate::partition::{ALONE, Body, Partition, Partitioner, Site};
+use crate::partition::{ALONE, Body, CallSite, Partition, Partitioner};
 use crate::pool::{Pool, Registry};
 use manycore_platform::Platform;
 use std::num::NonZeroUsize;
@@ -12,7 +12,7 @@ pub struct Divided<'a, P: Platform> {
     pool: &'a Registry<P>,
     body: Body<'a>,
     n: usize,
-    site: Site,
+    call_site: CallSite,
 }
 
 /// Has `divide` run `body` on blocks of `0..n` in `pool`, if `n` is not 0.
@@ -24,12 +24,12 @@ pub fn divided<P: Platform>(
 ) {
     let (pool, body) = (pool.registry(), |_, block| body(block));
     let body = Body::new(&body);
-    let site = Site::new(body.address(), n);
+    let call_site = CallSite::new(body.address(), n);
     let divided = Divided {
         pool,
         body,
         n,
-        site,
+        call_site,
     };
     if n > 0 {
         pool.inside(|| divide(&divided));
@@ -64,12 +64,15 @@ impl<P: Platform> Divided<'_, P> {
 
     /// Ticks an iteration took, if this loop ran lately.
     pub fn recall(&self) -> Option<f32> {
-        self.pool.shared().sites().recall(self.site)
+        self.pool.shared().call_sites().recall(self.call_site)
     }
 
     /// Keeps a new measurement, where `before` was known.
     pub fn learn(&self, before: Option<f32>, ticks: f32) {
-        self.pool.shared().sites().learn(self.site, before, ticks);
+        self.pool
+            .shared()
+            .call_sites()
+            .learn(self.call_site, before, ticks);
     }
 
     /// Runs a block on this thread.

@@ -288,7 +288,7 @@ impl<P: Platform> Registry<P> {
         self.sleepers() > 0 || self.is_vacant()
     }
 
-    /// Whether a loop is posted without waking anybody, since it is believed to be over
+    /// Whether a loop is posted without waking anybody, since it is predicted to be over
     /// before they would come.
     pub(super) fn lets_sleep(&self, wake: Wake) -> bool {
         match wake {

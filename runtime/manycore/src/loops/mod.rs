@@ -1,7 +1,6 @@
 //! Parallel loops over index ranges and slices.
 
 mod adaptive;
-mod believed;
 mod dispatch;
 mod divided;
 mod forward;
@@ -9,6 +8,7 @@ mod launch;
 #[cfg(test)]
 mod leaving_checked;
 mod parts;
+mod predicted;
 mod reduce;
 mod scan;
 mod slices;

@@ -3,26 +3,26 @@
 //! loop is above both (`loops`).
 
 mod body;
+mod call_sites;
 #[cfg(test)]
 pub(crate) mod checked;
 mod claim_time;
 mod fixed_block;
-mod gain;
 mod holders;
-mod paced;
 mod partitioner;
 mod shard;
 mod sharded;
-mod sites;
+mod speedup;
+mod timed;
 
 pub(crate) use body::{ALONE, Body};
+pub(crate) use call_sites::{CallSite, CallSites};
 pub(crate) use fixed_block::FixedBlock;
-pub(crate) use gain::Gain;
-pub(crate) use paced::{Pace, PacedClaims, Report, measure_claim};
 pub(crate) use partitioner::Division;
 pub use partitioner::Partitioner;
 pub(crate) use sharded::{Ranges, Sharded, Shards};
-pub(crate) use sites::{Site, Sites};
+pub(crate) use speedup::Speedup;
+pub(crate) use timed::{BlockRate, Report, TimedClaims, measure_claim};
 
 use std::ops::Range;
 

@@ -5,7 +5,7 @@ use super::caller_slot::CallerContext;
 use super::places;
 use super::places::CallerSlot;
 use super::ranks::Ranks;
-use crate::partition::{Sites, measure_claim};
+use crate::partition::{CallSites, measure_claim};
 use crate::sleep::Idle;
 use manycore_cores::elastic::Allotment;
 use manycore_platform::{Atomic, Ordering, Platform};
@@ -38,7 +38,7 @@ pub(crate) struct Shared<P: Platform> {
     caller_context: CallerContext<P>,
     patience: u64,
     told_spin: u64,
-    sites: Sites<P>,
+    call_sites: CallSites<P>,
     ranks: Ranks<P>,
     terminating: P::AtomicBool,
     /// What the pool follows, if anything.
@@ -77,7 +77,7 @@ impl<P: Platform> Shared<P> {
             caller_context: CallerContext::new(),
             patience: P::duration_to_ticks(patience),
             told_spin: P::duration_to_ticks(TOLD_SPIN),
-            sites: Sites::new(),
+            call_sites: CallSites::new(),
             ranks: Ranks::new(threads),
             terminating: P::AtomicBool::new(false),
             allotment,
@@ -168,8 +168,8 @@ impl<P: Platform> Shared<P> {
 
     /// What loops took where they were called.
     #[inline]
-    pub(crate) fn sites(&self) -> &Sites<P> {
-        &self.sites
+    pub(crate) fn call_sites(&self) -> &CallSites<P> {
+        &self.call_sites
     }
 
     /// What is known of the holders of places.

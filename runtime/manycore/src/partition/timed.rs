@@ -29,10 +29,10 @@ impl<P: Platform> Clone for Report<'_, P> {
 
 impl<P: Platform> Copy for Report<'_, P> {}
 
-/// One participant's claims from ranges, in blocks whose length follows its pace.
-pub(crate) struct PacedClaims<'a, P: Platform> {
+/// One participant's claims from ranges, in blocks whose length follows its rate.
+pub(crate) struct TimedClaims<'a, P: Platform> {
     own: OwnRange<'a, P>,
-    pace: Pace,
+    rate: BlockRate,
     /// If this is the caller.
     report: Option<Report<'a, P>>,
     started: u64,
@@ -42,12 +42,16 @@ pub(crate) struct PacedClaims<'a, P: Platform> {
     block_started: u64,
 }
 
-impl<'a, P: Platform> PacedClaims<'a, P> {
-    pub(crate) fn new(own: OwnRange<'a, P>, pace: Pace, report: Option<Report<'a, P>>) -> Self {
+impl<'a, P: Platform> TimedClaims<'a, P> {
+    pub(crate) fn new(
+        own: OwnRange<'a, P>,
+        rate: BlockRate,
+        report: Option<Report<'a, P>>,
+    ) -> Self {
         let started = P::now();
         Self {
             own,
-            pace,
+            rate,
             report,
             started,
             iterations: 0,
@@ -57,22 +61,22 @@ impl<'a, P: Platform> PacedClaims<'a, P> {
     }
 }
 
-impl<P: Platform> Claims for PacedClaims<'_, P> {
+impl<P: Platform> Claims for TimedClaims<'_, P> {
     #[inline]
     fn next(&mut self) -> Option<Range<usize>> {
         let mut now = P::now();
         if self.block > 0 {
             self.iterations += self.block;
-            self.pace
+            self.rate
                 .took(self.block, now.saturating_sub(self.block_started));
         }
-        let count = self.pace.block(self.own.left());
+        let count = self.rate.block(self.own.left());
         let mut block = self.own.claim(count);
         if block.is_none() {
-            let pace = &self.pace;
+            let rate = &self.rate;
             block = self
                 .own
-                .steal(pace.too_few_to_steal(), |left| pace.block(left));
+                .steal(rate.too_few_to_steal(), |left| rate.block(left));
             now = P::now();
         }
         if let Some(block) = block {
@@ -93,8 +97,8 @@ impl<P: Platform> Claims for PacedClaims<'_, P> {
     }
 }
 
-/// How fast one participant goes, and so how many iterations make a block.
-pub(crate) struct Pace {
+/// An estimate of how fast one participant goes, which gives the length of its next block.
+pub(crate) struct BlockRate {
     /// Ticks an iteration, of late; 0 before the first measurement.
     ticks: f32,
     /// Ticks that a claim costs.
@@ -104,7 +108,7 @@ pub(crate) struct Pace {
     tries: bool,
 }
 
-impl Pace {
+impl BlockRate {
     /// An iteration is guessed to take `ticks` (0: nothing is known), a claim costs `claim` ticks,
     /// and a block may take `max_ticks`. `tries`: the first block is one iteration, which tries the
     /// guess.
@@ -161,12 +165,12 @@ pub(crate) fn measure_claim<P: Platform>() -> u64 {
         let (each, iterations) = (P::AtomicU32::new(0), P::AtomicUsize::new(0));
         let report = Report::to(&each, &iterations);
         let ranges = Ranges::new(&shards, CLAIMS, 0, 1);
-        // Iterations believed to be endless are claimed one by one.
-        let pace = Pace::new(f32::MAX, 0, 1.0, false);
-        let mut claims = PacedClaims::<P>::new(ranges.own(0), pace, Some(report));
+        // Iterations predicted to be endless are claimed one by one.
+        let rate = BlockRate::new(f32::MAX, 0, 1.0, false);
+        let mut claims = TimedClaims::<P>::new(ranges.own(0), rate, Some(report));
         let before = P::now();
         while let Some(block) = claims.next() {
-            claims.pace.ticks = f32::MAX;
+            claims.rate.ticks = f32::MAX;
             Body::new(&body).run(0, block);
         }
         P::now().saturating_sub(before) / CLAIMS as u64

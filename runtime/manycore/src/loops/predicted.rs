@@ -1,41 +1,40 @@
-//! A loop run by one thread because it is believed to be short: how the belief is
-//! given up when the clock says otherwise.
+//! One thread runs a loop that is predicted to be short, and gives the prediction up when the
+//! clock says otherwise.
 //!
-//! Iterations differ, and what was quick yesterday may block today, so nothing is run
-//! on a belief that was not tried first: the first iteration is timed by itself, and
-//! then a block that takes [`CHECK_NS`], and a quarter more each time, by what is believed of
-//! an iteration or by what was measured so far, whichever is longer.
-//! Once the loop has taken twice what was believed, and what a post costs on top, the
-//! belief is given up, and the caller of this module decides about the rest.
+//! Iterations differ, and what was quick yesterday may block today. So no prediction is used
+//! untested: the first iteration is timed by itself, then a block that takes [`CHECK_NS`], and a
+//! quarter more each time. The time of an iteration is the predicted or the measured one, whichever
+//! is longer. Once the loop has taken twice the predicted time, and the cost of a post on top, the
+//! caller of this module decides about the rest.
 //!
-//! A clock read costs as much as ten trivial iterations. So a loop that is believed
-//! shorter than one block is looked at once, after its first iteration, if that was no longer
-//! than the block. Only one run in 32 is looked at after iterations 1, 2, 4, 8, ...: it finds
-//! loops whose first iteration is short and whose others are not.
+//! A clock read costs as much as ten trivial iterations. So a loop of a predicted length below one
+//! block is checked once, after its first iteration, if that was no longer than the block. Only one
+//! run in 32 is checked after iterations 1, 2, 4, 8, ...: this finds loops whose first iteration is
+//! short and whose others are not.
 
 use crate::partition::{ALONE, Body};
 use crate::pool::Shared;
 use manycore_platform::Platform;
 use std::ops::Range;
 
-/// Time that passes on a belief between two looks at the clock, in ns; ...
+/// Time between two looks at the clock, in ns; ...
 const CHECK_NS: f32 = 400.0;
-/// ... where it may take longer, a tenth of how much longer.
+/// ... and for a loop with [`LONG_SLACK_NS`].
 const LONG_CHECK_NS: f32 = 2_000.0;
-/// What a loop may take more than it is believed to, in ns: iterations whose data have
+/// What a loop may take beyond its prediction, in ns: iterations whose data have
 /// left the cache, an interrupt. ...
 const SLACK_NS: f32 = 3_000.0;
 /// ... where sharing does not gain, or would cost a wake-up, of some 50 us.
 const LONG_SLACK_NS: f32 = 20_000.0;
 
-/// A loop that one thread runs, and how long its iterations are believed to take.
-pub(super) struct Believed<'a, P: Platform> {
+/// A loop that one thread runs, and how long its iterations are predicted to take.
+pub(super) struct Predicted<'a, P: Platform> {
     pool: &'a Shared<P>,
     body: Body<'a>,
     range: Range<usize>,
     /// Ticks.
     each: f32,
-    /// The loop may take twice what is believed and so many ticks more.
+    /// The loop may take twice the prediction and so many ticks more.
     slack: f32,
     /// What passes between two looks at the clock, in ticks.
     check: f32,
@@ -50,8 +49,8 @@ pub(super) struct Slow {
     pub(super) took: f32,
 }
 
-impl<'a, P: Platform> Believed<'a, P> {
-    /// `body` over `range`, which is not empty, believed to take `each` ticks an
+impl<'a, P: Platform> Predicted<'a, P> {
+    /// `body` over `range`, which is not empty, predicted to take `each` ticks an
     /// iteration.
     #[inline]
     pub(super) fn new(pool: &'a Shared<P>, body: Body<'a>, range: Range<usize>, each: f32) -> Self {
@@ -71,7 +70,7 @@ impl<'a, P: Platform> Believed<'a, P> {
         self.body.run(ALONE, start + from..start + to);
     }
 
-    /// Runs a loop that is believed to take less than a few blocks. The ticks that it
+    /// Runs a loop that is predicted to take less than a few blocks. The ticks that it
     /// took, if they were measured.
     #[inline]
     pub(super) fn run_short(&self) -> Result<Option<f32>, Slow> {
@@ -92,7 +91,7 @@ impl<'a, P: Platform> Believed<'a, P> {
         self.run_on(started, took, one_block).map(Some)
     }
 
-    /// Runs a loop that may be believed to be long. The ticks that it took.
+    /// Runs a loop whose prediction may be long. The ticks that it took.
     pub(super) fn run(mut self, started: u64) -> Result<f32, Slow> {
         self.slack = LONG_SLACK_NS * self.pool.ticks_per_ns();
         self.check = LONG_CHECK_NS * self.pool.ticks_per_ns();
@@ -117,8 +116,8 @@ impl<'a, P: Platform> Believed<'a, P> {
             let block = if carefully {
                 done
             } else {
-                // What was measured counts too, or the belief would choose how much is run
-                // on it. Casts to integers saturate.
+                // The measured time counts too, or a wrong prediction would make its own next test
+                // too long. Casts to integers saturate.
                 let each = self.each.max(took / done as f32);
                 (((self.check + took / 4.0) / each) as usize).max(1)
             };

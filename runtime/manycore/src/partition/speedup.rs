@@ -1,7 +1,7 @@
 //! Whether a loop is done sooner when it is shared.
 
-/// The ratio of the time that posted runs of a loop took to the time that the
-/// caller would have taken alone, and what follows from it.
+/// The inverse of the speedup of a loop: the time of its posted runs over the time that the
+/// caller would have taken alone. It decides who runs the loop the next times.
 ///
 /// Sharing may well lose: iterations that write the same lines, helpers that wait
 /// for a core. The remembered time of an iteration does not tell, since a loop that
@@ -11,7 +11,7 @@
 ///
 /// One word, read and written without regard to others who do: an estimate.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Gain {
+pub(crate) struct Speedup {
     /// The ratio, averaged over some eight posted runs.
     ratio: f32,
     /// Runs to stay with the caller before the next attempt.
@@ -26,7 +26,7 @@ pub(crate) struct Gain {
 /// What is hoped of a loop that was never posted; and of one to be tried again.
 const HOPE: f32 = 0.5;
 const DOUBT: f32 = 0.85;
-/// From this ratio on it does not gain.
+/// From this ratio on sharing does not pay.
 const VAIN: f32 = 0.95;
 /// A single run counts no more: one helper that the system has put aside for a
 /// millisecond says little.
@@ -37,7 +37,7 @@ const DOUBLINGS: u8 = 7;
 /// Posted runs after which the time of an iteration is measured again.
 const DUE: u8 = 64;
 
-impl Gain {
+impl Speedup {
     pub(crate) fn new() -> Self {
         Self {
             ratio: HOPE,
@@ -84,8 +84,8 @@ impl Gain {
         }
     }
 
-    /// After a posted run that took `ratio` of the caller's time alone. If it does not
-    /// gain, `most` runs are the caller's before the next attempt.
+    /// After a posted run that took `ratio` of the caller's time alone. If that does not
+    /// pay, `most` runs are the caller's before the next attempt.
     #[inline]
     pub(crate) fn posted(self, ratio: f32, most: u16) -> Self {
         let mean = self.ratio + (ratio.min(WORST) - self.ratio) / 8.0;
@@ -121,16 +121,16 @@ impl Gain {
 mod tests {
     use super::*;
 
-    fn after(ratios: &[f32]) -> Gain {
-        ratios
-            .iter()
-            .fold(Gain::new(), |gain, &ratio| gain.posted(ratio, u16::MAX))
+    fn after(ratios: &[f32]) -> Speedup {
+        ratios.iter().fold(Speedup::new(), |speedup, &ratio| {
+            speedup.posted(ratio, u16::MAX)
+        })
     }
 
     #[test]
     fn a_word_holds_all_of_it() {
-        let gain = after(&[1.5, 0.7, 8.0]).unmeasured();
-        assert_eq!(Gain::of_bits(gain.bits()), gain);
+        let speedup = after(&[1.5, 0.7, 8.0]).unmeasured();
+        assert_eq!(Speedup::of_bits(speedup.bits()), speedup);
     }
 
     #[test]
@@ -148,15 +148,15 @@ mod tests {
 
     #[test]
     fn it_is_tried_again_ever_more_rarely() {
-        let mut gain = Gain::new();
+        let mut speedup = Speedup::new();
         let mut waits = Vec::new();
         for _ in 0..10 {
-            while !gain.is_alone() {
-                gain = gain.posted(2.0, u16::MAX);
+            while !speedup.is_alone() {
+                speedup = speedup.posted(2.0, u16::MAX);
             }
             let mut runs = 0;
-            while gain.is_alone() {
-                gain = gain.stayed();
+            while speedup.is_alone() {
+                speedup = speedup.stayed();
                 runs += 1;
             }
             waits.push(runs);
@@ -165,18 +165,18 @@ mod tests {
         assert_eq!(waits[9], 4096);
         // Once it gains, all is forgotten.
         for _ in 0..20 {
-            gain = gain.posted(0.6, u16::MAX);
+            speedup = speedup.posted(0.6, u16::MAX);
         }
-        while !gain.is_alone() {
-            gain = gain.posted(2.0, u16::MAX);
+        while !speedup.is_alone() {
+            speedup = speedup.posted(2.0, u16::MAX);
         }
-        assert_eq!(gain.alone, FIRST_ALONE);
+        assert_eq!(speedup.alone, FIRST_ALONE);
     }
 
     #[test]
     fn the_time_of_an_iteration_is_measured_now_and_then() {
-        assert!(Gain::new().unmeasured().is_due());
-        assert!(!Gain::new().unmeasured().measured().is_due());
+        assert!(Speedup::new().unmeasured().is_due());
+        assert!(!Speedup::new().unmeasured().measured().is_due());
         assert!(after(&[0.5; 64]).is_due());
     }
 }
