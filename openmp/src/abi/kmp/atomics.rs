@@ -103,6 +103,65 @@ macro_rules! accesses {
     };
 }
 
+/// Replacing a value that is the expected one. With `cpt` the caller learns the value that it has found:
+/// `bool` stores it if it was another, `val` stores what is there afterwards.
+macro_rules! comparisons {
+    ($($bytes:literal $number:ty;)*) => {
+        $(const _: () = {
+            #[unsafe(export_name = concat!("__kmpc_atomic_bool_", $bytes, "_cas"))]
+            extern "C" fn succeeds(
+                _place: Place, _number: c_int, at: *mut $number, expected: $number, new: $number,
+            ) -> bool {
+                found(at, expected, new) == expected
+            }
+
+            #[unsafe(export_name = concat!("__kmpc_atomic_val_", $bytes, "_cas"))]
+            extern "C" fn finds(
+                _place: Place, _number: c_int, at: *mut $number, expected: $number, new: $number,
+            ) -> $number {
+                found(at, expected, new)
+            }
+
+            #[unsafe(export_name = concat!("__kmpc_atomic_bool_", $bytes, "_cas_cpt"))]
+            extern "C" fn succeeds_or_tells(
+                _place: Place, _number: c_int, at: *mut $number, expected: $number, new: $number,
+                other: *mut $number,
+            ) -> bool {
+                let old = found(at, expected, new);
+                if old != expected {
+                    // SAFETY: the compiler's variable, which is the caller's own.
+                    unsafe { *other = old };
+                }
+                old == expected
+            }
+
+            #[unsafe(export_name = concat!("__kmpc_atomic_val_", $bytes, "_cas_cpt"))]
+            extern "C" fn finds_and_tells(
+                _place: Place, _number: c_int, at: *mut $number, expected: $number, new: $number,
+                after: *mut $number,
+            ) -> $number {
+                let old = found(at, expected, new);
+                // SAFETY: the compiler's variable, which is the caller's own.
+                unsafe { *after = if old == expected { new } else { old } };
+                old
+            }
+
+            /// The value before.
+            fn found(at: *mut $number, expected: $number, new: $number) -> $number {
+                // SAFETY: the compiler's variable.
+                unsafe { Number::change(at, |old| if old == expected { new } else { old }) }.0
+            }
+        };)*
+    };
+}
+
+comparisons! {
+    "1" i8;
+    "2" i16;
+    "4" i32;
+    "8" i64;
+}
+
 accesses! {
     "fixed1" i8;
     "fixed2" i16;

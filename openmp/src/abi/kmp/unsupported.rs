@@ -77,14 +77,6 @@ unsupported! {
 
 // Atomic changes of complex numbers and of long doubles.
 unsupported! {
-    __kmpc_atomic_bool_1_cas
-    __kmpc_atomic_bool_1_cas_cpt
-    __kmpc_atomic_bool_2_cas
-    __kmpc_atomic_bool_2_cas_cpt
-    __kmpc_atomic_bool_4_cas
-    __kmpc_atomic_bool_4_cas_cpt
-    __kmpc_atomic_bool_8_cas
-    __kmpc_atomic_bool_8_cas_cpt
     __kmpc_atomic_cmplx10_add
     __kmpc_atomic_cmplx10_add_cpt
     __kmpc_atomic_cmplx10_div
@@ -153,14 +145,6 @@ unsupported! {
     __kmpc_atomic_float10_sub_rev
     __kmpc_atomic_float10_swp
     __kmpc_atomic_float10_wr
-    __kmpc_atomic_val_1_cas
-    __kmpc_atomic_val_1_cas_cpt
-    __kmpc_atomic_val_2_cas
-    __kmpc_atomic_val_2_cas_cpt
-    __kmpc_atomic_val_4_cas
-    __kmpc_atomic_val_4_cas_cpt
-    __kmpc_atomic_val_8_cas
-    __kmpc_atomic_val_8_cas_cpt
 }
 
 // What LLVM 15 to 19 have added, and no program here has called.
