@@ -143,7 +143,7 @@ impl<P: Platform> Builder<P> {
         let memory = |source| BuildError::Memory { threads, source };
         // Before the pool notes its generation: a fork from here on is seen.
         P::watch_forks().map_err(memory)?;
-        // Place 0 is the caller's, unless a thread of the pool's own has it.
+        // Permit 0 is the caller's, unless a thread of the pool's own has it.
         let first = usize::from(!self.keeps_caller_slot());
         let registry = Registry::new(Plan {
             #[cfg(feature = "policies")]

@@ -1,12 +1,12 @@
 //! The caller slot: the way by which a thread from outside takes part.
 //!
-//! A pool of n threads has n places (`places.rs`), and starts n - 1 threads. Place 0 is
+//! A pool of n threads has n permits (`permits/mod.rs`), and starts n - 1 threads. Permit 0 is
 //! for callers: a thread that calls the pool from outside enters as worker 0 and
 //! runs the call itself, so that nothing is handed over and nobody is woken. If the
 //! slot is taken, the call goes to the pool's queue, in order of arrival, and the
 //! caller blocks.
 //!
-//! `places/word.rs` has the states of the slot and its transitions. A pool has jobs of its own, which
+//! `permits/word.rs` has the states of the slot and its transitions. A pool has jobs of its own, which
 //! are no part of a caller's call, while `Registry::roots` is not 0: detached ones, and calls from the
 //! queue.
 //!
@@ -21,7 +21,7 @@
 
 use super::context::Context;
 use super::job::Job;
-use super::places::Left;
+use super::permits::Left;
 use super::registry::Registry;
 #[cfg(test)]
 use crate::conserving::fault;
@@ -80,7 +80,7 @@ impl<P: Platform> Registry<P> {
         self.post_root(job.in_group(group));
     }
 
-    /// A root is about to be posted: somebody must be ready to take place 0 when nobody
+    /// A root is about to be posted: somebody must be ready to take permit 0 when nobody
     /// is in it. Before the push, so that whoever pushes jobs of the root's own sees
     /// the vacancy.
     ///
@@ -99,7 +99,7 @@ impl<P: Platform> Registry<P> {
     }
 
     /// Whether this thread is in the midst of a detached job of the pool, and somebody is ready to
-    /// take place 0. That job is a root until it ends. So the threads stay, and the word keeps its
+    /// take permit 0. That job is a root until it ends. So the threads stay, and the word keeps its
     /// bit, which is taken away when no root is left: no lock is needed to count another.
     fn is_within_root(&self) -> bool {
         Context::worker_of(self).is_some_and(|worker| worker.is_detached())
@@ -109,7 +109,7 @@ impl<P: Platform> Registry<P> {
     fn need_caller_slot(&self) {
         // If the slot is vacant since, no caller was there, and no root was at work: no worker has
         // pushed a job without seeing this, so that it takes no fence here.
-        if self.change_places(|places| places.post()) && !self.tells_of_vacancies() {
+        if self.change_permits(|permits| permits.post()) && !self.tells_of_vacancies() {
             self.fill_caller_slot();
         }
     }
@@ -120,11 +120,11 @@ impl<P: Platform> Registry<P> {
         if !self.uncount_root() {
             return;
         }
-        self.change_places(|places| {
+        self.change_permits(|permits| {
             // Under the lock a root that was posted since is seen, or its `need_caller_slot`
             // comes later.
             if !self.has_roots() {
-                places.end_posts();
+                permits.end_posts();
             }
         });
         // A thread that holds the caller slot in bed wakes up to give it back. The fence is against its
@@ -150,18 +150,18 @@ impl<P: Platform> Registry<P> {
             // If the system refuses them, the poster does by itself what it has posted.
             let _ = self.start_threads();
         }
-        if let Some(successor) = self.change_places(|places| places.fill()) {
+        if let Some(successor) = self.change_permits(|permits| permits.fill()) {
             // If none can be had, it is as if no thread had asked: others are at work.
             self.pass_on_or_lose(0, &successor);
         }
     }
 
-    /// Has a thread take place 0 whatever else there is to do, for mail.
+    /// Has a thread take permit 0 whatever else there is to do, for mail.
     ///
     /// If none can be had, the next caller reads it.
     #[inline(never)]
     pub(super) fn summon(&self) {
-        if let Some(successor) = self.change_places(|places| places.summon()) {
+        if let Some(successor) = self.change_permits(|permits| permits.summon()) {
             self.pass_on_or_lose(0, &successor);
         }
     }
@@ -170,16 +170,16 @@ impl<P: Platform> Registry<P> {
     #[cold]
     #[inline(never)]
     pub(super) fn leave_slowly(&self) {
-        // In a child of `fork` nobody is there to need the place, and a thread that is
+        // In a child of `fork` nobody is there to need the permit, and a thread that is
         // not may have the lock: nobody enters again.
         if self.shared().is_forked() {
             return;
         }
         // From here on worker 0 is the next caller.
-        let place = self.worker(0).exchange_place(0);
-        let left = self.change_places(|places| {
+        let permit = self.worker(0).exchange_permit(0);
+        let left = self.change_permits(|permits| {
             let waits = || !self.mail()[0].is_empty() || !self.injector().is_empty();
-            places.leave(place, waits, || self.has_roots())
+            permits.leave(permit, waits, || self.has_roots())
         });
         match left {
             Left::Nothing => {}
@@ -192,13 +192,13 @@ impl<P: Platform> Registry<P> {
                     self.fill_caller_slot();
                 }
             }
-            Left::Place(place, successor) => {
+            Left::Permit(permit, successor) => {
                 #[cfg(test)]
                 let unheard = fault::is(fault::Fault::UntoldHolder);
                 #[cfg(not(test))]
                 let unheard = false;
-                if place != 0 && !unheard {
-                    // The holder of place 0 may have gone to bed while this caller was there, and
+                if permit != 0 && !unheard {
+                    // The holder of permit 0 may have gone to bed while this caller was there, and
                     // must give the slot back now. The fence stands between the change of the word
                     // and the look at the bed; the holder's stands between lying down and its look
                     // at the word (`overstays`). So the caller finds the holder in bed, or the
@@ -206,7 +206,7 @@ impl<P: Platform> Registry<P> {
                     P::fence(Ordering::SeqCst);
                     self.sleep().notify(0);
                 }
-                self.pass_on_or_lose(place, &successor);
+                self.pass_on_or_lose(permit, &successor);
             }
         }
     }

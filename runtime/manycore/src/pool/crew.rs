@@ -18,18 +18,18 @@
 //!
 //! * a root, or mail, before it is pushed, so that a refusal of the system is its poster's panic;
 //! * a half of a join, a job in a scope, a loop: after the push, by the way that leads to a vacant
-//!   caller slot. While threads are *lacking* the sleep policy says that a place is vacant, and who
+//!   caller slot. While threads are *lacking* the sleep policy says that a permit is vacant, and who
 //!   is told so fills it (`Registry::fill_caller_slot`). If the system refuses, the poster does
 //!   the work itself.
 //!
 //! # From present to leaving
 //!
 //! [`Registry::end_threads`] waits for a moment at which the pool is quiet. Under the lock of
-//! `Places`, in which roots and visits are counted and callers that are not alone leave:
+//! `Permits`, in which roots and visits are counted and callers that are not alone leave:
 //!
 //! 1. there is no root: no detached job, and no call from the queue;
 //! 2. there is no visit: no thread that is not a worker is in a scope, and no thread is being
-//!    started for a place that a caller has left;
+//!    started for a permit that a caller has left;
 //! 3. the caller slot is empty, and taken: no caller comes.
 //!
 //! So nobody is at work in the pool, and whoever comes from outside finds the slot taken, posts a
@@ -39,7 +39,7 @@
 //! spawned something the threads are started again.
 
 use super::context::Context;
-use super::places::{Crew as Threads, Successor};
+use super::permits::{Crew as Threads, Successor};
 use super::registry::Registry;
 use manycore_cores::sync::{Lock, Parker};
 use manycore_platform::{Atomic, Ordering, Platform};
@@ -53,7 +53,7 @@ const LOOK: Duration = Duration::from_micros(200);
 pub(super) struct Stay<'a, P: Platform>(&'a Registry<P>);
 
 impl<'a, P: Platform> Stay<'a, P> {
-    /// Until the thread that is to be started can be joined by the pool, or its place has gone
+    /// Until the thread that is to be started can be joined by the pool, or its permit has gone
     /// elsewhere.
     pub(super) fn of(registry: &'a Registry<P>, successor: &Successor) -> Option<Self> {
         successor.is_counted().then(|| Self(registry))
@@ -64,21 +64,21 @@ impl<P: Platform> Drop for Stay<'_, P> {
     fn drop(&mut self) {
         // In a child of `fork`, a thread that does not exist there may have the lock.
         if !self.0.shared().is_forked() {
-            self.0.change_places(|places| places.end_visit());
+            self.0.change_permits(|permits| permits.end_visit());
         }
     }
 }
 
 /// What is known of a pool's threads as a whole.
 pub(super) struct Crew<P: Platform> {
-    /// The first place that has a thread of the pool's own.
+    /// The first permit that has a thread of the pool's own.
     first: usize,
     /// Whether the pool can start its threads again.
     returns: bool,
-    /// Held while threads are started, or end: the place whose thread is started next.
+    /// Held while threads are started, or end: the permit whose thread is started next.
     starting: Lock<P, usize>,
     /// Whether threads are absent that could take what is posted. A hint; written under the lock
-    /// of `Places`.
+    /// of `Permits`.
     lacking: P::AtomicBool,
 }
 
@@ -92,12 +92,12 @@ impl<P: Platform> Crew<P> {
         }
     }
 
-    /// The first place that has a thread of the pool's own.
+    /// The first permit that has a thread of the pool's own.
     pub(super) fn first(&self) -> usize {
         self.first
     }
 
-    /// Under the lock of `Places`, when it has changed.
+    /// Under the lock of `Permits`, when it has changed.
     pub(super) fn set_lacking(&self, lacking: bool) {
         self.lacking.store(lacking, Ordering::Relaxed);
     }
@@ -113,7 +113,7 @@ impl<P: Platform> Crew<P> {
 impl<P: Platform> Registry<P> {
     /// Nobody knows of the pool yet: its threads are started when they are needed.
     pub(super) fn begin_absent(&self) {
-        self.change_places(|places| places.be_absent(self.crew().first < self.mail().len()));
+        self.change_permits(|permits| permits.be_absent(self.crew().first < self.mail().len()));
     }
 
     /// Whether threads are absent that could take what is posted, as a hint.
@@ -127,7 +127,7 @@ impl<P: Platform> Registry<P> {
     }
 
     fn start_from(&self, next: &mut usize) -> io::Result<()> {
-        if self.change_places(|places| places.crew()) != Threads::Absent {
+        if self.change_permits(|permits| permits.crew()) != Threads::Absent {
             return Ok(());
         }
         while *next < self.mail().len() {
@@ -137,7 +137,7 @@ impl<P: Platform> Registry<P> {
         if self.mail().len() == 1 {
             self.have_a_thread()?;
         }
-        self.change_places(|places| places.be_present());
+        self.change_permits(|permits| permits.be_present());
         Ok(())
     }
 
@@ -148,8 +148,8 @@ impl<P: Platform> Registry<P> {
     /// If the system refuses them.
     pub(super) fn count_root_for_threads(&self) {
         loop {
-            let crew = self.change_places(|places| {
-                let crew = places.crew();
+            let crew = self.change_permits(|permits| {
+                let crew = permits.crew();
                 let inside = || Context::worker_of(self).is_some();
                 if crew == Threads::Present || crew == Threads::Leaving && inside() {
                     self.count_root();
@@ -185,10 +185,10 @@ impl<P: Platform> Registry<P> {
     /// This thread, which is no worker, goes in and out of a scope: until then the threads stay.
     pub(super) fn visit<R>(&self, scope: impl FnOnce() -> R) -> R {
         let enter = || {
-            self.change_places(|places| {
-                let enters = places.crew() != Threads::Leaving;
+            self.change_permits(|permits| {
+                let enters = permits.crew() != Threads::Leaving;
                 if enters {
-                    places.begin_visit();
+                    permits.begin_visit();
                 }
                 enters.then(|| Stay(self))
             })
@@ -220,8 +220,8 @@ impl<P: Platform> Registry<P> {
             }
         };
         if Context::<P>::is_taken() {
-            // What runs here may need this thread's place elsewhere to come to an end.
-            Context::<P>::without_places(end);
+            // What runs here may need this thread's permit elsewhere to come to an end.
+            Context::<P>::without_permits(end);
         } else {
             end();
         }
@@ -234,8 +234,8 @@ impl<P: Platform> Registry<P> {
             if self.threads().are_none() {
                 return true;
             }
-            let quiet = self.change_places(|places| {
-                places.end_if_quiet(self.keeps_caller_slot(), self.has_roots())
+            let quiet = self.change_permits(|permits| {
+                permits.end_if_quiet(self.keeps_caller_slot(), self.has_roots())
             });
             if !quiet {
                 return false;
@@ -253,16 +253,16 @@ impl<P: Platform> Registry<P> {
         for worker in self.workers().iter() {
             worker.end().reset();
             match worker.id() {
-                id if id < threads => worker.set_place(id),
+                id if id < threads => worker.set_permit(id),
                 _ => worker.holding().clear(),
             }
         }
         self.mail().iter().for_each(|mail| mail.come_back());
         self.shared().go_on();
         *next = self.crew().first;
-        let spawned = self.change_places(|places| {
+        let spawned = self.change_permits(|permits| {
             let spawned = self.has_roots();
-            places.reopen(
+            permits.reopen(
                 threads..self.workers().len(),
                 *next < threads,
                 self.keeps_caller_slot(),
@@ -279,11 +279,11 @@ impl<P: Platform> Registry<P> {
     /// everybody's.
     pub(super) fn start_no_more(&self) {
         self.crew().starting.with(|next| {
-            self.change_places(|places| {
-                if places.crew() == Threads::Absent {
-                    let places_left = *next..self.mail().len();
-                    (places_left.clone()).for_each(|place| self.mail()[place].desert());
-                    places.start_no_more(places_left);
+            self.change_permits(|permits| {
+                if permits.crew() == Threads::Absent {
+                    let permits_left = *next..self.mail().len();
+                    (permits_left.clone()).for_each(|permit| self.mail()[permit].desert());
+                    permits.start_no_more(permits_left);
                 }
             });
         });

@@ -57,8 +57,8 @@ impl<P: Platform> Registry<P> {
     /// Runs `op` as `worker`, which this thread is, in the midst of what it does for
     /// another pool.
     pub(super) fn be<R>(worker: &Worker<P>, op: impl FnOnce(&Worker<P>) -> R) -> R {
-        // Its place may have been given away while it was blocked there.
-        worker.regain_place();
+        // Its permit may have been given away while it was blocked there.
+        worker.regain_permit();
         /// Also by a panic.
         struct Back<P: Platform>(std::marker::PhantomData<P>);
         impl<P: Platform> Drop for Back<P> {
@@ -107,7 +107,7 @@ impl<P: Platform> Registry<P> {
     #[cold]
     fn hand_in<R: Send>(&self, op: impl FnOnce(&Worker<P>, bool) -> R + Send) -> R {
         let mut result = MaybeUninit::uninit();
-        let place = &raw mut result;
+        let slot = &raw mut result;
         let body = || {
             let run = || {
                 let worker = Context::worker_of(self).expect("jobs are run by workers");
@@ -115,9 +115,9 @@ impl<P: Platform> Registry<P> {
             };
             let returned = catch_unwind(AssertUnwindSafe(run));
             // SAFETY: the caller's own, which waits.
-            unsafe { (*place).write(returned) };
+            unsafe { (*slot).write(returned) };
         };
-        // SAFETY: what `body` has of `op` and its result is `Send`, `place` is
+        // SAFETY: what `body` has of `op` and its result is `Send`, `slot` is
         // this thread's, which waits, and what `op` throws is caught.
         unsafe { self.hand_in_and_wait(body) };
         // SAFETY: written before the job told.

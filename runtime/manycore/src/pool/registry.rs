@@ -4,7 +4,7 @@ use super::context::Context;
 use super::crew::Crew;
 use super::gate::MOST_WORKERS;
 use super::mailbox::Mailbox;
-use super::places::Places;
+use super::permits::Permits;
 use super::queue::Queue;
 use super::roster::Roster;
 use super::shared::{Cores, Shared, is_oversubscribed};
@@ -33,13 +33,13 @@ pub(crate) struct Registry<P: Platform> {
     shared: Shared<P>,
     sleep: Arc<Policy<P>>,
     /// Worker 0 is whoever has the caller slot (`caller_slot.rs`); those beyond the pool's
-    /// threads belong to threads that were started for a place (`places.rs`).
+    /// threads belong to threads that were started for a permit (`permits/mod.rs`).
     workers: Roster<P, Worker<P>>,
-    /// Jobs addressed to the holder of each place.
+    /// Jobs addressed to the holder of each permit.
     mail: Box<[Mailbox<P>]>,
     /// Jobs and calls from outside, first come, first served.
     injector: CachePadded<Queue<P>>,
-    places: CachePadded<Places<P>>,
+    permits: CachePadded<Permits<P>>,
     /// Detached jobs and calls from the injector that have not ended.
     roots: CachePadded<P::AtomicUsize>,
     panic_handler: Option<PanicHandler>,
@@ -109,7 +109,7 @@ impl<P: Platform> Registry<P> {
                 sleep,
                 mail: (0..threads).map(|_| Mailbox::new()).collect(),
                 injector: Queue::new(),
-                places: CachePadded::new(Places::new()),
+                permits: CachePadded::new(Permits::new()),
                 roots: CachePadded::new(P::AtomicUsize::new(0)),
                 panic_handler: plan.panic_handler,
                 stack_capacity: plan.stack_capacity,
@@ -150,12 +150,12 @@ impl<P: Platform> Registry<P> {
         self.workers.get(id)
     }
 
-    /// All workers there are, those without a place among them.
+    /// All workers there are, those without a permit among them.
     pub(super) fn workers(&self) -> &Roster<P, Worker<P>> {
         &self.workers
     }
 
-    /// Jobs addressed to the holder of each place.
+    /// Jobs addressed to the holder of each permit.
     pub(super) fn mail(&self) -> &[Mailbox<P>] {
         &self.mail
     }
@@ -165,14 +165,14 @@ impl<P: Platform> Registry<P> {
         &self.injector
     }
 
-    /// Whether posters are told of a vacant place; see `Sleep::set_vacant`.
+    /// Whether posters are told of a vacant permit; see `Sleep::set_vacant`.
     pub(super) fn tells_of_vacancies(&self) -> bool {
         self.sleep.tells_of_vacancies()
     }
 
     /// Which threads may run.
-    pub(super) fn places(&self) -> &Places<P> {
-        &self.places
+    pub(super) fn permits(&self) -> &Permits<P> {
+        &self.permits
     }
 
     /// Whether a detached job, or a call from the injector, has not ended. Acquire pairs with
@@ -182,7 +182,7 @@ impl<P: Platform> Registry<P> {
     }
 
     /// One root more. Relaxed: whoever counts to 0 and looks at the caller slot, and whoever posts
-    /// and looks at it, do so under the lock of `Places`; but for who posts from within a root, whose
+    /// and looks at it, do so under the lock of `Permits`; but for who posts from within a root, whose
     /// own count keeps this from 0 until it has ended.
     pub(super) fn count_root(&self) {
         self.roots.fetch_add(1, Ordering::Relaxed);
@@ -244,7 +244,7 @@ impl<P: Platform> Registry<P> {
         self.shared.name();
         self.sleep.name();
         self.injector.name("pool: queue");
-        self.places.name();
+        self.permits.name();
         P::name(&self.roots, "pool: roots");
         self.mail.iter().for_each(Mailbox::name);
         for worker in self.workers.iter() {
@@ -271,7 +271,7 @@ impl<P: Platform> Registry<P> {
     /// Whether there are jobs that nobody has begun, as seen a moment ago.
     pub(super) fn has_jobs(&self) -> bool {
         let holds = |worker: &Worker<P>| !worker.stack().is_empty() || !worker.spawned().is_empty();
-        !self.injector.is_empty() || self.places.is_awaited() || self.workers.iter().any(holds)
+        !self.injector.is_empty() || self.permits.is_awaited() || self.workers.iter().any(holds)
     }
 
     /// Has all workers end once no root is left. `deserted`: worker 0 is an adopted
@@ -295,8 +295,8 @@ impl<P: Platform> Registry<P> {
         P::fence(Ordering::SeqCst);
         self.close_bench();
         // What was sent to worker 0 is everybody's now, and somebody must come for it.
-        for place in 0..self.mail.len() {
-            self.sleep.notify(place);
+        for permit in 0..self.mail.len() {
+            self.sleep.notify(permit);
         }
         self.end_if_over();
         // After the release above: who stands aside sees it.

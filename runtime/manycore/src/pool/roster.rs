@@ -50,10 +50,10 @@ impl<P: Platform, T> Roster<P, T> {
 
     #[cold]
     fn added(&self, index: usize) -> &T {
-        let (segment, place) = position(index);
+        let (segment, offset) = position(index);
         let entry = self.segments[segment]
             .get()
-            .and_then(|all| all[place].get());
+            .and_then(|all| all[offset].get());
         entry.expect("an entry below the count is there")
     }
 
@@ -70,7 +70,7 @@ impl<P: Platform, T> Roster<P, T> {
         self.growing.with(|()| {
             // Relaxed: written under this lock only.
             let number = self.count.load(Ordering::Relaxed);
-            let (segment, place) = position(number - self.base.len());
+            let (segment, offset) = position(number - self.base.len());
             if number >= self.most || segment >= SEGMENTS {
                 let what = format!("a pool has at most {} threads", self.most);
                 return Err(io::Error::other(what));
@@ -79,7 +79,7 @@ impl<P: Platform, T> Roster<P, T> {
             let size = FIRST << segment;
             let all =
                 self.segments[segment].get_or_init(|| (0..size).map(|_| OnceLock::new()).collect());
-            let fresh = all[place].set(entry).is_ok();
+            let fresh = all[offset].set(entry).is_ok();
             debug_assert!(fresh, "each number is given once");
             self.count.store(number + 1, Ordering::Release);
             Ok(number)
@@ -87,7 +87,7 @@ impl<P: Platform, T> Roster<P, T> {
     }
 }
 
-/// The segment of the entry `index` beyond the base, and its place there.
+/// The segment of the entry `index` beyond the base, and its offset there.
 fn position(index: usize) -> (usize, usize) {
     let segment = (index / FIRST + 1).ilog2() as usize;
     (segment, index - FIRST * ((1 << segment) - 1))

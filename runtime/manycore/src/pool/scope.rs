@@ -114,7 +114,7 @@ impl<'scope, P: Platform> Scope<'scope, P> {
         }
     }
 
-    /// Runs `body` once in each of the pool's places, some time before the scope
+    /// Runs `body` once in each of the pool's permits, some time before the scope
     /// ends.
     ///
     /// ```

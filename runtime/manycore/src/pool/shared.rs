@@ -2,8 +2,8 @@
 
 use super::board::Board;
 use super::caller_slot::CallerContext;
-use super::places;
-use super::places::CallerSlot;
+use super::permits;
+use super::permits::CallerSlot;
 use super::ranks::Ranks;
 use crate::partition::{CallSites, measure_claim};
 use crate::sleep::Idle;
@@ -57,9 +57,9 @@ impl<P: Platform> Shared<P> {
         let oversubscribed = is_oversubscribed(threads, cores, allotment.as_ref());
         // Where threads wait for a core, they are late for no other reason.
         let patience = if oversubscribed {
-            50 * places::PATIENCE
+            50 * permits::PATIENCE
         } else {
-            places::PATIENCE
+            permits::PATIENCE
         };
         Self {
             threads,
@@ -156,7 +156,7 @@ impl<P: Platform> Shared<P> {
         &self.caller_context
     }
 
-    /// How long a thread waits in its place beside others' jobs, in ticks.
+    /// How long a thread waits with its permit beside others' jobs, in ticks.
     pub(super) fn patience(&self) -> u64 {
         self.patience
     }
@@ -172,17 +172,17 @@ impl<P: Platform> Shared<P> {
         &self.call_sites
     }
 
-    /// What is known of the holders of places.
+    /// What is known of the holders of permits.
     #[inline]
     pub(crate) fn ranks(&self) -> &Ranks<P> {
         &self.ranks
     }
 
-    /// Whether a loop invites whoever has `place`.
-    pub(super) fn invites_rank(&self, place: usize) -> bool {
+    /// Whether a loop invites whoever has `permit`.
+    pub(super) fn invites_rank(&self, permit: usize) -> bool {
         self.board
             .inviting(0)
-            .any(|slot| !self.ranks.is_barred(place, slot))
+            .any(|slot| !self.ranks.is_barred(permit, slot))
     }
 
     /// Acquire pairs with `terminate`.

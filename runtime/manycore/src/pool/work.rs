@@ -2,7 +2,7 @@
 
 use super::job::Group;
 use super::leapfrog::PATIENCE;
-use super::place::Help;
+use super::permit::Help;
 use super::search::{Found, Look, Waits};
 use super::worker::Worker;
 use crate::sleep::Latch;
@@ -18,7 +18,7 @@ impl<P: Platform> Worker<P> {
             worker: self,
             waits: Waits::Idle,
         };
-        if !self.has_place() && !self.sit_on_bench() {
+        if !self.has_permit() && !self.sit_on_bench() {
             return;
         }
         // Where a loop was last: most likely where the next is. At first any slot will do.
@@ -35,7 +35,7 @@ impl<P: Platform> Worker<P> {
         loop {
             // In a child that a job of this thread's has forked there is nobody to work for.
             shared.check_wait();
-            if registry.places().is_awaited() {
+            if registry.permits().is_awaited() {
                 self.found(idle);
                 self.note_work();
                 if self.make_way() == Some(false) {

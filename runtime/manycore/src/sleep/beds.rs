@@ -1,4 +1,4 @@
-//! The places where a pool's workers sleep, by core group.
+//! The parking slots of a pool's workers, by core group.
 
 use manycore_cores::sync::Parker;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};

@@ -8,7 +8,7 @@
 //! After each it looks whether something was left, and whether it finds a core that nobody
 //! uses: then it works, and the next sleeper keeps watch.
 //!
-//! `README.md` in this folder argues that no job is left to nobody.
+//! `README.md` in this folder proves that some worker picks up every job.
 
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 use std::time::Duration;
@@ -29,7 +29,7 @@ const AT_ONCE: Duration = Duration::from_micros(8);
 
 /// What is known of a pool with more threads than cores.
 pub(super) struct Crowd<P: Platform> {
-    places: u32,
+    permits: u32,
     cores: u32,
     first_nap: Duration,
     longest_left: Duration,
@@ -57,9 +57,9 @@ pub(super) struct SentryWatch {
 }
 
 impl<P: Platform> Crowd<P> {
-    pub(super) fn new(places: usize, cores: usize) -> Self {
+    pub(super) fn new(permits: usize, cores: usize) -> Self {
         Self {
-            places: places as u32,
+            permits: permits as u32,
             cores: cores.max(1) as u32,
             first_nap: FIRST_NAP,
             longest_left: LONGEST_LEFT,
@@ -81,12 +81,12 @@ impl<P: Platform> Crowd<P> {
 
     /// Whether each core has a worker that is awake, beside `asleep` who are not.
     pub(super) fn is_full(&self, asleep: u32) -> bool {
-        asleep + self.cores <= self.places
+        asleep + self.cores <= self.permits
     }
 
     /// Whether one more than that is awake.
     pub(super) fn is_overfull(&self, asleep: u32) -> bool {
-        asleep + self.cores < self.places
+        asleep + self.cores < self.permits
     }
 
     /// Whether a worker keeps watch. After a fence; the README argues its place.

@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn callers_beyond_the_table_take_the_place_of_the_oldest() {
+    fn callers_beyond_the_table_replace_the_oldest() {
         let gaps = Gaps::<Native>::new();
         let mut now = 1_000;
         for round in 0..6 {

@@ -33,17 +33,17 @@ pub(super) fn crowded<P: Platform>(workers: usize, cores: usize) -> Nearest<P> {
     .impatient()
 }
 
-/// Jobs, one place each, as the stacks of their posters would hold them.
+/// Jobs, one word each, as the stacks of their posters would hold them.
 pub(super) struct Jobs<P: Platform>(Vec<P::AtomicU32>);
 
 impl<P: Platform> Jobs<P> {
-    pub(super) fn none(places: usize) -> Self {
-        Self((0..places).map(|_| P::AtomicU32::new(0)).collect())
+    pub(super) fn none(count: usize) -> Self {
+        Self((0..count).map(|_| P::AtomicU32::new(0)).collect())
     }
 
-    pub(super) fn push(&self, place: usize) {
+    pub(super) fn push(&self, index: usize) {
         // Release, and no more: what is left to do is the fence's in `posted`.
-        self.0[place].store(1, Ordering::Release);
+        self.0[index].store(1, Ordering::Release);
     }
 
     pub(super) fn take(&self) -> bool {

@@ -57,7 +57,7 @@ fn a_pool_at_rest_hears_a_call() {
 }
 
 /// Callers from outside whose loops and joins come one after the other: some take part, others hand
-/// their calls in, and places change hands while they do. Two threads in one place would spoil
+/// their calls in, and permits change hands while they do. Two threads with one permit would spoil
 /// a sum.
 #[test]
 fn callers_from_outside_all_come_back() {

@@ -280,25 +280,29 @@ fn three_visitors() {
     }
 }
 
-/// Callers come and go while others' calls wait: no two threads have one place.
-fn places_of_visitors<P: Platform>() {
+/// Callers come and go while others' calls wait: no two threads have one permit.
+fn permits_of_visitors<P: Platform>() {
     let pool = pool::<P>(2);
     let taken = [const { AtomicU32::new(0) }; 2];
     team::<P>(4, |_| {
         for _ in 0..3 {
             pool.registry.enter(|worker, _| {
-                let place = &taken[worker.index()];
-                assert_eq!(place.fetch_add(1, Ordering::Relaxed), 0, "two in one place");
+                let permit = &taken[worker.index()];
+                assert_eq!(
+                    permit.fetch_add(1, Ordering::Relaxed),
+                    0,
+                    "two with one permit"
+                );
                 dawdle::<P>();
-                place.fetch_sub(1, Ordering::Relaxed);
+                permit.fetch_sub(1, Ordering::Relaxed);
             });
         }
     });
 }
 
 #[test]
-fn visitors_have_a_place_each() {
-    check(2_000, places_of_visitors::<Shuttle>);
+fn visitors_have_a_permit_each() {
+    check(2_000, permits_of_visitors::<Shuttle>);
 }
 
 /// Each level of a tree in the next pool of a ring.

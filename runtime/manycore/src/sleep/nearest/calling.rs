@@ -13,7 +13,7 @@ pub(super) const WAKING: u32 = 1 << 31;
 /// A poster looks twice, after a fence. So it is in a new pool, and always where there are no light
 /// fences.
 pub(super) const FENCED: u32 = 1 << 30;
-/// A place has no worker: one is to be had if nobody sleeps.
+/// A permit is free: the pool wakes or starts a thread for it if no worker sleeps.
 pub(super) const VACANT: u32 = 1 << 29;
 /// All posters know of [`FENCED`]: a sleeper need not pay for their fence.
 pub(super) const SETTLED: u32 = 1 << 28;
@@ -42,7 +42,7 @@ pub(super) fn sleepers(word: u32) -> u32 {
     both / FREE + both % FREE
 }
 
-/// Places whose workers sleep, or that have none. One that is being woken does not sleep.
+/// Permits whose workers sleep, or that have none. One that is being woken does not sleep.
 pub(super) fn absent(word: u32) -> u32 {
     let (vacant, waking) = (word & VACANT != 0, word & WAKING != 0);
     (sleepers(word) + u32::from(vacant)).saturating_sub(u32::from(waking))
@@ -50,7 +50,7 @@ pub(super) fn absent(word: u32) -> u32 {
 
 impl<P: Platform> Nearest<P> {
     /// Wakes somebody for a job that was just posted, unless somebody is on the
-    /// way already. `true`: nobody sleeps, and a place is vacant.
+    /// way already. `true`: nobody sleeps, and a permit is vacant.
     #[cold]
     #[inline(never)]
     pub(super) fn call(&self, near: usize) -> bool {

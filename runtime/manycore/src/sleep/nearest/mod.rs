@@ -135,7 +135,7 @@ impl<P: Platform> Nearest<P> {
     }
 
     /// A worker has pushed a job. This is on the path of every `join`; who the worker is, is asked
-    /// only if somebody sleeps. `true`: nobody is there for it, and a place is
+    /// only if somebody sleeps. `true`: nobody is there for it, and a permit is
     /// [vacant](Self::set_vacant).
     #[inline(always)]
     #[must_use]
@@ -156,11 +156,11 @@ impl<P: Platform> Nearest<P> {
         (0..jobs).any(|_| self.call(near))
     }
 
-    /// Says whether a place is vacant: a worker could be had if all others are busy. From then on it
+    /// Says whether a permit is vacant: a worker could be had if all others are busy. From then on it
     /// is like a sleeper, the last to be called. Posters are told so.
     pub(crate) fn set_vacant(&self, vacant: bool) {
         // Relaxed: who sets it fences before it looks for jobs that were pushed
-        // meanwhile, or knows of none (`pool/places/`).
+        // meanwhile, or knows of none (`pool/permits/`).
         if vacant {
             self.callable.fetch_or(VACANT, Ordering::Relaxed);
         } else {
@@ -168,7 +168,7 @@ impl<P: Platform> Nearest<P> {
         }
     }
 
-    /// Whether posters are told of a vacant place. If not, the pool finds a worker at once.
+    /// Whether posters are told of a vacant permit. If not, the pool finds a worker at once.
     pub(crate) fn tells_of_vacancies(&self) -> bool {
         true
     }

@@ -1,6 +1,6 @@
-//! Which thread has which place: the lists of threads without a place, and the transitions.
+//! Which thread has which permit: the lists of threads without a permit, and the transitions.
 //!
-//! [`Places`] is a lock, the state behind it, and a count that is read without the lock. Each
+//! [`Permits`] is a lock, the state behind it, and a count that is read without the lock. Each
 //! transition is one method of [`State`]: it changes the lists and the caller slot's word together,
 //! and returns the steps that remain when the lock is free. It knows neither threads nor jobs. The
 //! pool takes those steps (`mod.rs`), and tests drive the transitions alone (`tests.rs`,
@@ -19,11 +19,11 @@ use std::ops::Range;
 pub(in crate::pool) enum Listed {
     /// It is on the list.
     Waiting,
-    /// It has this place at once.
+    /// It has this permit at once.
     Placed(usize),
 }
 
-/// The thread that gets a place. The place is no other thread's from here on.
+/// The thread that gets a permit. The permit is no other thread's from here on.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use]
 pub(in crate::pool) enum Successor {
@@ -51,8 +51,8 @@ pub(in crate::pool) enum Left {
     Nothing,
     /// An empty slot. If there are jobs, a thread must be found for it.
     Vacancy,
-    /// This place, to this successor.
-    Place(usize, Successor),
+    /// This permit, to this successor.
+    Permit(usize, Successor),
 }
 
 /// Which threads of its own a pool has.
@@ -68,13 +68,13 @@ pub(in crate::pool) enum Crew {
 
 /// What the lock guards.
 struct Lists {
-    /// Workers with empty stacks. They wait for the next place.
+    /// Workers with empty stacks. They wait for the next permit.
     bench: Vec<usize>,
-    /// Returning workers: their waits are over, and they need a place. In order of arrival.
+    /// Returning workers: their waits are over, and they need a permit. In order of arrival.
     returning: VecDeque<usize>,
     /// Workers without a thread: the system refused it.
     spare: Vec<usize>,
-    /// Places without a holder: the holder ended with the pool, or the system refused the thread.
+    /// Permits without a holder: the holder ended with the pool, or the system refused the thread.
     free: Vec<usize>,
     /// The pool ends: no worker sits down on the bench any more.
     closed: bool,
@@ -88,8 +88,8 @@ struct Lists {
     changed: bool,
 }
 
-/// The state of a pool's places, and the lock around it.
-pub(in crate::pool) struct Places<P: Platform> {
+/// The state of a pool's permits, and the lock around it.
+pub(in crate::pool) struct Permits<P: Platform> {
     lists: Lock<P, Lists>,
     /// How many workers return; written under the lock.
     returning: P::AtomicU32,
@@ -101,7 +101,7 @@ pub(in crate::pool) struct State<'a, P: Platform> {
     slot: &'a CallerSlot<P>,
 }
 
-impl<P: Platform> Places<P> {
+impl<P: Platform> Permits<P> {
     pub(in crate::pool) fn new() -> Self {
         Self {
             lists: Lock::new(Lists {
@@ -123,7 +123,7 @@ impl<P: Platform> Places<P> {
         P::name(&self.returning, "pool: threads that return");
     }
 
-    /// Makes transitions of these places and of `slot`, which is theirs. If the pool's vacancy has
+    /// Makes transitions of these permits and of `slot`, which is theirs. If the pool's vacancy has
     /// changed, `announce` hears of the new one before the lock is free.
     pub(in crate::pool) fn with<R>(
         &self,
@@ -159,7 +159,7 @@ impl<P: Platform> Places<P> {
 pub(in crate::pool) struct Vacancy {
     /// Whether threads are absent that could take the job.
     pub(in crate::pool) lacking: bool,
-    /// Whether a poster can get a thread although no worker sleeps: place 0 is vacant, or threads are
+    /// Whether a poster can get a thread although no worker sleeps: permit 0 is vacant, or threads are
     /// lacking.
     pub(in crate::pool) any: bool,
 }
@@ -172,13 +172,13 @@ impl<P: Platform> State<'_, P> {
         (before, after)
     }
 
-    /// As [`change`](Self::change); whether a thread of the pool has place 0 now, and had not.
+    /// As [`change`](Self::change); whether a thread of the pool has permit 0 now, and had not.
     fn change_to_held(&mut self, to: impl Fn(Word) -> Word) -> bool {
         let (before, after) = self.change(to);
         !before.is_held() && after.is_held()
     }
 
-    /// The thread that gets a place which is given up: a worker that returns comes first.
+    /// The thread that gets a permit which is given up: a worker that returns comes first.
     fn successor(&mut self) -> Successor {
         let worker = self.next_to_return().or_else(|| self.lists.bench.pop());
         let successor = worker.map_or(Successor::New, Successor::Worker);
@@ -219,32 +219,32 @@ impl<P: Platform> State<'_, P> {
         self.change_to_held(Word::filled).then(|| self.successor())
     }
 
-    /// Has a thread of the pool take place 0, or the caller that is there look when it leaves.
+    /// Has a thread of the pool take permit 0, or the caller that is there look when it leaves.
     pub(in crate::pool) fn summon(&mut self) -> Option<Successor> {
         self.change_to_held(Word::summoned)
             .then(|| self.successor())
     }
 
-    /// Takes place 0 for a thread that is to be started; `false`: it is taken.
+    /// Takes permit 0 for a thread that is to be started; `false`: it is taken.
     pub(in crate::pool) fn occupy(&mut self) -> bool {
         self.change_to_held(Word::occupied)
     }
 
-    /// The caller, which has `place`, leaves. `waits`: whether there is something worth a
-    /// thread in place 0. `posted`: whether a job of the pool's own has not ended.
+    /// The caller, which has `permit`, leaves. `waits`: whether there is something worth a
+    /// thread with permit 0. `posted`: whether a job of the pool's own has not ended.
     pub(in crate::pool) fn leave(
         &mut self,
-        place: usize,
+        permit: usize,
         waits: impl FnOnce() -> bool,
         posted: impl FnOnce() -> bool,
     ) -> Left {
-        if place != 0 {
-            // Place 0 is in other hands, and so must this one be.
+        if permit != 0 {
+            // Permit 0 is in other hands, and so must this one be.
             self.change(Word::left);
-            Left::Place(place, self.successor())
+            Left::Permit(permit, self.successor())
         } else if waits() || self.is_awaited() {
             self.change(|word| word.lent().left());
-            Left::Place(0, self.successor())
+            Left::Permit(0, self.successor())
         } else if posted() {
             self.change(Word::left_vacant);
             Left::Vacancy
@@ -270,9 +270,9 @@ impl<P: Platform> State<'_, P> {
     }
 }
 
-/// Places that change hands.
+/// Permits that change hands.
 impl<P: Platform> State<'_, P> {
-    /// A worker gives its place away; `from_slot`: it is the caller in place 0, or an adopted
+    /// A worker gives its permit away; `from_slot`: it is the caller with permit 0, or an adopted
     /// thread, which keeps its stack.
     pub(in crate::pool) fn give(&mut self, from_slot: bool) -> Successor {
         if from_slot {
@@ -281,29 +281,29 @@ impl<P: Platform> State<'_, P> {
         self.successor()
     }
 
-    /// The caller has place 0 again.
+    /// The caller has permit 0 again.
     pub(in crate::pool) fn regain(&mut self) {
         self.change(Word::regained);
     }
 
-    /// No thread can be had for `place`. Place 0 is the caller slot's again; another one waits
+    /// No thread can be had for `permit`. Permit 0 is the caller slot's again; another one waits
     /// for the next worker that returns.
-    pub(in crate::pool) fn lose(&mut self, place: usize) {
-        if place == 0 {
+    pub(in crate::pool) fn lose(&mut self, permit: usize) {
+        if permit == 0 {
             self.change(Word::given_up);
         } else {
-            self.lists.free.push(place);
+            self.lists.free.push(permit);
         }
     }
 
-    /// Worker `id`, which has no place and runs, wants one.
+    /// Worker `id`, which has no permit and runs, wants one.
     pub(in crate::pool) fn list(&mut self, id: usize) -> Listed {
-        // A caller that is there passes its place on when it leaves.
+        // A caller that is there passes its permit on when it leaves.
         if self.change_to_held(Word::summoned) {
             return Listed::Placed(0);
         }
         match self.lists.free.pop() {
-            Some(place) => Listed::Placed(place),
+            Some(permit) => Listed::Placed(permit),
             None => {
                 self.lists.returning.push_back(id);
                 Listed::Waiting
@@ -311,7 +311,7 @@ impl<P: Platform> State<'_, P> {
         }
     }
 
-    /// Worker `id`, which sleeps without a place, wants one, before all others: what it waited for
+    /// Worker `id`, which sleeps without a permit, wants one, before all others: what it waited for
     /// is over.
     pub(in crate::pool) fn list_first(&mut self, id: usize) {
         // An empty slot becomes vacant, and is filled as for a job.
@@ -325,7 +325,7 @@ impl<P: Platform> State<'_, P> {
         at.map(|at| self.lists.returning.remove(at)).is_some()
     }
 
-    /// Worker `id` hands its place to the worker that is to return next, and waits on the bench;
+    /// Worker `id` hands its permit to the worker that is to return next, and waits on the bench;
     /// if it is `adopted`, on the list of returning workers. Returns the other worker, and whether this
     /// one stays in the pool. `cleared` runs before this worker is on a list.
     pub(in crate::pool) fn make_way(
@@ -351,12 +351,12 @@ impl<P: Platform> State<'_, P> {
         !self.lists.closed
     }
 
-    /// The holder of `place` goes home at the pool's end. The worker that gets the place, if one
+    /// The holder of `permit` goes home at the pool's end. The worker that gets the permit, if one
     /// wants to return now.
-    pub(in crate::pool) fn go_home(&mut self, place: usize) -> Option<usize> {
+    pub(in crate::pool) fn go_home(&mut self, permit: usize) -> Option<usize> {
         let next = self.next_to_return();
         if next.is_none() {
-            self.lists.free.push(place);
+            self.lists.free.push(permit);
         }
         next
     }
@@ -427,7 +427,7 @@ impl<P: Platform> State<'_, P> {
         std::mem::take(&mut self.lists.bench)
     }
 
-    /// All threads have ended, and the pool goes on; the threads of `spare` are started for places
+    /// All threads have ended, and the pool goes on; the threads of `spare` are started for permits
     /// when it comes to that. `kept`, `posted`: as in [`end_if_quiet`](Self::end_if_quiet).
     pub(in crate::pool) fn reopen(
         &mut self,
@@ -450,9 +450,9 @@ impl<P: Platform> State<'_, P> {
         self.be_absent(lacking);
     }
 
-    /// Threads that were not started never are: their places are free.
-    pub(in crate::pool) fn start_no_more(&mut self, places: Range<usize>) {
-        self.lists.free.extend(places);
+    /// Threads that were not started never are: their permits are free.
+    pub(in crate::pool) fn start_no_more(&mut self, permits: Range<usize>) {
+        self.lists.free.extend(permits);
         self.be_present();
     }
 }

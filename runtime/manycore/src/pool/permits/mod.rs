@@ -1,43 +1,42 @@
-//! Places: which of a pool's threads may run.
+//! Permits: which of a pool's threads may run.
 //!
-//! A pool of n threads has n places, numbered from 0, and runs jobs only on threads that
+//! A pool of n threads has n permits, numbered from 0, and runs jobs only on threads that
 //! have one: never more than n at once. The number is what
 //! [`current_thread_index`](crate::current_thread_index) says, the rank in loops, and
-//! whose mail the thread reads. Place 0 is the caller slot's (`word.rs`).
+//! whose mail the thread reads. Permit 0 is the caller slot's (`word.rs`).
 //!
 //! A thread that waits, for a stolen half of a join, the end of a scope or the helpers of
 //! a loop, runs only what it waits for. If others' jobs lie there meanwhile, for longer
-//! than [`PATIENCE`], it gives its place away: to a thread that has none and wants to go
+//! than [`PATIENCE`], it gives its permit away: to a thread that has none and wants to go
 //! on, or to one from the bench, which is started if the bench is empty. The heir works
-//! like any other worker. When what the thread waited for is done, it needs a place
+//! like any other worker. When what the thread waited for is done, it needs a permit
 //! again:
 //!
 //! 1. R1 it joins the list of returning workers; then fence, and call a sleeper as for a job;
-//! 2. R2 a thread that looks for work and finds another one listed hands over its own place,
-//!    and sits down on the bench; one that waits, and would give its place away, gives it to
-//!    the listed one.
+//! 2. R2 a thread that looks for work gives its permit to the first thread on that list, and
+//!    joins the idle list; so does a thread that waits and would give its permit away.
 //!
 //! For R1 and R2 the argument of `sleep/README.md` holds as for a job in the queue: to
 //! be listed is to be posted, and to look at the list is part of each search and of each
 //! last look before sleep.
 //!
-//! The thread that ends what another one without a place waits for lists that one, first of
-//! all, and looks at the list before it takes another job. So each end of a wait frees a place for that wait:
+//! The thread that ends what another one without a permit waits for lists that one, first of
+//! all, and looks at the list before it takes another job. So each end of a wait frees a permit for that wait:
 //! also if strangers' jobs, each blocked on a lock that the returning thread holds, take all
-//! other places. This does not help with a lock that is held around a call into *another* pool:
-//! if strangers that want the lock take all places here, its holder finds none when it returns.
+//! other permits. This does not help with a lock that is held around a call into *another* pool:
+//! if strangers that want the lock take all permits here, its holder finds none when it returns.
 //!
 //! # Why no threads wait in a circle
 //!
-//! A thread that blocks in another pool gives up its places in all pools before it does
+//! A thread that blocks in another pool gives up its permits in all pools before it does
 //! (`Context::block_on`), and returns only to the one in which it goes on. So a thread that
-//! waits for a place holds none, and one that holds a place runs, or looks for work and finds
+//! waits for a permit holds none, and one that holds a permit runs, or looks for work and finds
 //! the list, or waits no longer than `PATIENCE` beside it.
 //!
 //! # Ranks of loops
 //!
-//! A thread may give its place away in the midst of a loop's body. In that loop it keeps
-//! its rank, so no other thread may take part in it with the same number: the place is barred
+//! A thread may give its permit away in the midst of a loop's body. In that loop it keeps
+//! its rank, so no other thread may take part in it with the same number: the permit is barred
 //! from the loop until the thread has left it (`Ranks::bar`).
 //!
 //! # Files
@@ -52,11 +51,11 @@ mod state;
 mod tests;
 mod word;
 
-pub(super) use state::{Crew, Left, Listed, Places, State, Successor, Vacancy};
+pub(super) use state::{Crew, Left, Listed, Permits, State, Successor, Vacancy};
 pub(crate) use word::CallerSlot;
 
 use super::crew::Stay;
-use super::place::NOWHERE;
+use super::permit::NOWHERE;
 use super::registry::Registry;
 use super::threads::Maker;
 use super::worker::Worker;
@@ -64,88 +63,88 @@ use manycore_platform::{Atomic, Ordering, Platform};
 use std::io;
 use std::time::Duration;
 
-/// How long a thread that waits keeps its place beside others' jobs: some times what it
+/// How long a thread that waits keeps its permit beside others' jobs: some times what it
 /// takes to wake a thread. Joins of fine grain never wait that long.
 pub(super) const PATIENCE: Duration = Duration::from_micros(60);
 
-// Why a thread without a place is taken out of its sleep.
+// Why a thread without a permit is taken out of its sleep.
 pub(super) const GRANTED: u32 = 2;
 pub(super) const DISMISSED: u32 = 3;
 /// The worker is on the list of returning workers: its wait is over.
 pub(super) const LISTED: u32 = 4;
 
 impl<P: Platform> Registry<P> {
-    /// Makes transitions of the places, under their lock. Tells the sleep policy if the pool's
+    /// Makes transitions of the permits, under their lock. Tells the sleep policy if the pool's
     /// vacancy has changed.
-    pub(super) fn change_places<R>(&self, section: impl FnOnce(&mut State<'_, P>) -> R) -> R {
+    pub(super) fn change_permits<R>(&self, section: impl FnOnce(&mut State<'_, P>) -> R) -> R {
         let announce = |vacancy: Vacancy| {
             self.crew().set_lacking(vacancy.lacking);
             self.sleep().set_vacant(vacancy.any);
         };
-        (self.places()).with(self.shared().caller_slot(), announce, section)
+        (self.permits()).with(self.shared().caller_slot(), announce, section)
     }
 
-    /// Gives `place` to `successor`, which may be a thread that is started for it. The caller has a
-    /// [`Stay`] of that successor until the place is given, or lost.
-    pub(super) fn pass_on(&self, place: usize, successor: &Successor) -> io::Result<()> {
+    /// Gives `permit` to `successor`, which may be a thread that is started for it. The caller has a
+    /// [`Stay`] of that successor until the permit is given, or lost.
+    pub(super) fn pass_on(&self, permit: usize, successor: &Successor) -> io::Result<()> {
         match successor {
             Successor::Worker(worker) => {
-                self.grant(place, *worker);
+                self.grant(permit, *worker);
                 Ok(())
             }
             Successor::New if !self.threads().have_reserve() => {
                 Err(io::ErrorKind::Unsupported.into())
             }
-            Successor::New => self.start_thread(Some(place)),
+            Successor::New => self.start_thread(Some(permit)),
         }
     }
 
-    /// As [`pass_on`](Self::pass_on). If no thread can be had, the place is lost, with one thread less
+    /// As [`pass_on`](Self::pass_on). If no thread can be had, the permit is lost, with one thread less
     /// at work.
-    pub(super) fn pass_on_or_lose(&self, place: usize, successor: &Successor) {
+    pub(super) fn pass_on_or_lose(&self, permit: usize, successor: &Successor) {
         let _stay = Stay::of(self, successor);
-        if self.pass_on(place, successor).is_err() {
-            self.change_places(|places| places.lose(place));
+        if self.pass_on(permit, successor).is_err() {
+            self.change_permits(|permits| permits.lose(permit));
         }
     }
 
     /// `worker` was taken off its list by this thread alone.
-    pub(super) fn grant(&self, place: usize, worker: usize) {
-        if place == 0 && worker == 0 {
-            self.change_places(|places| places.regain());
+    pub(super) fn grant(&self, permit: usize, worker: usize) {
+        if permit == 0 && worker == 0 {
+            self.change_permits(|permits| permits.regain());
         }
         // The last holder may have been idle in it.
-        self.shared().ranks().note_work(place);
+        self.shared().ranks().note_work(permit);
         let worker = self.worker(worker);
-        worker.set_place(place);
+        worker.set_permit(permit);
         worker.wake_alone(GRANTED);
     }
 
-    /// Starts a thread of the pool that has `place`, or none: it sits down on the bench.
-    fn start_thread(&self, place: Option<usize>) -> io::Result<()> {
-        let id = match self.change_places(|places| places.take_spare()) {
+    /// Starts a thread of the pool that has `permit`, or none: it sits down on the bench.
+    fn start_thread(&self, permit: Option<usize>) -> io::Result<()> {
+        let id = match self.change_permits(|permits| permits.take_spare()) {
             Some(id) => id,
             None => (self.workers()).enlist(|id| Worker::new(id, self.stack_capacity(), self))?,
         };
-        let started = match place {
-            Some(place) => self.start_worker(id, place, None),
+        let started = match permit {
+            Some(permit) => self.start_worker(id, permit, None),
             None => self.start_worker_on_bench(id),
         };
         if started.is_err() {
-            self.change_places(|places| places.keep_spare(id));
+            self.change_permits(|permits| permits.keep_spare(id));
         }
         started
     }
 
-    /// Starts the thread of worker `id`, in `place`, or has `maker` do so.
+    /// Starts the thread of worker `id`, with `permit`, or has `maker` do so.
     pub(super) fn start_worker(
         &self,
         id: usize,
-        place: usize,
+        permit: usize,
         maker: Option<Maker<'_>>,
     ) -> io::Result<()> {
-        self.worker(id).set_place(place);
-        self.start_thread_of(id, place, maker)
+        self.worker(id).set_permit(permit);
+        self.start_thread_of(id, permit, maker)
     }
 
     fn start_worker_on_bench(&self, id: usize) -> io::Result<()> {
@@ -159,17 +158,17 @@ impl<P: Platform> Registry<P> {
             return Ok(());
         }
         // If a caller has the slot, the thread begins on the bench.
-        let occupied = self.change_places(|places| places.occupy());
+        let occupied = self.change_permits(|permits| permits.occupy());
         let started = self.start_thread(occupied.then_some(0));
         if started.is_err() && occupied {
-            self.change_places(|places| places.lose(0));
+            self.change_permits(|permits| permits.lose(0));
         }
         started
     }
 
     /// The pool ends: workers that sit on the bench go home, and no other one sits down.
     pub(super) fn close_bench(&self) {
-        for worker in self.change_places(|places| places.close()) {
+        for worker in self.change_permits(|permits| permits.close()) {
             self.worker(worker).wake_alone(DISMISSED);
         }
     }
@@ -177,12 +176,12 @@ impl<P: Platform> Registry<P> {
     /// Wakes `worker`, whose latch was set while it slept, wherever it does.
     pub(super) fn notify(&self, worker: usize) {
         let worker = self.worker(worker);
-        // If it sleeps in a bed, that is its place's: then this does not change while its
+        // If it sleeps in a bed, that is its permit's: then this does not change while its
         // latch says that it sleeps, and the latch's history orders that before. If it
-        // sleeps without a place, another worker may be woken for no reason.
-        let place = worker.holding().word().load(Ordering::Relaxed);
-        if place != NOWHERE {
-            self.sleep().notify(place as usize);
+        // sleeps without a permit, another worker may be woken for no reason.
+        let permit = worker.holding().word().load(Ordering::Relaxed);
+        if permit != NOWHERE {
+            self.sleep().notify(permit as usize);
         }
         // Relaxed: a thread that has seen the latch of a sleeping worker sees this word so, or newer.
         let alone = worker.holding().is_asleep();
@@ -191,25 +190,25 @@ impl<P: Platform> Registry<P> {
             if self.shared().caller_slot().is_vacant() {
                 self.fill_caller_slot();
             }
-            self.call_for_place();
+            self.call_for_permit();
         }
     }
 
     /// R1: a worker is on the list of returning workers.
-    pub(super) fn call_for_place(&self) {
+    pub(super) fn call_for_permit(&self) {
         // With a fence.
         self.call_for(0, true);
         // A worker that stands aside makes way as well (`revoked.rs`).
         self.shared().nudge();
     }
 
-    /// Lists worker `id`, which sleeps without a place, before all others that return; `false`: it
+    /// Lists worker `id`, which sleeps without a permit, before all others that return; `false`: it
     /// does not sleep there, or another thread has listed it.
     fn list_first(&self, id: usize) -> bool {
-        self.change_places(|places| {
+        self.change_permits(|permits| {
             let roused = self.worker(id).rouse_alone();
             if roused {
-                places.list_first(id);
+                permits.list_first(id);
             }
             roused
         })
