@@ -1,9 +1,9 @@
 //! How a described pool is made.
 
-use super::crew::Crew;
 use super::error::MAX_THREADS;
 use super::registry::{Plan, Registry};
 use super::shared::Cores;
+use super::thread_set::ThreadSet;
 use super::threads::{Making, ThreadPlan};
 use super::{BuildError, Builder, Context, Pool};
 use manycore_cores::topology::{self, Affinity};
@@ -162,7 +162,7 @@ impl<P: Platform> Builder<P> {
                 reserve: settings.reserve && making.maker.is_none(),
             },
             cpus: cpus.clone(),
-            crew: Crew::new(first, making.maker.is_none() && !settings.adopts),
+            thread_set: ThreadSet::new(first, making.maker.is_none() && !settings.adopts),
             adopted: settings.adopts,
             keeps_caller_slot: self.keeps_caller_slot(),
             scopes_help_outer: settings.scopes_help_outer,

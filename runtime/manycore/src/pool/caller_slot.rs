@@ -146,7 +146,7 @@ impl<P: Platform> Registry<P> {
         if fault::is(fault::Fault::EmptyCallerSlot) {
             return;
         }
-        if self.crew().is_lacking() {
+        if self.thread_set().is_lacking() {
             // If the system refuses them, the poster does by itself what it has posted.
             let _ = self.start_threads();
         }

@@ -27,7 +27,7 @@ static COMPILED_HERE: [Address; 17] = [
     Address::of(Builder::<Native>::build_on_this_host as *const ()),
     Address::of(Context::<Native>::of_worker as *const ()),
     Address::of(Pool::<Native>::end as *const ()),
-    Address::of(Registry::<Native>::await_told as *const ()),
+    Address::of(Registry::<Native>::await_oneshot as *const ()),
     Address::of(Registry::<Native>::end_threads as *const ()),
     Address::of(Registry::<Native>::fill_caller_slot as *const ()),
     Address::of(Registry::<Native>::handle_panic as *const ()),

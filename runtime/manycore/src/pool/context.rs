@@ -2,14 +2,14 @@
 
 use super::Shared;
 use super::board::Taken;
+use super::oneshot::Oneshot;
 use super::permit::NOWHERE;
 use super::registry::Registry;
-use super::told::Told;
 use super::worker::Worker;
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::cell::Cell;
 
-/// Looks in a spin of `Shared::told_spin`.
+/// Looks in a spin of `Shared::blocking_spin`.
 const SLICES: u64 = 10;
 /// For so many of them a caller that spins trusts that the worker has a core of its own.
 const TRUSTED: u64 = 2;
@@ -206,44 +206,44 @@ impl<P: Platform> Context<P> {
         Self::slot(|context| call(context.map(Self::member)))
     }
 
-    /// Blocks until `told` of what this thread, which is no worker of `pool`, has handed
-    /// in there. If it is a worker of other pools, they may need its permits meanwhile.
+    /// Blocks until `oneshot`: this thread, which is no worker of `pool`, waits for what it has
+    /// handed in there. If it is a worker of other pools, they may need its permits meanwhile.
     ///
     /// First it looks for a while whether the call is over: it spins if there `is_room`, a core
     /// that nobody in the pool needs; else it yields its core between two looks, unless other
     /// callers wait as well, who could keep it from running for long.
     #[cold]
-    pub(super) fn block_on(pool: &Shared<P>, told: &Told<P>, is_room: impl Fn() -> bool) {
-        let (mut now, slice) = (P::now(), pool.told_spin() / SLICES);
-        let until = now + pool.told_spin();
+    pub(super) fn block_on(pool: &Shared<P>, oneshot: &Oneshot<P>, is_room: impl Fn() -> bool) {
+        let (mut now, slice) = (P::now(), pool.blocking_spin() / SLICES);
+        let until = now + pool.blocking_spin();
         // Those that run the call may have the core for as long as it takes.
         let yield_core = || pool.idle().yield_core(|_| true);
         let mut looks = 0;
         while now < until && !pool.idle().strangers_are_about(now) {
             if is_room() {
-                told.spin(now + slice);
+                oneshot.spin(now + slice);
             } else if pool.idle().waiting_callers() > 1 || !yield_core() {
                 break;
             }
             looks += 1;
-            if looks == TRUSTED && told.since().is_none() {
+            if looks == TRUSTED && oneshot.since().is_none() {
                 // The system may have put the worker on this very core, beside an idle one.
                 yield_core();
             }
             now = P::now();
-            if let Some(since) = told.since() {
+            if let Some(since) = oneshot.since() {
                 (pool.idle()).notice_strangers(since, now, |since| pool.has_filled_cores(since));
                 return;
             }
         }
         pool.check_wait();
         if !Self::is_taken() {
-            told.sleep();
+            oneshot.sleep();
             return;
         }
-        told.sleep_for(super::permits::PATIENCE);
-        if told.since().is_none() {
-            Self::without_permits(|| told.sleep());
+        oneshot.sleep_for(super::permits::PATIENCE);
+        if oneshot.since().is_none() {
+            Self::without_permits(|| oneshot.sleep());
         }
     }
 

@@ -1,13 +1,13 @@
 //! The registry: a pool's workers as fork-join sees them.
 
 use super::context::Context;
-use super::crew::Crew;
 use super::gate::MOST_WORKERS;
+use super::growable_list::GrowableList;
 use super::mailbox::Mailbox;
 use super::permits::Permits;
 use super::queue::Queue;
-use super::roster::Roster;
 use super::shared::{Cores, Shared, is_oversubscribed};
+use super::thread_set::ThreadSet;
 use super::threads::{ThreadPlan, Threads};
 use super::worker::Worker;
 use crate::sleep::Setup;
@@ -34,7 +34,7 @@ pub(crate) struct Registry<P: Platform> {
     sleep: Arc<Policy<P>>,
     /// Worker 0 is whoever has the caller slot (`caller_slot.rs`); those beyond the pool's
     /// threads belong to threads that were started for a permit (`permits/mod.rs`).
-    workers: Roster<P, Worker<P>>,
+    workers: GrowableList<P, Worker<P>>,
     /// Jobs addressed to the holder of each permit.
     mail: Box<[Mailbox<P>]>,
     /// Jobs and calls from outside, first come, first served.
@@ -45,7 +45,7 @@ pub(crate) struct Registry<P: Platform> {
     panic_handler: Option<PanicHandler>,
     stack_capacity: u32,
     threads: Threads<P>,
-    crew: Crew<P>,
+    thread_set: ThreadSet<P>,
     /// Whether an adopted thread has the caller slot, for good.
     adopted: bool,
     /// Whether a thread of the pool's own has it, for good.
@@ -65,7 +65,7 @@ pub(super) struct Plan<P: Platform> {
     pub(super) panic_handler: Option<PanicHandler>,
     pub(super) threads: ThreadPlan,
     pub(super) cpus: Vec<Vec<usize>>,
-    pub(super) crew: Crew<P>,
+    pub(super) thread_set: ThreadSet<P>,
     pub(super) adopted: bool,
     pub(super) keeps_caller_slot: bool,
     pub(super) scopes_help_outer: bool,
@@ -105,7 +105,7 @@ impl<P: Platform> Registry<P> {
             });
             Self {
                 shared: Shared::new(threads, plan.cores, idle, plan.allotment),
-                workers: Roster::new(workers.collect(), MOST_WORKERS),
+                workers: GrowableList::new(workers.collect(), MOST_WORKERS),
                 sleep,
                 mail: (0..threads).map(|_| Mailbox::new()).collect(),
                 injector: Queue::new(),
@@ -114,7 +114,7 @@ impl<P: Platform> Registry<P> {
                 panic_handler: plan.panic_handler,
                 stack_capacity: plan.stack_capacity,
                 threads: Threads::new(plan.threads, plan.cpus),
-                crew: plan.crew,
+                thread_set: plan.thread_set,
                 adopted: plan.adopted,
                 keeps_caller_slot: plan.keeps_caller_slot,
                 scopes_help_outer: plan.scopes_help_outer,
@@ -151,7 +151,7 @@ impl<P: Platform> Registry<P> {
     }
 
     /// All workers there are, those without a permit among them.
-    pub(super) fn workers(&self) -> &Roster<P, Worker<P>> {
+    pub(super) fn workers(&self) -> &GrowableList<P, Worker<P>> {
         &self.workers
     }
 
@@ -210,8 +210,8 @@ impl<P: Platform> Registry<P> {
     }
 
     /// What is known of them as a whole.
-    pub(super) fn crew(&self) -> &Crew<P> {
-        &self.crew
+    pub(super) fn thread_set(&self) -> &ThreadSet<P> {
+        &self.thread_set
     }
 
     /// Whether an adopted thread has the caller slot, for good.

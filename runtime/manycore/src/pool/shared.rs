@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// How long a caller from outside spins for a call that others run, before it sleeps.
-const TOLD_SPIN: Duration = Duration::from_micros(10);
+const BLOCKING_SPIN: Duration = Duration::from_micros(10);
 
 /// What a pool has to run on.
 #[derive(Clone, Copy)]
@@ -37,7 +37,7 @@ pub(crate) struct Shared<P: Platform> {
     caller_slot: CallerSlot<P>,
     caller_context: CallerContext<P>,
     patience: u64,
-    told_spin: u64,
+    blocking_spin: u64,
     call_sites: CallSites<P>,
     ranks: Ranks<P>,
     terminating: P::AtomicBool,
@@ -76,7 +76,7 @@ impl<P: Platform> Shared<P> {
             caller_slot: CallerSlot::new(),
             caller_context: CallerContext::new(),
             patience: P::duration_to_ticks(patience),
-            told_spin: P::duration_to_ticks(TOLD_SPIN),
+            blocking_spin: P::duration_to_ticks(BLOCKING_SPIN),
             call_sites: CallSites::new(),
             ranks: Ranks::new(threads),
             terminating: P::AtomicBool::new(false),
@@ -162,8 +162,8 @@ impl<P: Platform> Shared<P> {
     }
 
     /// How long a thread that is no worker spins, in ticks.
-    pub(super) fn told_spin(&self) -> u64 {
-        self.told_spin
+    pub(super) fn blocking_spin(&self) -> u64 {
+        self.blocking_spin
     }
 
     /// What loops took where they were called.

@@ -159,7 +159,7 @@ impl<P: Platform> Registry<P> {
         later: bool,
         mut making: Making<'_, '_>,
     ) -> Result<(), (usize, io::Error)> {
-        let first = self.crew().first();
+        let first = self.thread_set().first();
         for permit in 0..self.mail().len() {
             // Asked one by one: if it panics, the threads before it have been started. The name
             // is also that of the threads that work with the permit later.

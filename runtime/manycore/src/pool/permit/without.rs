@@ -2,8 +2,8 @@
 //! one, returns, and makes way for others.
 
 use crate::pool::context::Context;
-use crate::pool::crew::Stay;
 use crate::pool::permits::{DISMISSED, GRANTED, LISTED, Listed};
+use crate::pool::thread_set::Stay;
 use crate::pool::worker::Worker;
 use crate::sleep::Latch;
 use manycore_cores::sync::Parker;
@@ -25,7 +25,7 @@ impl<P: Platform> Worker<P> {
     /// was dismissed.
     fn await_permit(&self) -> bool {
         let alone = &self.holding().alone;
-        let until = P::now() + self.registry().shared().told_spin();
+        let until = P::now() + self.registry().shared().blocking_spin();
         loop {
             let before = alone.state();
             let state = if before == Parker::<P>::AWAKE || before == LISTED {
@@ -77,7 +77,7 @@ impl<P: Platform> Worker<P> {
                 return None;
             }
             // Whoever lists this worker, and gives it another permit, comes after this. The
-            // heir is somebody else.
+            // successor is somebody else.
             self.holding().clear();
             Some(permits.give(is_caller))
         });
@@ -187,10 +187,10 @@ impl<P: Platform> Worker<P> {
         if self.id() == 0 {
             return; // It is adopted, or the caller slot's: the permit stays with it.
         }
-        let heir = registry.change_permits(|permits| permits.go_home(permit));
+        let successor = registry.change_permits(|permits| permits.go_home(permit));
         self.holding().clear();
-        if let Some(heir) = heir {
-            registry.grant(permit, heir);
+        if let Some(successor) = successor {
+            registry.grant(permit, successor);
         }
     }
 

@@ -8,7 +8,7 @@
 //! A thread that waits, for a stolen half of a join, the end of a scope or the helpers of
 //! a loop, runs only what it waits for. If others' jobs lie there meanwhile, for longer
 //! than [`PATIENCE`], it gives its permit away: to a thread that has none and wants to go
-//! on, or to one from the bench, which is started if the bench is empty. The heir works
+//! on, or to one from the bench, which is started if the bench is empty. The successor works
 //! like any other worker. When what the thread waited for is done, it needs a permit
 //! again:
 //!
@@ -51,12 +51,12 @@ mod state;
 mod tests;
 mod word;
 
-pub(super) use state::{Crew, Left, Listed, Permits, State, Successor, Vacancy};
+pub(super) use state::{Left, Listed, Permits, State, Successor, ThreadState, Vacancy};
 pub(crate) use word::CallerSlot;
 
-use super::crew::Stay;
 use super::permit::NOWHERE;
 use super::registry::Registry;
+use super::thread_set::Stay;
 use super::threads::Maker;
 use super::worker::Worker;
 use manycore_platform::{Atomic, Ordering, Platform};
@@ -78,7 +78,7 @@ impl<P: Platform> Registry<P> {
     /// vacancy has changed.
     pub(super) fn change_permits<R>(&self, section: impl FnOnce(&mut State<'_, P>) -> R) -> R {
         let announce = |vacancy: Vacancy| {
-            self.crew().set_lacking(vacancy.lacking);
+            self.thread_set().set_lacking(vacancy.lacking);
             self.sleep().set_vacant(vacancy.any);
         };
         (self.permits()).with(self.shared().caller_slot(), announce, section)
@@ -124,7 +124,7 @@ impl<P: Platform> Registry<P> {
     fn start_thread(&self, permit: Option<usize>) -> io::Result<()> {
         let id = match self.change_permits(|permits| permits.take_spare()) {
             Some(id) => id,
-            None => (self.workers()).enlist(|id| Worker::new(id, self.stack_capacity(), self))?,
+            None => (self.workers()).push(|id| Worker::new(id, self.stack_capacity(), self))?,
         };
         let started = match permit {
             Some(permit) => self.start_worker(id, permit, None),

@@ -57,7 +57,7 @@ pub(in crate::pool) enum Left {
 
 /// Which threads of its own a pool has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::pool) enum Crew {
+pub(in crate::pool) enum ThreadState {
     /// None, or not all.
     Absent,
     /// All.
@@ -78,7 +78,7 @@ struct Lists {
     free: Vec<usize>,
     /// The pool ends: no worker sits down on the bench any more.
     closed: bool,
-    crew: Crew,
+    thread_state: ThreadState,
     /// Whether threads are absent that could take what is posted.
     lacking: bool,
     /// Reasons to keep the threads: threads in scopes that are not workers, and threads that are
@@ -110,7 +110,7 @@ impl<P: Platform> Permits<P> {
                 spare: Vec::new(),
                 free: Vec::new(),
                 closed: false,
-                crew: Crew::Present,
+                thread_state: ThreadState::Present,
                 lacking: false,
                 visits: 0,
                 changed: false,
@@ -364,19 +364,19 @@ impl<P: Platform> State<'_, P> {
 
 /// The threads as a whole.
 impl<P: Platform> State<'_, P> {
-    pub(in crate::pool) fn crew(&self) -> Crew {
-        self.lists.crew
+    pub(in crate::pool) fn thread_state(&self) -> ThreadState {
+        self.lists.thread_state
     }
 
     /// The threads are absent from the start; `lacking`: a posted job could use one.
     pub(in crate::pool) fn be_absent(&mut self, lacking: bool) {
-        self.lists.crew = Crew::Absent;
+        self.lists.thread_state = ThreadState::Absent;
         self.set_lacking(lacking);
     }
 
     /// All threads have been started.
     pub(in crate::pool) fn be_present(&mut self) {
-        self.lists.crew = Crew::Present;
+        self.lists.thread_state = ThreadState::Present;
         self.set_lacking(false);
     }
 
@@ -417,7 +417,7 @@ impl<P: Platform> State<'_, P> {
                 return false;
             }
         }
-        self.lists.crew = Crew::Leaving;
+        self.lists.thread_state = ThreadState::Leaving;
         true
     }
 

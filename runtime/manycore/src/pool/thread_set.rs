@@ -39,7 +39,7 @@
 //! spawned something the threads are started again.
 
 use super::context::Context;
-use super::permits::{Crew as Threads, Successor};
+use super::permits::{Successor, ThreadState};
 use super::registry::Registry;
 use manycore_cores::sync::{Lock, Parker};
 use manycore_platform::{Atomic, Ordering, Platform};
@@ -70,7 +70,7 @@ impl<P: Platform> Drop for Stay<'_, P> {
 }
 
 /// What is known of a pool's threads as a whole.
-pub(super) struct Crew<P: Platform> {
+pub(super) struct ThreadSet<P: Platform> {
     /// The first permit that has a thread of the pool's own.
     first: usize,
     /// Whether the pool can start its threads again.
@@ -82,7 +82,7 @@ pub(super) struct Crew<P: Platform> {
     lacking: P::AtomicBool,
 }
 
-impl<P: Platform> Crew<P> {
+impl<P: Platform> ThreadSet<P> {
     pub(super) fn new(first: usize, returns: bool) -> Self {
         Self {
             first,
@@ -113,21 +113,25 @@ impl<P: Platform> Crew<P> {
 impl<P: Platform> Registry<P> {
     /// Nobody knows of the pool yet: its threads are started when they are needed.
     pub(super) fn begin_absent(&self) {
-        self.change_permits(|permits| permits.be_absent(self.crew().first < self.mail().len()));
+        self.change_permits(|permits| {
+            permits.be_absent(self.thread_set().first < self.mail().len())
+        });
     }
 
     /// Whether threads are absent that could take what is posted, as a hint.
     pub(crate) fn is_lacking(&self) -> bool {
-        self.crew().is_lacking()
+        self.thread_set().is_lacking()
     }
 
     /// Starts the threads of the pool, if they are absent.
     pub(super) fn start_threads(&self) -> io::Result<()> {
-        self.crew().starting.with(|next| self.start_from(next))
+        self.thread_set()
+            .starting
+            .with(|next| self.start_from(next))
     }
 
     fn start_from(&self, next: &mut usize) -> io::Result<()> {
-        if self.change_permits(|permits| permits.crew()) != Threads::Absent {
+        if self.change_permits(|permits| permits.thread_state()) != ThreadState::Absent {
             return Ok(());
         }
         while *next < self.mail().len() {
@@ -148,19 +152,19 @@ impl<P: Platform> Registry<P> {
     /// If the system refuses them.
     pub(super) fn count_root_for_threads(&self) {
         loop {
-            let crew = self.change_permits(|permits| {
-                let crew = permits.crew();
+            let state = self.change_permits(|permits| {
+                let state = permits.thread_state();
                 let inside = || Context::worker_of(self).is_some();
-                if crew == Threads::Present || crew == Threads::Leaving && inside() {
+                if state == ThreadState::Present || state == ThreadState::Leaving && inside() {
                     self.count_root();
-                    return Threads::Present;
+                    return ThreadState::Present;
                 }
-                crew
+                state
             });
-            match crew {
-                Threads::Present => return,
-                Threads::Leaving => self.await_end(),
-                Threads::Absent => self.need_threads(),
+            match state {
+                ThreadState::Present => return,
+                ThreadState::Leaving => self.await_end(),
+                ThreadState::Absent => self.need_threads(),
             }
         }
     }
@@ -179,14 +183,14 @@ impl<P: Platform> Registry<P> {
 
     /// Waits until the threads that leave have ended.
     fn await_end(&self) {
-        self.crew().starting.with(|_| ());
+        self.thread_set().starting.with(|_| ());
     }
 
     /// This thread, which is no worker, goes in and out of a scope: until then the threads stay.
     pub(super) fn visit<R>(&self, scope: impl FnOnce() -> R) -> R {
         let enter = || {
             self.change_permits(|permits| {
-                let enters = permits.crew() != Threads::Leaving;
+                let enters = permits.thread_state() != ThreadState::Leaving;
                 if enters {
                     permits.begin_visit();
                 }
@@ -206,7 +210,7 @@ impl<P: Platform> Registry<P> {
     #[inline(never)]
     pub(super) fn end_threads(&self) -> bool {
         self.shared().check_fork();
-        if !self.crew().returns
+        if !self.thread_set().returns
             || !self.tells_of_vacancies()
             || Context::worker_below(self).is_some()
         {
@@ -230,7 +234,7 @@ impl<P: Platform> Registry<P> {
 
     /// `false`: somebody is at work, or calls.
     fn end_if_quiet(&self) -> bool {
-        self.crew().starting.with(|next| {
+        self.thread_set().starting.with(|next| {
             if self.threads().are_none() {
                 return true;
             }
@@ -259,7 +263,7 @@ impl<P: Platform> Registry<P> {
         }
         self.mail().iter().for_each(|mail| mail.come_back());
         self.shared().go_on();
-        *next = self.crew().first;
+        *next = self.thread_set().first;
         let spawned = self.change_permits(|permits| {
             let spawned = self.has_roots();
             permits.reopen(
@@ -278,9 +282,9 @@ impl<P: Platform> Registry<P> {
     /// The pool is about to end: threads that were not started never are, and their mail is
     /// everybody's.
     pub(super) fn start_no_more(&self) {
-        self.crew().starting.with(|next| {
+        self.thread_set().starting.with(|next| {
             self.change_permits(|permits| {
-                if permits.crew() == Threads::Absent {
+                if permits.thread_state() == ThreadState::Absent {
                     let permits_left = *next..self.mail().len();
                     (permits_left.clone()).for_each(|permit| self.mail()[permit].desert());
                     permits.start_no_more(permits_left);
