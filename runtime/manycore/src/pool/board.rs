@@ -31,7 +31,7 @@ pub(crate) enum Participation {
 }
 
 /// The memory of one posted loop. The pool owns it and keeps it until its
-/// threads have ended, so a late visitor to a finished loop touches only this.
+/// threads have ended, so a late helper to a finished loop touches only this.
 pub(crate) struct BoardSlot<P: Platform> {
     /// What helpers read and write to come in: one line.
     header: CachePadded<SlotHeader<P>>,

@@ -81,7 +81,7 @@ impl<P: Platform> Registry<P> {
         } else if self.shared().caller_slot().take() {
             self.enter_as_caller(|worker| op(Some(worker)))
         } else {
-            self.visit(|| op(None))
+            self.with_registration(|| op(None))
         }
     }
 
@@ -140,7 +140,7 @@ impl<P: Platform> Registry<P> {
         let job = unsafe {
             Job::before(body, move || {
                 // The registry outlives its jobs, and its workers.
-                (*registry).one_root_less();
+                (*registry).end_detached();
                 notifier.notify();
             })
         };
@@ -151,7 +151,7 @@ impl<P: Platform> Registry<P> {
     #[inline(never)]
     pub(super) fn post_and_wait(&self, job: Job, oneshot: &Oneshot<P>) {
         self.shared().idle().caller_waits();
-        self.post_root(job);
+        self.post_detached(job);
         self.await_oneshot(oneshot);
         self.shared().idle().caller_runs();
     }

@@ -41,7 +41,7 @@ pub(crate) struct Registry<P: Platform> {
     injector: CachePadded<Queue<P>>,
     permits: CachePadded<Permits<P>>,
     /// Detached jobs and calls from the injector that have not ended.
-    roots: CachePadded<P::AtomicUsize>,
+    detached: CachePadded<P::AtomicUsize>,
     panic_handler: Option<PanicHandler>,
     stack_capacity: u32,
     threads: Threads<P>,
@@ -110,7 +110,7 @@ impl<P: Platform> Registry<P> {
                 mail: (0..threads).map(|_| Mailbox::new()).collect(),
                 injector: Queue::new(),
                 permits: CachePadded::new(Permits::new()),
-                roots: CachePadded::new(P::AtomicUsize::new(0)),
+                detached: CachePadded::new(P::AtomicUsize::new(0)),
                 panic_handler: plan.panic_handler,
                 stack_capacity: plan.stack_capacity,
                 threads: Threads::new(plan.threads, plan.cpus),
@@ -175,24 +175,24 @@ impl<P: Platform> Registry<P> {
         &self.permits
     }
 
-    /// Whether a detached job, or a call from the injector, has not ended. Acquire pairs with
-    /// `uncount_root`: what those that have ended did is visible.
-    pub(super) fn has_roots(&self) -> bool {
-        self.roots.load(Ordering::Acquire) != 0
+    /// Whether a detached task has not ended: a spawned job, or a call from the injector. Acquire pairs with
+    /// `uncount_detached`: what those that have ended did is visible.
+    pub(super) fn has_detached(&self) -> bool {
+        self.detached.load(Ordering::Acquire) != 0
     }
 
-    /// One root more. Relaxed: whoever counts to 0 and looks at the caller slot, and whoever posts
-    /// and looks at it, do so under the lock of `Permits`; but for who posts from within a root, whose
+    /// One detached task more. Relaxed: whoever counts to 0 and looks at the caller slot, and whoever posts
+    /// and looks at it, do so under the lock of `Permits`; but for who posts from within a detached task, whose
     /// own count keeps this from 0 until it has ended.
-    pub(super) fn count_root(&self) {
-        self.roots.fetch_add(1, Ordering::Relaxed);
+    pub(super) fn count_detached(&self) {
+        self.detached.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// One root less; whether it was the last. Release: what the job did happens before the
+    /// One detached task less; whether it was the last. Release: what the job did happens before the
     /// pool's end, and before the caller slot is free again; acquire: of all of them, for who
     /// counts to 0.
-    pub(super) fn uncount_root(&self) -> bool {
-        self.roots.fetch_sub(1, Ordering::AcqRel) == 1
+    pub(super) fn uncount_detached(&self) -> bool {
+        self.detached.fetch_sub(1, Ordering::AcqRel) == 1
     }
 
     /// What a detached job's panic is handed to.
@@ -245,7 +245,7 @@ impl<P: Platform> Registry<P> {
         self.sleep.name();
         self.injector.name("pool: queue");
         self.permits.name();
-        P::name(&self.roots, "pool: roots");
+        P::name(&self.detached, "pool: roots");
         self.mail.iter().for_each(Mailbox::name);
         for worker in self.workers.iter() {
             worker.name();
@@ -271,10 +271,10 @@ impl<P: Platform> Registry<P> {
     /// Whether there are jobs that nobody has begun, as seen a moment ago.
     pub(super) fn has_jobs(&self) -> bool {
         let holds = |worker: &Worker<P>| !worker.stack().is_empty() || !worker.spawned().is_empty();
-        !self.injector.is_empty() || self.permits.is_awaited() || self.workers.iter().any(holds)
+        !self.injector.is_empty() || self.permits.has_ready() || self.workers.iter().any(holds)
     }
 
-    /// Has all workers end once no root is left. `deserted`: worker 0 is an adopted
+    /// Has all workers end once no detached task is left. `deserted`: worker 0 is an adopted
     /// thread that takes no part in it.
     #[inline(never)]
     pub(super) fn terminate(&self, deserted: bool) {
@@ -289,11 +289,11 @@ impl<P: Platform> Registry<P> {
         }
         // Before the wake-ups: who is woken sees it.
         self.shared.terminate();
-        // Against `one_root_less`, which counts, fences and reads: one of the two sees
+        // Against `end_detached`, which counts, fences and reads: one of the two sees
         // that the pool is over. And against a sleeper's between lying down and its
         // last look: that sees the end, or it is found in bed below.
         P::fence(Ordering::SeqCst);
-        self.close_bench();
+        self.close_idle_list();
         // What was sent to worker 0 is everybody's now, and somebody must come for it.
         for permit in 0..self.mail.len() {
             self.sleep.notify(permit);
@@ -303,10 +303,10 @@ impl<P: Platform> Registry<P> {
         self.shared.nudge();
     }
 
-    /// If the pool ends and no root is left, sends the workers home.
+    /// If the pool ends and no detached task is left, sends the workers home.
     pub(super) fn end_if_over(&self) {
-        // Acquire: the roots are over before the pool is.
-        if self.roots.load(Ordering::Acquire) != 0 {
+        // Acquire: the detached tasks are over before the pool is.
+        if self.detached.load(Ordering::Acquire) != 0 {
             return;
         }
         for worker in self.workers.iter() {

@@ -36,7 +36,7 @@
 //! A worker that waits within a job may give its permit away though it may not run: to a holder that
 //! reads the permit's mail, or because it blocks in another pool. When its wait is over it must end
 //! its job, for which another job may wait that has an allowed permit. So a worker that parks makes
-//! way for it like any other. The returning thread is listed, and then nudges the allotment.
+//! way for it like any other. That thread joins the ready list, and then nudges the allotment.
 //!
 //! # Why mail is read
 //!
@@ -62,14 +62,14 @@ impl<P: Platform> Worker<P> {
         !self.is_allowed() && !shared.is_terminating()
     }
 
-    /// Parks until the allotment allows this worker, or a thread wants to return to a permit, or the
+    /// Parks until the allotment allows this worker, or a thread is on the ready list, or the
     /// pool ends. Runs what is sent to it.
     fn stand_aside(&self) {
         // Nobody should count on it.
         self.set_busy(true);
         self.note_idle();
         self.hand_on();
-        while self.must_stand_aside() && !self.registry().permits().is_awaited() {
+        while self.must_stand_aside() && !self.registry().permits().has_ready() {
             // A job may wait, and come back to another permit.
             match self.take_mail() {
                 Some(job) => {

@@ -203,7 +203,7 @@ impl<P: Platform> Look<'_, P> {
         let posted = before != shared.idle().events.seen();
         (is_idle && (worker.must_stand_aside() || worker.overstays()))
             || (posted && worker.is_invited())
-            || registry.permits().is_awaited()
+            || registry.permits().has_ready()
             || worker.has_mail()
             || (shared.is_terminating() && registry.mail_is_left())
     }
@@ -221,7 +221,7 @@ impl<P: Platform> Scan for Look<'_, P> {
         let (worker, registry) = (self.worker, self.worker.registry());
         self.seen() != registry.shared().idle().events.seen()
             || !registry.injector().is_empty()
-            || registry.permits().is_awaited()
+            || registry.permits().has_ready()
             || worker.has_mail()
             || worker.overstays()
             || (registry.shared().is_terminating() && registry.mail_is_left())

@@ -69,7 +69,7 @@ impl<P: Platform> Shared<P> {
             ticks_per_ns: P::ticks_per_ns() as f32,
             claim_ticks: measure_claim::<P>(),
             // One for each thread, as many again for loops nested in loops,
-            // and some for visitors. A caller that finds none runs its loop alone, when
+            // and some for external threads. A caller that finds none runs its loop alone, when
             // that many loops are open already.
             board: Board::new(2 * threads + 8),
             idle,

@@ -3,20 +3,20 @@
 //!
 //! # States
 //!
-//! | state | threads | who posts a root |
+//! | state | threads | who posts a detached task |
 //! |---|---|---|
 //! | absent | none, or not all of those that are to be | starts them |
 //! | present | all | posts it |
 //! | leaving | they end, all of them | waits until they have ended; then as absent |
 //!
 //! A [lazy](super::BuilderExt::lazy) pool begins absent, all others present. A pool of one thread has
-//! none of its own until there are roots (`caller_slot.rs`): it begins absent, too.
+//! none of its own until there are detached tasks (`caller_slot.rs`): it begins absent, too.
 //!
 //! # From absent to present
 //!
 //! Whoever posts something that another thread could take starts the threads, under `starting`:
 //!
-//! * a root, or mail, before it is pushed, so that a refusal of the system is its poster's panic;
+//! * a detached task, or mail, before it is pushed, so that a refusal of the system is its poster's panic;
 //! * a half of a join, a job in a scope, a loop: after the push, by the way that leads to a vacant
 //!   caller slot. While threads are *lacking* the sleep policy says that a permit is vacant, and who
 //!   is told so fills it (`Registry::fill_caller_slot`). If the system refuses, the poster does
@@ -25,15 +25,15 @@
 //! # From present to leaving
 //!
 //! [`Registry::end_threads`] waits for a moment at which the pool is quiet. Under the lock of
-//! `Permits`, in which roots and visits are counted and callers that are not alone leave:
+//! `Permits`, in which detached tasks and registrations are counted and callers that are not alone leave:
 //!
-//! 1. there is no root: no detached job, and no call from the queue;
-//! 2. there is no visit: no thread that is not a worker is in a scope, and no thread is being
+//! 1. there is no detached task: no spawned job, and no call from the queue;
+//! 2. there is no registration: no thread that is not a worker is in a scope, and no thread is being
 //!    started for a permit that a caller has left;
 //! 3. the caller slot is empty, and taken: no caller comes.
 //!
 //! So nobody is at work in the pool, and whoever comes from outside finds the slot taken, posts a
-//! root, and waits for `starting`. Then the pool ends as it does when it is dropped, the threads
+//! detached task, and waits for `starting`. Then the pool ends as it does when it is dropped, the threads
 //! are joined, and what its end had set is reset, by the only thread that is left in it.
 //! The last jobs of threads that end, those of exit handlers, are let through: if they have
 //! spawned something the threads are started again.
@@ -49,7 +49,7 @@ use std::time::Duration;
 /// How long [`Registry::end_threads`] waits between two looks at a pool that is not quiet.
 const LOOK: Duration = Duration::from_micros(200);
 
-/// While this lives, the pool's threads do not end. It stands for one visit.
+/// While this lives, the pool's threads do not end. It stands for one registration.
 pub(super) struct Stay<'a, P: Platform>(&'a Registry<P>);
 
 impl<'a, P: Platform> Stay<'a, P> {
@@ -64,7 +64,7 @@ impl<P: Platform> Drop for Stay<'_, P> {
     fn drop(&mut self) {
         // In a child of `fork`, a thread that does not exist there may have the lock.
         if !self.0.shared().is_forked() {
-            self.0.change_permits(|permits| permits.end_visit());
+            self.0.change_permits(|permits| permits.deregister());
         }
     }
 }
@@ -145,18 +145,18 @@ impl<P: Platform> Registry<P> {
         Ok(())
     }
 
-    /// Counts a root, once there are threads that run it.
+    /// Counts a detached task, once there are threads that run it.
     ///
     /// # Panics
     ///
     /// If the system refuses them.
-    pub(super) fn count_root_for_threads(&self) {
+    pub(super) fn count_detached_for_threads(&self) {
         loop {
             let state = self.change_permits(|permits| {
                 let state = permits.thread_state();
                 let inside = || Context::worker_of(self).is_some();
                 if state == ThreadState::Present || state == ThreadState::Leaving && inside() {
-                    self.count_root();
+                    self.count_detached();
                     return ThreadState::Present;
                 }
                 state
@@ -187,12 +187,12 @@ impl<P: Platform> Registry<P> {
     }
 
     /// This thread, which is no worker, goes in and out of a scope: until then the threads stay.
-    pub(super) fn visit<R>(&self, scope: impl FnOnce() -> R) -> R {
+    pub(super) fn with_registration<R>(&self, scope: impl FnOnce() -> R) -> R {
         let enter = || {
             self.change_permits(|permits| {
                 let enters = permits.thread_state() != ThreadState::Leaving;
                 if enters {
-                    permits.begin_visit();
+                    permits.register();
                 }
                 enters.then(|| Stay(self))
             })
@@ -239,7 +239,7 @@ impl<P: Platform> Registry<P> {
                 return true;
             }
             let quiet = self.change_permits(|permits| {
-                permits.end_if_quiet(self.keeps_caller_slot(), self.has_roots())
+                permits.end_if_quiet(self.keeps_caller_slot(), self.has_detached())
             });
             if !quiet {
                 return false;
@@ -265,7 +265,7 @@ impl<P: Platform> Registry<P> {
         self.shared().go_on();
         *next = self.thread_set().first;
         let spawned = self.change_permits(|permits| {
-            let spawned = self.has_roots();
+            let spawned = self.has_detached();
             permits.reopen(
                 threads..self.workers().len(),
                 *next < threads,

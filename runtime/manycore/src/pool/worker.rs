@@ -233,7 +233,7 @@ impl<P: Platform> Worker<P> {
         // Also where the allotment does not allow it to run: the next holder reads the mail, and
         // hears of growth. A pool that is over needs no holder.
         let registry = self.registry();
-        let over = registry.shared().is_terminating() && !registry.has_roots();
+        let over = registry.shared().is_terminating() && !registry.has_detached();
         if self.has_permit() && !over {
             self.give_permit();
         }

@@ -135,12 +135,12 @@ impl<P: Platform> Worker<P> {
         self.registry().mail()[self.permit()].leave()
     }
 
-    /// Sleeps until the allotment allows it to run, or it has mail, or a thread wants to return to
-    /// a permit, or the pool ends.
+    /// Sleeps until the allotment allows it to run, or it has mail, or a thread is on the ready list,
+    /// or the pool ends.
     pub(super) fn await_turn(&self) {
         let (registry, permit) = (self.registry(), self.permit());
         let wanted = || {
-            self.has_mail() || registry.permits().is_awaited() || registry.shared().is_terminating()
+            self.has_mail() || registry.permits().has_ready() || registry.shared().is_terminating()
         };
         if let Some(allotment) = registry.shared().allotment() {
             allotment.await_turn(permit, wanted);

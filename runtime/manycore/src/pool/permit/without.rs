@@ -44,10 +44,10 @@ impl<P: Platform> Worker<P> {
         }
     }
 
-    /// Waits, on the bench, for a permit; `false`: the pool needs this thread no more.
-    pub(in crate::pool) fn sit_on_bench(&self) -> bool {
-        let sits = (self.registry()).change_permits(|permits| permits.sit(self.id()));
-        sits && self.await_permit()
+    /// Waits, on the idle list, for a permit; `false`: the pool needs this thread no more.
+    pub(in crate::pool) fn wait_idle(&self) -> bool {
+        let joined = (self.registry()).change_permits(|permits| permits.join_idle(self.id()));
+        joined && self.await_permit()
     }
 
     /// Gives this worker's permit away. `false`: nobody can be had for it.
@@ -163,17 +163,17 @@ impl<P: Platform> Worker<P> {
         self.note_work();
     }
 
-    /// Hands this worker's permit to somebody who wants to return, if anybody does, and
-    /// waits for another. `None`: there was nobody; `false`: the pool needs this thread
+    /// Hands this worker's permit to the first thread of the ready list, and waits for
+    /// another. `None`: the list is empty; `false`: the pool needs this thread
     /// no more.
     pub(in crate::pool) fn make_way(&self) -> Option<bool> {
         let (registry, me, permit) = (self.registry(), self.id(), self.permit());
-        if !registry.permits().is_awaited() {
+        if !registry.permits().has_ready() {
             return None;
         }
         let (next, stays) = registry.change_permits(|permits| {
             // Before it is listed: the thread that takes it off the list sets its permit. An adopted
-            // thread has nowhere to go: it wants to return in its turn.
+            // thread cannot join the idle list: it joins the ready list.
             permits.make_way(me, me == 0, || self.holding().clear())
         })?;
         registry.grant(permit, next);
@@ -181,7 +181,7 @@ impl<P: Platform> Worker<P> {
     }
 
     /// The pool has ended, and this thread goes home: its permit is free, for an adopted
-    /// thread that wants to return.
+    /// thread on the ready list.
     pub(in crate::pool) fn go_home(&self) {
         let (registry, permit) = (self.registry(), self.permit());
         if self.id() == 0 {
@@ -194,8 +194,8 @@ impl<P: Platform> Worker<P> {
         }
     }
 
-    /// Gives the caller slot back if the pool has no jobs of its own any more, and waits on
-    /// the bench. `None`: it keeps it; `false`: the pool needs this thread no more.
+    /// Gives the caller slot back if the pool has no detached tasks any more, and waits on
+    /// the idle list. `None`: it keeps it; `false`: the pool needs this thread no more.
     pub(in crate::pool) fn give_caller_slot_back(&self) -> Option<bool> {
         let (registry, me) = (self.registry(), self.id());
         if me == 0
@@ -206,7 +206,7 @@ impl<P: Platform> Worker<P> {
             return None;
         }
         let given = registry.change_permits(|permits| {
-            !registry.has_roots()
+            !registry.has_detached()
                 && registry.mail()[0].is_empty()
                 && permits.give_back(me, || self.holding().clear())
         });
@@ -220,7 +220,7 @@ impl<P: Platform> Worker<P> {
             && self.permit() == 0
             && !registry.keeps_caller_slot()
             && registry.shared().caller_slot().word().is_held_alone()
-            && !registry.has_roots()
+            && !registry.has_detached()
             && !registry.shared().is_terminating()
     }
 }

@@ -7,12 +7,12 @@
 //!
 //! A thread that waits, for a stolen half of a join, the end of a scope or the helpers of
 //! a loop, runs only what it waits for. If others' jobs lie there meanwhile, for longer
-//! than [`PATIENCE`], it gives its permit away: to a thread that has none and wants to go
-//! on, or to one from the bench, which is started if the bench is empty. The successor works
-//! like any other worker. When what the thread waited for is done, it needs a permit
+//! than [`PATIENCE`], it gives its permit away: to a thread of the *ready list*, which has none and could go
+//! on, or to one of the *idle list*, which has nothing to do. If both are empty, a thread is started.
+//! The successor works like any other worker. When what the thread waited for is done, it needs a permit
 //! again:
 //!
-//! 1. R1 it joins the list of returning workers; then fence, and call a sleeper as for a job;
+//! 1. R1 it joins the ready list; then fence, and call a sleeper as for a job;
 //! 2. R2 a thread that looks for work gives its permit to the first thread on that list, and
 //!    joins the idle list; so does a thread that waits and would give its permit away.
 //!
@@ -22,7 +22,7 @@
 //!
 //! The thread that ends what another one without a permit waits for lists that one, first of
 //! all, and looks at the list before it takes another job. So each end of a wait frees a permit for that wait:
-//! also if strangers' jobs, each blocked on a lock that the returning thread holds, take all
+//! also if strangers' jobs, each blocked on a lock that the ready thread holds, take all
 //! other permits. This does not help with a lock that is held around a call into *another* pool:
 //! if strangers that want the lock take all permits here, its holder finds none when it returns.
 //!
@@ -70,7 +70,7 @@ pub(super) const PATIENCE: Duration = Duration::from_micros(60);
 // Why a thread without a permit is taken out of its sleep.
 pub(super) const GRANTED: u32 = 2;
 pub(super) const DISMISSED: u32 = 3;
-/// The worker is on the list of returning workers: its wait is over.
+/// The worker is on the ready list: its wait is over.
 pub(super) const LISTED: u32 = 4;
 
 impl<P: Platform> Registry<P> {
@@ -120,7 +120,7 @@ impl<P: Platform> Registry<P> {
         worker.wake_alone(GRANTED);
     }
 
-    /// Starts a thread of the pool that has `permit`, or none: it sits down on the bench.
+    /// Starts a thread of the pool that has `permit`, or none: it joins the idle list.
     fn start_thread(&self, permit: Option<usize>) -> io::Result<()> {
         let id = match self.change_permits(|permits| permits.take_spare()) {
             Some(id) => id,
@@ -128,7 +128,7 @@ impl<P: Platform> Registry<P> {
         };
         let started = match permit {
             Some(permit) => self.start_worker(id, permit, None),
-            None => self.start_worker_on_bench(id),
+            None => self.start_idle_worker(id),
         };
         if started.is_err() {
             self.change_permits(|permits| permits.keep_spare(id));
@@ -147,7 +147,7 @@ impl<P: Platform> Registry<P> {
         self.start_thread_of(id, permit, maker)
     }
 
-    fn start_worker_on_bench(&self, id: usize) -> io::Result<()> {
+    fn start_idle_worker(&self, id: usize) -> io::Result<()> {
         self.worker(id).holding().clear();
         self.start_thread_of(id, 0, None)
     }
@@ -157,7 +157,7 @@ impl<P: Platform> Registry<P> {
         if !self.threads().are_none() {
             return Ok(());
         }
-        // If a caller has the slot, the thread begins on the bench.
+        // If a caller has the slot, the thread begins on the idle list.
         let occupied = self.change_permits(|permits| permits.occupy());
         let started = self.start_thread(occupied.then_some(0));
         if started.is_err() && occupied {
@@ -166,8 +166,8 @@ impl<P: Platform> Registry<P> {
         started
     }
 
-    /// The pool ends: workers that sit on the bench go home, and no other one sits down.
-    pub(super) fn close_bench(&self) {
+    /// The pool ends: workers on the idle list go home, and no other one joins it.
+    pub(super) fn close_idle_list(&self) {
         for worker in self.change_permits(|permits| permits.close()) {
             self.worker(worker).wake_alone(DISMISSED);
         }
@@ -194,7 +194,7 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// R1: a worker is on the list of returning workers.
+    /// R1: a worker is on the ready list.
     pub(super) fn call_for_permit(&self) {
         // With a fence.
         self.call_for(0, true);

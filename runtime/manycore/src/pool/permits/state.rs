@@ -14,7 +14,7 @@ use manycore_platform::{Atomic, Ordering, Platform};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// The result when a worker is put on the list of returning workers.
+/// The result when a worker is put on the ready list.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::pool) enum Listed {
     /// It is on the list.
@@ -29,12 +29,12 @@ pub(in crate::pool) enum Listed {
 pub(in crate::pool) enum Successor {
     /// This worker, which is on no list any more.
     Worker(usize),
-    /// A thread that is to be started. It counts as a visit until [`State::end_visit`].
+    /// A thread that is to be started. It counts as a registration until [`State::deregister`].
     New,
 }
 
 impl Successor {
-    /// Whether it counts as a visit.
+    /// Whether it counts as a registration.
     pub(in crate::pool) fn is_counted(&self) -> bool {
         #[cfg(test)]
         if fault::is(fault::Fault::UncountedStart) {
@@ -69,21 +69,21 @@ pub(in crate::pool) enum ThreadState {
 /// What the lock guards.
 struct Lists {
     /// Workers with empty stacks. They wait for the next permit.
-    bench: Vec<usize>,
-    /// Returning workers: their waits are over, and they need a permit. In order of arrival.
-    returning: VecDeque<usize>,
+    idle: Vec<usize>,
+    /// The ready list: workers whose waits are over, and which need a permit. In order of arrival.
+    ready: VecDeque<usize>,
     /// Workers without a thread: the system refused it.
     spare: Vec<usize>,
     /// Permits without a holder: the holder ended with the pool, or the system refused the thread.
     free: Vec<usize>,
-    /// The pool ends: no worker sits down on the bench any more.
+    /// The pool ends: no worker joins the idle list any more.
     closed: bool,
     thread_state: ThreadState,
     /// Whether threads are absent that could take what is posted.
     lacking: bool,
     /// Reasons to keep the threads: threads in scopes that are not workers, and threads that are
     /// being started.
-    visits: usize,
+    registrations: usize,
     /// Whether the vacancy has changed in this section.
     changed: bool,
 }
@@ -91,8 +91,8 @@ struct Lists {
 /// The state of a pool's permits, and the lock around it.
 pub(in crate::pool) struct Permits<P: Platform> {
     lists: Lock<P, Lists>,
-    /// How many workers return; written under the lock.
-    returning: P::AtomicU32,
+    /// How many workers are on the ready list; written under the lock.
+    ready: P::AtomicU32,
 }
 
 /// The state, while the lock is held.
@@ -105,22 +105,22 @@ impl<P: Platform> Permits<P> {
     pub(in crate::pool) fn new() -> Self {
         Self {
             lists: Lock::new(Lists {
-                bench: Vec::new(),
-                returning: VecDeque::new(),
+                idle: Vec::new(),
+                ready: VecDeque::new(),
                 spare: Vec::new(),
                 free: Vec::new(),
                 closed: false,
                 thread_state: ThreadState::Present,
                 lacking: false,
-                visits: 0,
+                registrations: 0,
                 changed: false,
             }),
-            returning: P::AtomicU32::new(0),
+            ready: P::AtomicU32::new(0),
         }
     }
 
     pub(in crate::pool) fn name(&self) {
-        P::name(&self.returning, "pool: threads that return");
+        P::name(&self.ready, "pool: threads that return");
     }
 
     /// Makes transitions of these permits and of `slot`, which is theirs. If the pool's vacancy has
@@ -133,10 +133,10 @@ impl<P: Platform> Permits<P> {
     ) -> R {
         self.lists.with(|lists| {
             let result = section(&mut State { lists, slot });
-            let count = lists.returning.len() as u32;
-            // Relaxed: written under the lock. Release pairs with `is_awaited`.
-            if self.returning.load(Ordering::Relaxed) != count {
-                self.returning.store(count, Ordering::Release);
+            let count = lists.ready.len() as u32;
+            // Relaxed: written under the lock. Release pairs with `has_ready`.
+            if self.ready.load(Ordering::Relaxed) != count {
+                self.ready.store(count, Ordering::Release);
             }
             if std::mem::take(&mut lists.changed) {
                 announce(Vacancy {
@@ -148,9 +148,9 @@ impl<P: Platform> Permits<P> {
         })
     }
 
-    /// Whether a thread wants to return. As `Queue::is_empty`.
-    pub(in crate::pool) fn is_awaited(&self) -> bool {
-        self.returning.load(Ordering::Acquire) != 0
+    /// Whether a thread is on the ready list. As `Queue::is_empty`.
+    pub(in crate::pool) fn has_ready(&self) -> bool {
+        self.ready.load(Ordering::Acquire) != 0
     }
 }
 
@@ -178,38 +178,38 @@ impl<P: Platform> State<'_, P> {
         !before.is_held() && after.is_held()
     }
 
-    /// The thread that gets a permit which is given up: a worker that returns comes first.
+    /// The thread that gets a permit which is given up: the ready list comes first.
     fn successor(&mut self) -> Successor {
-        let worker = self.next_to_return().or_else(|| self.lists.bench.pop());
+        let worker = self.next_ready().or_else(|| self.lists.idle.pop());
         let successor = worker.map_or(Successor::New, Successor::Worker);
         if successor.is_counted() {
-            self.begin_visit();
+            self.register();
         }
         successor
     }
 
-    /// The worker that is to return next, which is on the list no more.
-    pub(in crate::pool) fn next_to_return(&mut self) -> Option<usize> {
-        self.lists.returning.pop_front()
+    /// Removes the first worker of the ready list.
+    pub(in crate::pool) fn next_ready(&mut self) -> Option<usize> {
+        self.lists.ready.pop_front()
     }
 
-    /// Whether a thread wants to return.
-    pub(in crate::pool) fn is_awaited(&self) -> bool {
-        !self.lists.returning.is_empty()
+    /// Whether a thread is on the ready list.
+    pub(in crate::pool) fn has_ready(&self) -> bool {
+        !self.lists.ready.is_empty()
     }
 }
 
-/// The caller slot: jobs of the pool's own, and callers that leave slowly.
+/// The caller slot: detached tasks, and callers that leave slowly.
 impl<P: Platform> State<'_, P> {
-    /// A job of the pool's own is about to be posted. Returns whether this made the slot vacant.
+    /// A detached task is about to be posted. Returns whether this made the slot vacant.
     pub(in crate::pool) fn post(&mut self) -> bool {
         let (before, after) = self.change(Word::attended);
         !before.is_vacant() && after.is_vacant()
     }
 
-    /// No job of the pool's own is left. A slot that is vacant for a worker that returns stays so.
+    /// No detached task is left. A slot that is vacant for a ready worker stays so.
     pub(in crate::pool) fn end_posts(&mut self) {
-        if !self.is_awaited() {
+        if !self.has_ready() {
             self.change(Word::unattended);
         }
     }
@@ -231,7 +231,7 @@ impl<P: Platform> State<'_, P> {
     }
 
     /// The caller, which has `permit`, leaves. `waits`: whether there is something worth a
-    /// thread with permit 0. `posted`: whether a job of the pool's own has not ended.
+    /// thread with permit 0. `posted`: whether a detached task has not ended.
     pub(in crate::pool) fn leave(
         &mut self,
         permit: usize,
@@ -242,7 +242,7 @@ impl<P: Platform> State<'_, P> {
             // Permit 0 is in other hands, and so must this one be.
             self.change(Word::left);
             Left::Permit(permit, self.successor())
-        } else if waits() || self.is_awaited() {
+        } else if waits() || self.has_ready() {
             self.change(|word| word.lent().left());
             Left::Permit(0, self.successor())
         } else if posted() {
@@ -254,10 +254,10 @@ impl<P: Platform> State<'_, P> {
         }
     }
 
-    /// Worker `id`, which is alone in the slot, gives it back and sits down on the bench; `false`:
-    /// it is not alone, or a thread wants to return, or the pool ends.
+    /// Worker `id`, which is alone in the slot, gives it back and joins the idle list; `false`:
+    /// it is not alone, or a thread is on the ready list, or the pool ends.
     pub(in crate::pool) fn give_back(&mut self, id: usize, cleared: impl FnOnce()) -> bool {
-        if self.lists.closed || self.is_awaited() {
+        if self.lists.closed || self.has_ready() {
             return false;
         }
         let (before, after) = self.change(Word::given_back);
@@ -265,7 +265,7 @@ impl<P: Platform> State<'_, P> {
             return false;
         }
         cleared();
-        self.lists.bench.push(id);
+        self.lists.idle.push(id);
         true
     }
 }
@@ -287,7 +287,7 @@ impl<P: Platform> State<'_, P> {
     }
 
     /// No thread can be had for `permit`. Permit 0 is the caller slot's again; another one waits
-    /// for the next worker that returns.
+    /// for the next ready worker.
     pub(in crate::pool) fn lose(&mut self, permit: usize) {
         if permit == 0 {
             self.change(Word::given_up);
@@ -305,7 +305,7 @@ impl<P: Platform> State<'_, P> {
         match self.lists.free.pop() {
             Some(permit) => Listed::Placed(permit),
             None => {
-                self.lists.returning.push_back(id);
+                self.lists.ready.push_back(id);
                 Listed::Waiting
             }
         }
@@ -316,17 +316,17 @@ impl<P: Platform> State<'_, P> {
     pub(in crate::pool) fn list_first(&mut self, id: usize) {
         // An empty slot becomes vacant, and is filled as for a job.
         self.change(Word::wanted);
-        self.lists.returning.push_front(id);
+        self.lists.ready.push_front(id);
     }
 
-    /// Removes worker `id` from the list of returning workers; `false`: it is not on the list.
+    /// Removes worker `id` from the ready list; `false`: it is not on the list.
     pub(in crate::pool) fn strike(&mut self, id: usize) -> bool {
-        let at = self.lists.returning.iter().position(|&other| other == id);
-        at.map(|at| self.lists.returning.remove(at)).is_some()
+        let at = self.lists.ready.iter().position(|&other| other == id);
+        at.map(|at| self.lists.ready.remove(at)).is_some()
     }
 
-    /// Worker `id` hands its permit to the worker that is to return next, and waits on the bench;
-    /// if it is `adopted`, on the list of returning workers. Returns the other worker, and whether this
+    /// Worker `id` hands its permit to the first worker of the ready list, and waits on the idle list;
+    /// if it is `adopted`, on the ready list. Returns the other worker, and whether this
     /// one stays in the pool. `cleared` runs before this worker is on a list.
     pub(in crate::pool) fn make_way(
         &mut self,
@@ -334,27 +334,27 @@ impl<P: Platform> State<'_, P> {
         adopted: bool,
         cleared: impl FnOnce(),
     ) -> Option<(usize, bool)> {
-        let next = self.next_to_return()?;
+        let next = self.next_ready()?;
         cleared();
         if adopted {
-            self.lists.returning.push_back(id);
+            self.lists.ready.push_back(id);
             return Some((next, true));
         }
-        Some((next, self.sit(id)))
+        Some((next, self.join_idle(id)))
     }
 
-    /// Worker `id` sits down on the bench; `false`: the pool ends.
-    pub(in crate::pool) fn sit(&mut self, id: usize) -> bool {
+    /// Worker `id` joins the idle list; `false`: the pool ends.
+    pub(in crate::pool) fn join_idle(&mut self, id: usize) -> bool {
         if !self.lists.closed {
-            self.lists.bench.push(id);
+            self.lists.idle.push(id);
         }
         !self.lists.closed
     }
 
-    /// The holder of `permit` goes home at the pool's end. The worker that gets the permit, if one
-    /// wants to return now.
+    /// The holder of `permit` goes home at the pool's end. Returns the worker that gets the
+    /// permit, if there is one on the ready list.
     pub(in crate::pool) fn go_home(&mut self, permit: usize) -> Option<usize> {
-        let next = self.next_to_return();
+        let next = self.next_ready();
         if next.is_none() {
             self.lists.free.push(permit);
         }
@@ -396,19 +396,19 @@ impl<P: Platform> State<'_, P> {
     }
 
     /// One more reason to keep the threads.
-    pub(in crate::pool) fn begin_visit(&mut self) {
-        self.lists.visits += 1;
+    pub(in crate::pool) fn register(&mut self) {
+        self.lists.registrations += 1;
     }
 
     /// One less.
-    pub(in crate::pool) fn end_visit(&mut self) {
-        self.lists.visits -= 1;
+    pub(in crate::pool) fn deregister(&mut self) {
+        self.lists.registrations -= 1;
     }
 
     /// Has the threads end, if none is at work and no caller comes; `kept`: a thread of the pool's
-    /// own has the caller slot for good. `posted`: whether a job of the pool's own has not ended.
+    /// own has the caller slot for good. `posted`: whether a detached task has not ended.
     pub(in crate::pool) fn end_if_quiet(&mut self, kept: bool, posted: bool) -> bool {
-        if self.lists.visits > 0 || posted {
+        if self.lists.registrations > 0 || posted {
             return false;
         }
         if !kept {
@@ -421,10 +421,10 @@ impl<P: Platform> State<'_, P> {
         true
     }
 
-    /// The pool ends: no worker sits down any more. Returns the workers on the bench, which go home.
+    /// The pool ends: no worker sits down any more. Returns the workers on the idle list, which go home.
     pub(in crate::pool) fn close(&mut self) -> Vec<usize> {
         self.lists.closed = true;
-        std::mem::take(&mut self.lists.bench)
+        std::mem::take(&mut self.lists.idle)
     }
 
     /// All threads have ended, and the pool goes on; the threads of `spare` are started for permits
@@ -436,7 +436,7 @@ impl<P: Platform> State<'_, P> {
         kept: bool,
         posted: bool,
     ) {
-        debug_assert!(self.lists.bench.is_empty() && self.lists.returning.is_empty());
+        debug_assert!(self.lists.idle.is_empty() && self.lists.ready.is_empty());
         self.lists.spare = spare.collect();
         self.lists.free.clear();
         self.lists.closed = false;

@@ -13,7 +13,7 @@ enum At {
     Permit(usize),
     Bench,
     /// It has what it waited for, and is on the list.
-    Returning,
+    Ready,
     /// It waits, and has no permit.
     Waits,
     /// Worker 0 while no caller has its stack.
@@ -88,10 +88,7 @@ impl Walk {
 
     fn grant(&mut self, permit: usize, id: usize) {
         let before = self.workers[id];
-        assert!(
-            matches!(before, At::Bench | At::Returning),
-            "{id}: {before:?}"
-        );
+        assert!(matches!(before, At::Bench | At::Ready), "{id}: {before:?}");
         if (permit, id) == (0, 0) && self.mistake != Some(Mistake::NoRegain) {
             self.change(|permits| permits.regain());
         }
@@ -113,12 +110,12 @@ impl Walk {
             self.lost = true;
             self.change(|permits| permits.lose(permit));
         }
-        self.end_visit(successor);
+        self.deregister(successor);
     }
 
-    fn end_visit(&mut self, successor: &Successor) {
+    fn deregister(&mut self, successor: &Successor) {
         if *successor == Successor::New {
-            self.change(|permits| permits.end_visit());
+            self.change(|permits| permits.deregister());
         }
     }
 
@@ -166,7 +163,7 @@ impl Walk {
                 if self.random.bool() {
                     self.change(|permits| permits.list_first(id));
                     self.listed = true;
-                    self.workers[id] = At::Returning;
+                    self.workers[id] = At::Ready;
                 } else if let Listed::Placed(permit) = self.change(|permits| permits.list(id)) {
                     if (permit, id) == (0, 0) {
                         // The caller has the slot: its own permit is never given at once.
@@ -174,7 +171,7 @@ impl Walk {
                     }
                     self.workers[id] = At::Permit(permit);
                 } else {
-                    self.workers[id] = At::Returning;
+                    self.workers[id] = At::Ready;
                 }
             }
             8 => {
@@ -240,7 +237,7 @@ impl Walk {
             }
             self.workers[id] = before;
         }
-        self.end_visit(&successor);
+        self.deregister(&successor);
     }
 
     fn check(&mut self) {
@@ -262,9 +259,9 @@ impl Walk {
             self.announced,
             "{word:?}: what posters are told"
         );
-        let returning = self.workers.contains(&At::Returning);
-        assert_eq!(self.permits.is_awaited(), returning);
-        let waits = returning || self.jobs > 0;
+        let ready = self.workers.contains(&At::Ready);
+        assert_eq!(self.permits.has_ready(), ready);
+        let waits = ready || self.jobs > 0;
         assert!(
             self.lost || !waits || word.is_attended(),
             "{word:?}: unattended"

@@ -8,7 +8,7 @@
 //! | HELD | nobody | a thread of the pool |
 //! | VACANT | nobody | nobody, and jobs may be waiting for it |
 //!
-//! NEEDED comes with CALLER: when that caller leaves, it must see to the pool's own jobs.
+//! NEEDED comes with CALLER: when that caller leaves, it must see to the detached tasks.
 //!
 //! Two transitions take no lock, and one locked instruction each: a caller enters (none to CALLER)
 //! and leaves (CALLER to none). Every other transition is a function of [`Word`] below, and
@@ -54,7 +54,7 @@ impl Word {
         self.0 & (HELD | VACANT | NEEDED) != 0
     }
 
-    /// A job of the pool's own is about to be posted: a thread must be ready for permit 0.
+    /// A detached task is about to be posted: a thread must be ready for permit 0.
     pub(super) fn attended(self) -> Self {
         match self {
             _ if self.is_attended() => self,
@@ -63,7 +63,7 @@ impl Word {
         }
     }
 
-    /// No job of the pool's own is left.
+    /// No detached task is left.
     pub(super) fn unattended(self) -> Self {
         match self.0 {
             VACANT => Self::EMPTY,
@@ -125,7 +125,7 @@ impl Word {
         Self(self.0 & !(CALLER | NEEDED))
     }
 
-    /// The caller, which is with permit 0, has left, and jobs of the pool's own may wait.
+    /// The caller, which is with permit 0, has left, and detached tasks may wait.
     pub(super) fn left_vacant(self) -> Self {
         Self(self.left().0 | VACANT)
     }
