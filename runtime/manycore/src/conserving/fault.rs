@@ -22,7 +22,7 @@ pub(crate) enum Fault {
     NoReserve,
     /// Nobody takes permit 0 while no caller does.
     EmptyCallerSlot,
-    /// Where threads outnumber cores, the sentry never gets up.
+    /// Where threads outnumber cores, the watchdog never gets up.
     SleepySentry,
     /// A loop is posted under the permit that its caller had before its first iterations.
     StaleRank,

@@ -25,7 +25,7 @@ const SEARCH: u64 = 10_000;
 const START: u64 = 38_000;
 
 /// In a pool with more threads than cores something may be left to those who are awake, whose
-/// jobs block: for 10 ms and two naps of the sentry (`sleep/crowd.rs`).
+/// jobs block: for 10 ms and two naps of the watchdog (`sleep/oversubscription.rs`).
 const LEFT: u64 = 14 * 2_500_000;
 
 /// The longest time that a permit may stay idle while the same item is runnable, and no idle thread

@@ -291,7 +291,7 @@ mod tests {
         assert_eq!(cycles(&verdict), (5_000_000, 5_000_000));
     }
 
-    /// A job waits from 500,000 on, and a stranger's lies there.
+    /// A job waits from 500,000 on, and an unrelated one lies there.
     #[test]
     fn a_thread_that_waits_is_replaced() {
         let recorder = Recorder::new(2);

@@ -217,7 +217,7 @@ impl<P: Platform> Builder<P> {
     /// * a loop after the block that it is running; the others share what it had left;
     /// * a job when that has ended. A job that waits for others, in a `join` or a scope,
     ///   or that has called a loop of its own, goes on until it has ended, with those
-    ///   only: it takes no stranger's job any more.
+    ///   only: it takes no unrelated job any more.
     ///
     /// The other workers run the jobs that it has spawned and not begun. Jobs that are sent to
     /// it, as by [`broadcast`](crate::Pool::broadcast), it runs itself, and parks again. A worker that

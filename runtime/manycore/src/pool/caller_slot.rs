@@ -127,7 +127,7 @@ impl<P: Platform> Registry<P> {
                 permits.end_posts();
             }
         });
-        // A thread that holds the caller slot in bed wakes up to give it back. The fence is against its
+        // A thread that holds the caller slot and is parked wakes up to give it back. The fence is against its
         // own between lying down and its last look, which is at `detached`, too.
         P::fence(Ordering::SeqCst);
         if self.shared().caller_slot().word().is_held() {
@@ -198,10 +198,10 @@ impl<P: Platform> Registry<P> {
                 #[cfg(not(test))]
                 let unheard = false;
                 if permit != 0 && !unheard {
-                    // The holder of permit 0 may have gone to bed while this caller was there, and
+                    // The holder of permit 0 may have gone to sleep while this caller was there, and
                     // must give the slot back now. The fence stands between the change of the word
-                    // and the look at the bed; the holder's stands between lying down and its look
-                    // at the word (`overstays`). So the caller finds the holder in bed, or the
+                    // and the look at the parking slot; the holder's stands between lying down and its look
+                    // at the word (`overstays`). So the caller finds the holder parked, or the
                     // holder sees the new word.
                     P::fence(Ordering::SeqCst);
                     self.sleep().notify(0);

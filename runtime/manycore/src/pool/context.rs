@@ -219,7 +219,7 @@ impl<P: Platform> Context<P> {
         // Those that run the call may have the core for as long as it takes.
         let yield_core = || pool.idle().yield_core(|_| true);
         let mut looks = 0;
-        while now < until && !pool.idle().strangers_are_about(now) {
+        while now < until && !pool.idle().other_processes_run(now) {
             if is_room() {
                 oneshot.spin(now + slice);
             } else if pool.idle().waiting_callers() > 1 || !yield_core() {
@@ -232,7 +232,8 @@ impl<P: Platform> Context<P> {
             }
             now = P::now();
             if let Some(since) = oneshot.since() {
-                (pool.idle()).notice_strangers(since, now, |since| pool.has_filled_cores(since));
+                (pool.idle())
+                    .notice_other_processes(since, now, |since| pool.has_filled_cores(since));
                 return;
             }
         }

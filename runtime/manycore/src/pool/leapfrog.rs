@@ -1,7 +1,7 @@
 //! What a worker does until the thief of its job is done: work on what came of
 //! that job, and on nothing else.
 //!
-//! A waiter that took any job could find itself below a stranger's long one, or
+//! A waiter that took any job could find itself below an unrelated long one, or
 //! one that wants a lock its own caller holds, and stacks would grow with the
 //! number of such accidents. So it takes only descendants of what it waits for
 //! (leapfrogging: Wagner and Calder 1993). Each frame on a waiting stack is then

@@ -291,7 +291,7 @@ impl<P: Platform> Registry<P> {
         self.shared.terminate();
         // Against `end_detached`, which counts, fences and reads: one of the two sees
         // that the pool is over. And against a sleeper's between lying down and its
-        // last look: that sees the end, or it is found in bed below.
+        // last look: that sees the end, or it is found parked below.
         P::fence(Ordering::SeqCst);
         self.close_idle_list();
         // What was sent to worker 0 is everybody's now, and somebody must come for it.

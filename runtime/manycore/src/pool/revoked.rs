@@ -23,12 +23,12 @@
 //! # Why growth is heard
 //!
 //! A worker that parks here sleeps in [`Allotment::await_turn`](manycore_cores::elastic::Allotment), which
-//! growth wakes. A worker that waits within a job sleeps with its permit's bed. While it may not run
+//! growth wakes. A worker that waits within a job sleeps in its permit's parking slot. While it may not run
 //! it leaves others' jobs alone (`keeps_others_waiting`), so a job may lie there that this worker
-//! must give its permit away for once it may run. [`Follower::may_run`] therefore wakes the beds of
+//! must give its permit away for once it may run. [`Follower::may_run`] therefore unparks the slots of
 //! all permits that are gained. It fences between the change of the allotment and the look at a
-//! bed; the worker fences between lying down and its last look at the allotment. So the worker
-//! sees the growth, or it is found in bed. A job that is pushed after the growth calls sleepers as
+//! slot; the worker fences between lying down and its last look at the allotment. So the worker
+//! sees the growth, or it is found parked. A job that is pushed after the growth calls sleepers as
 //! always.
 //!
 //! # Why a thread that returns finds a permit

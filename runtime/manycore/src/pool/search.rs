@@ -247,7 +247,7 @@ impl<P: Platform> Scan for Look<'_, P> {
     fn anything(&self) -> bool {
         let worker = self.worker;
         match self.waits {
-            // Not in bed, where no growth of the allotment wakes it.
+            // Not in a parking slot, where no growth of the allotment wakes it.
             Waits::Idle if worker.must_stand_aside() => true,
             Waits::Idle => self.injected() || worker.registry().has_jobs(),
             // A worker that waits gives way to others' jobs, and takes its own. So all

@@ -7,7 +7,7 @@
 //!
 //! Random programs bring that about on the simulated machine: bodies of every kind (of loops,
 //! joins, scopes, detached jobs, broadcasts, calls into another pool) that wait in every kind of
-//! call, for long, while strangers' jobs lie there; from one to three callers from outside; in a
+//! call, for long, while unrelated jobs lie there; from one to three callers from outside; in a
 //! pool whose allotment changes meanwhile; with pools whose threads end and start again.
 //!
 //! # The property

@@ -196,7 +196,7 @@ impl Random {
         Step::Spawn(Arc::new(vec![Step::Compute(self.length(5..7))]))
     }
 
-    /// Another thread has something to do for long, strangers' jobs lie there, and the body waits.
+    /// Another thread has something to do for long, unrelated jobs lie there, and the body waits.
     fn wait(&mut self, pool: usize) -> Steps {
         let strangers = self.rng.usize(1..2 * self.threads[pool]);
         let strangers: Vec<_> = (0..strangers).map(|_| self.stranger()).collect();

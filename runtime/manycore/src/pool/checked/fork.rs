@@ -85,7 +85,7 @@ fn trees_of_joins() {
     }
 }
 
-/// The thief comes from bed, or was about to lie down; the owner waits awake, or
+/// The thief has slept, or was about to lie down; the owner waits awake, or
 /// asleep.
 fn hand_over<P: Platform>() {
     let (pool, done) = (pool::<P>(2), Count::default());

@@ -89,7 +89,7 @@ impl<P: Platform> Worker<P> {
         true
     }
 
-    /// Passes a wake-up on to two more: a sleeping crowd is woken as a tree.
+    /// Passes a wake-up on to two more: many sleepers are woken as a tree.
     fn wake_more(&self, wanted: u32) {
         let count = wanted.min(2).min(self.registry().sleepers());
         if count > 0 {

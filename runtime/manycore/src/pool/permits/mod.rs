@@ -22,9 +22,9 @@
 //!
 //! The thread that ends what another one without a permit waits for lists that one, first of
 //! all, and looks at the list before it takes another job. So each end of a wait frees a permit for that wait:
-//! also if strangers' jobs, each blocked on a lock that the ready thread holds, take all
+//! also if unrelated jobs, each blocked on a lock that the ready thread holds, take all
 //! other permits. This does not help with a lock that is held around a call into *another* pool:
-//! if strangers that want the lock take all permits here, its holder finds none when it returns.
+//! if other threads that want the lock take all permits here, its holder finds none when it returns.
 //!
 //! # Why no threads wait in a circle
 //!
@@ -176,7 +176,7 @@ impl<P: Platform> Registry<P> {
     /// Wakes `worker`, whose latch was set while it slept, wherever it does.
     pub(super) fn notify(&self, worker: usize) {
         let worker = self.worker(worker);
-        // If it sleeps in a bed, that is its permit's: then this does not change while its
+        // If it sleeps in a parking slot, that is its permit's: then this does not change while its
         // latch says that it sleeps, and the latch's history orders that before. If it
         // sleeps without a permit, another worker may be woken for no reason.
         let permit = worker.holding().word().load(Ordering::Relaxed);

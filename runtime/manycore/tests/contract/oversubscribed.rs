@@ -43,7 +43,7 @@ fn jobs_that_spin_until_all_are_there_end() {
     });
 }
 
-/// A pool whose sentry has gone to sleep, too, wakes up.
+/// A pool whose watchdog has gone to sleep, too, wakes up.
 #[test]
 fn a_pool_at_rest_hears_a_call() {
     let pool = crowded();
