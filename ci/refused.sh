@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The compiler refuses code that holds the number of a place across a call of the user's.
+# The compiler refuses code that holds the number of a permit across a call of the user's.
 #
-# Such code was a double free, twice (`runtime/manycore/src/pool/place/mod.rs` says how). Each case
+# Such code was a double free, twice (`runtime/manycore/src/pool/permit/mod.rs` says how). Each case
 # here puts one of the old patterns back into a copy of the crate, and expects the compiler's error
 # that names the private function. A case whose line is not found any more is an error as well.
 set -euo pipefail
@@ -66,11 +66,11 @@ refuse 'a rank that a loop read before it ran iterations' loops/adaptive.rs \
     '            done = self.run_before_posting(done);' \
     '            let rank = Context::current(pool.shared(), |context| context.rank);' \
     'associated function `current` is private'
-refuse 'a place that a worker read before it stood aside' pool/work.rs \
+refuse 'a permit that a worker read before it stood aside' pool/work.rs \
     '                self.leave_the_core();' \
-    '                let me = self.place();' \
-    'method `place` is private'
-refuse 'a slot of the board that is taken by an old place' loops/adaptive.rs \
+    '                let me = self.permit();' \
+    'method `permit` is private'
+refuse 'a slot of the board that is taken by an old permit' loops/adaptive.rs \
     '            done = self.run_before_posting(done);' \
     '            let rank = Context::slot(|context| context.unwrap().rank);' \
     'field `rank` of struct'

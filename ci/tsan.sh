@@ -2,8 +2,8 @@
 # ThreadSanitizer: tests of runtime/manycore, team and research with every access to memory instrumented, the
 # standard library's as well (-Zbuild-std), natively and in parallel. It sees plain accesses that
 # nothing orders, in runs far longer than Miri's: above all `tests/mixture.rs`, where several
-# callers mix everything that two pools have, and `tests/places.rs`, where bodies wait and threads move
-# from place to place. Needs a nightly toolchain; installs its rust-src.
+# callers mix everything that two pools have, and `tests/permits.rs`, where bodies wait and threads move
+# from permit to permit. Needs a nightly toolchain; installs its rust-src.
 #
 #   ci/tsan.sh                 all tests named below
 #   ci/tsan.sh mixture small   these
@@ -17,7 +17,7 @@
 #     - sleep: a post against the last look of a worker that lies down (`sleep/nearest/`
 #       of manycore, `sleep/published/` of programs; `checked` beside each);
 #     - the caller slot: a caller that leaves against a post, and the end of a pool against its last
-#       root (`pool/places/`, `pool/registry.rs`; `pool/checked/`);
+#       root (`pool/permits/`, `pool/registry.rs`; `pool/checked/`);
 #     - barriers: a release against a member that falls asleep (`barrier/waiting.rs`;
 #       `barrier/checked/`);
 #     - channels: a sender against a receiver that falls asleep, and a reader that is overtaken
@@ -40,7 +40,7 @@ fi
 rustup --quiet component add --toolchain nightly rust-src
 tests=("$@")
 if [ $# -eq 0 ]; then
-    tests=(mixture places small contract fork barrier channel loops slices pool disciplines)
+    tests=(mixture permits small contract fork barrier channel loops slices pool disciplines)
 fi
 chosen=()
 for test in "${tests[@]}"; do

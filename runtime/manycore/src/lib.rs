@@ -27,7 +27,7 @@
 //! | a scope: jobs that borrow | [`scope()`], [`scope_fifo`], [`in_place_scope`] | for each job one allocation, and a queue with a lock |
 //! | a background job | [`spawn`], [`spawn_fifo`] | as above; if the pool sleeps it begins after 1.23 to 1.26 times a futex wake-up |
 //! | the same closure on every thread | [`broadcast`], [`spawn_broadcast`] | one job for each thread |
-//! | a call inside of one pool | [`Pool::install`] | one locked instruction to enter and one to leave, if the caller's place is free |
+//! | a call inside of one pool | [`Pool::install`] | one locked instruction to enter and one to leave, if the caller's permit is free |
 //! | ranks that meet at barriers | the crate `manycore-team` | a barrier of two threads: 118 ns |
 //! | cores that change | [`Builder::follow`] with an [`elastic::Watch`] | one read of a cached word a block; the watch's thread takes 0.5% of a CPU, or 2.5% under a quota |
 //!
@@ -77,7 +77,7 @@
 //!
 //! # When not to use it
 //!
-//! * **For input and output.** A job that blocks in the system keeps its place, and a pool of n
+//! * **For input and output.** A job that blocks in the system keeps its permit, and a pool of n
 //!   threads runs n jobs at once. Use an asynchronous runtime, or threads of your own.
 //! * **For jobs that wait for each other**, by a lock, a channel or a condition variable, and are
 //!   more than the pool has threads. Ranks that must all make progress belong in a team (crate
@@ -94,7 +94,7 @@
 //! The caller takes part in its own call. Calls nest, and several threads may call at once. A
 //! panic reaches the caller when all threads have left the call, and the pool goes on. A thread that
 //! waits runs only what came of the call it waits for, so stacks get no deeper than the program's own
-//! recursion. While there is work to take and a place is idle, a thread begins some of it
+//! recursion. While there is work to take and a permit is idle, a thread begins some of it
 //! within a bound.
 //!
 //! Everything is written over the [`Platform`] trait, so that the same code is model-checked;

@@ -33,7 +33,7 @@ fn fork(case: impl FnOnce() -> i32) -> End {
         }
         child => {
             let mut status = 0;
-            // SAFETY: a place for the status of this process's child.
+            // SAFETY: memory for the status of this process's child.
             assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
             if libc::WIFSIGNALED(status) {
                 End::Killed(libc::WTERMSIG(status))

@@ -299,7 +299,7 @@ mod linux {
             Affinity::List(vec![last]),
         ] {
             let threads = 4;
-            let places = affinity.assign(&machine, threads).unwrap();
+            let permits = affinity.assign(&machine, threads).unwrap();
             let pool = Pool::builder()
                 .threads(threads)
                 .affinity(affinity.clone())
@@ -307,7 +307,7 @@ mod linux {
                 .unwrap();
             let mut masks = on_workers(&pool, mask);
             masks.sort_unstable();
-            let mut expected = places[1..].to_vec();
+            let mut expected = permits[1..].to_vec();
             expected.sort_unstable();
             assert_eq!(masks, expected, "{affinity}");
             assert_works(&pool);

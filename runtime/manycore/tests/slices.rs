@@ -152,7 +152,7 @@ fn replaced_items_are_dropped_and_no_others() {
 }
 
 #[test]
-fn a_panic_leaves_every_item_in_place() {
+fn a_panic_leaves_every_item_in_permit() {
     let pool = pool(3);
     for partitioner in all() {
         let alive = AtomicIsize::new(0);

@@ -213,7 +213,7 @@ fn calls_from_two_threads_and_between_pools() {
     });
 }
 
-/// Items that are moved out of a vector, written to places, and left behind by a panic.
+/// Items that are moved out of a vector, written to slots, and left behind by a panic.
 #[test]
 fn parallel_iterators() {
     let pool = pool(2);

@@ -1,4 +1,4 @@
-//! Programs without `unsafe` in which a pool once broke its word: a thread went on in a place that
+//! Programs without `unsafe` in which a pool once broke its word: a thread went on with a permit that
 //! it had given away, growth of the allotment went unheard, or threads outlived their end.
 #![forbid(unsafe_code)]
 
@@ -31,7 +31,7 @@ impl Event {
         self.0.load(SeqCst)
     }
 
-    /// Waits as a user's own code does, in the thread's place.
+    /// Waits as a user's own code does, with the thread's permit.
     fn wait(&self, what: &str) {
         eventually(what, || self.has_happened().then_some(()));
     }
@@ -50,8 +50,8 @@ fn work(us: u64) {
     }
 }
 
-/// Waits in a join until another thread has this thread's place: the other half of the join waits
-/// for a job that finds no other place. That job keeps the place until `back`.
+/// Waits in a join until another thread has this thread's permit: the other half of the join waits
+/// for a job that finds no other permit. That job keeps the permit until `back`.
 fn wait_for_a_stranger(pool: &Arc<Pool>, back: &Event) {
     let (half, stranger) = (Event::default(), Event::default());
     pool.join(
@@ -63,7 +63,7 @@ fn wait_for_a_stranger(pool: &Arc<Pool>, back: &Event) {
                 begins.happen();
                 back.wait("the thread goes on elsewhere");
             });
-            stranger.wait("a job takes the place of the thread that waits");
+            stranger.wait("a job takes the permit of the thread that waits");
         },
     );
 }
@@ -81,9 +81,9 @@ fn is_whole(n: usize, each: impl Fn(usize) + Sync) -> bool {
 }
 
 /// The first iteration of a nested loop runs before the loop is posted, since nobody is idle. It
-/// waits, and comes back to another place: the loop is that place's.
+/// waits, and comes back to another permit: the loop is that permit's.
 #[test]
-fn a_loop_is_posted_in_the_place_that_its_caller_has_then() {
+fn a_loop_is_posted_with_the_permit_that_its_caller_has_then() {
     let pool = shared(pool(3));
     for round in 0..20 {
         let (free, over) = (Event::default(), Event::default());
@@ -93,9 +93,9 @@ fn a_loop_is_posted_in_the_place_that_its_caller_has_then() {
                 let begins = begun.clone();
                 pool.spawn(move || {
                     begins.happen();
-                    until.wait("the place is needed");
+                    until.wait("the permit is needed");
                 });
-                begun.wait("a job takes a place");
+                begun.wait("a job takes a permit");
             }
             let whole = AtomicBool::new(false);
             pool.with(Partitioner::fixed_block(1))
@@ -124,9 +124,9 @@ fn a_loop_is_posted_in_the_place_that_its_caller_has_then() {
 }
 
 /// A worker beyond the allotment runs a broadcast's call. The call waits, the allotment grows, and
-/// the worker comes back to another place: it looks for loops there.
+/// the worker comes back to another permit: it looks for loops there.
 #[test]
-fn a_worker_that_stood_aside_helps_in_the_place_that_it_has_then() {
+fn a_worker_that_stood_aside_helps_with_the_permit_that_it_has_then() {
     let allotment = Allotment::new(1);
     let builder = Pool::builder().threads(3).follow(&allotment);
     let pool = shared(builder.build().unwrap());
@@ -141,7 +141,7 @@ fn a_worker_that_stood_aside_helps_in_the_place_that_it_has_then() {
             open.clone(),
         );
         pool.spawn_broadcast(move |context| match context.index() {
-            1 => joins.wait("the join in place 2 is over"),
+            1 => joins.wait("the join with permit 2 is over"),
             2 => {
                 begins.happen();
                 let back = Event::default();
@@ -152,9 +152,9 @@ fn a_worker_that_stood_aside_helps_in_the_place_that_it_has_then() {
             }
             _ => {}
         });
-        called.wait("place 2 has its call");
+        called.wait("permit 2 has its call");
         allotment.set(3);
-        joined.wait("the join in place 2 is over");
+        joined.wait("the join with permit 2 is over");
         let whole = pool.install(|| {
             is_whole(20_000, |i| {
                 if i > 20 && !open.has_happened() {
@@ -168,7 +168,7 @@ fn a_worker_that_stood_aside_helps_in_the_place_that_it_has_then() {
 }
 
 /// A worker beyond the allotment sleeps in a join. The allotment grows, and a job lies there for
-/// which no place but the worker's is left.
+/// which no permit but the worker's is left.
 #[test]
 fn growth_reaches_a_worker_that_sleeps_in_a_wait() {
     let allotment = Allotment::new(1);
@@ -177,7 +177,7 @@ fn growth_reaches_a_worker_that_sleeps_in_a_wait() {
     let (called, joined) = (Event::default(), Event::default());
     let (mine, begins, joins) = (Arc::clone(&pool), called.clone(), joined.clone());
     pool.spawn_broadcast(move |context| match context.index() {
-        1 => joins.wait("the join in place 2 is over"),
+        1 => joins.wait("the join with permit 2 is over"),
         2 => {
             begins.happen();
             let back = Event::default();
@@ -187,16 +187,16 @@ fn growth_reaches_a_worker_that_sleeps_in_a_wait() {
         }
         _ => {}
     });
-    called.wait("place 2 has its call");
+    called.wait("permit 2 has its call");
     // Time to fall asleep.
     thread::sleep(Duration::from_millis(50));
     allotment.set(3);
     joined.wait("the job begins, and the join ends");
 }
 
-/// The same without growth: what comes is mail, which is for places beyond the allotment as well.
+/// The same without growth: what comes is mail, which is for permits beyond the allotment as well.
 #[test]
-fn a_worker_beyond_the_allotment_does_not_keep_mail_from_its_place() {
+fn a_worker_beyond_the_allotment_does_not_keep_mail_from_its_permit() {
     let allotment = Allotment::new(4);
     let builder = Pool::builder().threads(4).follow(&allotment);
     let pool = shared(builder.build().unwrap());
@@ -222,18 +222,18 @@ fn a_worker_beyond_the_allotment_does_not_keep_mail_from_its_place() {
     eventually("all calls end", || (ended.load(SeqCst) == 4).then_some(()));
 }
 
-/// A caller gives place 0 away in its call, comes back to place 1 and leaves, while the holder of
-/// place 0 sleeps. Then nothing is left to be done.
+/// A caller gives permit 0 away in its call, comes back to permit 1 and leaves, while the holder of
+/// permit 0 sleeps. Then nothing is left to be done.
 #[test]
-fn threads_end_after_a_caller_has_left_from_another_place() {
+fn threads_end_after_a_caller_has_left_from_another_permit() {
     let called = shared(pool(2));
     let other = Pool::builder().threads(1).dedicated(true);
     let other = other.build().unwrap();
-    eventually("a caller comes back to another place", || {
-        let place = called.install(|| {
+    eventually("a caller comes back to another permit", || {
+        let permit = called.install(|| {
             let back = Event::default();
             other.install(|| {
-                // Time for the caller to give its place away.
+                // Time for the caller to give its permit away.
                 thread::sleep(Duration::from_millis(4));
                 let (begun, until) = (Event::default(), back.clone());
                 let begins = begun.clone();
@@ -241,15 +241,15 @@ fn threads_end_after_a_caller_has_left_from_another_place() {
                     begins.happen();
                     until.wait("the caller is back");
                 });
-                begun.wait("a job takes a place");
+                begun.wait("a job takes a permit");
             });
-            let place = called.current_thread_index();
+            let permit = called.current_thread_index();
             back.happen();
             // Time for the job's thread to fall asleep.
             thread::sleep(Duration::from_millis(30));
-            place
+            permit
         });
-        (place != Some(0)).then_some(())
+        (permit != Some(0)).then_some(())
     });
     let ended = Event::default();
     let (ends, pool) = (ended.clone(), Arc::clone(&called));
@@ -283,8 +283,8 @@ fn threads_that_have_just_been_started_end_too() {
                     }
                 });
             });
-            // Once the call in place 0 has run, all threads have been started.
-            ran.wait("the call in place 0 runs");
+            // Once the call with permit 0 has run, all threads have been started.
+            ran.wait("the call with permit 0 runs");
             assert!(pool.end_threads());
             assert_eq!(live.load(SeqCst), 0, "round {round}: threads that run");
         });

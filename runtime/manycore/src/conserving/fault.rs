@@ -18,19 +18,19 @@ pub(crate) enum Fault {
     /// A loop that is believed to be short is run to its end by its caller, whatever the
     /// clock says.
     SerialForEver,
-    /// A thread that waits keeps its place, whatever lies there.
+    /// A thread that waits keeps its permit, whatever lies there.
     NoReserve,
-    /// Nobody takes place 0 while no caller does.
+    /// Nobody takes permit 0 while no caller does.
     EmptyCallerSlot,
-    /// Where threads outnumber cores, the sentry never gets up.
+    /// Where threads outnumber cores, the watchdog never gets up.
     SleepySentry,
-    /// A loop is posted under the place that its caller had before its first iterations.
+    /// A loop is posted under the permit that its caller had before its first iterations.
     StaleRank,
-    /// A worker that has stood aside looks for work in the place that it had before.
+    /// A worker that has stood aside looks for work with the permit that it had before.
     StaleAside,
-    /// A worker that waits beyond the allotment keeps its place beside mail.
+    /// A worker that waits beyond the allotment keeps its permit beside mail.
     UnreadMail,
-    /// A caller that leaves from another place does not tell the holder of place 0.
+    /// A caller that leaves from another permit does not tell the holder of permit 0.
     UntoldHolder,
     /// The growth of an allotment does not reach workers that sleep in a wait.
     UnheardGrowth,
@@ -49,7 +49,7 @@ pub(super) const ALL: [Fault; 5] = [
     Fault::SleepySentry,
 ];
 
-/// Those in which a thread goes on with a place that it has no more, or what came to light with
+/// Those in which a thread goes on with a permit that it has no more, or what came to light with
 /// them.
 pub(super) const MOVED: [Fault; 5] = [
     Fault::StaleRank,

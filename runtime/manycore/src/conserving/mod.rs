@@ -1,4 +1,4 @@
-//! Every call is heard: nothing that can be done is left lying while a place is idle.
+//! Every call is heard: nothing that can be done is left lying while a permit is idle.
 //!
 //! Model checkers find what is lost. What is late is not lost: a worker that sleeps until the
 //! next loop is due, and does not look at the job that was pushed meanwhile, runs that job in
@@ -10,17 +10,17 @@
 //!
 //! # The property
 //!
-//! A pool of n threads has n *places*, which have the numbers that
+//! A pool of n threads has n *permits*, which have the numbers that
 //! [`current_thread_index`](crate::Pool::current_thread_index) says. An *item* is something
-//! that the pool was given to do. Whenever a place is idle while one and the same item is
+//! that the pool was given to do. Whenever a permit is idle while one and the same item is
 //! to be had,
 //!
-//! 1. after [`until_one_comes`](promise::until_one_comes) cycles at the latest a place that
+//! 1. after [`until_one_comes`](promise::until_one_comes) cycles at the latest a permit that
 //!    was idle has begun something, or goes on with what had waited;
-//! 2. after [`until_all_came`](promise::until_all_came) cycles at the latest the place is not
+//! 2. after [`until_all_came`](promise::until_all_came) cycles at the latest the permit is not
 //!    idle any more, or the item not to be had.
 //!
-//! Also: every program ends (*liveness*), and never more than n leaves run, each in a place of
+//! Also: every program ends (*liveness*), and never more than n leaves run, each with a permit of
 //! its own.
 //!
 //! # What is to be had
@@ -31,14 +31,14 @@
 //! | a loop | the end of its first iteration | its last iteration begins |
 //! | the second half of a join | the begin of the first half | it begins |
 //! | a job of a scope, a detached job | the call of `spawn` | it begins |
-//! | a call of a broadcast, in its own place only | the call of `broadcast` | it begins |
+//! | a call of a broadcast, with its own permit only | the call of `broadcast` | it begins |
 //!
 //! # What is excused
 //!
 //! * Whatever is over within the bounds: waking somebody takes that long, so a loop that has
 //!   less to do may run serially, and so may the rest of a tree.
 //! * A loop's first iteration: until it ends, nobody can know that it is long.
-//! * The begin of a wait: a thread that waits in its place, be it inside of a job or, as a
+//! * The begin of a wait: a thread that waits with its permit, be it inside of a job or, as a
 //!   caller from outside, for its loop, is replaced by another after a while
 //!   ([`REPLACED`](promise::REPLACED)).
 //! * The rest of a block that one thread has claimed. The check does not see blocks; it is
@@ -51,11 +51,11 @@
 //!
 //! [`program`] is what a program is, [`random`] makes one of a seed, [`world`] runs it on a
 //! machine, [`recorder`] keeps in the host's memory, at no simulated cost, when each item
-//! was offered and begun and when each place was busy, [`verdict`] finds the longest idle
+//! was offered and begun and when each permit was busy, [`verdict`] finds the longest idle
 //! times in that, and [`shrink`] makes a smaller program that fails as well. [`fault`] has the
 //! defects that the check must find, and [`found`] programs that have found one.
 //!
-//! [`moving`] has a second property and programs of its own: a place is one thread's at a time.
+//! [`moving`] has a second property and programs of its own: a permit is one thread's at a time.
 //!
 //! `MANYCORE_SEED=7` runs the program of one seed and prints it. `MANYCORE_SCHEDULES=100`
 //! tries a hundred times as many seeds.
@@ -81,7 +81,7 @@ use verdict::Verdict;
 /// Seeds of one run of the test: twenty to thirty seconds of a core's time.
 const SEEDS: u64 = 440;
 
-/// What a run broke, if anything, and how long places were idle in it.
+/// What a run broke, if anything, and how long permits were idle in it.
 fn check(mixture: Mixture, program: &Program) -> (Option<String>, Verdict) {
     let outcome = world::run(program);
     let end = match outcome.end {
@@ -94,7 +94,7 @@ fn check(mixture: Mixture, program: &Program) -> (Option<String>, Verdict) {
         .late(program.threads, program.cores)
         .filter(|_| bounded);
     (
-        late.or_else(|| verdict::broken_places(&outcome.log)),
+        late.or_else(|| verdict::broken_permits(&outcome.log)),
         verdict,
     )
 }
@@ -138,7 +138,7 @@ fn report(seed: u64, mixture: Mixture, program: &Program, why: &str) -> String {
 
 #[test]
 #[cfg_attr(miri, ignore = "simulated threads are coroutines in assembly")]
-fn nothing_is_left_lying_while_a_place_is_idle() {
+fn nothing_is_left_lying_while_a_permit_is_idle() {
     if let Some(seed) = number("MANYCORE_SEED") {
         for (mixture, program) in programs(seed) {
             println!("{mixture:?}: {program:?}");

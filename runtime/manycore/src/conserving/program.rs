@@ -21,7 +21,7 @@ pub(super) type Steps = Arc<Vec<Step>>;
 
 #[derive(Clone, Debug)]
 pub(super) enum Step {
-    /// Computes. A thread from outside does that in no place of the pool.
+    /// Computes. A thread from outside does that with no permit of the pool.
     Compute(u64),
     /// Sleeps: a thread from outside that has nothing to do.
     Gap(u64),

@@ -17,7 +17,7 @@ const TOO_SHORT: u64 = WAKE_UP * 5 / 4;
 /// iterations, takes those that have not begun for something to be had.
 const BLOCK: u64 = 40_000;
 
-/// Looking for something in twice as many places takes so much longer: their lines are
+/// Looking for something in twice as many permits takes so much longer: their lines are
 /// written by others, and other thieves are there.
 const SEARCH: u64 = 10_000;
 
@@ -25,39 +25,39 @@ const SEARCH: u64 = 10_000;
 const START: u64 = 38_000;
 
 /// In a pool with more threads than cores something may be left to those who are awake, whose
-/// jobs block: for 10 ms and two naps of the sentry (`sleep/crowd.rs`).
+/// jobs block: for 10 ms and two naps of the watchdog (`sleep/oversubscription.rs`).
 const LEFT: u64 = 14 * 2_500_000;
 
-/// For how long, in a pool of so many threads that knows of so many cores, a place may be idle
-/// while one and the same item is to be had and nobody who was idle begins anything.
+/// The longest time that a permit may stay idle while the same item is runnable, and no idle thread
+/// begins anything.
 ///
-/// Two wake-ups in a row: whoever is called may be one who waits and gives its place away,
-/// or who finds a job and calls for the vacant caller slot; then the heir wakes, or is started.
+/// Two wake-ups in a row: the thread that is called may wait and give its permit away,
+/// or find a job and call for the vacant caller slot; then the successor wakes, or is started.
 pub(super) fn until_one_comes(threads: usize, cores: usize) -> u64 {
     let doublings = u64::from(threads.next_power_of_two().ilog2());
     let left = if threads > cores { LEFT } else { 0 };
     WAKE_UP + TOO_SHORT + START + BLOCK + SEARCH * doublings + left
 }
 
-/// For how long a place may be idle while one and the same item is to be had, whoever comes
-/// meanwhile: they are woken one after the other.
+/// The longest time that a permit may stay idle while the same item is runnable, whichever threads
+/// come meanwhile: they are woken one after the other.
 pub(super) fn until_all_came(threads: usize, cores: usize) -> u64 {
     threads as u64 * until_one_comes(threads, cores)
 }
 
-/// Whether a place is idle while its thread waits inside of a job: for a stolen half, the
+/// Whether a permit is idle while its thread waits inside of a job: for a stolen half, the
 /// end of a scope, or the helpers of a loop. Then, [`REPLACED`] cycles after the wait began,
-/// another thread takes the place, and begins what is nothing to that job.
+/// another thread takes the permit, and begins what is nothing to that job.
 pub(super) const WAITING_IS_IDLE: bool = true;
 
-/// A place is not idle for the first so many cycles of a wait: twice a wake-up, which most
+/// A permit is not idle for the first so many cycles of a wait: twice a wake-up, which most
 /// waits do not last, and the lateness of the timer that ends it (`os.timer-slack`, 125,000).
 pub(super) const REPLACED: u64 = 2 * WAKE_UP + 125_000;
 
-/// Whether place 0 is filled though no caller from outside takes part.
+/// Whether permit 0 is filled though no caller from outside takes part.
 pub(super) const EVERY_PLACE: bool = true;
 
-/// Whether all leaves run in a place, and each place runs one at a time.
+/// Whether all leaves run with a permit, and each permit runs one at a time.
 pub(super) const PLACES_ARE_UNIQUE: bool = true;
 
 /// Whether the rest of a block is given up when it turns out to be longer than was believed.

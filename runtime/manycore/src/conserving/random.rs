@@ -25,7 +25,7 @@ pub(super) enum Mixture {
     Jobs,
     /// Jobs that call what is forked and looped in turn.
     Nested,
-    /// A job waits for a long one, while strangers' jobs lie there.
+    /// A job waits for a long one, while unrelated jobs lie there.
     Waits,
     /// Two to four callers at once.
     Crowd,

@@ -28,7 +28,7 @@ pub(super) enum Kind {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Item {
     pub(super) kind: Kind,
-    /// The only place that may do it, if there is but one.
+    /// The only permit that may do it, if there is but one.
     pub(super) only: Option<usize>,
     pub(super) from: u64,
     /// When it was begun. Never: the run ended before.
@@ -41,9 +41,9 @@ pub(super) struct Span {
     pub(super) to: u64,
 }
 
-/// What one place of the pool did.
+/// What one permit of the pool did.
 #[derive(Debug, Default)]
-pub(super) struct PlaceLog {
+pub(super) struct PermitLog {
     /// Computing, or waiting for what the user's own code waits for. In order.
     pub(super) leaves: Vec<Span>,
     /// Inside of a job, be it that the job waits for others. In order, as far as one
@@ -66,10 +66,10 @@ struct Called {
 #[derive(Debug, Default)]
 pub(super) struct Log {
     pub(super) items: Vec<Item>,
-    pub(super) places: Vec<PlaceLog>,
-    /// Leaves that ran where another one was running: the place, and when.
-    pub(super) shared_places: Vec<(usize, u64)>,
-    /// Leaves that ran in no place.
+    pub(super) permits: Vec<PermitLog>,
+    /// Leaves that ran where another one was running: the permit, and when.
+    pub(super) shared_permits: Vec<(usize, u64)>,
+    /// Leaves that ran with no permit.
     pub(super) homeless: usize,
     loops: Vec<Called>,
     /// Each thread's newest leaf: where it ran, and when it ended.
@@ -79,7 +79,7 @@ pub(super) struct Log {
 #[derive(Debug)]
 pub(super) struct Recorder(Mutex<Log>);
 
-/// Shorter pauses of a place are not kept.
+/// Shorter pauses of a permit are not kept.
 const PAUSE: u64 = 2_000;
 
 impl Recorder {
@@ -87,14 +87,14 @@ impl Recorder {
     pub(super) fn new(threads: usize) -> Self {
         // With room for most runs: what grows inside of the simulation takes memory of
         // the simulated machine.
-        let place = || PlaceLog {
+        let permit = || PermitLog {
             leaves: Vec::with_capacity(1 << 10),
             jobs: Vec::with_capacity(1 << 10),
             waits: Vec::with_capacity(1 << 8),
         };
         Self(Mutex::new(Log {
             items: Vec::with_capacity(1 << 14),
-            places: (0..threads).map(|_| place()).collect(),
+            permits: (0..threads).map(|_| permit()).collect(),
             loops: Vec::with_capacity(1 << 10),
             newest: Vec::with_capacity(1 << 8),
             ..Log::default()
@@ -105,7 +105,7 @@ impl Recorder {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Something can be had from `at` on, in the place `only` if there is but one.
+    /// Something can be had from `at` on, with the permit `only` if there is but one.
     pub(super) fn offer(&self, kind: Kind, only: Option<usize>, at: u64) -> usize {
         let items = &mut self.log().items;
         items.push(Item {
@@ -156,38 +156,38 @@ impl Recorder {
         self.log().loops[of].offered.get_or_insert(at);
     }
 
-    /// A leaf ran in `place`.
-    pub(super) fn leaf(&self, place: Option<usize>, from: u64, to: u64) {
+    /// A leaf ran with `permit`.
+    pub(super) fn leaf(&self, permit: Option<usize>, from: u64, to: u64) {
         let mut log = self.log();
-        if place.is_none() {
+        if permit.is_none() {
             log.homeless += 1;
         }
-        let place = place.unwrap_or(0);
-        let spans = &mut log.places[place].leaves;
+        let permit = permit.unwrap_or(0);
+        let spans = &mut log.permits[permit].leaves;
         match spans.last_mut() {
             Some(last) if from < last.to => {
                 last.to = last.to.max(to);
                 last.from = last.from.min(from);
-                log.shared_places.push((place, from));
+                log.shared_permits.push((permit, from));
             }
             Some(last) if from - last.to <= PAUSE => last.to = to,
             _ => spans.push(Span { from, to }),
         }
     }
 
-    /// This thread has run a leaf in `place` that ended at `to`.
-    pub(super) fn newest_leaf(&self, place: Option<usize>, to: u64) {
+    /// This thread has run a leaf with `permit` that ended at `to`.
+    pub(super) fn newest_leaf(&self, permit: Option<usize>, to: u64) {
         let (mut log, this) = (self.log(), Simulated::this_thread());
-        let leaf = (this, place.unwrap_or(0), to);
+        let leaf = (this, permit.unwrap_or(0), to);
         match log.newest.iter_mut().find(|newest| newest.0 == this) {
             Some(newest) => *newest = leaf,
             None => log.newest.push(leaf),
         }
     }
 
-    /// A job, with all that it called, ran in `place`.
-    pub(super) fn job(&self, place: Option<usize>, from: u64, to: u64) {
-        let spans = &mut self.log().places[place.unwrap_or(0)].jobs;
+    /// A job, with all that it called, ran with `permit`.
+    pub(super) fn job(&self, permit: Option<usize>, from: u64, to: u64) {
+        let spans = &mut self.log().permits[permit.unwrap_or(0)].jobs;
         // Jobs that it called itself, or ran while it waited, have told before.
         while spans.last().is_some_and(|last| last.from >= from) {
             spans.pop();
@@ -204,14 +204,14 @@ impl Recorder {
         let (log, this) = (self.log(), Simulated::this_thread());
         let newest = log.newest.iter().find(|newest| newest.0 == this).copied();
         drop(log);
-        if let Some((_, place, from)) = newest {
-            self.wait(place, Span { from, to });
+        if let Some((_, permit, from)) = newest {
+            self.wait(permit, Span { from, to });
         }
     }
 
-    /// A caller from outside waited in `place`.
-    pub(super) fn wait(&self, place: usize, during: Span) {
-        self.log().places[place].waits.push(during);
+    /// A caller from outside waited with `permit`.
+    pub(super) fn wait(&self, permit: usize, during: Span) {
+        self.log().permits[permit].waits.push(during);
     }
 
     /// All that was recorded. Loops become items.

@@ -1,19 +1,19 @@
-//! How long places were idle while something was to be had.
+//! How long permits were idle while something was to be had.
 
 use super::promise::{
     EVERY_PLACE, PLACES_ARE_UNIQUE, REPLACED, WAITING_IS_IDLE, until_all_came, until_one_comes,
 };
-use super::recorder::{Item, Kind, Log, PlaceLog, Span};
+use super::recorder::{Item, Kind, Log, PermitLog, Span};
 use std::fmt;
 
-/// A place was idle while an item was to be had.
+/// A permit was idle while an item was to be had.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct IdleSpan {
     /// From where on, in cycles.
     pub(super) from: u64,
     /// For how many cycles.
     pub(super) cycles: u64,
-    pub(super) place: usize,
+    pub(super) permit: usize,
     pub(super) item: Item,
 }
 
@@ -23,7 +23,7 @@ const SHORT: u64 = 5_000;
 /// The longest idle times of a run.
 #[derive(Debug, Default)]
 pub(super) struct Verdict {
-    /// During which no idle place at all began anything.
+    /// During which no idle permit at all began anything.
     pub(super) none_came: Option<IdleSpan>,
     /// During which others may have come, but not this one.
     pub(super) not_all_came: Option<IdleSpan>,
@@ -59,7 +59,11 @@ impl fmt::Display for Verdict {
 
 /// The longest idle times of a run that ended at `end`.
 pub(super) fn longest(log: &Log, end: u64) -> Verdict {
-    let idle: Vec<_> = log.places.iter().map(|place| idle_of(place, end)).collect();
+    let idle: Vec<_> = log
+        .permits
+        .iter()
+        .map(|permit| idle_of(permit, end))
+        .collect();
     let first = if EVERY_PLACE { 0 } else { 1 };
     let mut came: Vec<u64> = idle[first..].iter().flatten().map(|span| span.to).collect();
     came.sort_unstable();
@@ -69,16 +73,16 @@ pub(super) fn longest(log: &Log, end: u64) -> Verdict {
             from: item.from,
             to: item.until.unwrap_or(end),
         };
-        let places = match item.only {
+        let permits = match item.only {
             Some(only) => only.max(first)..only + 1,
             None => first..idle.len(),
         };
-        for place in places {
-            for span in common(&idle[place], to_be_had) {
+        for permit in permits {
+            for span in common(&idle[permit], to_be_had) {
                 let idle = |span: Span| IdleSpan {
                     from: span.from,
                     cycles: span.to - span.from,
-                    place,
+                    permit,
                     item: *item,
                 };
                 keep_longer(&mut verdict.not_all_came, idle(span));
@@ -115,21 +119,21 @@ fn parts(span: Span, cuts: &[u64]) -> impl Iterator<Item = Span> {
     })
 }
 
-/// What breaks the promise about places, if something does.
-pub(super) fn broken_places(log: &Log) -> Option<String> {
+/// What breaks the promise about permits, if something does.
+pub(super) fn broken_permits(log: &Log) -> Option<String> {
     if !PLACES_ARE_UNIQUE {
         return None;
     }
     if log.homeless > 0 {
-        return Some(format!("{} leaves ran in no place", log.homeless));
+        return Some(format!("{} leaves ran with no permit", log.homeless));
     }
-    let (place, at) = log.shared_places.first()?;
-    Some(format!("two leaves ran in place {place} at cycle {at}"))
+    let (permit, at) = log.shared_permits.first()?;
+    Some(format!("two leaves ran with permit {permit} at cycle {at}"))
 }
 
-/// When a place was idle, until `end`.
-fn idle_of(place: &PlaceLog, end: u64) -> Vec<Span> {
-    let without_job = pauses(&place.jobs, end);
+/// When a permit was idle, until `end`.
+fn idle_of(permit: &PermitLog, end: u64) -> Vec<Span> {
+    let without_job = pauses(&permit.jobs, end);
     if !WAITING_IS_IDLE {
         return without_job;
     }
@@ -139,10 +143,10 @@ fn idle_of(place: &PlaceLog, end: u64) -> Vec<Span> {
             .get(next)
             .is_some_and(|span| span.from < at + SHORT)
     };
-    let mut idle = pauses(&place.leaves, end);
+    let mut idle = pauses(&permit.leaves, end);
     // When the wait ends that a pause began with, if it began with one.
     let waits_until = |at: u64| {
-        let mut begun = place.waits.iter();
+        let mut begun = permit.waits.iter();
         let wait = begun.find(|wait| (at..at + SHORT).contains(&wait.from));
         wait.map(|wait| wait.to)
     };
@@ -192,7 +196,7 @@ impl fmt::Display for IdleSpan {
         let Self {
             from,
             cycles,
-            place,
+            permit,
             item,
         } = self;
         let what = match item.kind {
@@ -205,7 +209,7 @@ impl fmt::Display for IdleSpan {
         };
         write!(
             f,
-            "place {place} was idle for {cycles} cycles from {from} while {what} was to be had"
+            "permit {permit} was idle for {cycles} cycles from {from} while {what} was to be had"
         )
     }
 }
@@ -219,12 +223,12 @@ mod tests {
     const THREADS: usize = 3;
     const END: u64 = 10_000_000;
 
-    /// A pool of three. PlaceLog 0 is busy all the time, the others as told.
+    /// A pool of three. Permit 0 is busy all the time, the others as told.
     fn judge(busy: &[(usize, u64, u64)], items: impl Fn(&Recorder)) -> Verdict {
         let recorder = Recorder::new(THREADS);
-        for &(place, from, to) in [(0, 0, END)].iter().chain(busy) {
-            recorder.leaf(Some(place), from, to);
-            recorder.job(Some(place), from, to);
+        for &(permit, from, to) in [(0, 0, END)].iter().chain(busy) {
+            recorder.leaf(Some(permit), from, to);
+            recorder.job(Some(permit), from, to);
         }
         items(&recorder);
         longest(&recorder.take(), END)
@@ -257,14 +261,14 @@ mod tests {
         assert_eq!(cycles(&verdict), (4_000_000, 4_000_000));
         let late = verdict.late(THREADS, THREADS).unwrap();
         assert!(
-            late.contains("place 2 was idle for 4000000 cycles from 500000"),
+            late.contains("permit 2 was idle for 4000000 cycles from 500000"),
             "{late}"
         );
         let never = judge(&busy, |log| _ = log.offer(Kind::Call, None, 9_000_000));
         assert_eq!(cycles(&never), (1_000_000, 1_000_000));
     }
 
-    /// PlaceLog 1 comes to something again and again, place 2 never.
+    /// Permit 1 comes to something again and again, permit 2 never.
     #[test]
     fn others_that_come_count_until_all_should_have_come() {
         let step = until_one_comes(THREADS, THREADS) - 1_000;
@@ -279,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_of_a_broadcast_is_for_its_own_place() {
+    fn a_call_of_a_broadcast_is_for_its_own_permit() {
         let busy = [(1, 0, END)];
         let verdict = judge(&busy, |log| job(log, Some(1), 0, 5_000_000));
         assert_eq!(cycles(&verdict), (0, 0));
@@ -287,15 +291,15 @@ mod tests {
         assert_eq!(cycles(&verdict), (5_000_000, 5_000_000));
     }
 
-    /// A job waits from 500,000 on, and a stranger's lies there.
+    /// A job waits from 500,000 on, and an unrelated one lies there.
     #[test]
     fn a_thread_that_waits_is_replaced() {
         let recorder = Recorder::new(2);
         for (from, to) in [(0, 500_000), (5_000_000, 5_100_000)] {
             recorder.leaf(Some(1), from, to);
         }
-        for place in 0..2 {
-            recorder.job(Some(place), 0, 5_100_000);
+        for permit in 0..2 {
+            recorder.job(Some(permit), 0, 5_100_000);
         }
         recorder.leaf(Some(0), 0, END);
         job(&recorder, None, 100_000, 5_100_000);
@@ -308,7 +312,7 @@ mod tests {
         assert_eq!(idle, late);
     }
 
-    /// Waits in one place end one after the other, each for the next: threads take turns there,
+    /// Waits with one permit end one after the other, each for the next: threads take turns there,
     /// and have nothing more to do than to go on.
     #[test]
     fn who_goes_on_after_a_wait_has_come() {
@@ -324,7 +328,7 @@ mod tests {
         assert_eq!(verdict.late(THREADS, THREADS), None);
     }
 
-    /// A caller from outside waits for its loop, in a place of its own or not at all: what
+    /// A caller from outside waits for its loop, with a permit of its own or not at all: what
     /// is excused is the begin of its wait, and no more than the wait.
     #[test]
     fn a_caller_that_waits_is_replaced() {
@@ -375,13 +379,13 @@ mod tests {
     }
 
     #[test]
-    fn two_leaves_in_one_place_are_noticed() {
+    fn two_leaves_with_one_permit_are_noticed() {
         let recorder = Recorder::new(2);
-        for (place, from, to) in [(1, 0, 100), (1, 100, 200), (0, 50, 150), (1, 190, 300)] {
-            recorder.leaf(Some(place), from, to);
+        for (permit, from, to) in [(1, 0, 100), (1, 100, 200), (0, 50, 150), (1, 190, 300)] {
+            recorder.leaf(Some(permit), from, to);
         }
         recorder.leaf(None, 500, 600);
         let log = recorder.take();
-        assert_eq!((log.shared_places, log.homeless), (vec![(1, 190)], 1));
+        assert_eq!((log.shared_permits, log.homeless), (vec![(1, 190)], 1));
     }
 }

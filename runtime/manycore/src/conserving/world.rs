@@ -71,7 +71,7 @@ struct ProgramRun {
     /// Detached jobs that have not ended.
     detached: Word,
     /// Two halves of a join are waiting for each other. Pairs that do so at the same
-    /// time could take all places, each with one half.
+    /// time could take all permits, each with one half.
     meeting: AtomicBool,
 }
 
@@ -194,12 +194,12 @@ impl Thread<'_> {
         if let Some(item) = item {
             recorder.begin(item, from);
         }
-        let place = self.world.pool.current_thread_index();
+        let permit = self.world.pool.current_thread_index();
         let result = body(Self {
             inside: true,
             ..self
         });
-        recorder.job(place, from, Simulated::now());
+        recorder.job(permit, from, Simulated::now());
         result
     }
 
@@ -208,16 +208,16 @@ impl Thread<'_> {
         let from = Simulated::now();
         let result = body();
         if self.inside {
-            let place = self.world.pool.current_thread_index();
+            let permit = self.world.pool.current_thread_index();
             let (recorder, to) = (&self.world.recorder, Simulated::now());
-            recorder.leaf(place, from, to);
-            recorder.newest_leaf(place, to);
+            recorder.leaf(permit, from, to);
+            recorder.newest_leaf(permit, to);
         }
         result
     }
 
     /// The user's code goes on after something that may have been waited for. It comes to
-    /// that in a place, though it has nothing to compute there.
+    /// that with a permit, though it has nothing to compute there.
     fn go_on(self) {
         self.leaf(|| ());
     }
@@ -330,7 +330,7 @@ impl Thread<'_> {
     fn broadcast(self, instructions: u64) {
         let (pool, recorder) = (&self.world.pool, &self.world.recorder);
         let now = Simulated::now();
-        let offer = |place| recorder.offer(Kind::Broadcast, Some(place), now);
+        let offer = |permit| recorder.offer(Kind::Broadcast, Some(permit), now);
         let items: Vec<_> = (0..pool.threads()).map(offer).collect();
         pool.broadcast(|context| {
             let item = items[context.index()];

@@ -293,7 +293,7 @@ impl<P: Platform> Launch<'_, P> {
     fn run_while_all_busy(&self, mut done: usize) -> usize {
         let long = 20.0 * self.post_ticks();
         let mut block = 1_usize;
-        while done < self.n && !self.pool.has_idle_place() {
+        while done < self.n && !self.pool.has_idle_permit() {
             let to = self.n.min(done.saturating_add(block));
             let took = self.time(done, to);
             block = if took < long {
@@ -309,12 +309,12 @@ impl<P: Platform> Launch<'_, P> {
     }
 
     /// As `run_while_all_busy`. The iterations may wait, and the thread come back to another
-    /// place.
+    /// permit.
     fn run_before_posting(&self, done: usize) -> usize {
         #[cfg(test)]
         if crate::conserving::fault::is(crate::conserving::fault::Fault::StaleRank) {
             let shared = self.pool.shared();
-            return Context::with_stale_place(shared, || self.run_while_all_busy(done));
+            return Context::with_stale_permit(shared, || self.run_while_all_busy(done));
         }
         self.run_while_all_busy(done)
     }

@@ -2,7 +2,7 @@
 //! posted loop.
 
 use crate::partition::{Body, Claims, Partition};
-use crate::pool::{BoardSlot, Context, Part, Participant, PostedLoop, Registry, Waited};
+use crate::pool::{BoardSlot, Context, Participant, Participation, PostedLoop, Registry, Waited};
 use manycore_cores::elastic::Allotment;
 use manycore_cores::sync::let_go;
 use manycore_platform::{Atomic, Ordering, Platform};
@@ -53,13 +53,13 @@ impl<'a, P: Platform, S: Partition> LoopFrame<'a, P, S> {
     }
 
     /// A helper's part: until nothing is left, or the allotment does not allow it.
-    pub(super) fn help(&self, rank: usize) -> Part {
+    pub(super) fn help(&self, rank: usize) -> Participation {
         let Some(allotment) = self.allotment else {
             return self.take_part(rank, always);
         };
         let allowed = || allotment.allows(rank);
         if !allowed() {
-            return Part::Left;
+            return Participation::Left;
         }
         self.take_part(rank, allowed)
     }
@@ -87,7 +87,7 @@ impl<'a, P: Platform, S: Partition> LoopFrame<'a, P, S> {
     /// Claims and runs blocks until nothing is left, or it is no longer `allowed`. A
     /// panic of the body stops the loop and is kept for the caller.
     #[inline(always)]
-    fn take_part(&self, rank: usize, allowed: impl Fn() -> bool) -> Part {
+    fn take_part(&self, rank: usize, allowed: impl Fn() -> bool) -> Participation {
         let work = || {
             let mut claims = self.partition.claims(rank);
             while let Some(block) = claims.next() {
@@ -101,7 +101,7 @@ impl<'a, P: Platform, S: Partition> LoopFrame<'a, P, S> {
                     return self.abandon(claims);
                 }
             }
-            Part::Done
+            Participation::Done
         };
         // Unwind safety: the frame's own state is atomics, and what the body
         // broke the caller learns of by the panic it gets.
@@ -121,20 +121,20 @@ impl<'a, P: Platform, S: Partition> LoopFrame<'a, P, S> {
             if let Some(payload) = later {
                 let_go(payload);
             }
-            Part::Done
+            Participation::Done
         })
     }
 
     /// Leaves what is left to others, and says so if they may have overlooked it.
     #[cold]
-    fn abandon(&self, claims: impl Claims) -> Part {
+    fn abandon(&self, claims: impl Claims) -> Participation {
         if !claims.abandon() {
-            return Part::Left;
+            return Participation::Left;
         }
         // Release pairs with the acquire in `take_up`: who sees the flag sees
         // this helper's shard as it has left it, or as thieves have since.
         self.abandoned.store(true, Ordering::Release);
-        Part::Abandoned
+        Participation::Abandoned
     }
 }
 
@@ -167,10 +167,10 @@ impl<P: Platform> Registry<P> {
     /// Posts a loop and works in it until it is done. Returns the ticks from the post to the end;
     /// `None`: all slots of the board are in use, and nothing was run. `partition` makes the
     /// partition for the slot, and for this thread's rank in the loop. It runs none of the user's
-    /// code: that may bring the thread to another place.
+    /// code: that may bring the thread to another permit.
     ///
     /// Memory traffic until a spinning helper runs its first block: the caller
-    /// writes the frame, the door (job and gate, one line) and the event
+    /// writes the frame, the slot's header (job and gate, one line) and the event
     /// count; the helper fetches these, and then its claim word: a line
     /// transfer each. At the end the helper's `leave` and the caller's look at
     /// the gate are one transfer each way. Bookkeeping waits until the post is
@@ -209,7 +209,7 @@ impl<P: Platform> Registry<P> {
         partition: S,
         wake: Wake,
     ) -> (u64, Option<Box<dyn Any + Send>>) {
-        unsafe fn run<P: Platform, S: Partition>(frame: *const (), rank: usize) -> Part {
+        unsafe fn run<P: Platform, S: Partition>(frame: *const (), rank: usize) -> Participation {
             // SAFETY: `frame` is the `Frame<P, S>` below, which lives until
             // the gate is closed and empty; the caller of this is inside.
             unsafe { (*frame.cast::<LoopFrame<'_, P, S>>()).help(rank) }
@@ -226,13 +226,13 @@ impl<P: Platform> Registry<P> {
             run: run::<P, S>,
             helpers: helpers as u32,
         };
-        let door = self.shared().board().slot(slot);
+        let posted = self.shared().board().slot(slot);
         // SAFETY: this thread took the slot, so its gate is closed and empty.
-        unsafe { door.set_job(job, me.parent) };
-        door.gate().open();
+        unsafe { posted.set_job(job, me.parent) };
+        posted.gate().open();
         self.shared().idle().events.post();
         let started = P::now();
-        // When to call somebody though it did not pay, as far as was known.
+        // When to wake a helper even though the estimate said not to.
         let late = Cell::new(u64::MAX);
         if self.has_sleepers() {
             if self.lets_sleep(wake) {
@@ -241,8 +241,8 @@ impl<P: Platform> Registry<P> {
                 self.call_helpers(helpers);
             }
         }
-        // The loop has lasted for as long as a wake-up costs: what was known of it was
-        // wrong, or somebody would have paid by now (the ski-rental argument again).
+        // The loop has lasted for as long as a wake-up costs. So the estimate was wrong, or
+        // waking a helper would have paid by now (the ski-rental argument again).
         let call_late = || {
             if late.get() != u64::MAX && P::now() >= late.get() {
                 late.set(u64::MAX);
@@ -260,7 +260,7 @@ impl<P: Platform> Registry<P> {
             }
             frame.take_up();
             // As at first. Helpers may be inside still: it is the same loop.
-            door.gate().open();
+            posted.gate().open();
             self.shared().idle().events.post();
             if self.sleepers() > 0 {
                 self.wake(1);
@@ -304,12 +304,12 @@ impl<P: Platform> Registry<P> {
     }
 
     /// Whether somebody would help with a loop that is posted now, as a hint.
-    pub(super) fn has_idle_place(&self) -> bool {
+    pub(super) fn has_idle_permit(&self) -> bool {
         self.shared().ranks().anyone_idle() || self.is_vacant()
     }
 
     /// Wakes one who sleeps, for a loop that `helpers` may help with, and finds somebody
-    /// for a vacant place.
+    /// for a vacant permit.
     fn call_helpers(&self, helpers: usize) {
         let asleep = self.sleepers() > 0;
         if asleep {

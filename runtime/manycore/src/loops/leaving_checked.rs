@@ -4,7 +4,7 @@
 use super::launch::LoopFrame;
 use crate::partition::checked::HandedOut;
 use crate::partition::{Body, FixedBlock, Partition, Ranges, Sharded, Shards};
-use crate::pool::{Gate, Part};
+use crate::pool::{Gate, Participation};
 use manycore_check::{
     Faulty, Loom, Relaxed, Shuttle, TornCas, caught, loom_model, shuttle_pct, shuttle_random, team,
 };
@@ -74,7 +74,7 @@ fn loop_while_it_changes<P: Platform, S: Partition>(
             if gate.join().is_err() {
                 return;
             }
-            if frame.help(rank) == Part::Done {
+            if frame.help(rank) == Participation::Done {
                 let _ = gate.leave_closed();
                 return;
             }

@@ -66,7 +66,7 @@ impl<P: Platform> Loop<'_, P> {
             .collect();
         self.ranked(range, |rank, block| {
             // SAFETY: no other thread has this rank in this loop, also while this one has
-            // given its place away, and `extend`, which might run a nested loop, is not running.
+            // given its permit away, and `extend`, which might run a nested loop, is not running.
             let mine = unsafe { &mut *ranks[rank].0.get() };
             let (start, left) = match mine.pop() {
                 Some((before, left)) if before.end == block.start => (before.start, Some(left)),

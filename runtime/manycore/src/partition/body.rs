@@ -31,7 +31,7 @@ impl<'a> Body<'a> {
             rank: usize,
             block: Range<usize>,
         ) {
-            // SAFETY: `data` is the `&F` below, which `Body<'a>` outlives not.
+            // SAFETY: `data` is the `&F` below. The `Body<'a>` cannot outlive the closure.
             unsafe { (*data.cast::<F>())(rank, block) }
         }
         Self {
@@ -49,7 +49,7 @@ impl<'a> Body<'a> {
     }
 
     /// The address of what the body refers to: on its caller's stack, so that it tells
-    /// callers apart, and the same whenever one calls from the same place.
+    /// callers apart, and the same each time that a caller calls at the same depth of its stack.
     #[inline(always)]
     pub(crate) fn caller(&self) -> usize {
         self.data as usize

@@ -91,7 +91,7 @@ impl<P: Platform> Holders<P> {
     #[inline]
     pub(super) fn of(&self, rank: usize) -> Holding {
         // Acquire: a shard that is in use is read next, also by its owner, which may be another
-        // thread in the same place.
+        // thread with the same permit.
         holding(self.word(rank).load(Ordering::Acquire), rank)
     }
 

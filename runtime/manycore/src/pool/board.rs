@@ -12,15 +12,15 @@ pub(crate) struct PostedLoop {
     /// The loop's frame on its caller's stack.
     pub(crate) frame: *const (),
     /// Takes part in the loop at `frame` as the given rank.
-    pub(crate) run: unsafe fn(*const (), usize) -> Part,
+    pub(crate) run: unsafe fn(*const (), usize) -> Participation,
     /// No more than this many helpers are of use.
     pub(crate) helpers: u32,
 }
 
-/// How a helper's part in a loop came to its end.
+/// How a helper's participation in a loop ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
-pub(crate) enum Part {
+pub(crate) enum Participation {
     /// Nothing is left that it could claim.
     Done,
     /// It is not allowed any more. What is left is where all look for it.
@@ -30,11 +30,11 @@ pub(crate) enum Part {
     Abandoned,
 }
 
-/// One place for a posted loop. The pool owns it and keeps it until its
-/// threads have ended, so a late visitor to a finished loop touches only this.
+/// The memory of one posted loop. The pool owns it and keeps it until its
+/// threads have ended, so a late helper to a finished loop touches only this.
 pub(crate) struct BoardSlot<P: Platform> {
     /// What helpers read and write to come in: one line.
-    door: CachePadded<Door<P>>,
+    header: CachePadded<SlotHeader<P>>,
     /// Held by the thread whose loop is posted here. On a line of its own:
     /// helpers never look at it.
     taken: CachePadded<P::AtomicBool>,
@@ -43,7 +43,7 @@ pub(crate) struct BoardSlot<P: Platform> {
     shards: OnceLock<Shards<P>>,
 }
 
-struct Door<P: Platform> {
+struct SlotHeader<P: Platform> {
     gate: Gate<P>,
     /// The slot of the loop in whose body this one was posted, plus one.
     parent: P::AtomicU32,
@@ -68,7 +68,7 @@ pub(crate) struct Board<P: Platform> {
 impl<P: Platform> Board<P> {
     pub(crate) fn new(slots: usize) -> Self {
         let slot = || BoardSlot {
-            door: CachePadded::new(Door {
+            header: CachePadded::new(SlotHeader {
                 gate: Gate::new(),
                 parent: P::AtomicU32::new(0),
                 job: UnsafeCell::new(None),
@@ -84,7 +84,7 @@ impl<P: Platform> Board<P> {
     /// For a simulator's accounts.
     pub(super) fn name(&self) {
         for slot in &self.slots {
-            P::name(&slot.door, "pool: door of a loop");
+            P::name(&slot.header, "pool: door of a loop");
             P::name(&slot.taken, "pool: slot");
         }
     }
@@ -97,7 +97,7 @@ impl<P: Platform> Board<P> {
     /// caller runs its loop alone.
     ///
     /// Cost: one locked instruction on the slot's `taken` line, which stays in
-    /// the cache of a thread that posts from the same place again.
+    /// the cache of a thread that posts with the same permit again.
     pub(crate) fn take(&self, hint: usize) -> Option<Taken<'_, P>> {
         let free = |&i: &usize| {
             let taken = &self.slots[i].taken;
@@ -112,7 +112,7 @@ impl<P: Platform> Board<P> {
     /// The slots that invite helpers, beginning at `first`.
     pub(crate) fn inviting(&self, first: usize) -> impl Iterator<Item = usize> + '_ {
         self.beginning_at(first)
-            .filter(|&i| self.slots[i].door.gate.invites())
+            .filter(|&i| self.slots[i].header.gate.invites())
     }
 
     /// All slots, without a division for each.
@@ -127,7 +127,7 @@ impl<P: Platform> Board<P> {
     pub(crate) fn descends(&self, mut index: usize, ancestor: usize) -> bool {
         // Bounded by the number of slots: a racy reading could see a circle.
         for _ in 0..self.slots.len() {
-            match self.slots[index].door.parent.load(Ordering::Relaxed) {
+            match self.slots[index].header.parent.load(Ordering::Relaxed) {
                 0 => return false,
                 parent if parent as usize - 1 == ancestor => return true,
                 parent => index = parent as usize - 1,
@@ -161,7 +161,7 @@ impl<P: Platform> Drop for Taken<'_, P> {
 
 impl<P: Platform> BoardSlot<P> {
     pub(crate) fn gate(&self) -> &Gate<P> {
-        &self.door.gate
+        &self.header.gate
     }
 
     /// Writes the job, before the gate is opened.
@@ -171,10 +171,10 @@ impl<P: Platform> BoardSlot<P> {
     /// The calling thread has taken the slot, and its gate is closed and empty.
     pub(crate) unsafe fn set_job(&self, job: PostedLoop, parent: Option<usize>) {
         // SAFETY: by contract nobody else reads or writes `job` now.
-        unsafe { *self.door.job.get() = Some(job) };
+        unsafe { *self.header.job.get() = Some(job) };
         // Relaxed: published, as the job is, by the opening of the gate; to who is
         // not inside it is a hint.
-        self.door
+        self.header
             .parent
             .store(parent.map_or(0, |p| p as u32 + 1), Ordering::Relaxed);
     }
@@ -186,7 +186,7 @@ impl<P: Platform> BoardSlot<P> {
     /// This thread has joined the gate and not left it.
     pub(crate) unsafe fn job(&self) -> PostedLoop {
         // SAFETY: by contract the holder does not write while we are inside.
-        unsafe { (*self.door.job.get()).expect("an open gate has a job") }
+        unsafe { (*self.header.job.get()).expect("an open gate has a job") }
     }
 
     /// Begins to fetch the claim word that participant `rank` will want, if

@@ -64,23 +64,23 @@ struct ResultCell<R>(UnsafeCell<Option<thread::Result<R>>>);
 unsafe impl<R: Send> Sync for ResultCell<R> {}
 
 impl<P: Platform> Registry<P> {
-    /// Runs `op` once in each place and returns the results in their order.
+    /// Runs `op` once with each permit and returns the results in their order.
     pub(super) fn broadcast<OP, R>(&self, op: OP) -> Vec<R>
     where
         OP: Fn(BroadcastContext<'_>) -> R + Sync,
         R: Send,
     {
         let threads = self.mail().len();
-        let places: Vec<ResultCell<R>> = (0..threads)
+        let permits: Vec<ResultCell<R>> = (0..threads)
             .map(|_| ResultCell(UnsafeCell::new(None)))
             .collect();
         let call = |index: usize| {
             let returned = catch_unwind(AssertUnwindSafe(|| {
                 op(BroadcastContext::new(index, threads))
             }));
-            let place: &ResultCell<R> = &places[index];
+            let permit: &ResultCell<R> = &permits[index];
             // SAFETY: the call of this index is the only one to write it.
-            unsafe { *place.0.get() = Some(returned) };
+            unsafe { *permit.0.get() = Some(returned) };
         };
         let call = &call;
         // From outside: as worker 0 if that can be, or else waiting for all.
@@ -93,8 +93,8 @@ impl<P: Platform> Registry<P> {
         // other payloads may panic in their turn, and are let.
         let mut first = None;
         let mut results = Vec::with_capacity(threads);
-        for place in places {
-            match place.0.into_inner().expect("each index was called") {
+        for permit in permits {
+            match permit.0.into_inner().expect("each index was called") {
                 Ok(result) => results.push(result),
                 Err(payload) if first.is_none() => first = Some(payload),
                 Err(later) => let_go(later),
@@ -120,31 +120,31 @@ impl<P: Platform> Registry<P> {
         self.send_to_all(jobs);
     }
 
-    /// Sends the n-th job to whoever has the n-th place.
+    /// Sends the n-th job to whoever has the n-th permit.
     pub(super) fn send_to_all(&self, jobs: impl Iterator<Item = Job>) {
         if self.is_lacking() {
             self.need_threads();
         }
-        for (place, job) in jobs.enumerate() {
-            self.mail()[place].push(job);
+        for (permit, job) in jobs.enumerate() {
+            self.mail()[permit].push(job);
         }
         self.tell_of_mail();
     }
 
-    /// Every place has mail.
+    /// Every permit has mail.
     #[inline(never)]
     pub(super) fn tell_of_mail(&self) {
         // Whoever may take it looks for loops, perhaps, on the event count. The post has
         // a fence: against a sleeper's between lying down and its last look.
         self.shared().idle().events.post();
-        for place in 0..self.mail().len() {
-            self.sleep().notify(place);
+        for permit in 0..self.mail().len() {
+            self.sleep().notify(permit);
         }
         // Those of them that stand aside.
         self.shared().nudge();
-        // ResultCell 0 may have no holder. The mail of this thread's own place it reads itself.
-        let has_place_0 = Context::worker_of(self).is_some_and(|worker| worker.index() == 0);
-        if !has_place_0 && !self.is_adopted() && !self.mail()[0].is_empty() {
+        // Permit 0 may have no holder. The mail of this thread's own permit it reads itself.
+        let has_permit_0 = Context::worker_of(self).is_some_and(|worker| worker.index() == 0);
+        if !has_permit_0 && !self.is_adopted() && !self.mail()[0].is_empty() {
             self.summon();
         }
     }

@@ -1,9 +1,9 @@
 //! How a described pool is made.
 
-use super::crew::Crew;
 use super::error::MAX_THREADS;
 use super::registry::{Plan, Registry};
 use super::shared::Cores;
+use super::thread_set::ThreadSet;
 use super::threads::{Making, ThreadPlan};
 use super::{BuildError, Builder, Context, Pool};
 use manycore_cores::topology::{self, Affinity};
@@ -143,7 +143,7 @@ impl<P: Platform> Builder<P> {
         let memory = |source| BuildError::Memory { threads, source };
         // Before the pool notes its generation: a fork from here on is seen.
         P::watch_forks().map_err(memory)?;
-        // Place 0 is the caller's, unless a thread of the pool's own has it.
+        // Permit 0 is the caller's, unless a thread of the pool's own has it.
         let first = usize::from(!self.keeps_caller_slot());
         let registry = Registry::new(Plan {
             #[cfg(feature = "policies")]
@@ -162,7 +162,7 @@ impl<P: Platform> Builder<P> {
                 reserve: settings.reserve && making.maker.is_none(),
             },
             cpus: cpus.clone(),
-            crew: Crew::new(first, making.maker.is_none() && !settings.adopts),
+            thread_set: ThreadSet::new(first, making.maker.is_none() && !settings.adopts),
             adopted: settings.adopts,
             keeps_caller_slot: self.keeps_caller_slot(),
             scopes_help_outer: settings.scopes_help_outer,

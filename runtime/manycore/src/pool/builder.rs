@@ -217,7 +217,7 @@ impl<P: Platform> Builder<P> {
     /// * a loop after the block that it is running; the others share what it had left;
     /// * a job when that has ended. A job that waits for others, in a `join` or a scope,
     ///   or that has called a loop of its own, goes on until it has ended, with those
-    ///   only: it takes no stranger's job any more.
+    ///   only: it takes no unrelated job any more.
     ///
     /// The other workers run the jobs that it has spawned and not begun. Jobs that are sent to
     /// it, as by [`broadcast`](crate::Pool::broadcast), it runs itself, and parks again. A worker that
@@ -269,7 +269,7 @@ impl<P: Platform> Builder<P> {
         self
     }
 
-    /// Where the threads are bound. The first place is the caller's: its thread is the
+    /// Where the threads are bound. The first permit is the caller's: its thread is the
     /// program's own, and is not bound.
     #[must_use]
     pub fn affinity(mut self, affinity: Affinity) -> Self {
@@ -304,7 +304,7 @@ impl<P: Platform> Builder<P> {
     }
 
     /// Has each thread that the pool starts call `handler` with its number first. The threads that
-    /// the pool starts later, for the places of those that wait, have numbers from
+    /// the pool starts later, for the permits of those that wait, have numbers from
     /// [`threads`](Self::threads) on.
     ///
     /// A panic in it is handled as one in a [detached job](Self::panic_handler).

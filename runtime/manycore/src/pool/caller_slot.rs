@@ -1,27 +1,27 @@
 //! The caller slot: the way by which a thread from outside takes part.
 //!
-//! A pool of n threads has n places (`places.rs`), and starts n - 1 threads. Place 0 is
+//! A pool of n threads has n permits (`permits/mod.rs`), and starts n - 1 threads. Permit 0 is
 //! for callers: a thread that calls the pool from outside enters as worker 0 and
 //! runs the call itself, so that nothing is handed over and nobody is woken. If the
 //! slot is taken, the call goes to the pool's queue, in order of arrival, and the
 //! caller blocks.
 //!
-//! `places/word.rs` has the states of the slot and its transitions. A pool has jobs of its own, which
-//! are no part of a caller's call, while `Registry::roots` is not 0: detached ones, and calls from the
-//! queue.
+//! `permits/word.rs` has the states of the slot and its transitions. A *detached task* is a spawned job,
+//! or a call from the queue, that has not ended: no caller runs it as a part of its own call.
+//! `Registry::detached` counts them.
 //!
-//! * A root is posted: an empty slot becomes vacant, or the caller that is there is needed.
+//! * A detached task is posted: an empty slot becomes vacant, or the caller that is there is needed.
 //! * A vacant slot is filled (`Registry::fill_caller_slot`) with a thread of the pool, which may be
 //!   started for it. A thread that pushes a job and finds no sleeper fills it, told by the sleep
 //!   policy (`Sleep::set_vacant`).
-//! * The last root ends: a vacant slot becomes empty. A thread of the pool that holds the slot gives
+//! * The last detached task ends: a vacant slot becomes empty. A thread of the pool that holds the slot gives
 //!   it back when it finds no work.
-//! * A caller that is needed leaves (`Registry::leave_slowly`): the slot is empty if there is no root any
+//! * A caller that is needed leaves (`Registry::leave_slowly`): the slot is empty if there is no detached task any
 //!   more, else vacant, or held if a job waits.
 
 use super::context::Context;
 use super::job::Job;
-use super::places::Left;
+use super::permits::Left;
 use super::registry::Registry;
 #[cfg(test)]
 use crate::conserving::fault;
@@ -56,14 +56,14 @@ impl<P: Platform> CallerContext<P> {
 
 impl<P: Platform> Registry<P> {
     /// Puts a job into the pool's queue that no caller's call waits for; its
-    /// end calls `one_root_less`.
-    pub(super) fn post_root(&self, job: Job) {
-        self.one_root_more();
+    /// end calls `end_detached`.
+    pub(super) fn post_detached(&self, job: Job) {
+        self.begin_detached();
         let was_empty = self.injector().push(job);
         self.call_for(0, was_empty);
     }
 
-    /// As `post_root`, for a job of a scope, which a thread that is no worker has spawned
+    /// As `post_detached`, for a job of a scope, which a thread that is no worker has spawned
     /// into it.
     #[inline(never)]
     pub(super) fn post_scoped(&self, job: Job) {
@@ -74,14 +74,14 @@ impl<P: Platform> Registry<P> {
         let job = unsafe {
             Job::new(move |migrated| {
                 job.run(migrated);
-                (*registry).one_root_less();
+                (*registry).end_detached();
             })
         };
-        self.post_root(job.in_group(group));
+        self.post_detached(job.in_group(group));
     }
 
-    /// A root is about to be posted: somebody must be ready to take place 0 when nobody
-    /// is in it. Before the push, so that whoever pushes jobs of the root's own sees
+    /// A detached task is about to be posted: somebody must be ready to take permit 0 when nobody
+    /// is in it. Before the push, so that whoever pushes jobs of the detached task's own sees
     /// the vacancy.
     ///
     /// # Panics
@@ -89,46 +89,46 @@ impl<P: Platform> Registry<P> {
     /// If nobody could ever run it, since the pool has no thread and the system refuses
     /// one, or since this process is a child of `fork`.
     #[inline(never)]
-    pub(super) fn one_root_more(&self) {
+    pub(super) fn begin_detached(&self) {
         self.shared().check_fork();
-        if self.is_within_root() {
-            return self.count_root();
+        if self.is_within_detached() {
+            return self.count_detached();
         }
-        self.count_root_for_threads();
+        self.count_detached_for_threads();
         self.need_caller_slot();
     }
 
-    /// Whether this thread is in the midst of a detached job of the pool, and somebody is ready to
-    /// take place 0. That job is a root until it ends. So the threads stay, and the word keeps its
-    /// bit, which is taken away when no root is left: no lock is needed to count another.
-    fn is_within_root(&self) -> bool {
+    /// Whether this thread is in the midst of a spawned job of the pool, and somebody is ready to
+    /// take permit 0. That job is a detached task until it ends. So the threads stay, and the word keeps its
+    /// bit, which is taken away when no detached task is left: no lock is needed to count another.
+    fn is_within_detached(&self) -> bool {
         Context::worker_of(self).is_some_and(|worker| worker.is_detached())
             && self.shared().caller_slot().word().is_attended()
     }
 
     fn need_caller_slot(&self) {
-        // If the slot is vacant since, no caller was there, and no root was at work: no worker has
+        // If the slot is vacant since, no caller was there, and no detached task was at work: no worker has
         // pushed a job without seeing this, so that it takes no fence here.
-        if self.change_places(|places| places.post()) && !self.tells_of_vacancies() {
+        if self.change_permits(|permits| permits.post()) && !self.tells_of_vacancies() {
             self.fill_caller_slot();
         }
     }
 
-    /// A root has ended.
+    /// A detached task has ended.
     #[inline(never)]
-    pub(super) fn one_root_less(&self) {
-        if !self.uncount_root() {
+    pub(super) fn end_detached(&self) {
+        if !self.uncount_detached() {
             return;
         }
-        self.change_places(|places| {
-            // Under the lock a root that was posted since is seen, or its `need_caller_slot`
+        self.change_permits(|permits| {
+            // Under the lock a detached task that was posted since is seen, or its `need_caller_slot`
             // comes later.
-            if !self.has_roots() {
-                places.end_posts();
+            if !self.has_detached() {
+                permits.end_posts();
             }
         });
-        // A thread that holds the caller slot in bed wakes up to give it back. The fence is against its
-        // own between lying down and its last look, which is at `roots`, too.
+        // A thread that holds the caller slot and is parked wakes up to give it back. The fence is against its
+        // own between lying down and its last look, which is at `detached`, too.
         P::fence(Ordering::SeqCst);
         if self.shared().caller_slot().word().is_held() {
             self.sleep().notify(0);
@@ -146,22 +146,22 @@ impl<P: Platform> Registry<P> {
         if fault::is(fault::Fault::EmptyCallerSlot) {
             return;
         }
-        if self.crew().is_lacking() {
+        if self.thread_set().is_lacking() {
             // If the system refuses them, the poster does by itself what it has posted.
             let _ = self.start_threads();
         }
-        if let Some(successor) = self.change_places(|places| places.fill()) {
+        if let Some(successor) = self.change_permits(|permits| permits.fill()) {
             // If none can be had, it is as if no thread had asked: others are at work.
             self.pass_on_or_lose(0, &successor);
         }
     }
 
-    /// Has a thread take place 0 whatever else there is to do, for mail.
+    /// Has a thread take permit 0 whatever else there is to do, for mail.
     ///
     /// If none can be had, the next caller reads it.
     #[inline(never)]
     pub(super) fn summon(&self) {
-        if let Some(successor) = self.change_places(|places| places.summon()) {
+        if let Some(successor) = self.change_permits(|permits| permits.summon()) {
             self.pass_on_or_lose(0, &successor);
         }
     }
@@ -170,16 +170,16 @@ impl<P: Platform> Registry<P> {
     #[cold]
     #[inline(never)]
     pub(super) fn leave_slowly(&self) {
-        // In a child of `fork` nobody is there to need the place, and a thread that is
+        // In a child of `fork` nobody is there to need the permit, and a thread that is
         // not may have the lock: nobody enters again.
         if self.shared().is_forked() {
             return;
         }
         // From here on worker 0 is the next caller.
-        let place = self.worker(0).exchange_place(0);
-        let left = self.change_places(|places| {
+        let permit = self.worker(0).exchange_permit(0);
+        let left = self.change_permits(|permits| {
             let waits = || !self.mail()[0].is_empty() || !self.injector().is_empty();
-            places.leave(place, waits, || self.has_roots())
+            permits.leave(permit, waits, || self.has_detached())
         });
         match left {
             Left::Nothing => {}
@@ -192,21 +192,21 @@ impl<P: Platform> Registry<P> {
                     self.fill_caller_slot();
                 }
             }
-            Left::Place(place, successor) => {
+            Left::Permit(permit, successor) => {
                 #[cfg(test)]
                 let unheard = fault::is(fault::Fault::UntoldHolder);
                 #[cfg(not(test))]
                 let unheard = false;
-                if place != 0 && !unheard {
-                    // The holder of place 0 may have gone to bed while this caller was there, and
+                if permit != 0 && !unheard {
+                    // The holder of permit 0 may have gone to sleep while this caller was there, and
                     // must give the slot back now. The fence stands between the change of the word
-                    // and the look at the bed; the holder's stands between lying down and its look
-                    // at the word (`overstays`). So the caller finds the holder in bed, or the
+                    // and the look at the parking slot; the holder's stands between lying down and its look
+                    // at the word (`overstays`). So the caller finds the holder parked, or the
                     // holder sees the new word.
                     P::fence(Ordering::SeqCst);
                     self.sleep().notify(0);
                 }
-                self.pass_on_or_lose(place, &successor);
+                self.pass_on_or_lose(permit, &successor);
             }
         }
     }

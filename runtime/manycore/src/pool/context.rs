@@ -2,14 +2,14 @@
 
 use super::Shared;
 use super::board::Taken;
-use super::place::NOWHERE;
+use super::oneshot::Oneshot;
+use super::permit::NOWHERE;
 use super::registry::Registry;
-use super::told::Told;
 use super::worker::Worker;
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::cell::Cell;
 
-/// Looks in a spin of `Shared::told_spin`.
+/// Looks in a spin of `Shared::blocking_spin`.
 const SLICES: u64 = 10;
 /// For so many of them a caller that spins trusts that the worker has a core of its own.
 const TRUSTED: u64 = 2;
@@ -18,19 +18,19 @@ const TRUSTED: u64 = 2;
 /// and on the thread's own stack.
 pub(crate) struct Context<P: Platform> {
     pool: *const Shared<P>,
-    /// In a loop, the thread's rank there: the place that it had when it came in.
+    /// In a loop, the thread's rank there: the permit that it had when it came in.
     rank: usize,
     /// The slot of the loop whose body the thread is running.
     running: Option<usize>,
-    /// Whether the thread has given its place away in the midst of that loop.
+    /// Whether the thread has given its permit away in the midst of that loop.
     barred: Cell<bool>,
     /// The worker that the thread is.
     worker: *const Worker<P>,
-    /// That one's place.
-    place: *const P::AtomicU32,
+    /// That one's permit.
+    permit: *const P::AtomicU32,
     /// What the thread was before, to this pool or another: it still is.
     outer: Cell<*const Self>,
-    /// See `with_stale_place`.
+    /// See `with_stale_permit`.
     #[cfg(test)]
     stale: Cell<Option<u32>>,
 }
@@ -69,7 +69,7 @@ impl<P: Platform> Context<P> {
             running: None,
             barred: Cell::new(false),
             worker: std::ptr::from_ref(worker),
-            place: worker.holding().word(),
+            permit: worker.holding().word(),
             outer: Cell::new(std::ptr::null()),
             #[cfg(test)]
             stale: Cell::new(None),
@@ -103,12 +103,12 @@ impl<P: Platform> Context<P> {
         })
     }
 
-    /// The place that the thread has now, or NOWHERE.
+    /// The permit that the thread has now, or NOWHERE.
     #[inline]
-    fn place(&self) -> u32 {
+    fn permit(&self) -> u32 {
         // SAFETY: the worker lives as long as its thread, this one, is it. Relaxed:
-        // the thread's own place.
-        unsafe { (*self.place).load(Ordering::Relaxed) }
+        // the thread's own permit.
+        unsafe { (*self.permit).load(Ordering::Relaxed) }
     }
 
     /// Whether the current thread, which [is inside](Self::is_inside) `pool`, is in the body of one
@@ -121,12 +121,13 @@ impl<P: Platform> Context<P> {
     /// Takes a slot of `pool`'s board for a loop of this thread's. `None`: all are in use.
     #[inline]
     pub(crate) fn take_slot(pool: &Shared<P>) -> Option<Taken<'_, P>> {
-        pool.board().take(Self::current(pool, Self::place) as usize)
+        pool.board()
+            .take(Self::current(pool, Self::permit) as usize)
     }
 
     /// Runs `section` with this thread as a participant of the loop in `slot`. The thread's rank
-    /// there is the place that it has now. Should the thread give the place away meanwhile, the
-    /// place is barred from the loop until `section` returns.
+    /// there is the permit that it has now. Should the thread give the permit away meanwhile, the
+    /// permit is barred from the loop until `section` returns.
     #[inline(always)]
     pub(crate) fn take_part<R>(
         pool: &Shared<P>,
@@ -134,11 +135,11 @@ impl<P: Platform> Context<P> {
         section: impl FnOnce(Participant) -> R,
     ) -> R {
         let (inside, parent) = Self::current(pool, |outer| {
-            let place = outer.place();
+            let permit = outer.permit();
             #[cfg(test)]
-            let place = outer.stale.take().unwrap_or(place);
+            let permit = outer.stale.take().unwrap_or(permit);
             let inside = Self {
-                rank: place as usize,
+                rank: permit as usize,
                 running: Some(slot),
                 barred: Cell::new(false),
                 outer: Cell::new(std::ptr::null()),
@@ -157,19 +158,19 @@ impl<P: Platform> Context<P> {
         result
     }
 
-    /// A defect that a check asks for: runs `section`, and has the thread use the place that it had
+    /// A defect that a check asks for: runs `section`, and has the thread use the permit that it had
     /// before that the next time that it takes part in a loop.
     #[cfg(test)]
-    pub(crate) fn with_stale_place<R>(pool: &Shared<P>, section: impl FnOnce() -> R) -> R {
-        let place = Self::current(pool, Self::place);
+    pub(crate) fn with_stale_permit<R>(pool: &Shared<P>, section: impl FnOnce() -> R) -> R {
+        let permit = Self::current(pool, Self::permit);
         let result = section();
-        Self::current(pool, |context| context.stale.set(Some(place)));
+        Self::current(pool, |context| context.stale.set(Some(permit)));
         result
     }
 
     /// The worker that the thread is.
     fn member(&self) -> &Worker<P> {
-        // SAFETY: as for `place`.
+        // SAFETY: as for `permit`.
         unsafe { &*self.worker }
     }
 
@@ -205,66 +206,67 @@ impl<P: Platform> Context<P> {
         Self::slot(|context| call(context.map(Self::member)))
     }
 
-    /// Blocks until `told` of what this thread, which is no worker of `pool`, has handed
-    /// in there. If it is a worker of other pools, they may need its places meanwhile.
+    /// Blocks until `oneshot`: this thread, which is no worker of `pool`, waits for what it has
+    /// handed in there. If it is a worker of other pools, they may need its permits meanwhile.
     ///
     /// First it looks for a while whether the call is over: it spins if there `is_room`, a core
     /// that nobody in the pool needs; else it yields its core between two looks, unless other
     /// callers wait as well, who could keep it from running for long.
     #[cold]
-    pub(super) fn block_on(pool: &Shared<P>, told: &Told<P>, is_room: impl Fn() -> bool) {
-        let (mut now, slice) = (P::now(), pool.told_spin() / SLICES);
-        let until = now + pool.told_spin();
+    pub(super) fn block_on(pool: &Shared<P>, oneshot: &Oneshot<P>, is_room: impl Fn() -> bool) {
+        let (mut now, slice) = (P::now(), pool.blocking_spin() / SLICES);
+        let until = now + pool.blocking_spin();
         // Those that run the call may have the core for as long as it takes.
         let yield_core = || pool.idle().yield_core(|_| true);
         let mut looks = 0;
-        while now < until && !pool.idle().strangers_are_about(now) {
+        while now < until && !pool.idle().other_processes_run(now) {
             if is_room() {
-                told.spin(now + slice);
+                oneshot.spin(now + slice);
             } else if pool.idle().waiting_callers() > 1 || !yield_core() {
                 break;
             }
             looks += 1;
-            if looks == TRUSTED && told.since().is_none() {
+            if looks == TRUSTED && oneshot.since().is_none() {
                 // The system may have put the worker on this very core, beside an idle one.
                 yield_core();
             }
             now = P::now();
-            if let Some(since) = told.since() {
-                (pool.idle()).notice_strangers(since, now, |since| pool.has_filled_cores(since));
+            if let Some(since) = oneshot.since() {
+                (pool.idle())
+                    .notice_other_processes(since, now, |since| pool.has_filled_cores(since));
                 return;
             }
         }
         pool.check_wait();
         if !Self::is_taken() {
-            told.sleep();
+            oneshot.sleep();
             return;
         }
-        told.sleep_for(super::places::PATIENCE);
-        if told.since().is_none() {
-            Self::without_places(|| told.sleep());
+        oneshot.sleep_for(super::permits::PATIENCE);
+        if oneshot.since().is_none() {
+            Self::without_permits(|| oneshot.sleep());
         }
     }
 
-    /// Gives up this thread's places in all pools, runs `section`, which blocks, and
-    /// takes a place again in the one in which the thread goes on. In the others it
+    /// Gives up this thread's permits in all pools, runs `section`, which blocks, and
+    /// takes a permit again in the one in which the thread goes on. In the others it
     /// does when it comes back to them (`come_back`).
-    pub(super) fn without_places<R>(section: impl FnOnce() -> R) -> R {
-        Self::chain(|chain| chain.for_each(|context| context.member().leave_place()));
+    pub(super) fn without_permits<R>(section: impl FnOnce() -> R) -> R {
+        Self::chain(|chain| chain.for_each(|context| context.member().leave_permit()));
         let result = section();
-        Self::own_worker(|worker| worker.map(Worker::regain_place));
+        Self::own_worker(|worker| worker.map(Worker::regain_permit));
         result
     }
 
-    /// This thread has returned to what it was before: it takes a place there again, if
+    /// This thread has returned to what it was before: it takes a permit there again, if
     /// it has given that up meanwhile.
     #[inline]
     pub(super) fn come_back() {
         Self::slot(|context| {
-            if let Some(context) = context.filter(|context| context.place() == NOWHERE) {
+            if let Some(context) = context.filter(|context| context.permit() == NOWHERE) {
                 // SAFETY: the pool of the worker that this thread is.
                 unsafe { &*context.pool }.check_wait();
-                context.member().regain_place();
+                context.member().regain_permit();
             }
         });
     }
@@ -274,32 +276,32 @@ impl<P: Platform> Context<P> {
         Self::chain(|mut chain| chain.any(|context| !std::ptr::eq(context.pool, pool)))
     }
 
-    /// Gives up this thread's places in other pools than `pool`, in which it waits.
+    /// Gives up this thread's permits in other pools than `pool`, in which it waits.
     pub(super) fn leave_others(pool: &Shared<P>) {
         Self::chain(|chain| {
             chain
                 .filter(|context| !std::ptr::eq(context.pool, pool))
-                .for_each(|context| context.member().leave_place());
+                .for_each(|context| context.member().leave_permit());
         });
     }
 
-    /// Keeps whoever has `place` next out of the loops in which this thread takes part
+    /// Keeps whoever has `permit` next out of the loops in which this thread takes part
     /// with that number.
-    pub(super) fn bar_loops(pool: &Shared<P>, place: usize) {
-        Self::set_bars(pool, place, true, |slot| pool.ranks().bar(place, slot));
+    pub(super) fn bar_loops(pool: &Shared<P>, permit: usize) {
+        Self::set_bars(pool, permit, true, |slot| pool.ranks().bar(permit, slot));
     }
 
-    /// Takes back `bar_loops`: the thread has `place` still.
-    pub(super) fn unbar_loops(pool: &Shared<P>, place: usize) {
-        Self::set_bars(pool, place, false, |slot| pool.ranks().unbar(place, slot));
+    /// Takes back `bar_loops`: the thread has `permit` still.
+    pub(super) fn unbar_loops(pool: &Shared<P>, permit: usize) {
+        Self::set_bars(pool, permit, false, |slot| pool.ranks().unbar(permit, slot));
     }
 
-    /// Notes in this thread's contexts with the number `place` in loops of `pool` whether they are
+    /// Notes in this thread's contexts with the number `permit` in loops of `pool` whether they are
     /// barred; calls `change` with the slots of those for which that is new.
-    fn set_bars(pool: &Shared<P>, place: usize, barred: bool, change: impl Fn(usize)) {
+    fn set_bars(pool: &Shared<P>, permit: usize, barred: bool, change: impl Fn(usize)) {
         Self::chain(|chain| {
             for context in chain {
-                let here = std::ptr::eq(context.pool, pool) && context.rank == place;
+                let here = std::ptr::eq(context.pool, pool) && context.rank == permit;
                 if let Some(slot) = context.running.filter(|_| here) {
                     if context.barred.replace(barred) != barred {
                         change(slot);

@@ -2,8 +2,8 @@
 
 use super::context::Context;
 use super::job::Job;
+use super::oneshot::Oneshot;
 use super::registry::Registry;
-use super::told::Told;
 use super::worker::Worker;
 use manycore_platform::Platform;
 use std::mem::MaybeUninit;
@@ -57,8 +57,8 @@ impl<P: Platform> Registry<P> {
     /// Runs `op` as `worker`, which this thread is, in the midst of what it does for
     /// another pool.
     pub(super) fn be<R>(worker: &Worker<P>, op: impl FnOnce(&Worker<P>) -> R) -> R {
-        // Its place may have been given away while it was blocked there.
-        worker.regain_place();
+        // Its permit may have been given away while it was blocked there.
+        worker.regain_permit();
         /// Also by a panic.
         struct Back<P: Platform>(std::marker::PhantomData<P>);
         impl<P: Platform> Drop for Back<P> {
@@ -81,7 +81,7 @@ impl<P: Platform> Registry<P> {
         } else if self.shared().caller_slot().take() {
             self.enter_as_caller(|worker| op(Some(worker)))
         } else {
-            self.visit(|| op(None))
+            self.with_registration(|| op(None))
         }
     }
 
@@ -107,7 +107,7 @@ impl<P: Platform> Registry<P> {
     #[cold]
     fn hand_in<R: Send>(&self, op: impl FnOnce(&Worker<P>, bool) -> R + Send) -> R {
         let mut result = MaybeUninit::uninit();
-        let place = &raw mut result;
+        let slot = &raw mut result;
         let body = || {
             let run = || {
                 let worker = Context::worker_of(self).expect("jobs are run by workers");
@@ -115,12 +115,12 @@ impl<P: Platform> Registry<P> {
             };
             let returned = catch_unwind(AssertUnwindSafe(run));
             // SAFETY: the caller's own, which waits.
-            unsafe { (*place).write(returned) };
+            unsafe { (*slot).write(returned) };
         };
-        // SAFETY: what `body` has of `op` and its result is `Send`, `place` is
+        // SAFETY: what `body` has of `op` and its result is `Send`, `slot` is
         // this thread's, which waits, and what `op` throws is caught.
         unsafe { self.hand_in_and_wait(body) };
-        // SAFETY: written before the job told.
+        // SAFETY: written before the job notified the oneshot.
         match unsafe { result.assume_init() } {
             Ok(result) => result,
             Err(payload) => resume_unwind(payload),
@@ -132,34 +132,34 @@ impl<P: Platform> Registry<P> {
     /// `body` may be run by another thread while this one waits, and does not
     /// unwind.
     unsafe fn hand_in_and_wait(&self, body: impl FnOnce()) {
-        let told = Arc::new(Told::<P>::new());
-        let tell = Arc::clone(&told);
+        let oneshot = Arc::new(Oneshot::<P>::new());
+        let notifier = Arc::clone(&oneshot);
         let registry: *const Self = self;
         // SAFETY: this thread, which owns what `body` borrows, waits until it is
-        // told, which is after `body`; the rest is the caller's promise.
+        // notified, which is after `body`; the rest is the caller's promise.
         let job = unsafe {
             Job::before(body, move || {
                 // The registry outlives its jobs, and its workers.
-                (*registry).one_root_less();
-                tell.tell();
+                (*registry).end_detached();
+                notifier.notify();
             })
         };
-        self.post_and_wait(job, &told);
+        self.post_and_wait(job, &oneshot);
     }
 
-    /// Posts a job, and waits until it tells that it is over.
+    /// Posts a job, and waits until it notifies `oneshot`.
     #[inline(never)]
-    pub(super) fn post_and_wait(&self, job: Job, told: &Told<P>) {
+    pub(super) fn post_and_wait(&self, job: Job, oneshot: &Oneshot<P>) {
         self.shared().idle().caller_waits();
-        self.post_root(job);
-        self.await_told(told);
+        self.post_detached(job);
+        self.await_oneshot(oneshot);
         self.shared().idle().caller_runs();
     }
 
-    /// Blocks until `told` of what this thread, which is no worker of this pool, waits for.
+    /// Blocks until `oneshot`, for a thread that is no worker of this pool.
     #[inline(never)]
-    pub(super) fn await_told(&self, told: &Told<P>) {
-        Context::block_on(self.shared(), told, || self.has_spare_core());
+    pub(super) fn await_oneshot(&self, oneshot: &Oneshot<P>) {
+        Context::block_on(self.shared(), oneshot, || self.has_spare_core());
     }
 
     /// As `inside`, when the caller slot is taken.

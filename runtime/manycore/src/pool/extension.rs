@@ -40,12 +40,12 @@ pub trait BuilderExt<P: Platform>: Sized {
     #[must_use]
     fn open_joins(self, most: u32) -> Self;
 
-    /// Whether the pool may start another thread for the place of one that waits inside of a
+    /// Whether the pool may start another thread for the permit of one that waits inside of a
     /// job while others' jobs lie there (by default it may; never more than
     /// [`threads`](Builder::threads) run at once).
     ///
-    /// Without a reserve each place is one thread's for good. Then a job that blocks in another
-    /// pool, or waits for a half of a `join` that was stolen, keeps its place idle: two pools
+    /// Without a reserve each permit is one thread's for good. Then a job that blocks in another
+    /// pool, or waits for a half of a `join` that was stolen, keeps its permit idle: two pools
     /// whose jobs call each other can come to a deadlock.
     ///
     /// ```

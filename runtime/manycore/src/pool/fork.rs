@@ -220,13 +220,13 @@ impl<P: Platform> Pool<P> {
         self.registry.spawn_fifo(job);
     }
 
-    /// Runs `op` once in each of the pool's places, each when it has no job, and returns
-    /// the results in the order of the places, which is that of
+    /// Runs `op` once in each of the pool's permits, each when it has no job, and returns
+    /// the results in the order of the permits, which is that of
     /// [`current_thread_index`](Self::current_thread_index).
     ///
     /// Calls that wait for each other run at once, each on a thread of its own. Calls that
-    /// do not may share a thread: one that waits for long gives its place away, and may
-    /// find another place later. So `op` is no way to set up thread-local state.
+    /// do not may share a thread: one that waits for long gives its permit away, and may
+    /// find another permit later. So `op` is no way to set up thread-local state.
     ///
     /// # Panics
     ///

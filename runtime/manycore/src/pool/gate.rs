@@ -22,11 +22,11 @@ pub(super) const MOST_WORKERS: usize = 1 << 15;
 /// [`join`](Self::join) and its leaving, and may be freed by the caller once
 /// the gate is closed and [`is_empty`](Self::is_empty) was seen.
 ///
-/// A visit may straddle two loops: counted in while the gate is closed after
+/// A helper's stay may straddle two loops: counted in while the gate is closed after
 /// one, looking when it is open for the next. That is a join of the next, and
 /// sound: its job was written before it was opened.
 ///
-/// The gate lives in the pool, not in the frame, so late visits touch memory
+/// The gate lives in the pool, not in the frame, so late helpers touch memory
 /// that is there.
 pub(crate) struct Gate<P: Platform> {
     /// Written by the caller, and set to closed by helpers that are inside.
@@ -76,7 +76,7 @@ impl<P: Platform> Gate<P> {
     ///
     /// # Errors
     ///
-    /// The gate was closed; the visit is over, and may itself have been the
+    /// The gate was closed; the helper has left, and may itself have been the
     /// last one that a sleeping caller waits for.
     #[inline]
     pub(crate) fn join(&self) -> Result<u32, Departure> {

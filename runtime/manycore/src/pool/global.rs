@@ -2,10 +2,10 @@
 //! [`Builder::build_global`].
 //!
 //! A child of `fork` has the parent's memory and none of its threads, so it needs a pool
-//! of its own. Each process therefore has an [`Era`], told from its parent's by the
+//! of its own. Each process therefore has a [`ProcessState`], told from its parent's by the
 //! platform's count of forks, and whatever a thread of the parent was about in an older
-//! era (it may have been making the pool, with the lock held) is never looked at again.
-//! The older era, with its pool, is leaked: threads of the pool may have been in the
+//! state (it may have been making the pool, with the lock held) is never looked at again.
+//! The older state, with its pool, is leaked: threads of the pool may have been in the
 //! midst of anything, and somebody may still refer to it.
 
 use super::BuildError;
@@ -21,7 +21,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 const VARIABLE: &str = "MANYCORE_NUM_THREADS";
 
 /// One process's global pool.
-struct Era {
+struct ProcessState {
     /// `Native::forks()` of the process that it was made in.
     generation: u32,
     pool: OnceLock<Pool>,
@@ -29,42 +29,42 @@ struct Era {
     making: Mutex<()>,
 }
 
-/// The newest era: null, or one that lives for ever.
-static ERA: AtomicPtr<Era> = AtomicPtr::new(std::ptr::null_mut());
+/// The newest state: null, or one that lives for ever.
+static PROCESS_STATE: AtomicPtr<ProcessState> = AtomicPtr::new(std::ptr::null_mut());
 
-impl Era {
+impl ProcessState {
     /// That of this process. Cost: two loads.
     #[inline]
     fn of_this_process() -> &'static Self {
-        // Acquire pairs with the release in `begin`, for what the era holds.
-        let newest = ERA.load(Ordering::Acquire);
-        // SAFETY: null, or an era that is never freed once it is in `ERA`.
+        // Acquire pairs with the release in `begin`, for what the state holds.
+        let newest = PROCESS_STATE.load(Ordering::Acquire);
+        // SAFETY: null, or a state that is never freed once it is in `PROCESS_STATE`.
         match unsafe { newest.as_ref() } {
-            Some(era) if era.generation == Native::forks() => era,
+            Some(state) if state.generation == Native::forks() => state,
             _ => Self::begin(newest),
         }
     }
 
-    /// Begins the era of this process in place of `older`, unless another thread has.
+    /// Begins the state of this process in place of `older`, unless another thread has.
     ///
-    /// Only a thread of this process changes `ERA` from here on, so whoever loses the
-    /// race finds the era of the one that won, which is of this process.
+    /// Only a thread of this process changes `PROCESS_STATE` from here on, so whoever loses the
+    /// race finds the state of the one that won, which is of this process.
     #[cold]
     fn begin(older: *mut Self) -> &'static Self {
         // From here on forks are counted, or else the pool says so when it is made.
         let _ = Native::watch_forks();
-        let era = Box::into_raw(Box::new(Self {
+        let state = Box::into_raw(Box::new(Self {
             generation: Native::forks(),
             pool: OnceLock::new(),
             making: Mutex::new(()),
         }));
-        // Release publishes what the era holds; acquire: of the other thread's.
-        match ERA.compare_exchange(older, era, Ordering::Release, Ordering::Acquire) {
+        // Release publishes what the state holds; acquire: of the other thread's.
+        match PROCESS_STATE.compare_exchange(older, state, Ordering::Release, Ordering::Acquire) {
             // SAFETY: never freed from now on.
-            Ok(_) => unsafe { &*era },
+            Ok(_) => unsafe { &*state },
             Err(newer) => {
                 // SAFETY: made above, and shown to nobody.
-                drop(unsafe { Box::from_raw(era) });
+                drop(unsafe { Box::from_raw(state) });
                 // SAFETY: as in `of_this_process`; not null, since nobody stores that.
                 unsafe { &*newer }
             }
@@ -122,7 +122,7 @@ impl Pool<Native> {
     /// ```
     #[must_use = "the threads may be there still"]
     pub fn end_global() -> bool {
-        let pool = Era::of_this_process().pool.get();
+        let pool = ProcessState::of_this_process().pool.get();
         pool.is_none_or(Self::end_threads)
     }
 
@@ -131,10 +131,10 @@ impl Pool<Native> {
     pub(crate) fn global_or_made<E>(
         make: impl FnOnce() -> Result<Self, E>,
     ) -> Result<(&'static Self, bool), E> {
-        let era = Era::of_this_process();
-        match era.pool.get() {
+        let state = ProcessState::of_this_process();
+        match state.pool.get() {
             Some(pool) => Ok((pool, false)),
-            None => era.make(make),
+            None => state.make(make),
         }
     }
 }
@@ -173,7 +173,7 @@ impl Builder<Native> {
     /// ```
     pub fn build_global(&self) -> Result<(), BuildError> {
         let make = || with_environment(self.clone())?.build();
-        match Era::of_this_process().make(make)? {
+        match ProcessState::of_this_process().make(make)? {
             (_, true) => Ok(()),
             (_, false) => Err(BuildError::GlobalExists),
         }

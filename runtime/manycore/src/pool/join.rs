@@ -61,7 +61,7 @@ impl FnContext {
 struct JoinFrame<P: Platform, B, A, R> {
     /// First, as the stack demands.
     head: Head,
-    place: u32,
+    permit: u32,
     worker: *const Worker<P>,
     second: UnsafeCell<Second<B, R>>,
     /// What the first closure has returned.
@@ -129,16 +129,16 @@ impl<P: Platform, B: FnOnce(FnContext) -> R, A, R> JoinFrame<P, B, A, R> {
     /// Takes the job back, `true`, or waits until the thief is done.
     #[inline(always)]
     fn recover(&self) -> bool {
-        self.worker().stack().pop(self.place) || self.confirm()
+        self.worker().stack().pop(self.permit) || self.confirm()
     }
 
     #[cold]
     #[inline(never)]
     fn confirm(&self) -> bool {
-        let (worker, place) = (self.worker(), self.place);
-        let mine = worker.stack().confirm(place);
+        let (worker, permit) = (self.worker(), self.permit);
+        let mine = worker.stack().confirm(permit);
         if !mine {
-            worker.await_stolen(place);
+            worker.await_stolen(permit);
         }
         mine
     }
@@ -198,17 +198,17 @@ impl<P: Platform> Worker<P> {
         B: FnOnce(FnContext) -> RB,
     {
         match self.stack().room() {
-            Some(place) => self.join_at(place, false, migrated, a, b),
+            Some(permit) => self.join_at(permit, false, migrated, a, b),
             None => self.join_slowly(migrated, a, b),
         }
     }
 
-    /// The job goes to `place`, and `in_public`, for all to see, if thieves are
+    /// The job goes to `permit`, and `in_public`, for all to see, if thieves are
     /// hungry.
     #[inline(always)]
     fn join_at<A, B, RA, RB>(
         &self,
-        place: u32,
+        permit: u32,
         in_public: bool,
         migrated: bool,
         a: A,
@@ -221,16 +221,16 @@ impl<P: Platform> Worker<P> {
         let was_empty = self.sleep().asks_empty() && self.stack().is_empty();
         let frame = JoinFrame {
             head: Head(JoinFrame::<P, B, RA, RB>::run),
-            place,
+            permit,
             worker: self,
             second: UnsafeCell::new(Second {
                 body: ManuallyDrop::new(b),
             }),
             first: UnsafeCell::new(MaybeUninit::uninit()),
         };
-        self.stack().push(place, std::ptr::from_ref(&frame).cast());
+        self.stack().push(permit, std::ptr::from_ref(&frame).cast());
         if in_public {
-            self.stack().publish(place);
+            self.stack().publish(permit);
         }
         self.posted(was_empty);
         // Caught and thrown again, and not left to a guard, which would be live
@@ -272,7 +272,7 @@ impl<P: Platform> Worker<P> {
         B: FnOnce(FnContext) -> RB,
     {
         match self.stack().make_room() {
-            Some((place, hungry)) => self.join_at(place, hungry, migrated, a, b),
+            Some((permit, hungry)) => self.join_at(permit, hungry, migrated, a, b),
             None => {
                 let first = catch_unwind(AssertUnwindSafe(|| a(FnContext::new(migrated))));
                 let second = catch_unwind(AssertUnwindSafe(|| b(FnContext::new(migrated))));

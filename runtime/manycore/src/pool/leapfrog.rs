@@ -1,7 +1,7 @@
 //! What a worker does until the thief of its job is done: work on what came of
 //! that job, and on nothing else.
 //!
-//! A waiter that took any job could find itself below a stranger's long one, or
+//! A waiter that took any job could find itself below an unrelated long one, or
 //! one that wants a lock its own caller holds, and stacks would grow with the
 //! number of such accidents. So it takes only descendants of what it waits for
 //! (leapfrogging: Wagner and Calder 1993). Each frame on a waiting stack is then
@@ -80,7 +80,7 @@ impl<P: Platform> Worker<P> {
     /// what it has itself put there meanwhile, for which it need not look around.
     ///
     /// Beside others' jobs it waits no longer than the pool's patience, and then gives
-    /// its place away (`places.rs`).
+    /// its permit away (`permits/mod.rs`).
     pub(super) fn wait_for(
         &self,
         latch: &Latch<P>,
@@ -96,9 +96,9 @@ impl<P: Platform> Worker<P> {
         let mut idle = self.start_looking();
         let mut misses = 0;
         let mut slept = false;
-        // When it must give its place away, if it is in the way.
+        // When it must give its permit away, if it is in the way.
         let mut deadline = None;
-        // Whether it may have places in other pools; what it runs here may bring it back
+        // Whether it may have permits in other pools; what it runs here may bring it back
         // to them.
         let others = Context::is_elsewhere(shared);
         let mut elsewhere = others;
@@ -141,7 +141,7 @@ impl<P: Platform> Worker<P> {
             }
             if now >= due && self.keeps_others_waiting() {
                 self.found(idle);
-                if !self.wait_without_place(latch) {
+                if !self.wait_without_permit(latch) {
                     // Nobody can be had: once more, after as long again.
                     deadline = None;
                 }
@@ -165,7 +165,7 @@ impl<P: Platform> Worker<P> {
     pub(super) fn rest(&self, latch: &Latch<P>, look: &Look<'_, P>) {
         self.registry().shared().check_wait();
         Context::leave_others(self.registry().shared());
-        if self.keeps_others_waiting() && self.wait_without_place(latch) {
+        if self.keeps_others_waiting() && self.wait_without_permit(latch) {
             return;
         }
         let mut idle = self.start_looking();
@@ -280,7 +280,7 @@ impl<P: Platform> Worker<P> {
             Job::new(move |_| {
                 let worker = Context::worker_of(&*registry).expect("jobs are run by workers");
                 let stack = &(*registry).worker(victim).stack();
-                // The owner may have had it by now, and its place another job.
+                // The owner may have had it by now, and its permit another job.
                 if let Some(claim) = stack.adopt(index, worker.as_thief()) {
                     worker.run(Found::Stolen { victim, claim });
                 }

@@ -1,9 +1,9 @@
-//! Jobs that are sent to one place, and what becomes of them when its last holder has left.
+//! Jobs that are sent to one permit, and what becomes of them when its last holder has left.
 //!
 //! # Why no mail is left unread
 //!
-//! Until the pool ends every place has a holder that comes by its mailbox, or that gives
-//! the place away if it waits (`Registry::send` sees to that). After that some holders have left
+//! Until the pool ends every permit has a holder that comes by its mailbox, or that gives
+//! the permit away if it waits (`Registry::send` sees to that). After that some holders have left
 //! while others still send: a job that the end does not wait for (a scope's, for one) may
 //! broadcast, and so may a thread that the pool has adopted, for ever. So a worker that ends, having seen the pool's end,
 //!   L1 says that it is absent, fence; L2 looks once more whether there is mail,
@@ -24,7 +24,7 @@ use super::job::{Group, Job};
 use super::queue::Queue;
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 
-/// Jobs addressed to one place.
+/// Jobs addressed to one permit.
 pub(super) struct Mailbox<P: Platform> {
     jobs: CachePadded<Queue<P>>,
     /// Set as the pool ends: the worker may not come again, and the mail is

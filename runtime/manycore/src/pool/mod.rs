@@ -10,7 +10,6 @@ mod caller_slot;
 mod checked;
 mod compiled_here;
 mod context;
-mod crew;
 mod enter;
 mod error;
 mod extension;
@@ -18,30 +17,31 @@ mod fork;
 mod free_functions;
 mod gate;
 mod global;
+mod growable_list;
 mod job;
 mod join;
 mod leapfrog;
 mod mailbox;
-mod place;
-mod places;
+mod oneshot;
+mod permit;
+mod permits;
 mod probe;
 mod queue;
 mod ranks;
 mod registry;
 mod revoked;
-mod roster;
 mod scope;
 mod search;
 mod shared;
 mod spawn;
+mod thread_set;
 mod threads;
-mod told;
 mod wait;
 mod work;
 mod worker;
 mod yields;
 
-pub(crate) use board::{BoardSlot, Part, PostedLoop};
+pub(crate) use board::{BoardSlot, Participation, PostedLoop};
 pub use broadcast::BroadcastContext;
 pub use builder::Builder;
 pub(crate) use compiled_here::Address;
@@ -79,12 +79,12 @@ use std::sync::Arc;
 /// A pool of `n` threads runs jobs on `n` threads at most, and starts `n - 1`: the thread
 /// that calls is the other one, so a pool of one thread runs every loop inline. Calls may
 /// come from any thread, from several at once and from inside of each other. If a caller
-/// finds the caller's place taken, its call goes to the pool's queue, first come, first
+/// finds the caller's permit taken, its call goes to the pool's queue, first come, first
 /// served.
 ///
 /// The pool starts another thread when it has jobs of its own while nobody calls, such as
 /// spawned ones, and when one of its threads waits inside of a job for longer than 60 us
-/// while others' jobs lie there: the new thread works in that one's place. Such threads
+/// while others' jobs lie there: the new thread works with that one's permit. Such threads
 /// sleep when they are not needed. Dropping the pool ends and joins all of them.
 ///
 /// In a child of `fork` the workers do not exist. There each call of a pool of the
@@ -222,7 +222,7 @@ impl<P: Platform> Pool<P> {
         let join_all = || registry.threads().join_all();
         if Context::<P>::is_taken() && helper.is_none() {
             // Their last jobs may call a pool of which this thread is a worker.
-            Context::<P>::without_places(join_all);
+            Context::<P>::without_permits(join_all);
         } else {
             join_all();
         }

@@ -1,12 +1,12 @@
-//! What is known of the holder of each place as far as loops go.
+//! What is known of the holder of each permit as far as loops go.
 
 use manycore_cores::sync::Lock;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 
-/// The holder of a place is at work.
+/// The holder of a permit is at work.
 const NEVER: u64 = u64::MAX;
 
-/// For each place a line of its own, which only its holder writes.
+/// For each permit a line of its own, which only its holder writes.
 pub(crate) struct Ranks<P: Platform>(Box<[CachePadded<Rank<P>>]>);
 
 struct Rank<P: Platform> {
@@ -18,24 +18,24 @@ struct Rank<P: Platform> {
     idle_since: P::AtomicU64,
     /// Where the frame of the last loop was: most likely where the next is.
     last_frame: P::AtomicPtr<()>,
-    /// How many loops the place is barred from, and their slots.
+    /// How many loops the permit is barred from, and their slots.
     bars: P::AtomicU32,
     barred: Lock<P, Vec<usize>>,
 }
 
 impl<P: Platform> Ranks<P> {
-    pub(super) fn new(places: usize) -> Self {
-        let rank = |place| {
+    pub(super) fn new(permits: usize) -> Self {
+        let rank = |permit| {
             CachePadded::new(Rank {
                 busy: P::AtomicBool::new(true),
-                // Place 0 may be the callers', who note nothing; other places may be nobody's yet.
-                idle_since: P::AtomicU64::new(if place == 0 { NEVER } else { 0 }),
+                // Permit 0 may be the callers', who note nothing; other permits may be nobody's yet.
+                idle_since: P::AtomicU64::new(if permit == 0 { NEVER } else { 0 }),
                 last_frame: P::AtomicPtr::new(std::ptr::null_mut()),
                 bars: P::AtomicU32::new(0),
                 barred: Lock::new(Vec::new()),
             })
         };
-        Self((0..places).map(rank).collect())
+        Self((0..permits).map(rank).collect())
     }
 
     /// For a simulator's accounts.
@@ -43,37 +43,37 @@ impl<P: Platform> Ranks<P> {
         P::name(&*self.0, "pool: ranks");
     }
 
-    /// Says whether the holder of `place` is at work.
+    /// Says whether the holder of `permit` is at work.
     ///
     /// Relaxed: a hint, and no other memory is read on its strength. Looking first
     /// spares the line, which is written by this worker only.
-    pub(super) fn set_busy(&self, place: usize, busy: bool) {
-        let word = &self.0[place].busy;
+    pub(super) fn set_busy(&self, permit: usize, busy: bool) {
+        let word = &self.0[permit].busy;
         if word.load(Ordering::Relaxed) != busy {
             word.store(busy, Ordering::Relaxed);
         }
     }
 
-    /// The holder of `place` has looked for work, and found none.
+    /// The holder of `permit` has looked for work, and found none.
     ///
     /// Relaxed, and a look first: as in `set_busy`.
-    pub(super) fn note_idle(&self, place: usize) {
-        let since = &self.0[place].idle_since;
+    pub(super) fn note_idle(&self, permit: usize) {
+        let since = &self.0[permit].idle_since;
         if since.load(Ordering::Relaxed) == NEVER {
             since.store(P::now(), Ordering::Relaxed);
         }
     }
 
-    /// The holder of `place` has found work, or leaves the place to another, who may have some.
+    /// The holder of `permit` has found work, or leaves the permit to another, who may have some.
     /// Relaxed, and a look first: as in `set_busy`.
-    pub(super) fn note_work(&self, place: usize) {
-        let since = &self.0[place].idle_since;
+    pub(super) fn note_work(&self, permit: usize) {
+        let since = &self.0[permit].idle_since;
         if since.load(Ordering::Relaxed) != NEVER {
             since.store(NEVER, Ordering::Relaxed);
         }
     }
 
-    /// How many places have had holders at work at some time `since` then, as a hint. Place 0, if
+    /// How many permits have had holders at work at some time `since` then, as a hint. Permit 0, if
     /// callers take it, is always one of them.
     pub(super) fn at_work_since(&self, since: u64) -> usize {
         let works = |rank: &&CachePadded<Rank<P>>| rank.idle_since.load(Ordering::Relaxed) > since;
@@ -85,33 +85,33 @@ impl<P: Platform> Ranks<P> {
         self.0.iter().any(|rank| !rank.busy.load(Ordering::Relaxed))
     }
 
-    /// Fetches the frame of the last loop that the holder of `place` helped with. Relaxed:
+    /// Fetches the frame of the last loop that the holder of `permit` helped with. Relaxed:
     /// an address to prefetch, which nobody follows.
     #[inline]
-    pub(super) fn prefetch_frame(&self, place: usize) {
-        P::prefetch(self.0[place].last_frame.load(Ordering::Relaxed));
+    pub(super) fn prefetch_frame(&self, permit: usize) {
+        P::prefetch(self.0[permit].last_frame.load(Ordering::Relaxed));
     }
 
-    /// The holder of `place` helps with the loop that has this frame.
+    /// The holder of `permit` helps with the loop that has this frame.
     #[inline]
-    pub(super) fn note_frame(&self, place: usize, frame: *const ()) {
-        self.0[place]
+    pub(super) fn note_frame(&self, permit: usize, frame: *const ()) {
+        self.0[permit]
             .last_frame
             .store(frame.cast_mut(), Ordering::Relaxed);
     }
 
-    /// Keeps the holder of `place` out of the loop in `slot`, in which another thread
+    /// Keeps the holder of `permit` out of the loop in `slot`, in which another thread
     /// takes part with that number.
-    pub(super) fn bar(&self, place: usize, slot: usize) {
-        let rank = &self.0[place];
+    pub(super) fn bar(&self, permit: usize, slot: usize) {
+        let rank = &self.0[permit];
         rank.barred.with(|slots| slots.push(slot));
-        // Relaxed: handed over with the place.
+        // Relaxed: handed over with the permit.
         rank.bars.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Takes `bar` back.
-    pub(super) fn unbar(&self, place: usize, slot: usize) {
-        let rank = &self.0[place];
+    pub(super) fn unbar(&self, permit: usize, slot: usize) {
+        let rank = &self.0[permit];
         rank.barred.with(|slots| {
             let index = slots.iter().rposition(|&barred| barred == slot);
             slots.swap_remove(index.expect("barred by this thread"));
@@ -121,11 +121,11 @@ impl<P: Platform> Ranks<P> {
         rank.bars.fetch_sub(1, Ordering::Release);
     }
 
-    /// Whether the holder of `place` must not help in `slot`. Cost: one load of a line
+    /// Whether the holder of `permit` must not help in `slot`. Cost: one load of a line
     /// that is the holder's own.
     #[inline]
-    pub(super) fn is_barred(&self, place: usize, slot: usize) -> bool {
-        let rank = &self.0[place];
+    pub(super) fn is_barred(&self, permit: usize, slot: usize) -> bool {
+        let rank = &self.0[permit];
         // Acquire pairs with `unbar`.
         rank.bars.load(Ordering::Acquire) != 0 && rank.barred.with(|slots| slots.contains(&slot))
     }

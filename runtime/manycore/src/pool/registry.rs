@@ -1,13 +1,13 @@
 //! The registry: a pool's workers as fork-join sees them.
 
 use super::context::Context;
-use super::crew::Crew;
 use super::gate::MOST_WORKERS;
+use super::growable_list::GrowableList;
 use super::mailbox::Mailbox;
-use super::places::Places;
+use super::permits::Permits;
 use super::queue::Queue;
-use super::roster::Roster;
 use super::shared::{Cores, Shared, is_oversubscribed};
+use super::thread_set::ThreadSet;
 use super::threads::{ThreadPlan, Threads};
 use super::worker::Worker;
 use crate::sleep::Setup;
@@ -33,19 +33,19 @@ pub(crate) struct Registry<P: Platform> {
     shared: Shared<P>,
     sleep: Arc<Policy<P>>,
     /// Worker 0 is whoever has the caller slot (`caller_slot.rs`); those beyond the pool's
-    /// threads belong to threads that were started for a place (`places.rs`).
-    workers: Roster<P, Worker<P>>,
-    /// Jobs addressed to the holder of each place.
+    /// threads belong to threads that were started for a permit (`permits/mod.rs`).
+    workers: GrowableList<P, Worker<P>>,
+    /// Jobs addressed to the holder of each permit.
     mail: Box<[Mailbox<P>]>,
     /// Jobs and calls from outside, first come, first served.
     injector: CachePadded<Queue<P>>,
-    places: CachePadded<Places<P>>,
+    permits: CachePadded<Permits<P>>,
     /// Detached jobs and calls from the injector that have not ended.
-    roots: CachePadded<P::AtomicUsize>,
+    detached: CachePadded<P::AtomicUsize>,
     panic_handler: Option<PanicHandler>,
     stack_capacity: u32,
     threads: Threads<P>,
-    crew: Crew<P>,
+    thread_set: ThreadSet<P>,
     /// Whether an adopted thread has the caller slot, for good.
     adopted: bool,
     /// Whether a thread of the pool's own has it, for good.
@@ -65,7 +65,7 @@ pub(super) struct Plan<P: Platform> {
     pub(super) panic_handler: Option<PanicHandler>,
     pub(super) threads: ThreadPlan,
     pub(super) cpus: Vec<Vec<usize>>,
-    pub(super) crew: Crew<P>,
+    pub(super) thread_set: ThreadSet<P>,
     pub(super) adopted: bool,
     pub(super) keeps_caller_slot: bool,
     pub(super) scopes_help_outer: bool,
@@ -105,16 +105,16 @@ impl<P: Platform> Registry<P> {
             });
             Self {
                 shared: Shared::new(threads, plan.cores, idle, plan.allotment),
-                workers: Roster::new(workers.collect(), MOST_WORKERS),
+                workers: GrowableList::new(workers.collect(), MOST_WORKERS),
                 sleep,
                 mail: (0..threads).map(|_| Mailbox::new()).collect(),
                 injector: Queue::new(),
-                places: CachePadded::new(Places::new()),
-                roots: CachePadded::new(P::AtomicUsize::new(0)),
+                permits: CachePadded::new(Permits::new()),
+                detached: CachePadded::new(P::AtomicUsize::new(0)),
                 panic_handler: plan.panic_handler,
                 stack_capacity: plan.stack_capacity,
                 threads: Threads::new(plan.threads, plan.cpus),
-                crew: plan.crew,
+                thread_set: plan.thread_set,
                 adopted: plan.adopted,
                 keeps_caller_slot: plan.keeps_caller_slot,
                 scopes_help_outer: plan.scopes_help_outer,
@@ -150,12 +150,12 @@ impl<P: Platform> Registry<P> {
         self.workers.get(id)
     }
 
-    /// All workers there are, those without a place among them.
-    pub(super) fn workers(&self) -> &Roster<P, Worker<P>> {
+    /// All workers there are, those without a permit among them.
+    pub(super) fn workers(&self) -> &GrowableList<P, Worker<P>> {
         &self.workers
     }
 
-    /// Jobs addressed to the holder of each place.
+    /// Jobs addressed to the holder of each permit.
     pub(super) fn mail(&self) -> &[Mailbox<P>] {
         &self.mail
     }
@@ -165,34 +165,34 @@ impl<P: Platform> Registry<P> {
         &self.injector
     }
 
-    /// Whether posters are told of a vacant place; see `Sleep::set_vacant`.
+    /// Whether posters are told of a vacant permit; see `Sleep::set_vacant`.
     pub(super) fn tells_of_vacancies(&self) -> bool {
         self.sleep.tells_of_vacancies()
     }
 
     /// Which threads may run.
-    pub(super) fn places(&self) -> &Places<P> {
-        &self.places
+    pub(super) fn permits(&self) -> &Permits<P> {
+        &self.permits
     }
 
-    /// Whether a detached job, or a call from the injector, has not ended. Acquire pairs with
-    /// `uncount_root`: what those that have ended did is visible.
-    pub(super) fn has_roots(&self) -> bool {
-        self.roots.load(Ordering::Acquire) != 0
+    /// Whether a detached task has not ended: a spawned job, or a call from the injector. Acquire pairs with
+    /// `uncount_detached`: what those that have ended did is visible.
+    pub(super) fn has_detached(&self) -> bool {
+        self.detached.load(Ordering::Acquire) != 0
     }
 
-    /// One root more. Relaxed: whoever counts to 0 and looks at the caller slot, and whoever posts
-    /// and looks at it, do so under the lock of `Places`; but for who posts from within a root, whose
+    /// One detached task more. Relaxed: whoever counts to 0 and looks at the caller slot, and whoever posts
+    /// and looks at it, do so under the lock of `Permits`; but for who posts from within a detached task, whose
     /// own count keeps this from 0 until it has ended.
-    pub(super) fn count_root(&self) {
-        self.roots.fetch_add(1, Ordering::Relaxed);
+    pub(super) fn count_detached(&self) {
+        self.detached.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// One root less; whether it was the last. Release: what the job did happens before the
+    /// One detached task less; whether it was the last. Release: what the job did happens before the
     /// pool's end, and before the caller slot is free again; acquire: of all of them, for who
     /// counts to 0.
-    pub(super) fn uncount_root(&self) -> bool {
-        self.roots.fetch_sub(1, Ordering::AcqRel) == 1
+    pub(super) fn uncount_detached(&self) -> bool {
+        self.detached.fetch_sub(1, Ordering::AcqRel) == 1
     }
 
     /// What a detached job's panic is handed to.
@@ -210,8 +210,8 @@ impl<P: Platform> Registry<P> {
     }
 
     /// What is known of them as a whole.
-    pub(super) fn crew(&self) -> &Crew<P> {
-        &self.crew
+    pub(super) fn thread_set(&self) -> &ThreadSet<P> {
+        &self.thread_set
     }
 
     /// Whether an adopted thread has the caller slot, for good.
@@ -244,8 +244,8 @@ impl<P: Platform> Registry<P> {
         self.shared.name();
         self.sleep.name();
         self.injector.name("pool: queue");
-        self.places.name();
-        P::name(&self.roots, "pool: roots");
+        self.permits.name();
+        P::name(&self.detached, "pool: roots");
         self.mail.iter().for_each(Mailbox::name);
         for worker in self.workers.iter() {
             worker.name();
@@ -271,10 +271,10 @@ impl<P: Platform> Registry<P> {
     /// Whether there are jobs that nobody has begun, as seen a moment ago.
     pub(super) fn has_jobs(&self) -> bool {
         let holds = |worker: &Worker<P>| !worker.stack().is_empty() || !worker.spawned().is_empty();
-        !self.injector.is_empty() || self.places.is_awaited() || self.workers.iter().any(holds)
+        !self.injector.is_empty() || self.permits.has_ready() || self.workers.iter().any(holds)
     }
 
-    /// Has all workers end once no root is left. `deserted`: worker 0 is an adopted
+    /// Has all workers end once no detached task is left. `deserted`: worker 0 is an adopted
     /// thread that takes no part in it.
     #[inline(never)]
     pub(super) fn terminate(&self, deserted: bool) {
@@ -289,24 +289,24 @@ impl<P: Platform> Registry<P> {
         }
         // Before the wake-ups: who is woken sees it.
         self.shared.terminate();
-        // Against `one_root_less`, which counts, fences and reads: one of the two sees
+        // Against `end_detached`, which counts, fences and reads: one of the two sees
         // that the pool is over. And against a sleeper's between lying down and its
-        // last look: that sees the end, or it is found in bed below.
+        // last look: that sees the end, or it is found parked below.
         P::fence(Ordering::SeqCst);
-        self.close_bench();
+        self.close_idle_list();
         // What was sent to worker 0 is everybody's now, and somebody must come for it.
-        for place in 0..self.mail.len() {
-            self.sleep.notify(place);
+        for permit in 0..self.mail.len() {
+            self.sleep.notify(permit);
         }
         self.end_if_over();
         // After the release above: who stands aside sees it.
         self.shared.nudge();
     }
 
-    /// If the pool ends and no root is left, sends the workers home.
+    /// If the pool ends and no detached task is left, sends the workers home.
     pub(super) fn end_if_over(&self) {
-        // Acquire: the roots are over before the pool is.
-        if self.roots.load(Ordering::Acquire) != 0 {
+        // Acquire: the detached tasks are over before the pool is.
+        if self.detached.load(Ordering::Acquire) != 0 {
             return;
         }
         for worker in self.workers.iter() {

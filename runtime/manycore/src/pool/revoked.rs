@@ -17,26 +17,26 @@
 //!   others that are awake search once more before they sleep, as always; and if all
 //!   others sleep the parking worker calls one if there is a job (`hand_on`).
 //! * All others are parked, and the allotment is of one core: nobody is left but the
-//!   holder of place 0, which is always allowed. If there is none, the caller slot is vacant
+//!   holder of permit 0, which is always allowed. If there is none, the caller slot is vacant
 //!   (`caller_slot.rs`): a worker that parks then, or pushes, finds no sleeper and fills the caller slot.
 //!
 //! # Why growth is heard
 //!
 //! A worker that parks here sleeps in [`Allotment::await_turn`](manycore_cores::elastic::Allotment), which
-//! growth wakes. A worker that waits within a job sleeps in its place's bed. While it may not run
+//! growth wakes. A worker that waits within a job sleeps in its permit's parking slot. While it may not run
 //! it leaves others' jobs alone (`keeps_others_waiting`), so a job may lie there that this worker
-//! must give its place away for once it may run. [`Follower::may_run`] therefore wakes the beds of
-//! all places that are gained. It fences between the change of the allotment and the look at a
-//! bed; the worker fences between lying down and its last look at the allotment. So the worker
-//! sees the growth, or it is found in bed. A job that is pushed after the growth calls sleepers as
+//! must give its permit away for once it may run. [`Follower::may_run`] therefore unparks the slots of
+//! all permits that are gained. It fences between the change of the allotment and the look at a
+//! slot; the worker fences between lying down and its last look at the allotment. So the worker
+//! sees the growth, or it is found parked. A job that is pushed after the growth calls sleepers as
 //! always.
 //!
-//! # Why a thread that returns finds a place
+//! # Why a thread that returns finds a permit
 //!
-//! A worker that waits within a job may give its place away though it may not run: to a holder that
-//! reads the place's mail, or because it blocks in another pool. When its wait is over it must end
-//! its job, for which another job may wait that has an allowed place. So a worker that parks makes
-//! way for it like any other. The returning thread is listed, and then nudges the allotment.
+//! A worker that waits within a job may give its permit away though it may not run: to a holder that
+//! reads the permit's mail, or because it blocks in another pool. When its wait is over it must end
+//! its job, for which another job may wait that has an allowed permit. So a worker that parks makes
+//! way for it like any other. That thread joins the ready list, and then nudges the allotment.
 //!
 //! # Why mail is read
 //!
@@ -62,15 +62,15 @@ impl<P: Platform> Worker<P> {
         !self.is_allowed() && !shared.is_terminating()
     }
 
-    /// Parks until the allotment allows this worker, or a thread wants to return to a place, or the
+    /// Parks until the allotment allows this worker, or a thread is on the ready list, or the
     /// pool ends. Runs what is sent to it.
     fn stand_aside(&self) {
         // Nobody should count on it.
         self.set_busy(true);
         self.note_idle();
         self.hand_on();
-        while self.must_stand_aside() && !self.registry().places().is_awaited() {
-            // A job may wait, and come back to another place.
+        while self.must_stand_aside() && !self.registry().permits().has_ready() {
+            // A job may wait, and come back to another permit.
             match self.take_mail() {
                 Some(job) => {
                     self.run(Found::Queued(job, true));
@@ -88,7 +88,7 @@ impl<P: Platform> Worker<P> {
         #[cfg(test)]
         if crate::conserving::fault::is(crate::conserving::fault::Fault::StaleAside) {
             let shared = self.registry().shared();
-            return Context::with_stale_place(shared, || self.stand_aside());
+            return Context::with_stale_permit(shared, || self.stand_aside());
         }
         self.stand_aside();
     }
@@ -108,14 +108,14 @@ impl<P: Platform> Worker<P> {
 }
 
 impl<P: Platform> Follower for Registry<P> {
-    fn may_run(&self, places: Range<usize>) {
+    fn may_run(&self, permits: Range<usize>) {
         #[cfg(test)]
         if fault::is(fault::Fault::UnheardGrowth) {
             return;
         }
         P::fence(Ordering::SeqCst);
-        for place in places.start..places.end.min(self.shared().threads()) {
-            self.sleep().notify(place);
+        for permit in permits.start..permits.end.min(self.shared().threads()) {
+            self.sleep().notify(permit);
         }
     }
 }

@@ -3,9 +3,9 @@
 use super::BroadcastContext;
 use super::context::Context;
 use super::job::{Group, Job};
+use super::oneshot::Oneshot;
 use super::queue::Fifo;
 use super::registry::Registry;
-use super::told::Told;
 use super::worker::Worker;
 use crate::sleep::Latch;
 use manycore_cores::sync::let_go;
@@ -35,7 +35,7 @@ pub struct Scope<'scope, P: Platform = Native> {
     /// The worker that waits for the scope.
     owner: Option<usize>,
     /// What a thread of another kind blocks on.
-    told: Option<Arc<Told<P>>>,
+    oneshot: Option<Arc<Oneshot<P>>>,
     /// Jobs that have not ended, and the scope's own body.
     open: P::AtomicUsize,
     /// Set when none is open.
@@ -67,9 +67,9 @@ impl<'scope, P: Platform> Scope<'scope, P> {
             },
             registry,
             owner: owner.map(|worker| worker.id()),
-            told: match owner {
+            oneshot: match owner {
                 Some(_) => None,
-                None => Some(Arc::new(Told::new())),
+                None => Some(Arc::new(Oneshot::new())),
             },
             open: P::AtomicUsize::new(1),
             latch: Latch::new(),
@@ -114,7 +114,7 @@ impl<'scope, P: Platform> Scope<'scope, P> {
         }
     }
 
-    /// Runs `body` once in each of the pool's places, some time before the scope
+    /// Runs `body` once in each of the pool's permits, some time before the scope
     /// ends.
     ///
     /// ```
@@ -200,15 +200,15 @@ impl<'scope, P: Platform> Scope<'scope, P> {
         if !last {
             return;
         }
-        // SAFETY: this was the last job: the scope stays until its owner is told.
-        let told = unsafe { (*scope).told.clone() };
+        // SAFETY: this was the last job: the scope stays until its owner is notified.
+        let oneshot = unsafe { (*scope).oneshot.clone() };
         // SAFETY: this was the last job: only the waiting owner is left, who stays
         // until the latch is set.
         let sleeps = unsafe { (*scope).latch.set() };
         // SAFETY: pools outlive their jobs.
         let registry = unsafe { &*registry };
-        if let Some(told) = told {
-            told.tell();
+        if let Some(oneshot) = oneshot {
+            oneshot.notify();
         }
         if let Some(owner) = owner.filter(|_| sleeps) {
             registry.notify(owner);
@@ -224,13 +224,13 @@ impl<'scope, P: Platform> Scope<'scope, P> {
         let result = self.run(|| body(self));
         // SAFETY: alive, and the body was counted.
         unsafe { Self::close(self) };
-        match (worker, &self.told) {
+        match (worker, &self.oneshot) {
             (Some(worker), _) => {
                 worker.wait_in_scope(&self.latch, group);
                 worker.enter_group(outer.unwrap_or(std::ptr::null()));
             }
-            (None, Some(told)) => {
-                registry.await_told(told);
+            (None, Some(oneshot)) => {
+                registry.await_oneshot(oneshot);
             }
             (None, None) => unreachable!("a scope has somebody who waits for it"),
         }

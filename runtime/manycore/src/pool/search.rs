@@ -44,7 +44,7 @@ impl<P: Platform> Worker<P> {
         }
     }
 
-    /// What this worker has spawned, or what was sent to its place.
+    /// What this worker has spawned, or what was sent to its permit.
     pub(super) fn find_own(&self) -> Option<Found> {
         let spawned = || (self.spawned().take_last()).map(|job| Found::Queued(job, false));
         let mail = || self.take_mail().map(|job| Found::Queued(job, true));
@@ -129,7 +129,7 @@ impl<P: Platform> Worker<P> {
         Some(Found::Queued(queued.or_else(left)?, true))
     }
 
-    /// In a pool that ends, what was sent to a place that nobody will come for.
+    /// In a pool that ends, what was sent to a permit that nobody will come for.
     pub(super) fn find_left(&self) -> Option<Found> {
         let registry = self.registry();
         if !registry.shared().is_terminating() {
@@ -176,8 +176,8 @@ pub(super) struct Look<'a, P: Platform> {
 }
 
 impl<P: Platform> Worker<P> {
-    /// Whether another holder of this worker's place would find something to do, as seen a moment
-    /// ago: then this worker, which waits and may not take it, is in the way in its place.
+    /// Whether another holder of this worker's permit would find something to do, as seen a moment
+    /// ago: then this worker, which waits and may not take it, is in the way with its permit.
     ///
     /// A holder that the allotment does not allow to run reads its mail all the same.
     pub(super) fn keeps_others_waiting(&self) -> bool {
@@ -203,7 +203,7 @@ impl<P: Platform> Look<'_, P> {
         let posted = before != shared.idle().events.seen();
         (is_idle && (worker.must_stand_aside() || worker.overstays()))
             || (posted && worker.is_invited())
-            || registry.places().is_awaited()
+            || registry.permits().has_ready()
             || worker.has_mail()
             || (shared.is_terminating() && registry.mail_is_left())
     }
@@ -221,7 +221,7 @@ impl<P: Platform> Scan for Look<'_, P> {
         let (worker, registry) = (self.worker, self.worker.registry());
         self.seen() != registry.shared().idle().events.seen()
             || !registry.injector().is_empty()
-            || registry.places().is_awaited()
+            || registry.permits().has_ready()
             || worker.has_mail()
             || worker.overstays()
             || (registry.shared().is_terminating() && registry.mail_is_left())
@@ -247,7 +247,7 @@ impl<P: Platform> Scan for Look<'_, P> {
     fn anything(&self) -> bool {
         let worker = self.worker;
         match self.waits {
-            // Not in bed, where no growth of the allotment wakes it.
+            // Not in a parking slot, where no growth of the allotment wakes it.
             Waits::Idle if worker.must_stand_aside() => true,
             Waits::Idle => self.injected() || worker.registry().has_jobs(),
             // A worker that waits gives way to others' jobs, and takes its own. So all
@@ -276,7 +276,7 @@ impl<P: Platform> Scan for Look<'_, P> {
 
     fn has_spare_core(&self) -> bool {
         let registry = self.worker.registry();
-        // Place 0 counts as taken. A look at its word would take the line from each caller from
+        // Permit 0 counts as taken. A look at its word would take the line from each caller from
         // outside, who writes it twice a call.
         let asleep = self.worker.sleep().sleepers() as usize;
         registry.shared().threads() < registry.shared().cores() + asleep

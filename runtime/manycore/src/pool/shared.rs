@@ -2,8 +2,8 @@
 
 use super::board::Board;
 use super::caller_slot::CallerContext;
-use super::places;
-use super::places::CallerSlot;
+use super::permits;
+use super::permits::CallerSlot;
 use super::ranks::Ranks;
 use crate::partition::{CallSites, measure_claim};
 use crate::sleep::Idle;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// How long a caller from outside spins for a call that others run, before it sleeps.
-const TOLD_SPIN: Duration = Duration::from_micros(10);
+const BLOCKING_SPIN: Duration = Duration::from_micros(10);
 
 /// What a pool has to run on.
 #[derive(Clone, Copy)]
@@ -37,7 +37,7 @@ pub(crate) struct Shared<P: Platform> {
     caller_slot: CallerSlot<P>,
     caller_context: CallerContext<P>,
     patience: u64,
-    told_spin: u64,
+    blocking_spin: u64,
     call_sites: CallSites<P>,
     ranks: Ranks<P>,
     terminating: P::AtomicBool,
@@ -57,9 +57,9 @@ impl<P: Platform> Shared<P> {
         let oversubscribed = is_oversubscribed(threads, cores, allotment.as_ref());
         // Where threads wait for a core, they are late for no other reason.
         let patience = if oversubscribed {
-            50 * places::PATIENCE
+            50 * permits::PATIENCE
         } else {
-            places::PATIENCE
+            permits::PATIENCE
         };
         Self {
             threads,
@@ -69,14 +69,14 @@ impl<P: Platform> Shared<P> {
             ticks_per_ns: P::ticks_per_ns() as f32,
             claim_ticks: measure_claim::<P>(),
             // One for each thread, as many again for loops nested in loops,
-            // and some for visitors. A caller that finds none runs its loop alone, when
+            // and some for external threads. A caller that finds none runs its loop alone, when
             // that many loops are open already.
             board: Board::new(2 * threads + 8),
             idle,
             caller_slot: CallerSlot::new(),
             caller_context: CallerContext::new(),
             patience: P::duration_to_ticks(patience),
-            told_spin: P::duration_to_ticks(TOLD_SPIN),
+            blocking_spin: P::duration_to_ticks(BLOCKING_SPIN),
             call_sites: CallSites::new(),
             ranks: Ranks::new(threads),
             terminating: P::AtomicBool::new(false),
@@ -156,14 +156,14 @@ impl<P: Platform> Shared<P> {
         &self.caller_context
     }
 
-    /// How long a thread waits in its place beside others' jobs, in ticks.
+    /// How long a thread waits with its permit beside others' jobs, in ticks.
     pub(super) fn patience(&self) -> u64 {
         self.patience
     }
 
     /// How long a thread that is no worker spins, in ticks.
-    pub(super) fn told_spin(&self) -> u64 {
-        self.told_spin
+    pub(super) fn blocking_spin(&self) -> u64 {
+        self.blocking_spin
     }
 
     /// What loops took where they were called.
@@ -172,17 +172,17 @@ impl<P: Platform> Shared<P> {
         &self.call_sites
     }
 
-    /// What is known of the holders of places.
+    /// What is known of the holders of permits.
     #[inline]
     pub(crate) fn ranks(&self) -> &Ranks<P> {
         &self.ranks
     }
 
-    /// Whether a loop invites whoever has `place`.
-    pub(super) fn invites_rank(&self, place: usize) -> bool {
+    /// Whether a loop invites whoever has `permit`.
+    pub(super) fn invites_rank(&self, permit: usize) -> bool {
         self.board
             .inviting(0)
-            .any(|slot| !self.ranks.is_barred(place, slot))
+            .any(|slot| !self.ranks.is_barred(permit, slot))
     }
 
     /// Acquire pairs with `terminate`.

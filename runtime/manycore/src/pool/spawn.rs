@@ -39,7 +39,7 @@ impl<P: Platform> Registry<P> {
     /// `body` as a job that the pool's end waits for, and whose panic goes to the
     /// handler.
     pub(super) fn detached(&self, body: impl FnOnce() + Send + 'static) -> Job {
-        self.one_root_more();
+        self.begin_detached();
         let registry = self.keep();
         // SAFETY: the closure owns what it uses, is `Send`, and catches what the
         // body throws.
@@ -51,7 +51,7 @@ impl<P: Platform> Registry<P> {
                         registry.handle_panic(payload);
                     }
                 });
-                registry.one_root_less();
+                registry.end_detached();
             })
         }
     }

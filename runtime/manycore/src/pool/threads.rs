@@ -21,7 +21,7 @@ pub(super) struct ThreadPlan {
     pub(super) spec: ThreadSpec,
     pub(super) on_start: Option<OfIndex<()>>,
     pub(super) on_exit: Option<OfIndex<()>>,
-    /// Whether threads may be started that work in the places of those that wait.
+    /// Whether threads may be started that work in the place of those that wait.
     pub(super) reserve: bool,
 }
 
@@ -106,9 +106,9 @@ impl Making<'_, '_> {
 /// A pool's threads.
 pub(super) struct Threads<P: Platform> {
     plan: ThreadPlan,
-    /// The CPUs of each place.
+    /// The CPUs of each permit.
     cpus: Vec<Vec<usize>>,
-    /// The names of the threads in each place, if the beginning is not enough.
+    /// The names of the threads with each permit, if the beginning is not enough.
     names: Lock<P, Vec<String>>,
     /// Those that the pool has started itself, and joins at its end.
     started: Lock<P, Vec<P::Thread>>,
@@ -128,7 +128,7 @@ impl<P: Platform> Threads<P> {
         self.started.with(|started| started.is_empty())
     }
 
-    /// Whether a thread may be started for a place whose holder waits.
+    /// Whether a thread may be started for a permit whose holder waits.
     pub(super) fn have_reserve(&self) -> bool {
         self.plan.reserve
     }
@@ -140,51 +140,51 @@ impl<P: Platform> Threads<P> {
         }
     }
 
-    /// The thread of worker `id`, which begins in `place`.
-    fn spec(&self, id: usize, place: usize) -> ThreadSpec {
+    /// The thread of worker `id`, which begins with `permit`.
+    fn spec(&self, id: usize, permit: usize) -> ThreadSpec {
         ThreadSpec {
-            name: (self.names.with(|names| names.get(place).cloned()))
+            name: (self.names.with(|names| names.get(permit).cloned()))
                 .unwrap_or_else(|| format!("{}-{id}", self.plan.spec.name)),
-            cpus: self.cpus[place].clone(),
+            cpus: self.cpus[permit].clone(),
             ..self.plan.spec.clone()
         }
     }
 }
 
 impl<P: Platform> Registry<P> {
-    /// Makes the threads of the places, or only their names if they are to be started `later`; if
-    /// it cannot, the place, and why.
+    /// Makes the threads of the permits, or only their names if they are to be started `later`; if
+    /// it cannot, the permit, and why.
     pub(super) fn make_threads(
         &self,
         later: bool,
         mut making: Making<'_, '_>,
     ) -> Result<(), (usize, io::Error)> {
-        let first = self.crew().first();
-        for place in 0..self.mail().len() {
+        let first = self.thread_set().first();
+        for permit in 0..self.mail().len() {
             // Asked one by one: if it panics, the threads before it have been started. The name
-            // is also that of the threads that work in the place later.
-            let own = place >= first || !self.is_adopted();
+            // is also that of the threads that work with the permit later.
+            let own = permit >= first || !self.is_adopted();
             if let Some(name_of) = making.name_of.filter(|_| own) {
-                let name = name_of(place);
+                let name = name_of(permit);
                 let names = |names: &mut Vec<String>| {
-                    names.resize(place, self.threads().plan.spec.name.clone());
+                    names.resize(permit, self.threads().plan.spec.name.clone());
                     names.push(name);
                 };
                 self.threads().names.with(names);
             }
-            if place >= first && !later {
-                let started = self.start_worker(place, place, making.maker());
-                started.map_err(|error| (place, error))?;
+            if permit >= first && !later {
+                let started = self.start_worker(permit, permit, making.maker());
+                started.map_err(|error| (permit, error))?;
             }
         }
         Ok(())
     }
 
-    /// Starts the thread of worker `id`, bound to where `place` is, or has `maker` do so.
+    /// Starts the thread of worker `id`, bound to where `permit` is, or has `maker` do so.
     pub(super) fn start_thread_of(
         &self,
         id: usize,
-        place: usize,
+        permit: usize,
         maker: Option<Maker<'_>>,
     ) -> io::Result<()> {
         let registry = self.keep();
@@ -197,7 +197,7 @@ impl<P: Platform> Registry<P> {
                 registry.call_handler(&plan.on_exit, id);
             });
         };
-        let (spec, body) = (self.threads().spec(id, place), Box::new(body));
+        let (spec, body) = (self.threads().spec(id, permit), Box::new(body));
         if let Some(make) = maker {
             return make(ThreadStart {
                 index: id,

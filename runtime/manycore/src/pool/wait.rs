@@ -27,7 +27,7 @@ impl<P: Platform> Registry<P> {
     /// While it waits the thread helps with loops posted from
     /// inside this one, and with no others: those it must wait for anyway,
     /// others could keep it from returning when its own loop is done, and a
-    /// body that holds a lock never finds itself below a stranger's that wants
+    /// body that holds a lock never finds itself below an unrelated one that wants
     /// it.
     ///
     /// # Why it is always woken

@@ -2,7 +2,7 @@
 
 use super::job::Group;
 use super::leapfrog::PATIENCE;
-use super::place::Help;
+use super::permit::Help;
 use super::search::{Found, Look, Waits};
 use super::worker::Worker;
 use crate::sleep::Latch;
@@ -18,7 +18,7 @@ impl<P: Platform> Worker<P> {
             worker: self,
             waits: Waits::Idle,
         };
-        if !self.has_place() && !self.sit_on_bench() {
+        if !self.has_permit() && !self.wait_idle() {
             return;
         }
         // Where a loop was last: most likely where the next is. At first any slot will do.
@@ -35,7 +35,7 @@ impl<P: Platform> Worker<P> {
         loop {
             // In a child that a job of this thread's has forked there is nobody to work for.
             shared.check_wait();
-            if registry.places().is_awaited() {
+            if registry.permits().has_ready() {
                 self.found(idle);
                 self.note_work();
                 if self.make_way() == Some(false) {
@@ -85,9 +85,9 @@ impl<P: Platform> Worker<P> {
                 misses = 0;
                 continue;
             }
-            if shared.is_terminating() && !registry.has_roots() && self.leave_mail() {
+            if shared.is_terminating() && !registry.has_detached() && self.leave_mail() {
                 // Jobs that are left may spawn more: they are over, says the acquire,
-                // which pairs with the release in `one_root_less`.
+                // which pairs with the release in `end_detached`.
                 self.found(idle);
                 return self.go_home();
             }

@@ -1,7 +1,7 @@
 //! A worker: what one thread of a pool has of its own.
 
 use super::job::Group;
-use super::place::{Holding, NOWHERE};
+use super::permit::{Holding, NOWHERE};
 use super::queue::{Fifo, Queue};
 use super::registry::Registry;
 use crate::sleep::{Latch, Policy};
@@ -60,9 +60,9 @@ unsafe impl<P: Platform> Sync for Worker<P> {}
 unsafe impl<P: Platform> Send for Worker<P> {}
 
 impl<P: Platform> WorkerState<P> {
-    fn new(id: usize, place: u32) -> Self {
+    fn new(id: usize, permit: u32) -> Self {
         Self {
-            holding: Holding::new(place),
+            holding: Holding::new(permit),
             end: Latch::new(),
             helpers: Latch::new(),
             waits_for: P::AtomicU32::new(0),
@@ -76,7 +76,7 @@ impl<P: Platform> WorkerState<P> {
 }
 
 impl<P: Platform> Worker<P> {
-    /// A worker without a place.
+    /// A worker without a permit.
     pub(super) fn new(id: usize, stack_capacity: u32, registry: &Registry<P>) -> io::Result<Self> {
         let stack = JobStack::new(stack_capacity)?;
         let sleep: *const Policy<P> = registry.sleep();
@@ -91,7 +91,7 @@ impl<P: Platform> Worker<P> {
 
     pub(super) fn with_stack(
         id: usize,
-        place: u32,
+        permit: u32,
         stack: JobStack<P>,
         sleep: *const Policy<P>,
         registry: *const Registry<P>,
@@ -105,7 +105,7 @@ impl<P: Platform> Worker<P> {
             }),
             spawned: Queue::new(),
             fifo: Fifo::new(),
-            state: CachePadded::new(WorkerState::new(id, place)),
+            state: CachePadded::new(WorkerState::new(id, permit)),
         }
     }
 
@@ -128,7 +128,7 @@ impl<P: Platform> Worker<P> {
         P::name(&self.state, "worker: state");
     }
 
-    /// Its number: that of its stack, not of a place.
+    /// Its number: that of its stack, not of a permit.
     #[inline]
     pub(super) fn id(&self) -> usize {
         self.identity.id
@@ -150,7 +150,7 @@ impl<P: Platform> Worker<P> {
         &self.fifo
     }
 
-    /// Which place it has.
+    /// Which permit it has.
     #[inline(always)]
     pub(super) fn holding(&self) -> &Holding<P> {
         &self.state.holding
@@ -228,14 +228,14 @@ impl<P: Platform> Worker<P> {
         x
     }
 
-    /// Gives its place away, if it has one.
-    pub(super) fn leave_place(&self) {
+    /// Gives its permit away, if it has one.
+    pub(super) fn leave_permit(&self) {
         // Also where the allotment does not allow it to run: the next holder reads the mail, and
         // hears of growth. A pool that is over needs no holder.
         let registry = self.registry();
-        let over = registry.shared().is_terminating() && !registry.has_roots();
-        if self.has_place() && !over {
-            self.give_place();
+        let over = registry.shared().is_terminating() && !registry.has_detached();
+        if self.has_permit() && !over {
+            self.give_permit();
         }
     }
 }

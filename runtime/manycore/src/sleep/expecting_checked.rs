@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// A policy of two workers after loops of 1 tick that came each `period` ticks, the
 /// last at `last`.
-fn in_rhythm<P: Platform>(budget: Duration, period: u64, last: u64) -> Nearest<P> {
+fn with_period<P: Platform>(budget: Duration, period: u64, last: u64) -> Nearest<P> {
     const LOOPS: u64 = 6;
     let idle = Arc::new(Idle::new(budget, None));
     for before in (0..LOOPS).rev() {
@@ -28,7 +28,7 @@ fn in_rhythm<P: Platform>(budget: Duration, period: u64, last: u64) -> Nearest<P
 /// for good; worker 0 posts a job meanwhile. What is broken without a fence is each of
 /// these sleeps by itself: see `nearest_checked`.
 fn a_job_between_two_loops<P: Platform>() {
-    let policy = in_rhythm::<P>(Duration::from_nanos(1_000), 20_000, 120_000);
+    let policy = with_period::<P>(Duration::from_nanos(1_000), 20_000, 120_000);
     let jobs = Jobs::none(1);
     team::<P>(2, |rank| {
         if rank == 1 {
@@ -51,7 +51,7 @@ fn a_job_is_found_whatever_is_expected() {
 fn a_job_is_found_before_the_loop_that_is_expected() {
     let now = Native::now();
     let period = (now / 8).min(Native::duration_to_ticks(Duration::from_secs(5)));
-    let policy = in_rhythm::<Native>(Duration::from_micros(60), period, now);
+    let policy = with_period::<Native>(Duration::from_micros(60), period, now);
     let (jobs, found) = (Jobs::<Native>::none(1), AtomicU64::new(0));
     std::thread::scope(|threads| {
         threads.spawn(|| {

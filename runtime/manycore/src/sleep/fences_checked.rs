@@ -3,7 +3,7 @@
 
 use super::Nearest;
 use super::nearest::FenceFault;
-use super::nearest_checked::{all_jobs_run_by, crowded, fresh};
+use super::nearest_checked::{all_jobs_run_by, fresh, oversubscribed};
 use manycore_check::{
     Buffered, Fault, Faulty, Fenced, NoFence, NoHeavyFence, caught_at_random, shuttle_pct,
     shuttle_random,
@@ -49,13 +49,13 @@ fn nor_where_there_are_no_light_fences() {
     });
 }
 
-/// A sentry relies on fences of its own.
+/// A watchdog relies on fences of its own.
 #[test]
-fn nor_one_that_is_left_to_a_sentry() {
+fn nor_one_that_is_left_to_a_watchdog() {
     for (each, sleepers) in [(1, 1), (2, 1), (4, 2)] {
         for most in MOST_FENCED {
             shuttle_random(300, move || {
-                let policy = crowded::<Buffered>(1 + sleepers, 1).fenced_for(most);
+                let policy = oversubscribed::<Buffered>(1 + sleepers, 1).fenced_for(most);
                 all_jobs_run_by(policy, 1, each, sleepers);
             });
         }

@@ -1,8 +1,8 @@
 //! What a worker without work does next, and what waking it costs.
 
-use super::gaps::Gaps;
-use super::rhythm::View;
-use super::strangers::Strangers;
+use super::inter_arrival::InterArrival;
+use super::other_processes::OtherProcesses;
+use super::period::View;
 use manycore_cores::sync::EventCount;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 use std::time::Duration;
@@ -12,11 +12,11 @@ use std::time::Duration;
 /// whether waking pays.
 pub struct Idle<P: Platform> {
     pub(crate) events: EventCount<P>,
-    gaps: CachePadded<Gaps<P>>,
+    inter_arrival: CachePadded<InterArrival<P>>,
     costs: CachePadded<Costs<P>>,
     /// Callers from outside that wait for the end of their calls, or do not run again yet.
     callers: CachePadded<P::AtomicU32>,
-    strangers: Strangers<P>,
+    other_processes: OtherProcesses<P>,
     /// The longest a worker spins for the next loop, in ticks.
     spin_budget: u64,
     /// Where threads outnumber cores, the workers that find a core beside the
@@ -60,14 +60,14 @@ pub(crate) enum After {
 
 /// A loop is expected: how a worker comes to be awake for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Vigil {
+pub(super) struct TimedWait {
     /// Until when to sleep; past if the window is open.
     pub(super) alarm: u64,
     /// Until when to spin from then on.
     pub(super) until: u64,
     /// How long to sleep if it has not come by then: until its trace is found, and
-    /// the rhythm with it. It may come yet, and may not wake anybody.
-    pub(super) grace: u64,
+    /// the period with it. It may come yet, and may not wake anybody.
+    pub(super) timeout: u64,
     /// The core to spin elsewhere than on.
     pub(super) core: usize,
 }
@@ -95,7 +95,7 @@ impl<P: Platform> Idle<P> {
         let ticks = |ns| P::duration_to_ticks(Duration::from_nanos(ns));
         Self {
             events: EventCount::new(),
-            gaps: CachePadded::new(Gaps::new()),
+            inter_arrival: CachePadded::new(InterArrival::new()),
             costs: CachePadded::new(Costs {
                 wake: P::AtomicU64::new(ticks(WAKE_NS)),
                 lateness: P::AtomicU64::new(ticks(LATENESS_NS)),
@@ -103,16 +103,16 @@ impl<P: Platform> Idle<P> {
                 in_vain: P::AtomicU32::new(0),
             }),
             callers: CachePadded::new(P::AtomicU32::new(0)),
-            strangers: Strangers::new(),
+            other_processes: OtherProcesses::new(),
             spin_budget: P::duration_to_ticks(spin_budget.min(LONGEST_SPIN)),
             seated,
         }
     }
 
     /// A loop has ended that was posted, or would have been if somebody had been
-    /// awake. `caller`: as in [`Gaps::loop_ended`].
+    /// awake. `caller`: as in [`InterArrival::loop_ended`].
     pub(crate) fn loop_ended(&self, caller: usize, started: u64, ended: u64) {
-        self.gaps
+        self.inter_arrival
             .loop_ended(caller, started, ended, self.spin_budget);
     }
 
@@ -146,7 +146,7 @@ impl<P: Platform> Idle<P> {
         if work > 1.25 * wake as f32 {
             return true;
         }
-        if !self.spins(1) || !self.gaps.next_is_foreseeable() {
+        if !self.spins(1) || !self.inter_arrival.next_is_foreseeable() {
             // It would be asleep again before the next loop. A machine once thought
             // slow to wake is tried again in the end.
             self.costs.wake.store(wake - wake / 1024, Ordering::Relaxed);
@@ -191,28 +191,33 @@ impl<P: Platform> Idle<P> {
         self.callers.load(Ordering::Relaxed)
     }
 
-    /// Yields the core to other threads of the pool and to its callers; `false`: strangers would
+    /// Yields the core to other threads of the pool and to its callers; `false`: other processes would
     /// take it, and who waits sleeps instead. `filled`: whether the pool's own threads have had
     /// work for all cores since then.
     pub(crate) fn yield_core(&self, filled: impl FnOnce(u64) -> bool) -> bool {
-        self.strangers.yield_core(filled)
+        self.other_processes.yield_core(filled)
     }
 
-    /// Whether strangers want the cores, so that who waits had better sleep at once.
-    pub(crate) fn strangers_are_about(&self, now: u64) -> bool {
-        self.strangers.are_about(now)
+    /// Whether other processes want the cores, so that a thread that waits had better sleep at once.
+    pub(crate) fn other_processes_run(&self, now: u64) -> bool {
+        self.other_processes.are_running(now)
     }
 
-    /// A thread that waits runs again, `now`, and had something to do since `due`: a stranger may
+    /// A thread that waits runs again, `now`, and had something to do since `due`: another process may
     /// have come between. `filled`: as in [`yield_core`](Self::yield_core).
-    pub(crate) fn notice_strangers(&self, due: u64, now: u64, filled: impl FnOnce(u64) -> bool) {
-        self.strangers.notice(due, now, filled);
+    pub(crate) fn notice_other_processes(
+        &self,
+        due: u64,
+        now: u64,
+        filled: impl FnOnce(u64) -> bool,
+    ) {
+        self.other_processes.notice(due, now, filled);
     }
 
-    /// Whether a stranger was ever seen.
+    /// Whether another process was ever seen.
     #[cfg(test)]
-    pub(super) fn have_noticed_strangers(&self) -> bool {
-        self.strangers.were_noticed()
+    pub(super) fn have_noticed_other_processes(&self) -> bool {
+        self.other_processes.were_noticed()
     }
 
     /// Whether `worker` may spin for a loop.
@@ -232,33 +237,33 @@ impl<P: Platform> Idle<P> {
             After::Looking => self.spin_budget,
             _ if !self.spins(worker) => 0,
             After::Sleeping if !watches => self.spin_budget,
-            After::Sleeping | After::Helping => self.gaps.spin(self.spin_budget),
+            After::Sleeping | After::Helping => self.inter_arrival.spin(self.spin_budget),
         }
     }
 
     /// Whether waking early for an expected loop makes sense for `worker`.
-    pub(super) fn has_rhythm(&self, worker: usize) -> bool {
-        self.spins(worker) && self.gaps.are_regular()
+    pub(super) fn has_period(&self, worker: usize) -> bool {
+        self.spins(worker) && self.inter_arrival.are_regular()
     }
 
     /// When the next loop is expected, if one is. `helped`: with a loop that ends
     /// about now.
-    pub(super) fn expected(&self, helped: bool) -> Option<Vigil> {
+    pub(super) fn expected(&self, helped: bool) -> Option<TimedWait> {
         let view = View {
             now: P::now(),
             helped,
             margin: self.spin_budget / 2,
         };
-        // The share of time is that of all rhythms together.
-        let most = |period: u64, rhythms: u64| {
-            (period / (DUTY * rhythms)).min(WIDEST * self.spin_budget) + self.spin_budget
+        // The share of time is that of all periods together.
+        let most = |period: u64, periods: u64| {
+            (period / (DUTY * periods)).min(WIDEST * self.spin_budget) + self.spin_budget
         };
-        let window = self.gaps.expected(&view, most)?;
+        let window = self.inter_arrival.expected(&view, most)?;
         let lateness = self.costs.lateness.load(Ordering::Relaxed);
-        Some(Vigil {
+        Some(TimedWait {
             alarm: window.from.saturating_sub(lateness),
             until: window.to,
-            grace: window.period / 2,
+            timeout: window.period / 2,
             core: window.core,
         })
     }
@@ -280,7 +285,7 @@ impl<P: Platform> Idle<P> {
     /// A worker runs that was roused at `roused_at`: it has measured what that takes.
     pub(super) fn learn_wake(&self, roused_at: u64, filled: impl FnOnce(u64) -> bool) {
         let now = P::now();
-        self.notice_strangers(roused_at, now, filled);
+        self.notice_other_processes(roused_at, now, filled);
         // A worker that could not run for long after its wake-up says
         // something about the machine's load, not about its wake-up.
         let bound = P::duration_to_ticks(Duration::from_micros(200));

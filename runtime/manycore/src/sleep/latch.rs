@@ -3,7 +3,7 @@
 use manycore_platform::{Atomic, Ordering, Platform};
 
 const OPEN: u32 = 0;
-/// The owner sleeps, or is certain to look at its parking place once more.
+/// The owner sleeps, or is certain to look at its parking slot once more.
 const AWAITED: u32 = 1;
 const SET: u32 = 2;
 
@@ -40,7 +40,7 @@ impl<P: Platform> Latch<P> {
         self.state.load(Ordering::Acquire) == SET
     }
 
-    /// The owner, who is in its parking place, says that it will sleep; `false`: the latch is
+    /// The owner, who is in its parking slot, says that it will sleep; `false`: the latch is
     /// set, and it must not.
     #[must_use]
     pub fn announce_sleep(&self) -> bool {

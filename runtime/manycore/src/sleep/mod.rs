@@ -1,27 +1,27 @@
 //! How idle workers wait: spinning when a loop is near, asleep when it is not.
 //! `README.md` beside this file argues the protocol.
 
-mod beds;
-mod crowd;
-#[cfg(test)]
-mod crowd_checked;
 #[cfg(test)]
 mod expecting_checked;
 #[cfg(test)]
+mod external_threads_timed;
+#[cfg(test)]
 mod fences_checked;
-mod gaps;
 mod idle;
+mod inter_arrival;
 mod latch;
 mod nearest;
 #[cfg(test)]
 mod nearest_checked;
 #[cfg(feature = "policies")]
 mod other;
+mod other_processes;
+mod oversubscription;
 #[cfg(test)]
-mod outsiders;
+mod oversubscription_checked;
+mod parking_slots;
+mod period;
 mod policy;
-mod rhythm;
-mod strangers;
 
 pub use idle::Idle;
 pub(crate) use idle::Woken;

@@ -25,7 +25,7 @@ pub(super) fn fresh<P: Platform>(workers: usize) -> Nearest<P> {
 }
 
 /// As `policy`, on so many `cores` that some workers find none.
-pub(super) fn crowded<P: Platform>(workers: usize, cores: usize) -> Nearest<P> {
+pub(super) fn oversubscribed<P: Platform>(workers: usize, cores: usize) -> Nearest<P> {
     Nearest::new(&Setup {
         groups: &vec![0; workers],
         idle: &Arc::new(Idle::new(Duration::ZERO, Some(cores - 1))),
@@ -33,17 +33,17 @@ pub(super) fn crowded<P: Platform>(workers: usize, cores: usize) -> Nearest<P> {
     .impatient()
 }
 
-/// Jobs, one place each, as the stacks of their posters would hold them.
+/// Jobs, one word each, as the stacks of their posters would hold them.
 pub(super) struct Jobs<P: Platform>(Vec<P::AtomicU32>);
 
 impl<P: Platform> Jobs<P> {
-    pub(super) fn none(places: usize) -> Self {
-        Self((0..places).map(|_| P::AtomicU32::new(0)).collect())
+    pub(super) fn none(count: usize) -> Self {
+        Self((0..count).map(|_| P::AtomicU32::new(0)).collect())
     }
 
-    pub(super) fn push(&self, place: usize) {
+    pub(super) fn push(&self, index: usize) {
         // Release, and no more: what is left to do is the fence's in `posted`.
-        self.0[place].store(1, Ordering::Release);
+        self.0[index].store(1, Ordering::Release);
     }
 
     pub(super) fn take(&self) -> bool {
@@ -145,9 +145,9 @@ fn two_jobs_for_two_sleepers() {
 }
 
 /// The poster, which is awake, has the only core, and does not look for jobs any more: it is
-/// the sentry that comes for them.
+/// the watchdog that comes for them.
 fn left_to_one_that_blocks<P: Platform>(each: usize, sleepers: usize) {
-    all_jobs_run_by::<P>(crowded(1 + sleepers, 1), 1, each, sleepers);
+    all_jobs_run_by::<P>(oversubscribed(1 + sleepers, 1), 1, each, sleepers);
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn no_job_is_left_to_one_that_blocks() {
     loom_model(Some(2), || left_to_one_that_blocks::<Loom>(2, 1));
 }
 
-/// The first sentry finds work, and calls the next.
+/// The first watchdog finds work, and calls the next.
 #[test]
 fn no_jobs_are_left_to_one_that_blocks() {
     loom_model(Some(1), || left_to_one_that_blocks::<Loom>(2, 2));

@@ -114,7 +114,7 @@ impl<P: Platform> Policy<P> {
     }
 
     /// A worker has pushed a job; its deque `was_empty` before. `true`: no worker is
-    /// awake for it, and a place is vacant.
+    /// awake for it, and a permit is vacant.
     #[inline(always)]
     #[must_use]
     pub fn posted_by(&self, poster: impl FnOnce() -> usize, was_empty: bool) -> bool {

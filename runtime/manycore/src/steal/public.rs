@@ -3,7 +3,7 @@
 /// Set where there are no light fences: the owner then always looks twice, after
 /// a fence.
 pub(super) const FENCED: u64 = 1 << 63;
-/// Bits of a place in a stack, and how far up `limit` and `top` are.
+/// Bits of an index in a stack, and how far up `limit` and `top` are.
 const PLACE_BITS: u32 = 23;
 const LIMIT_SHIFT: u32 = 63 - PLACE_BITS;
 const TOP_SHIFT: u32 = LIMIT_SHIFT - PLACE_BITS;
@@ -14,14 +14,14 @@ const ASKED: u32 = PLACE_MASK as u32;
 /// As `raiser`: the owner was asked, and had nothing to give.
 const PROMISED: u64 = RAISER_MASK;
 
-/// The most jobs a stack can hold: their places, and one past them, are numbers
+/// The most jobs a stack can hold: their indices, and one past them, are numbers
 /// below the one that means "asked".
 pub(super) const MOST_JOBS: u32 = ASKED - 2;
 
 /// Which of a stack's jobs are whose, in one word: everything about it changes
 /// by one compare-and-swap.
 ///
-/// Places are counted from 1. Those up to `top` are stolen; those after it up to
+/// Indices count from 1. The jobs at indices up to `top` are stolen; those after it up to
 /// `limit` are public; those above both are the owner's. While `raiser` is not 0,
 /// a thief is about to move the limit up, and nothing is public yet; when `limit`
 /// is the largest number, a thief asks the owner for jobs.
@@ -85,11 +85,11 @@ impl Public {
         }
     }
 
-    /// Whether the owner must look twice before it takes the job at `place`:
+    /// Whether the owner must look twice before it takes the job at `index`:
     /// whether that is not above the limit, or FENCED.
     #[inline(always)]
-    pub(super) fn covers(self, place: u32) -> bool {
-        self.0 >= u64::from(place) << LIMIT_SHIFT
+    pub(super) fn covers(self, index: u32) -> bool {
+        self.0 >= u64::from(index) << LIMIT_SHIFT
     }
 }
 
@@ -103,8 +103,8 @@ mod tests {
             let raised = Public::raising(top, limit, 16_000);
             for word in [Public::open(top, limit), raised] {
                 assert_eq!((word.top(), word.limit()), (top, limit));
-                for place in [1, 6, 7, 8, MOST_JOBS] {
-                    assert_eq!(word.covers(place), place <= limit, "{word:?} {place}");
+                for index in [1, 6, 7, 8, MOST_JOBS] {
+                    assert_eq!(word.covers(index), index <= limit, "{word:?} {index}");
                 }
             }
             assert_eq!(raised.state(), PublicState::Raising);

@@ -24,7 +24,7 @@ const NOBODY: u64 = u64::MAX;
 /// The thief has given the job back, to whoever takes it.
 const ORPHANED: u64 = u64::MAX - 1;
 
-/// What belongs to a place of a stack and not to the job that is there: what the
+/// What belongs to an index of the stack and not to the job there: what the
 /// owner of a stolen job waits on.
 ///
 /// It is pool memory, which does not die under a thief that sets the latch; and

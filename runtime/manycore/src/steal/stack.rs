@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::io;
 use std::mem::MaybeUninit;
 
-/// Places made at a time. Two in tests, so that a few jobs take several.
+/// Entries made at a time. Two in tests, so that a few jobs take several.
 const CHUNK: usize = if cfg!(test) { 2 } else { 64 };
 
 /// A worker's jobs. The owner pushes and pops at the bottom; thieves steal the
@@ -26,21 +26,21 @@ pub(crate) struct JobStack<P: Platform> {
 
 /// What only the owner writes, but for what thieves write into slots.
 struct Owned<P: Platform> {
-    /// The place of the next job. Thieves read it only when the owner does not
+    /// The index of the next job. Thieves read it only when the owner does not
     /// answer.
     bottom: P::AtomicU32,
-    /// A push at this place or above takes the slow way: where the places end, or 0
+    /// A push at this index or above takes the slow way: where the entries end, or 0
     /// while thieves are hungry: from when one asks until the owner gets back a job
     /// that was public. Written by thieves too, who may overwrite the owner; it is
     /// about speed only.
     gate: P::AtomicU32,
-    /// Places below this exist, but for 0; the memory beyond has never been
+    /// Entries below this exist, but for 0; the memory beyond has never been
     /// touched.
     ready: Cell<u32>,
-    /// By place. As many as can ever be pushed; reserved at once, and given pages
+    /// By index. As many as can ever be pushed; reserved at once, and given pages
     /// by the system when they are first used.
     jobs: Box<[MaybeUninit<P::AtomicPtr<Head>>]>,
-    /// By place, as `jobs`.
+    /// By index, as `jobs`.
     slots: Box<[MaybeUninit<JobSlot<P>>]>,
 }
 
@@ -53,11 +53,13 @@ unsafe impl<P: Platform> Sync for JobStack<P> {}
 unsafe impl<P: Platform> Send for JobStack<P> {}
 
 /// Memory for so many, none of it made.
-fn reserve<T>(places: usize) -> io::Result<Box<[MaybeUninit<T>]>> {
+fn reserve<T>(entries: usize) -> io::Result<Box<[MaybeUninit<T>]>> {
     let mut memory = Vec::<MaybeUninit<T>>::new();
-    memory.try_reserve_exact(places).map_err(io::Error::other)?;
+    memory
+        .try_reserve_exact(entries)
+        .map_err(io::Error::other)?;
     // SAFETY: reserved, and `MaybeUninit` is valid whatever the memory holds.
-    unsafe { memory.set_len(places) };
+    unsafe { memory.set_len(entries) };
     Ok(memory.into_boxed_slice())
 }
 
@@ -65,7 +67,7 @@ fn reserve<T>(places: usize) -> io::Result<Box<[MaybeUninit<T>]>> {
 #[derive(Debug, PartialEq, Eq)]
 #[must_use]
 pub(crate) struct Claim {
-    place: u32,
+    index: u32,
 }
 
 impl<P: Platform> JobStack<P> {
@@ -76,13 +78,13 @@ impl<P: Platform> JobStack<P> {
     /// There is no room for that many in the address space.
     pub(crate) fn new(capacity: u32) -> io::Result<Self> {
         let fenced = if P::has_light_fences() { 0 } else { FENCED };
-        let places = 1 + capacity.min(MOST_JOBS) as usize;
+        let entries = 1 + capacity.min(MOST_JOBS) as usize;
         let own = Owned {
             bottom: P::AtomicU32::new(1),
             gate: P::AtomicU32::new(1),
             ready: Cell::new(1),
-            jobs: reserve(places)?,
-            slots: reserve(places)?,
+            jobs: reserve(entries)?,
+            slots: reserve(entries)?,
         };
         Ok(Self {
             own: CachePadded::new(own),
@@ -104,67 +106,67 @@ impl<P: Platform> JobStack<P> {
         self.own.bottom.load(Ordering::Relaxed)
     }
 
-    /// The place where the owner can push a job without further ado; `None`: it
+    /// The index where the owner can push a job without further ado; `None`: it
     /// must ask for [`make_room`](Self::make_room).
     #[inline(always)]
     pub(crate) fn room(&self) -> Option<u32> {
-        let place = self.bottom();
+        let index = self.bottom();
         // Relaxed: a hint, see there.
-        (place < self.own.gate.load(Ordering::Relaxed)).then_some(place)
+        (index < self.own.gate.load(Ordering::Relaxed)).then_some(index)
     }
 
-    /// Makes room for the owner's next job: its place, and whether thieves are hungry,
+    /// Makes room for the owner's next job: its index, and whether thieves are hungry,
     /// so that the job is to be [`published`](Self::publish) at once. `None`: the
     /// stack is full.
     #[cold]
     #[inline(never)]
     pub(crate) fn make_room(&self) -> Option<(u32, bool)> {
         let own = &*self.own;
-        let place = self.bottom();
+        let index = self.bottom();
         // Relaxed: the owner's own, or a thief's hint.
         let hungry = own.gate.load(Ordering::Relaxed) == 0;
-        if place == own.ready.get() && !self.grow() {
+        if index == own.ready.get() && !self.grow() {
             return None;
         }
         if !hungry {
             own.gate.store(own.ready.get(), Ordering::Relaxed);
         }
-        Some((place, hungry))
+        Some((index, hungry))
     }
 
-    /// Makes public what the owner has, up to the newest job, which is at `place`.
-    pub(crate) fn publish(&self, place: u32) {
+    /// Makes public what the owner has, up to the newest job, which is at `index`.
+    pub(crate) fn publish(&self, index: u32) {
         // Acquire is more than it takes: of the word only what it says counts. The
         // exchange releases the jobs.
         let word = Public(self.public.load(Ordering::Acquire));
         if word.state() != PublicState::Raising {
             // If the word has changed, a thief is at it, who needs no help.
-            let _ = self.exchange(word, Public::open(word.top(), place));
+            let _ = self.exchange(word, Public::open(word.top(), index));
         }
     }
 
     /// The owner's way to push: what a `join` does, step by step.
     #[cfg(test)]
     pub(crate) fn push_as_joins_do(&self, job: *const Head) -> Option<u32> {
-        let room = self.room().map(|place| (place, false));
-        let (place, hungry) = room.or_else(|| self.make_room())?;
-        self.push(place, job);
+        let room = self.room().map(|index| (index, false));
+        let (index, hungry) = room.or_else(|| self.make_room())?;
+        self.push(index, job);
         if hungry {
-            self.publish(place);
+            self.publish(index);
         }
-        Some(place)
+        Some(index)
     }
 
-    /// Makes places; `false`: there are as many as there can be.
+    /// Makes entries; `false`: there are as many as there can be.
     fn grow(&self) -> bool {
         let own = &*self.own;
         let from = own.ready.get() as usize;
         let to = (from + CHUNK).min(own.jobs.len());
-        for place in from..to {
-            let job = own.jobs[place].as_ptr().cast_mut();
-            let slot = own.slots[place].as_ptr().cast_mut();
+        for index in from..to {
+            let job = own.jobs[index].as_ptr().cast_mut();
+            let slot = own.slots[index].as_ptr().cast_mut();
             // SAFETY: `ready` is the owner's, which is the caller; nobody looks at
-            // places at or above it, so these are the only accesses to them.
+            // entries at or above it, so these are the only accesses to them.
             unsafe {
                 job.write(P::AtomicPtr::new(std::ptr::null_mut()));
                 slot.write(JobSlot::new());
@@ -174,29 +176,29 @@ impl<P: Platform> JobStack<P> {
         from < to
     }
 
-    /// The owner pushes a job at the `place` where it has [`room`](Self::room).
+    /// The owner pushes a job at the `index` where it has [`room`](Self::room).
     #[inline(always)]
-    pub(crate) fn push(&self, place: u32, job: *const Head) {
-        debug_assert_eq!(self.bottom(), place);
+    pub(crate) fn push(&self, index: u32, job: *const Head) {
+        debug_assert_eq!(self.bottom(), index);
         // Relaxed: published by `bottom`, or by the public word after it.
-        self.entry(place).store(job.cast_mut(), Ordering::Relaxed);
+        self.entry(index).store(job.cast_mut(), Ordering::Relaxed);
         // Release: who reads this finds the job there.
-        self.own.bottom.store(place + 1, Ordering::Release);
+        self.own.bottom.store(index + 1, Ordering::Release);
     }
 
-    /// The entry at `place`, which was made.
+    /// The entry at `index`, which was made.
     #[inline(always)]
-    fn entry(&self, place: u32) -> &P::AtomicPtr<Head> {
-        debug_assert!((1..self.own.jobs.len()).contains(&(place as usize)));
-        // SAFETY: below `ready` at the owner's, who compared; a thief's place is
+    fn entry(&self, index: u32) -> &P::AtomicPtr<Head> {
+        debug_assert!((1..self.own.jobs.len()).contains(&(index as usize)));
+        // SAFETY: below `ready` at the owner's, who compared; a thief's index is
         // below a `bottom` it has acquired, so that it was made before.
-        unsafe { (self.own.jobs.get_unchecked(place as usize)).assume_init_ref() }
+        unsafe { (self.own.jobs.get_unchecked(index as usize)).assume_init_ref() }
     }
 
     /// What is beside it.
-    fn slot(&self, place: u32) -> &JobSlot<P> {
+    fn slot(&self, index: u32) -> &JobSlot<P> {
         // SAFETY: as in `entry`; both are made together.
-        unsafe { self.own.slots[place as usize].assume_init_ref() }
+        unsafe { self.own.slots[index as usize].assume_init_ref() }
     }
 
     /// Whether nothing can be stolen and nothing popped. Exact for the owner,
@@ -208,26 +210,26 @@ impl<P: Platform> JobStack<P> {
         bottom <= word.top() + 1
     }
 
-    /// The owner wants its newest job, which is at `place`, back. `true`: it has
+    /// The owner wants its newest job, which is at `index`, back. `true`: it has
     /// it; `false`: the job may be a thief's, and the owner must
     /// [`confirm`](Self::confirm).
     #[inline(always)]
-    pub(crate) fn pop(&self, place: u32) -> bool {
-        debug_assert_eq!(self.bottom(), place + 1);
-        // Release: a thief that reads it relies on the places below.
-        self.own.bottom.store(place, Ordering::Release);
+    pub(crate) fn pop(&self, index: u32) -> bool {
+        debug_assert_eq!(self.bottom(), index + 1);
+        // Release: a thief that reads it relies on the entries below.
+        self.own.bottom.store(index, Ordering::Release);
         // Against the heavy fence in `raise`: either that thief sees this
         // bottom, or the load below sees its word. Where there are no light
         // fences the word says so, and `confirm` has a real one.
         P::untested_light_fence();
-        // Relaxed: if it covers not, there is nothing to be acquired.
-        !Public(self.public.load(Ordering::Relaxed)).covers(place)
+        // Relaxed: if the word does not cover `index`, no thief published anything.
+        !Public(self.public.load(Ordering::Relaxed)).covers(index)
     }
 
     /// The owner takes the job that it has not got by [`pop`](Self::pop) out of
     /// reach of thieves; `false`: one of them has it, and the owner must wait for
     /// its latch and then [`retire`](Self::retire) it.
-    pub(crate) fn confirm(&self, place: u32) -> bool {
+    pub(crate) fn confirm(&self, index: u32) -> bool {
         if self.fenced != 0 {
             // As the light fence in `pop`.
             P::fence(Ordering::SeqCst);
@@ -236,15 +238,15 @@ impl<P: Platform> JobStack<P> {
         let mut word = Public(self.public.load(Ordering::Acquire));
         loop {
             let top = word.top();
-            if place <= top {
-                // The place stays in use until the thief is done. Release, as in
+            if index <= top {
+                // The index stays in use until the thief is done. Release, as in
                 // `push`.
-                self.own.bottom.store(place + 1, Ordering::Release);
+                self.own.bottom.store(index + 1, Ordering::Release);
                 return false;
             }
-            let older = place - 1;
+            let older = index - 1;
             let next = match word.state() {
-                PublicState::Open | PublicState::Promised if word.limit() < place => return true,
+                PublicState::Open | PublicState::Promised if word.limit() < index => return true,
                 PublicState::Open | PublicState::Promised => {
                     // Nobody wanted it: thieves are not hungry any more. Relaxed, as
                     // all of `gate`: it is about speed only.
@@ -278,32 +280,32 @@ impl<P: Platform> JobStack<P> {
         swap.map(drop).map_err(Public)
     }
 
-    /// The latch of the job at `place`, which was pushed at some time.
-    pub(crate) fn latch(&self, place: u32) -> &Latch<P> {
-        &self.slot(place).latch
+    /// The latch of the job at `index`, which was pushed at some time.
+    pub(crate) fn latch(&self, index: u32) -> &Latch<P> {
+        &self.slot(index).latch
     }
 
-    /// The worker that has stolen the job at `place`, as far as is known.
-    pub(crate) fn thief(&self, place: u32) -> Option<Thief> {
-        self.slot(place).thief()
+    /// The worker that has stolen the job at `index`, as far as is known.
+    pub(crate) fn thief(&self, index: u32) -> Option<Thief> {
+        self.slot(index).thief()
     }
 
-    /// The owner has seen the latch of its newest job, stolen, set: its place is
+    /// The owner has seen the latch of its newest job, stolen, set: its index is
     /// free again.
-    pub(crate) fn retire(&self, place: u32) {
-        debug_assert_eq!(self.bottom(), place + 1);
-        let slot = self.slot(place);
+    pub(crate) fn retire(&self, index: u32) {
+        debug_assert_eq!(self.bottom(), index + 1);
+        let slot = self.slot(index);
         slot.set_thief(None);
         slot.latch.reset();
         // Down first: while `bottom` is two above `top`, a thief would think that
         // there is a job. The exchange's release has who sees the lower top see this,
         // too; its own is for who reads it alone, as in `push`. Relaxed: of the word
         // only what it says counts, which the exchange compares.
-        self.own.bottom.store(place, Ordering::Release);
+        self.own.bottom.store(index, Ordering::Release);
         let mut word = Public(self.public.load(Ordering::Relaxed));
         loop {
-            debug_assert_eq!(word.top(), place);
-            match self.exchange(word, Public::open(place - 1, place - 1)) {
+            debug_assert_eq!(word.top(), index);
+            match self.exchange(word, Public::open(index - 1, index - 1)) {
                 Ok(()) => return,
                 Err(now) => word = now,
             }
@@ -315,20 +317,20 @@ impl<P: Platform> JobStack<P> {
         // Acquire: the jobs of the public part are there.
         let mut word = Public(self.public.load(Ordering::Acquire));
         loop {
-            let place = word.top() + 1;
-            if word.state() != PublicState::Open || place > word.limit() || place < floor {
+            let index = word.top() + 1;
+            if word.state() != PublicState::Open || index > word.limit() || index < floor {
                 return None;
             }
-            match self.exchange(word, Public::open(place, word.limit())) {
-                Ok(()) => return Some(self.claimed(place, thief)),
+            match self.exchange(word, Public::open(index, word.limit())) {
+                Ok(()) => return Some(self.claimed(index, thief)),
                 Err(now) => word = now,
             }
         }
     }
 
-    fn claimed(&self, place: u32, thief: Thief) -> Claim {
-        self.slot(place).set_thief(Some(thief));
-        Claim { place }
+    fn claimed(&self, index: u32, thief: Thief) -> Claim {
+        self.slot(index).set_thief(Some(thief));
+        Claim { index }
     }
 
     /// A thief that found nothing public asks for some: at its next push or pop the
@@ -369,7 +371,7 @@ impl<P: Platform> JobStack<P> {
 
     /// A thief takes the oldest job at `floor` or above without the help of an
     /// owner that does not answer, and makes as many as half of the jobs public.
-    /// Dear: an interrupt of all cores that run the process.
+    /// Expensive: it interrupts every core that runs this process.
     #[cold]
     pub(crate) fn raise(&self, floor: u32, thief: Thief) -> Option<Claim> {
         // Acquire, as in `steal`.
@@ -380,13 +382,13 @@ impl<P: Platform> JobStack<P> {
             PublicState::Open => top >= word.limit(),
             PublicState::Raising => false,
         };
-        let place = top + 1;
+        let index = top + 1;
         // Relaxed: what counts is read again, after the fence.
         let bottom = self.own.bottom.load(Ordering::Relaxed);
-        if !closed || place < floor || bottom <= place {
+        if !closed || index < floor || bottom <= index {
             return None;
         }
-        let limit = top + (bottom - place).div_ceil(2);
+        let limit = top + (bottom - index).div_ceil(2);
         let raised = Public(Public::raising(top, limit, thief.worker as usize).0 | self.fenced);
         self.exchange(word, raised).ok()?;
         // From here on the owner's every pop up to `limit` sees the raise and
@@ -394,13 +396,13 @@ impl<P: Platform> JobStack<P> {
         P::heavy_fence();
         // Acquire: the jobs below it are there.
         let limit = limit.min(self.own.bottom.load(Ordering::Acquire) - 1);
-        if limit < place {
+        if limit < index {
             // Whoever has changed the word meanwhile is welcome to it.
             let _ = self.exchange(raised, Public::open(top, top));
             return None;
         }
-        self.exchange(raised, Public::open(place, limit)).ok()?;
-        Some(self.claimed(place, thief))
+        self.exchange(raised, Public::open(index, limit)).ok()?;
+        Some(self.claimed(index, thief))
     }
 
     /// How a claimed job is run, and with what.
@@ -410,33 +412,33 @@ impl<P: Platform> JobStack<P> {
     /// The claim is from this stack, and its job not done.
     pub(crate) unsafe fn job(&self, claim: &Claim) -> (Run, *const ()) {
         // Relaxed: ordered by the claim.
-        let job = self.entry(claim.place).load(Ordering::Relaxed);
+        let job = self.entry(claim.index).load(Ordering::Relaxed);
         // SAFETY: it was pushed, and is not over before the caller says so.
         (unsafe { (*job).0 }, job.cast_const().cast())
     }
 
     /// The thief will not do the job after all: it is for whoever
-    /// [`adopt`](Self::adopt)s it, the owner among others. Returns its place.
+    /// [`adopt`](Self::adopt)s it, the owner among others. Returns its index.
     pub(crate) fn give_back(&self, claim: Claim) -> u32 {
-        self.slot(claim.place).orphan();
-        claim.place
+        self.slot(claim.index).orphan();
+        claim.index
     }
 
-    /// Whether the job at `place` was given back, as seen a moment ago.
-    pub(crate) fn is_given_back(&self, place: u32) -> bool {
-        self.slot(place).is_orphaned()
+    /// Whether the job at `index` was given back, as seen a moment ago.
+    pub(crate) fn is_given_back(&self, index: u32) -> bool {
+        self.slot(index).is_orphaned()
     }
 
-    /// Takes the job at `place`, which was pushed at some time, if one there was
+    /// Takes the job at `index`, which was pushed at some time, if one there was
     /// given back.
-    pub(crate) fn adopt(&self, place: u32, thief: Thief) -> Option<Claim> {
-        let slot = self.slot(place);
-        (slot.is_orphaned() && slot.adopt(thief)).then_some(Claim { place })
+    pub(crate) fn adopt(&self, index: u32, thief: Thief) -> Option<Claim> {
+        let slot = self.slot(index);
+        (slot.is_orphaned() && slot.adopt(thief)).then_some(Claim { index })
     }
 
     /// The thief has done the job; `true`: the owner sleeps and must be woken.
     pub(crate) fn done(&self, claim: Claim) -> bool {
-        self.slot(claim.place).latch.set()
+        self.slot(claim.index).latch.set()
     }
 }
 
@@ -445,11 +447,11 @@ impl<P: Platform> Drop for JobStack<P> {
         let Owned {
             ready, jobs, slots, ..
         } = &mut *self.own;
-        for place in 1..ready.get() as usize {
+        for index in 1..ready.get() as usize {
             // SAFETY: below `ready` both were made, and nobody has the stack.
             unsafe {
-                jobs[place].assume_init_drop();
-                slots[place].assume_init_drop();
+                jobs[index].assume_init_drop();
+                slots[index].assume_init_drop();
             }
         }
     }

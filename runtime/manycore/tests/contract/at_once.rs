@@ -73,7 +73,7 @@ fn an_installed_caller_meets_the_others() {
     }
 }
 
-/// The caller only sits there; once it has left, its place is a job's again.
+/// The caller only sits there; once it has left, its permit is a job's again.
 #[test]
 fn the_others_meet_while_a_caller_sits() {
     for threads in 1..=4 {
@@ -169,7 +169,7 @@ fn a_loop_s_body_meets_strangers() {
 
 /// A worker that waits in another pool leaves all of its own pool to others.
 #[test]
-fn a_call_into_another_pool_leaves_the_place() {
+fn a_call_into_another_pool_leaves_the_permit() {
     for threads in 1..=3 {
         for there in 1..=2 {
             ends("a call into another pool", move || {

@@ -25,7 +25,7 @@ fn walk(pools: &[Pool], at: usize, depth: usize, leaves: &AtomicUsize) {
     let next = || {
         assert!(pool.current_thread_index().is_some());
         walk(pools, at + 1, depth - 1, leaves);
-        // Back in this pool, whatever happened to its places meanwhile.
+        // Back in this pool, whatever happened to its permits meanwhile.
         assert!(pool.current_thread_index().is_some());
     };
     match (at + depth) % 5 {
@@ -60,7 +60,7 @@ fn from_all_sides() {
 }
 
 /// Each visitor holds a lock of its own around the whole walk, and one for all of them
-/// where no more of them want it than the pool has places to spare.
+/// where no more of them want it than the pool has permits to spare.
 #[test]
 fn with_locks() {
     for dedicated in [false, true] {
@@ -73,7 +73,7 @@ fn with_locks() {
                         for _ in 0..50 {
                             a.install(|| {
                                 let mut count = common.lock().unwrap();
-                                // The others may block two places of `a` meanwhile.
+                                // The others may block two permits of `a` meanwhile.
                                 *count += b.install(|| a.install(|| b.join(|| 1, || 2).1)) / 2;
                             });
                         }

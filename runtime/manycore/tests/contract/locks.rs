@@ -100,7 +100,7 @@ fn round(pool: &Pool, other: &Pool, strangers: &[Stranger], installed: bool, wai
         let threads: Vec<_> = threads.collect();
         let body = || {
             begun.store(true, SeqCst);
-            // Longer than who waits keeps its place.
+            // Longer than who waits keeps its permit.
             thread::sleep(Duration::from_millis(1));
         };
         let hold = || lock.section(|| wait(pool, other, &body));
@@ -182,7 +182,7 @@ fn around_an_installed_call() {
     });
 }
 
-/// A job that holds the lock would give its place away for as long as it blocks in the
+/// A job that holds the lock would give its permit away for as long as it blocks in the
 /// other pool, to strangers that wait for the lock.
 #[test]
 fn around_a_call_into_another_pool() {

@@ -16,7 +16,6 @@ mod after_a_spawn;
 mod at_once;
 mod both_closures;
 mod circles;
-mod crowd;
 mod ends;
 #[cfg(unix)]
 mod handler;
@@ -24,6 +23,7 @@ mod index;
 mod live;
 mod locks;
 mod loops_inside;
+mod oversubscribed;
 mod stacks;
 mod storms;
 mod threads;

@@ -57,7 +57,7 @@ fn for_a_caller_with_a_small_one() {
     }
 }
 
-/// Threads that take a place which another gave away have such stacks as well.
+/// Threads that take a permit which another gave away have such stacks as well.
 #[test]
 fn on_a_thread_of_the_reserve() {
     let builder = Pool::builder().threads(1).stack_size(LARGE);

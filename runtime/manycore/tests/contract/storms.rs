@@ -137,9 +137,9 @@ fn never_more_than_the_pool_has() {
     }
 }
 
-/// With long bodies: those that wait for them give their places away.
+/// With long bodies: those that wait for them give their permits away.
 #[test]
-fn nor_while_places_change_hands() {
+fn nor_while_permits_change_hands() {
     for threads in 1..=3 {
         ends("a storm of waiting", move || {
             let pool = pool(threads);

@@ -85,7 +85,7 @@ fn threads_of_another_maker() {
     made.into_iter().for_each(|thread| thread.join().unwrap());
 }
 
-/// A thread that waits in another pool keeps its place, so that nobody else runs there.
+/// A thread that waits in another pool keeps its permit, so that nobody else runs there.
 #[test]
 fn a_pool_without_a_reserve_has_its_threads_only() {
     let pool = Pool::builder()

@@ -137,7 +137,7 @@ fn work() {
 
 /// Waits until the watch has seen that there is one CPU; from then on never two threads run
 /// anything at once. (The one that runs need not be the caller: a worker that has the one
-/// place runs the caller's loop.)
+/// permit runs the caller's loop.)
 fn check_parked(pool: &Pool, watch: &Watch) {
     let patience = Instant::now() + Duration::from_secs(60);
     while watch.allotment().cores() > 1 {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Barrier, mpsc};
 use std::thread;
 
 #[test]
-fn results_are_in_the_order_of_the_places() {
+fn results_are_in_the_order_of_the_permits() {
     for threads in [1, 2, 4, 9] {
         let pool = pool(threads);
         let check = || {

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
 
 #[test]
-fn results_come_in_their_places() {
+fn results_come_in_their_permits() {
     for threads in [1, 2, 4] {
         let pool = pool(threads);
         for i in 0..1_000 {
@@ -179,7 +179,7 @@ fn loops_in_stolen_closures() {
     }
 }
 
-/// Fewer places for open joins than there are: those beyond run in order.
+/// Fewer entries for open joins than there are: those beyond run in order.
 #[test]
 fn open_joins_run_out() {
     fn tree(pool: &Pool, depth: u32) -> u64 {

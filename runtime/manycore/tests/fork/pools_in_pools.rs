@@ -153,8 +153,8 @@ fn a_worker_comes_back_as_itself() {
                     // On worker 1 of `a`.
                     b.install(|| {
                         tell.send(a.install(|| a.current_thread_index())).unwrap();
-                        let place = a.in_place_scope(|_| a.current_thread_index());
-                        tell.send(place).unwrap();
+                        let permit = a.in_place_scope(|_| a.current_thread_index());
+                        tell.send(permit).unwrap();
                     });
                 },
             );

@@ -61,7 +61,7 @@ fn every_partitioner_in_every_other() {
     }
 }
 
-/// Deeper than the pool has places for posted loops.
+/// Deeper than the pool has slots for posted loops.
 #[test]
 fn a_hundred_deep() {
     let mut lengths = [1; 100];
@@ -105,7 +105,7 @@ fn a_pool_made_and_dropped_in_a_body() {
     }
 }
 
-/// Eight visitors with nested loops want more places than the board has.
+/// Eight visitors with nested loops want more slots than the board has.
 #[test]
 fn eight_threads_share_a_pool() {
     for threads in [1, 2, 4] {

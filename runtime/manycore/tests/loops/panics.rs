@@ -224,7 +224,7 @@ fn a_nested_panic_passes_through_every_loop() {
     }
 }
 
-/// More panics than a pool has places for posted loops: each gives its place
+/// More panics than a pool has slots for posted loops: each gives its permit
 /// back, or the blocks of `fixed-block` would grow.
 #[test]
 fn panics_use_nothing_up() {

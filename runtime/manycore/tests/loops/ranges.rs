@@ -185,8 +185,8 @@ fn nested_loops_longer_than_32_bits() {
     }
 }
 
-/// A block is at most as long as asked also where a loop finds no place to be
-/// shared: nested deeper than the pool has places for posted loops.
+/// A block is at most as long as asked also where a loop finds no slot to be
+/// shared: nested deeper than the pool has slots for posted loops.
 #[test]
 fn fixed_blocks_keep_their_size_at_any_depth() {
     fn nest(pool: &Pool, depth: usize) {

@@ -361,7 +361,7 @@ fn a_panic_in_a_scan_drops_every_item_once() {
     }
 }
 
-/// Bodies that wait long beside others' calls: places change hands in the midst of blocks, and
+/// Bodies that wait long beside others' calls: permits change hands in the midst of blocks, and
 /// so do ranks.
 #[test]
 fn reductions_of_bodies_that_wait() {

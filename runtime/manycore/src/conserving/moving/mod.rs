@@ -1,13 +1,13 @@
-//! A place is one thread's at a time, also while threads move from place to place.
+//! A permit is one thread's at a time, also while threads move from permit to permit.
 //!
-//! A thread that waits beside others' jobs gives its place away and goes on in another one. So
-//! whatever says which place a thread has is old after each wait: a place that was read, a rank, a
-//! `Context`. A thread that goes on with an old one works beside the new holder of that place,
+//! A thread that waits beside others' jobs gives its permit away and goes on in another one. So
+//! whatever says which permit a thread has is old after each wait: a permit that was read, a rank, a
+//! `Context`. A thread that goes on with an old one works beside the new holder of that permit,
 //! under the same number. Then iterations are lost, and two threads have the same `&mut`.
 //!
 //! Random programs bring that about on the simulated machine: bodies of every kind (of loops,
 //! joins, scopes, detached jobs, broadcasts, calls into another pool) that wait in every kind of
-//! call, for long, while strangers' jobs lie there; from one to three callers from outside; in a
+//! call, for long, while unrelated jobs lie there; from one to three callers from outside; in a
 //! pool whose allotment changes meanwhile; with pools whose threads end and start again.
 //!
 //! # The property
@@ -15,9 +15,9 @@
 //! A *stretch* is what a thread does of a user's code without a call into a pool: from the begin
 //! of a body, or the return of a call, to the next call, or the end of the body.
 //!
-//! 1. A stretch is in a place of its pool, which is the same at its end. No two stretches of
-//!    different threads in one place overlap. (A thread in the midst of a call has no stretch: it
-//!    may have given its place away.)
+//! 1. A stretch is with a permit of its pool, which is the same at its end. No two stretches of
+//!    different threads with one permit overlap. (A thread in the midst of a call has no stretch: it
+//!    may have given its permit away.)
 //! 2. Blocks of one loop under one rank do not overlap, if different threads run them. A block
 //!    lasts from its begin to its end, calls and all: a thread keeps its rank in the loop.
 //! 3. Each iteration of each loop runs once, and what the loop makes is what a plain loop makes.
@@ -59,7 +59,7 @@ fn first_failure(mut seeds: std::ops::Range<u64>) -> Option<(u64, String)> {
 /// Each defect is found, and within a few seeds.
 #[test]
 #[cfg_attr(miri, ignore = "simulated threads are coroutines in assembly")]
-fn a_thread_that_goes_on_in_an_old_place_is_caught() {
+fn a_thread_that_goes_on_in_an_old_permit_is_caught() {
     for fault in fault::MOVED {
         let found = fault::with(fault, || first_failure(0..400));
         let (seed, why) = found.unwrap_or_else(|| panic!("{fault:?} is not found"));
@@ -78,7 +78,7 @@ fn report(seed: u64, why: &str) -> String {
 
 #[test]
 #[cfg_attr(miri, ignore = "simulated threads are coroutines in assembly")]
-fn a_place_is_one_threads_at_a_time() {
+fn a_permit_is_one_threads_at_a_time() {
     let one = number("MANYCORE_SEED");
     let seeds = match one {
         Some(seed) => seed..seed + 1,

@@ -24,7 +24,7 @@ pub(super) type Steps = Arc<Vec<Step>>;
 
 #[derive(Clone, Debug)]
 pub(super) enum Step {
-    /// Computes. A thread from outside does that in no place of a pool.
+    /// Computes. A thread from outside does that with no permit of a pool.
     Compute(u64),
     /// A loop in this pool.
     Loop(Loop),
@@ -34,12 +34,12 @@ pub(super) enum Step {
     Scope(usize, Steps),
     /// A detached job.
     Spawn(Steps),
-    /// A detached job, for whose begin the body waits outside of the pool, in its place. Only the
-    /// first such step of a program does that: several might take all places.
+    /// A detached job, for whose begin the body waits outside of the pool, with its permit. Only the
+    /// first such step of a program does that: several might take all permits.
     Meet,
-    /// A call in each place, and the caller waits for all of them.
+    /// A call with each permit, and the caller waits for all of them.
     Broadcast(Steps),
-    /// A call in each place. No thread waits for it.
+    /// A call with each permit. No thread waits for it.
     Mail(Steps),
     /// A call into the other pool.
     Elsewhere(Steps),
@@ -74,7 +74,7 @@ pub(super) enum Kind {
     Reduce,
     /// All items in order, by a reduction whose blocks are fixed.
     Fixed,
-    /// An item in a place of its own for each iteration.
+    /// An item with a permit of its own for each iteration.
     Fill,
     /// The same in chunks of three.
     Chunks,

@@ -16,14 +16,14 @@ const DEPTH: usize = 4;
 enum Mixture {
     /// Anything.
     Any,
-    /// Loops in loops, while all places are taken, whose first iterations wait.
+    /// Loops in loops, while all permits are taken, whose first iterations wait.
     Late,
     /// Mail whose calls wait, while the allotment changes and loops are posted.
     Aside,
     /// Callers from outside that wait in their calls, and end the threads in between.
     Callers,
     /// A worker waits beyond the allotment, which grows when a job lies there that only the
-    /// worker's place can run.
+    /// worker's permit can run.
     Grown,
 }
 
@@ -41,7 +41,7 @@ pub(super) fn program(seed: u64) -> Program {
     };
     let mut rng = Rng::with_seed(seed);
     let mut some = |more: Range<usize>| rng.usize(more);
-    // Few places: all of them are to be taken when a body waits.
+    // Few permits: all of them are to be taken when a body waits.
     let threads = [some(2..5), some(1..4)];
     let cores = match some(0..4) {
         0 => threads[0].div_ceil(2),
@@ -56,7 +56,7 @@ pub(super) fn program(seed: u64) -> Program {
                 (some(2..30) as u64 * 100_000, cores)
             })
             .collect(),
-        // It grows at last: the body that waits for a job's begin has one of the places.
+        // It grows at last: the body that waits for a job's begin has one of the permits.
         (Mixture::Grown, _) => (0..2 * some(1..4))
             .map(|change| {
                 let cores = if change % 2 == 0 { 1 } else { most };
@@ -120,7 +120,7 @@ impl Random {
         }
     }
 
-    /// A loop in a loop, while others' jobs take the other places, and an early iteration of the
+    /// A loop in a loop, while others' jobs take the other permits, and an early iteration of the
     /// inner loop waits.
     fn late(&mut self) -> Step {
         let others = self.rng.usize(1..self.threads[0] + 1);
@@ -196,7 +196,7 @@ impl Random {
         Step::Spawn(Arc::new(vec![Step::Compute(self.length(5..7))]))
     }
 
-    /// Another thread has something to do for long, strangers' jobs lie there, and the body waits.
+    /// Another thread has something to do for long, unrelated jobs lie there, and the body waits.
     fn wait(&mut self, pool: usize) -> Steps {
         let strangers = self.rng.usize(1..2 * self.threads[pool]);
         let strangers: Vec<_> = (0..strangers).map(|_| self.stranger()).collect();

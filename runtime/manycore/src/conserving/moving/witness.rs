@@ -18,8 +18,8 @@ struct Stay {
 
 #[derive(Default)]
 struct Seen {
-    /// The newest stretch in each place of each pool.
-    places: [BTreeMap<usize, Stay>; 2],
+    /// The newest stretch with each permit of each pool.
+    permits: [BTreeMap<usize, Stay>; 2],
     /// For each loop: how often each iteration ran, and the newest block under each rank.
     loops: Vec<(Vec<u32>, BTreeMap<usize, Stay>)>,
     /// Threads of each pool that run.
@@ -79,28 +79,30 @@ impl Witness {
         self.seen().blame(what);
     }
 
-    /// This thread begins a stretch in `place` of `pool`.
-    pub(super) fn begin_stretch(&self, pool: usize, place: Option<usize>) {
+    /// This thread begins a stretch with `permit` of `pool`.
+    pub(super) fn begin_stretch(&self, pool: usize, permit: Option<usize>) {
         let mut seen = self.seen();
-        let Some(place) = place else {
-            return seen.blame(|| format!("a body of pool {pool} ran in no place"));
+        let Some(permit) = permit else {
+            return seen.blame(|| format!("a body of pool {pool} ran with no permit"));
         };
-        if let Some(other) = come(&mut seen.places[pool], place) {
+        if let Some(other) = come(&mut seen.permits[pool], permit) {
             let this = Simulated::this_thread();
             let now = Simulated::now();
             seen.blame(|| {
-                format!("place {place} of pool {pool} was {other:?}'s and {this:?}'s at {now}")
+                format!("permit {permit} of pool {pool} was {other:?}'s and {this:?}'s at {now}")
             });
         }
     }
 
-    /// This thread ends its stretch in `place` of `pool`.
-    pub(super) fn end_stretch(&self, pool: usize, place: Option<usize>) {
+    /// This thread ends its stretch with `permit` of `pool`.
+    pub(super) fn end_stretch(&self, pool: usize, permit: Option<usize>) {
         let mut seen = self.seen();
-        let Some(place) = place else { return };
-        if !go(&mut seen.places[pool], place) {
+        let Some(permit) = permit else { return };
+        if !go(&mut seen.permits[pool], permit) {
             let this = Simulated::this_thread();
-            seen.blame(|| format!("{this:?} came to place {place} of pool {pool} without a call"));
+            seen.blame(|| {
+                format!("{this:?} came to permit {permit} of pool {pool} without a call")
+            });
         }
     }
 

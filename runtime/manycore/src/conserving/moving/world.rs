@@ -34,7 +34,7 @@ struct World {
 struct Thread<'a> {
     world: &'a Arc<World>,
     pool: usize,
-    /// It runs in a place of the pool.
+    /// It runs with a permit of the pool.
     inside: bool,
 }
 
@@ -117,19 +117,19 @@ fn start(body: impl FnOnce() + Send + 'static) -> <Simulated as Platform>::Threa
 }
 
 impl World {
-    fn place(&self, pool: usize) -> Option<usize> {
+    fn permit(&self, pool: usize) -> Option<usize> {
         self.pools[pool].current_thread_index()
     }
 
     /// Runs a body of `pool`: its stretches begin and end here, and at each call of a pool.
     fn body<R>(self: &Arc<Self>, pool: usize, body: impl FnOnce(Thread<'_>) -> R) -> R {
-        self.witness.begin_stretch(pool, self.place(pool));
+        self.witness.begin_stretch(pool, self.permit(pool));
         let result = body(Thread {
             world: self,
             pool,
             inside: true,
         });
-        self.witness.end_stretch(pool, self.place(pool));
+        self.witness.end_stretch(pool, self.permit(pool));
         result
     }
 }
@@ -148,13 +148,13 @@ impl Thread<'_> {
     fn call<R>(self, pool: usize, call: impl FnOnce() -> R) -> R {
         let (world, witness) = (self.world, &self.world.witness);
         if self.inside {
-            witness.end_stretch(self.pool, world.place(self.pool));
+            witness.end_stretch(self.pool, world.permit(self.pool));
         }
         witness.begin_call(pool);
         let result = call();
         witness.end_call(pool);
         if self.inside {
-            witness.begin_stretch(self.pool, world.place(self.pool));
+            witness.begin_stretch(self.pool, world.permit(self.pool));
         }
         result
     }
@@ -305,29 +305,29 @@ impl Thread<'_> {
                 is_all(&items, &|_| true)
             }
             Kind::Fill => {
-                let mut places: Vec<_> = (0..n).map(|i| (i, None)).collect();
-                loops.for_each_mut(&mut places, |(i, place)| *place = Some(item(*i)));
-                (places.iter()).all(|(i, item)| item.as_ref().is_some_and(|it| it.number() == *i))
+                let mut permits: Vec<_> = (0..n).map(|i| (i, None)).collect();
+                loops.for_each_mut(&mut permits, |(i, permit)| *permit = Some(item(*i)));
+                (permits.iter()).all(|(i, item)| item.as_ref().is_some_and(|it| it.number() == *i))
             }
             Kind::Chunks => {
-                let mut places: Vec<_> = (0..n).map(|_| None).collect();
-                loops.chunks_mut(&mut places, 3, |chunk, places| {
-                    for (i, place) in places.iter_mut().enumerate() {
-                        *place = Some(item(3 * chunk + i));
+                let mut permits: Vec<_> = (0..n).map(|_| None).collect();
+                loops.chunks_mut(&mut permits, 3, |chunk, permits| {
+                    for (i, permit) in permits.iter_mut().enumerate() {
+                        *permit = Some(item(3 * chunk + i));
                     }
                 });
                 let is = |(i, item): (usize, &Option<Token<'_>>)| {
                     item.as_ref().is_some_and(|item| item.number() == i)
                 };
-                places.iter().enumerate().all(is)
+                permits.iter().enumerate().all(is)
             }
             Kind::Scan => {
-                // An iteration is run where its place is filled; what is combined is cheap.
+                // An iteration is run where its permit is filled; what is combined is cheap.
                 let mut items: Vec<Product> = Vec::new();
                 items.resize(n, Product::default());
-                loops.chunks_mut(&mut items, 1, |i, place| {
+                loops.chunks_mut(&mut items, 1, |i, permit| {
                     drop(item(i));
-                    place[0] = Product::of(i);
+                    permit[0] = Product::of(i);
                 });
                 loops.inclusive_scan(&mut items, |left, right| left.then(*right));
                 items

@@ -1,6 +1,6 @@
 //! A slot has one holder, and a helper that joins its loop finds that loop's job.
 
-use crate::pool::board::{Board, Part, PostedLoop};
+use crate::pool::board::{Board, Participation, PostedLoop};
 use manycore_check::{Faulty, Loom, Plain, Relaxed, TornSwap, caught, loom_model, team};
 use manycore_platform::Platform;
 
@@ -15,19 +15,19 @@ fn one_loop_at_a_time<P: Platform>(helpers: usize) {
     // What the job's writing and reading race on, visible to loom.
     let job = Plain::new(0);
     team::<P>(2 + helpers, |rank| {
-        let door = board.slot(0);
+        let slot = board.slot(0);
         if rank >= 2 {
-            if door.gate().join().is_ok() {
+            if slot.gate().join().is_ok() {
                 // SAFETY: between `join` and `leave`.
-                let found = unsafe { door.job() };
+                let found = unsafe { slot.job() };
                 // SAFETY: inside the gate the frame is alive.
                 let _ = unsafe { (found.run)(found.frame, rank) };
                 assert_eq!(job.read(), found.helpers);
-                let _ = door.gate().leave_closed();
+                let _ = slot.gate().leave_closed();
             }
             return;
         }
-        let Some(slot) = board.take(0) else { return };
+        let Some(taken) = board.take(0) else { return };
         let frame = Plain::new(true);
         let id = 1 + rank as u32;
         job.write(id);
@@ -37,19 +37,19 @@ fn one_loop_at_a_time<P: Platform>(helpers: usize) {
                 // SAFETY: the frame above, which lives until the gate is empty.
                 let alive = unsafe { (*frame.cast::<Plain<bool>>()).read() };
                 assert!(alive, "joined a loop that is over");
-                Part::Done
+                Participation::Done
             },
             helpers: id,
         };
         // SAFETY: this thread has taken the slot, which is closed and empty.
-        unsafe { board.slot(slot.index()).set_job(posted, None) };
-        door.gate().open();
-        door.gate().close();
-        while !door.gate().is_empty() {
+        unsafe { board.slot(taken.index()).set_job(posted, None) };
+        slot.gate().open();
+        slot.gate().close();
+        while !slot.gate().is_empty() {
             P::yield_now();
         }
         frame.write(false);
-        drop(slot);
+        drop(taken);
     });
 }
 

@@ -142,7 +142,7 @@ fn who_is_allowed_again_helps_at_once() {
 }
 
 /// A worker that may not run waits, asleep, for the stolen half of a join. That half waits for a
-/// job which only the worker's place can run once it may: growth must reach the worker.
+/// job which only the worker's permit can run once it may: growth must reach the worker.
 fn growth_reaches_a_wait<P: Platform>() {
     let allotment = Allotment::<P>::new(1);
     let pool = following(3, &allotment);
@@ -154,7 +154,7 @@ fn growth_reaches_a_wait<P: Platform>() {
         Arc::clone(&over),
     );
     pool.spawn_broadcast(move |call| match call.index() {
-        // It keeps its place busy.
+        // It keeps its permit busy.
         1 => ended.attend(),
         2 => {
             let worker = Context::worker_of(&registry).expect("calls are run by workers");
@@ -173,7 +173,7 @@ fn growth_reaches_a_wait<P: Platform>() {
         _ => {}
     });
     stolen.attend();
-    // The worker in place 2: the others are in calls.
+    // The worker with permit 2: the others are in calls.
     until_asleep(&pool, 1);
     allotment.set(3);
     over.attend();

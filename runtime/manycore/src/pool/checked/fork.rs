@@ -85,7 +85,7 @@ fn trees_of_joins() {
     }
 }
 
-/// The thief comes from bed, or was about to lie down; the owner waits awake, or
+/// The thief has slept, or was about to lie down; the owner waits awake, or
 /// asleep.
 fn hand_over<P: Platform>() {
     let (pool, done) = (pool::<P>(2), Count::default());
@@ -211,7 +211,7 @@ fn scopes_from_outside<P: Platform>() {
 }
 
 #[test]
-fn scopes_of_three_visitors() {
+fn scopes_of_three_external_threads() {
     check(500, scopes_from_outside::<Shuttle>);
     check(100, scopes_from_outside::<FencedShuttle>);
 }
@@ -263,7 +263,7 @@ fn broadcasts_reach_everybody() {
     check(100, broadcasts::<FencedShuttle>);
 }
 
-fn visitors<P: Platform>(threads: usize) {
+fn external_threads<P: Platform>(threads: usize) {
     let (pool, leaves) = (pool::<P>(threads), Count::default());
     team::<P>(3, |_| {
         pool.install(|| tree(&pool, 1, &leaves));
@@ -273,32 +273,36 @@ fn visitors<P: Platform>(threads: usize) {
 }
 
 #[test]
-fn three_visitors() {
+fn three_external_threads() {
     for threads in [1, 2] {
-        check(400, move || visitors::<Shuttle>(threads));
-        check(100, move || visitors::<FencedShuttle>(threads));
+        check(400, move || external_threads::<Shuttle>(threads));
+        check(100, move || external_threads::<FencedShuttle>(threads));
     }
 }
 
-/// Callers come and go while others' calls wait: no two threads have one place.
-fn places_of_visitors<P: Platform>() {
+/// Callers come and go while others' calls wait: no two threads have one permit.
+fn permits_of_external_threads<P: Platform>() {
     let pool = pool::<P>(2);
     let taken = [const { AtomicU32::new(0) }; 2];
     team::<P>(4, |_| {
         for _ in 0..3 {
             pool.registry.enter(|worker, _| {
-                let place = &taken[worker.index()];
-                assert_eq!(place.fetch_add(1, Ordering::Relaxed), 0, "two in one place");
+                let permit = &taken[worker.index()];
+                assert_eq!(
+                    permit.fetch_add(1, Ordering::Relaxed),
+                    0,
+                    "two with one permit"
+                );
                 dawdle::<P>();
-                place.fetch_sub(1, Ordering::Relaxed);
+                permit.fetch_sub(1, Ordering::Relaxed);
             });
         }
     });
 }
 
 #[test]
-fn visitors_have_a_place_each() {
-    check(2_000, places_of_visitors::<Shuttle>);
+fn external_threads_have_a_permit_each() {
+    check(2_000, permits_of_external_threads::<Shuttle>);
 }
 
 /// Each level of a tree in the next pool of a ring.

@@ -44,24 +44,24 @@ impl<P: Platform> GateKind for Gate<P> {
 /// result that is not there when the gate is empty.
 fn frame_outlives_helpers<D: GateKind>(make: impl Fn() -> D, helpers: usize, loops: u32) {
     const DEAD: u32 = 0;
-    let door = make();
+    let gate = make();
     let frame = Plain::new(DEAD);
     let results: Vec<_> = (0..helpers).map(|_| Plain::new(DEAD)).collect();
     team::<Loom>(1 + helpers, |rank| {
         if rank > 0 {
-            if door.join() {
+            if gate.join() {
                 let number = frame.read();
                 assert_ne!(number, DEAD, "joined a loop that is over");
                 results[rank - 1].write(number);
-                door.leave_closed();
+                gate.leave_closed();
             }
             return;
         }
         for number in 1..=loops {
             frame.write(number);
-            door.open();
-            door.close();
-            while !door.is_empty() {
+            gate.open();
+            gate.close();
+            while !gate.is_empty() {
                 Loom::yield_now();
             }
             frame.write(DEAD);

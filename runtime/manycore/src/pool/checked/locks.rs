@@ -1,5 +1,5 @@
-//! A lock held around a call that waits, in a pool all of whose places strangers want that
-//! block on that lock: the call's end frees a place for who holds it. What does not is a
+//! A lock held around a call that waits, in a pool all of whose permits strangers want that
+//! block on that lock: the call's end frees a permit for who holds it. What does not is a
 //! deadlock, which shuttle reports.
 
 use super::fork::{Count, FencedShuttle, dawdle, stolen};

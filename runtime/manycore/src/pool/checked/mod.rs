@@ -8,12 +8,12 @@
 mod adopted;
 mod board;
 mod buffered;
-mod crew;
 mod following;
 mod fork;
 mod gate;
 mod locks;
 mod mailbox;
 mod ranks;
+mod thread_set;
 mod wait;
 mod whole;

@@ -1,4 +1,4 @@
-//! A thread that gives its place away in the midst of a loop's body keeps its rank in that
+//! A thread that gives its permit away in the midst of a loop's body keeps its rank in that
 //! loop to itself.
 
 use super::fork::dawdle;

@@ -1,6 +1,6 @@
 //! How a post wakes a sleeper: the word that says whether anybody is worth waking.
 
-use super::super::crowd::Crowd;
+use super::super::oversubscription::Oversubscription;
 use super::Nearest;
 use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
 
@@ -13,7 +13,7 @@ pub(super) const WAKING: u32 = 1 << 31;
 /// A poster looks twice, after a fence. So it is in a new pool, and always where there are no light
 /// fences.
 pub(super) const FENCED: u32 = 1 << 30;
-/// A place has no worker: one is to be had if nobody sleeps.
+/// A permit is free: the pool wakes or starts a thread for it if no worker sleeps.
 pub(super) const VACANT: u32 = 1 << 29;
 /// All posters know of [`FENCED`]: a sleeper need not pay for their fence.
 pub(super) const SETTLED: u32 = 1 << 28;
@@ -32,7 +32,7 @@ pub(in crate::sleep) enum FenceFault {
     SettledTooSoon,
     /// Posters do not fence any more, and sleepers still rely on it.
     StaysSettled,
-    /// The sentry leaves unnoticed by who reads the word later.
+    /// The watchdog leaves unnoticed by who reads the word later.
     LeavesUnnoticed,
 }
 
@@ -42,7 +42,7 @@ pub(super) fn sleepers(word: u32) -> u32 {
     both / FREE + both % FREE
 }
 
-/// Places whose workers sleep, or that have none. One that is being woken does not sleep.
+/// Permits whose workers sleep, or that have none. One that is being woken does not sleep.
 pub(super) fn absent(word: u32) -> u32 {
     let (vacant, waking) = (word & VACANT != 0, word & WAKING != 0);
     (sleepers(word) + u32::from(vacant)).saturating_sub(u32::from(waking))
@@ -50,11 +50,11 @@ pub(super) fn absent(word: u32) -> u32 {
 
 impl<P: Platform> Nearest<P> {
     /// Wakes somebody for a job that was just posted, unless somebody is on the
-    /// way already. `true`: nobody sleeps, and a place is vacant.
+    /// way already. `true`: nobody sleeps, and a permit is vacant.
     #[cold]
     #[inline(never)]
     pub(super) fn call(&self, near: usize) -> bool {
-        // Ordered after the post by the poster's fence. Acquire: a sentry that had left before
+        // Ordered after the post by the poster's fence. Acquire: a watchdog that had left before
         // this word is not seen on watch below.
         let mut word = self.callable.load(Ordering::Acquire);
         if word & FENCED != 0 {
@@ -69,8 +69,10 @@ impl<P: Platform> Nearest<P> {
         if word & SLEEPERS == 0 {
             return word & VACANT != 0;
         }
-        let is_left = |crowd: &Crowd<P>| crowd.is_full(absent(word)) && crowd.is_watched();
-        if self.crowd.as_ref().is_some_and(is_left) {
+        let is_left = |oversubscription: &Oversubscription<P>| {
+            oversubscription.is_full(absent(word)) && oversubscription.is_watched()
+        };
+        if self.oversubscription.as_ref().is_some_and(is_left) {
             return false;
         }
         // WAKING first, so that of many posters one does the work. Relaxed: the
@@ -81,7 +83,7 @@ impl<P: Platform> Nearest<P> {
         }
         // All were up. Meanwhile somebody may have lain down, and another poster
         // may have left that one to this call: look again. Acquire pairs with the
-        // sleeper's being counted, so that it is found in bed.
+        // sleeper's being counted, so that it is found parked.
         let word = self.callable.fetch_and(!WAKING, Ordering::Acquire);
         let woken = word & SLEEPERS != 0 && self.wake_one(near, true);
         !woken && word & VACANT != 0
@@ -137,8 +139,8 @@ impl<P: Platform> Nearest<P> {
         // Sleepers that may take anything come first; one that waits for a stolen job
         // may find that this one is none of its business.
         for free in [true, false] {
-            if let Some(worker) = self.beds.rouse_near(near, free, called) {
-                self.beds.parker(worker).wake();
+            if let Some(worker) = self.slots.rouse_near(near, free, called) {
+                self.slots.parker(worker).wake();
                 return true;
             }
         }

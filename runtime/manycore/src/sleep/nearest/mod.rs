@@ -1,5 +1,5 @@
 //! Our policy: one word that says whether anybody is worth waking, and a list of
-//! beds by core group.
+//! parking slots by core group.
 
 mod calling;
 mod sleeping;
@@ -7,9 +7,9 @@ mod sleeping;
 mod watch_checked;
 
 use super::Latch;
-use super::beds::Beds;
-use super::crowd::Crowd;
 use super::idle::{After, Idle, Woken};
+use super::oversubscription::Oversubscription;
+use super::parking_slots::ParkingSlots;
 use super::policy::{Scan, Setup, Tally};
 #[cfg(test)]
 pub(super) use calling::FenceFault;
@@ -43,10 +43,10 @@ pub(crate) struct Nearest<P: Platform> {
     most_fenced: u32,
     #[cfg(test)]
     fault: Option<FenceFault>,
-    beds: Beds<P>,
+    slots: ParkingSlots<P>,
     idle: Arc<Idle<P>>,
     /// If threads outnumber cores.
-    crowd: Option<Crowd<P>>,
+    oversubscription: Option<Oversubscription<P>>,
     first_slice: u64,
     longest_slice: u64,
 }
@@ -62,7 +62,7 @@ pub(crate) struct Looking {
     due: u64,
     /// It spins, until `until`, for a loop that is expected; how long it sleeps if
     /// that does not come.
-    vigil: Option<u64>,
+    timeout: Option<u64>,
     /// It was woken for a job that somebody posted, and others may have been
     /// left to it.
     called: bool,
@@ -80,9 +80,10 @@ impl<P: Platform> Nearest<P> {
             most_fenced: MOST_FENCED,
             #[cfg(test)]
             fault: None,
-            beds: Beds::new(setup.groups),
+            slots: ParkingSlots::new(setup.groups),
             idle: Arc::clone(setup.idle),
-            crowd: (setup.idle.scarce_cores()).map(|cores| Crowd::new(setup.groups.len(), cores)),
+            oversubscription: (setup.idle.scarce_cores())
+                .map(|cores| Oversubscription::new(setup.groups.len(), cores)),
             first_slice: P::duration_to_ticks(FIRST_SLICE),
             longest_slice: P::duration_to_ticks(LONGEST_SLICE),
         }
@@ -91,9 +92,9 @@ impl<P: Platform> Nearest<P> {
 
 #[cfg(test)]
 impl<P: Platform> Nearest<P> {
-    /// With a sentry that is [impatient](Crowd::impatient).
+    /// With a watchdog that is [impatient](Oversubscription::impatient).
     pub(super) fn impatient(mut self) -> Self {
-        self.crowd = self.crowd.map(Crowd::impatient);
+        self.oversubscription = self.oversubscription.map(Oversubscription::impatient);
         self
     }
 
@@ -122,9 +123,9 @@ impl<P: Platform> Nearest<P> {
     pub(crate) fn name(&self) {
         P::name(&self.callable, "sleep: callable");
         P::name(&self.fenced_posts, "sleep: fenced posts");
-        self.beds.name();
-        if let Some(crowd) = &self.crowd {
-            crowd.name();
+        self.slots.name();
+        if let Some(oversubscription) = &self.oversubscription {
+            oversubscription.name();
         }
     }
 
@@ -135,7 +136,7 @@ impl<P: Platform> Nearest<P> {
     }
 
     /// A worker has pushed a job. This is on the path of every `join`; who the worker is, is asked
-    /// only if somebody sleeps. `true`: nobody is there for it, and a place is
+    /// only if somebody sleeps. `true`: nobody is there for it, and a permit is
     /// [vacant](Self::set_vacant).
     #[inline(always)]
     #[must_use]
@@ -156,11 +157,11 @@ impl<P: Platform> Nearest<P> {
         (0..jobs).any(|_| self.call(near))
     }
 
-    /// Says whether a place is vacant: a worker could be had if all others are busy. From then on it
+    /// Says whether a permit is vacant: a worker could be had if all others are busy. From then on it
     /// is like a sleeper, the last to be called. Posters are told so.
     pub(crate) fn set_vacant(&self, vacant: bool) {
         // Relaxed: who sets it fences before it looks for jobs that were pushed
-        // meanwhile, or knows of none (`pool/places/`).
+        // meanwhile, or knows of none (`pool/permits/`).
         if vacant {
             self.callable.fetch_or(VACANT, Ordering::Relaxed);
         } else {
@@ -168,15 +169,15 @@ impl<P: Platform> Nearest<P> {
         }
     }
 
-    /// Whether posters are told of a vacant place. If not, the pool finds a worker at once.
+    /// Whether posters are told of a vacant permit. If not, the pool finds a worker at once.
     pub(crate) fn tells_of_vacancies(&self) -> bool {
         true
     }
 
     /// Wakes `worker` if it sleeps.
     pub(crate) fn notify(&self, worker: usize) {
-        if self.beds.rouse(worker, false) {
-            self.beds.parker(worker).wake();
+        if self.slots.rouse(worker, false) {
+            self.slots.parker(worker).wake();
         }
     }
 
@@ -203,7 +204,7 @@ impl<P: Platform> Nearest<P> {
             until: 0,
             slice: self.first_slice,
             due: 0,
-            vigil: None,
+            timeout: None,
             called: false,
             unfenced: false,
         }
@@ -214,7 +215,7 @@ impl<P: Platform> Nearest<P> {
     #[must_use]
     pub(crate) fn work_found(&self, worker: usize, idle: Looking) -> bool {
         // A worker that was called and found something calls the next: other posts may
-        // have been left to it, and a crowd is woken as a tree. So does one that leaves
+        // have been left to it, and many sleepers are woken as a tree. So does one that leaves
         // without a look, since what it waited for has come.
         idle.called && self.call(worker)
     }
@@ -240,10 +241,10 @@ impl<P: Platform> Nearest<P> {
         let now = P::now();
         if idle.due != 0 {
             let due = std::mem::take(&mut idle.due);
-            (self.idle).notice_strangers(due, now, |since| scan.has_filled_cores(since));
+            (self.idle).notice_other_processes(due, now, |since| scan.has_filled_cores(since));
         }
-        let alone = !self.idle.strangers_are_about(now);
-        let watches = alone && worker <= WATCHERS && scan.is_free() && self.idle.has_rhythm(worker);
+        let alone = !self.idle.other_processes_run(now);
+        let watches = alone && worker <= WATCHERS && scan.is_free() && self.idle.has_period(worker);
         if !alone {
             // It would use up its share of a core, and wait for that when there is work.
             idle.until = now;
@@ -259,7 +260,7 @@ impl<P: Platform> Nearest<P> {
         // are spun for.
         let spins = match idle.after {
             After::Looking => false,
-            After::Sleeping => idle.vigil.is_some() || !idle.called,
+            After::Sleeping => idle.timeout.is_some() || !idle.called,
             After::Helping => true,
         };
         let yields = !scan.has_spare_core() || self.idle.waiting_callers() > 0;
@@ -286,7 +287,7 @@ impl<P: Platform> Nearest<P> {
             }
             return false;
         }
-        // Every nap is a sleep like any other, in bed, with a last look at all there
+        // Every nap is a sleep like any other, parked, with a last look at all there
         // is; and what comes next is always a search.
         let nap = |idle: &mut Looking, alarm: u64| {
             let ns = P::ticks_to_ns(alarm.saturating_sub(P::now()));
@@ -299,8 +300,8 @@ impl<P: Platform> Nearest<P> {
             }
             true
         };
-        if let Some(grace) = idle.vigil.take() {
-            return nap(idle, P::now() + grace);
+        if let Some(timeout) = idle.timeout.take() {
+            return nap(idle, P::now() + timeout);
         }
         let expected = match watches {
             true => {
@@ -309,26 +310,26 @@ impl<P: Platform> Nearest<P> {
             }
             false => None,
         };
-        if let Some(vigil) = expected {
-            if now < vigil.alarm {
-                let napped = nap(idle, vigil.alarm);
-                self.idle.learn_lateness(vigil.alarm);
+        if let Some(wait) = expected {
+            if now < wait.alarm {
+                let napped = nap(idle, wait.alarm);
+                self.idle.learn_lateness(wait.alarm);
                 return napped;
             }
             // On the caller's own core this thread would be put aside just when the
             // loop comes, and the system sees no reason to part two threads that
             // both mostly sleep.
-            P::leave_core(vigil.core);
-            idle.until = vigil.until;
-            idle.vigil = Some(vigil.grace);
+            P::leave_core(wait.core);
+            idle.until = wait.until;
+            idle.timeout = Some(wait.timeout);
             return false;
         }
-        let sleep = match &self.crowd {
-            Some(crowd) => self.sleep_in(crowd, worker, latch, scan),
+        let sleep = match &self.oversubscription {
+            Some(oversubscription) => self.sleep_in(oversubscription, worker, latch, scan),
             None => self.sleep(worker, latch, scan, None),
         };
         let called = sleep.was_called();
-        if let Some(roused_at) = self.beds.roused_at(worker) {
+        if let Some(roused_at) = self.slots.roused_at(worker) {
             (self.idle).learn_wake(roused_at, |since| scan.has_filled_cores(since));
         }
         *idle = Looking {
@@ -343,7 +344,7 @@ impl<P: Platform> Nearest<P> {
 
     /// What the workers have done about sleeping.
     pub(crate) fn tally(&self) -> Tally {
-        let (sleeps, wakeups) = self.beds.tally();
+        let (sleeps, wakeups) = self.slots.tally();
         Tally {
             sleeps,
             wakeups,
@@ -367,13 +368,13 @@ impl Looking {
     #[cfg(test)]
     fn is_deaf(&self) -> bool {
         use crate::conserving::fault::{Fault, is};
-        self.vigil.is_some() && is(Fault::DeafNap)
+        self.timeout.is_some() && is(Fault::DeafNap)
     }
 
     /// A loop was posted: there may be more of the same row.
     fn came(&mut self, woken: Woken) {
         self.woken = Some(woken);
-        if self.vigil.take().is_some() || woken == Woken::Sleeping {
+        if self.timeout.take().is_some() || woken == Woken::Sleeping {
             self.after = After::Sleeping;
             self.until = 0;
         }

@@ -1,8 +1,8 @@
-//! How a worker sleeps: counted in the word, in bed, with a last look at all there is.
+//! How a worker sleeps: counted in the word, parked, with a last look at all there is.
 
 use super::super::Latch;
-use super::super::beds::CALLED;
-use super::super::crowd::{Crowd, Next, SentryWatch};
+use super::super::oversubscription::{Next, Oversubscription, WatchdogTimer};
+use super::super::parking_slots::CALLED;
 use super::super::policy::{Left, Scan};
 use super::Nearest;
 #[cfg(test)]
@@ -29,11 +29,11 @@ impl Slept {
 }
 
 impl<P: Platform> Nearest<P> {
-    /// Sleeps as a free worker of a `crowd` does: until it is called and there is a core for it,
+    /// Sleeps as a free worker where threads outnumber cores: until it is called and finds a core,
     /// or, while it keeps watch, until it finds one. As [`sleep`](Self::sleep).
     pub(super) fn sleep_in(
         &self,
-        crowd: &Crowd<P>,
+        oversubscription: &Oversubscription<P>,
         worker: usize,
         latch: &Latch<P>,
         scan: &dyn Scan,
@@ -42,17 +42,17 @@ impl<P: Platform> Nearest<P> {
         let mut is_weary = false;
         loop {
             if watch.is_none() && !is_weary {
-                watch = crowd.keep_watch();
+                watch = oversubscription.keep_watch();
             }
             is_weary = false;
-            let sleep = self.sleep(worker, latch, scan, watch.as_ref().map(SentryWatch::nap));
+            let sleep = self.sleep(worker, latch, scan, watch.as_ref().map(WatchdogTimer::nap));
             let roused = sleep.reason == Parker::<P>::AWAKE || latch.is_set();
             if !sleep.blocked || roused || (sleep.was_called() && !self.is_overfull()) {
-                return self.get_up(crowd, watch, sleep);
+                return self.get_up(oversubscription, watch, sleep);
             }
             let left = scan.look_again();
             if left == Left::ForIt {
-                return self.get_up(crowd, watch, sleep);
+                return self.get_up(oversubscription, watch, sleep);
             }
             if sleep.was_called() {
                 // There is no core for it: it was called to keep watch.
@@ -62,34 +62,39 @@ impl<P: Platform> Nearest<P> {
                 continue;
             };
             match kept.after_nap::<P>(left == Left::Jobs) {
-                Next::Up => return self.get_up(crowd, Some(kept), sleep),
+                Next::Up => return self.get_up(oversubscription, Some(kept), sleep),
                 Next::Nap => watch = Some(kept),
                 Next::Sleep => {
-                    self.end_watch(crowd, kept);
+                    self.end_watch(oversubscription, kept);
                     is_weary = true;
                 }
             }
         }
     }
 
-    /// A worker of a `crowd` gets up, and keeps watch no longer if it did. What others have left
+    /// Where threads outnumber cores: a worker gets up, and ends its watch if it kept one. What others have left
     /// to it, it is called for: it looks, and calls the next.
-    fn get_up(&self, crowd: &Crowd<P>, watch: Option<SentryWatch>, sleep: Slept) -> Slept {
+    fn get_up(
+        &self,
+        oversubscription: &Oversubscription<P>,
+        watch: Option<WatchdogTimer>,
+        sleep: Slept,
+    ) -> Slept {
         let Some(watch) = watch else {
             return sleep;
         };
-        self.end_watch(crowd, watch);
+        self.end_watch(oversubscription, watch);
         Slept {
             reason: CALLED,
             ..sleep
         }
     }
 
-    /// The sentry of a `crowd` keeps watch no longer.
-    pub(super) fn end_watch(&self, crowd: &Crowd<P>, watch: SentryWatch) {
-        crowd.leave(watch, || {
+    /// The watchdog keeps watch no longer.
+    pub(super) fn end_watch(&self, oversubscription: &Oversubscription<P>, watch: WatchdogTimer) {
+        oversubscription.leave(watch, || {
             // Changes nothing. Release: who reads what comes after it, with Acquire, does not see
-            // the sentry any more; Acquire pairs with whoever has settled how to fence.
+            // the watchdog any more; Acquire pairs with whoever has settled how to fence.
             #[cfg(test)]
             if self.fault == Some(FenceFault::LeavesUnnoticed) {
                 return self.fence_against_posters(self.callable.load(Ordering::Acquire));
@@ -102,32 +107,34 @@ impl<P: Platform> Nearest<P> {
     /// Whether more workers are awake than there are cores.
     pub(super) fn is_overfull(&self) -> bool {
         // Relaxed: a decision about time.
-        let overfull =
-            |crowd: &Crowd<P>| crowd.is_overfull(absent(self.callable.load(Ordering::Relaxed)));
-        self.crowd.as_ref().is_some_and(overfull)
+        let overfull = |oversubscription: &Oversubscription<P>| {
+            oversubscription.is_overfull(absent(self.callable.load(Ordering::Relaxed)))
+        };
+        self.oversubscription.as_ref().is_some_and(overfull)
     }
 
-    /// Whether `worker`, in bed by now, may leave what it has seen there to others: each core has
+    /// Whether `worker`, parked by now, may leave what it has seen there to others: each core has
     /// a worker that is awake, and somebody keeps watch.
     fn leaves_it(&self, worker: usize, scan: &dyn Scan) -> bool {
-        let Some(crowd) = &self.crowd else {
+        let Some(oversubscription) = &self.oversubscription else {
             return false;
         };
         if scan.wants_it() {
             return false;
         }
         let word = self.callable.load(Ordering::Relaxed);
-        if !scan.is_free() && !crowd.is_full(absent(word)) {
+        if !scan.is_free() && !oversubscription.is_full(absent(word)) {
             // It waits, and what it has seen is not for it: somebody else has its core.
             let nobody = word & SLEEPERS < FREE || self.call(worker);
             if nobody {
                 return false;
             }
         }
-        // What it has seen before the sentry's being there: a sentry that leaves after
+        // What it has seen before the watchdog's being there: a watchdog that leaves after
         // that, and fences too, sees it as well.
         P::fence(Ordering::SeqCst);
-        crowd.is_full(absent(self.callable.load(Ordering::Relaxed))) && crowd.is_watched()
+        oversubscription.is_full(absent(self.callable.load(Ordering::Relaxed)))
+            && oversubscription.is_watched()
     }
 
     /// Sleeps until roused, for `time` at most, if given.
@@ -148,15 +155,15 @@ impl<P: Platform> Nearest<P> {
         if latch.is_set() {
             return sleep;
         }
-        let parker = self.beds.parker(worker);
+        let parker = self.slots.parker(worker);
         let free = scan.is_free();
-        self.beds.lie_down(worker);
+        self.slots.lie_down(worker);
         if !latch.announce_sleep() {
             sleep.reason = parker.rise();
             return sleep;
         }
         let kind = if free { FREE } else { WAITER };
-        self.beds.mark(worker, free);
+        self.slots.mark(worker, free);
         // Release pairs with `call`, Acquire with whoever has settled how to fence; ordered before
         // the look by the fence.
         let word = self.callable.fetch_add(kind, Ordering::AcqRel);
@@ -173,7 +180,7 @@ impl<P: Platform> Nearest<P> {
             }
         }
         sleep.reason = parker.rise();
-        self.beds.unmark(worker, free);
+        self.slots.unmark(worker, free);
         // Whoever was called looks for work next, so nobody is on the way any
         // more. Relaxed: see `unfenced` for the order of this and that look.
         self.callable.fetch_sub(kind, Ordering::Relaxed);

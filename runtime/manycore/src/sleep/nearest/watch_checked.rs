@@ -1,6 +1,6 @@
-//! The end of a watch while posters cease to fence: a job that was left to the sentry is seen by it.
+//! The end of a watch while posters cease to fence: a job that was left to the watchdog is seen by it.
 
-use super::super::nearest_checked::{Jobs, LookAtJobs, crowded};
+use super::super::nearest_checked::{Jobs, LookAtJobs, oversubscribed};
 use super::super::policy::Scan;
 use super::Nearest;
 use super::calling::{FREE, FenceFault, WAKING};
@@ -9,21 +9,24 @@ use manycore_check::{
 };
 use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
 
-/// Worker 1 sleeps for good, the sentry ends its watch, one poster has others cease to fence, and
-/// another one posts a job: it calls worker 1, or leaves the job to the sentry.
+/// Worker 1 sleeps for good, the watchdog ends its watch, one poster has others cease to fence, and
+/// another one posts a job: it calls worker 1, or leaves the job to the watchdog.
 fn the_watch_ends<P: Platform>(policy: Nearest<P>) {
     let policy = policy.fenced_for(1);
-    policy.beds.lie_down(1);
-    policy.beds.mark(1, true);
+    policy.slots.lie_down(1);
+    policy.slots.mark(1, true);
     policy.callable.fetch_add(FREE, Ordering::SeqCst);
-    let crowd = policy.crowd.as_ref().expect("threads outnumber cores");
-    let watch = crowd.keep_watch().expect("nobody else does");
+    let oversubscription = policy
+        .oversubscription
+        .as_ref()
+        .expect("threads outnumber cores");
+    let watch = oversubscription.keep_watch().expect("nobody else does");
     let watch = std::sync::Mutex::new(Some(watch));
     let (jobs, found) = (Jobs::<P>::none(1), P::AtomicBool::new(false));
     team::<P>(3, |rank| match rank {
         0 => {
             let watch = watch.lock().expect("nobody panics").take();
-            policy.end_watch(crowd, watch.expect("one sentry"));
+            policy.end_watch(oversubscription, watch.expect("one watchdog"));
             found.store(LookAtJobs(Some(&jobs)).anything(), Ordering::Relaxed);
         }
         1 => policy.count_fenced_post(policy.callable.load(Ordering::Acquire)),
@@ -38,17 +41,20 @@ fn the_watch_ends<P: Platform>(policy: Nearest<P>) {
 
 #[test]
 fn what_is_left_is_seen_while_posters_cease_to_fence() {
-    loom_model(Some(2), || the_watch_ends(crowded::<Loom>(4, 1)));
-    shuttle_random(20_000, || the_watch_ends(crowded::<Buffered>(4, 1)));
-    shuttle_random(20_000, || the_watch_ends(crowded::<Buffered>(4, 1).light()));
+    loom_model(Some(2), || the_watch_ends(oversubscribed::<Loom>(4, 1)));
+    shuttle_random(20_000, || the_watch_ends(oversubscribed::<Buffered>(4, 1)));
+    shuttle_random(20_000, || {
+        the_watch_ends(oversubscribed::<Buffered>(4, 1).light())
+    });
 }
 
 #[test]
-fn a_sentry_that_leaves_unnoticed_or_unfenced_is_caught() {
+fn a_watchdog_that_leaves_unnoticed_or_unfenced_is_caught() {
     let unnoticed = caught_at_random(|| {
-        the_watch_ends(crowded::<Buffered>(4, 1).with_fault(FenceFault::LeavesUnnoticed));
+        the_watch_ends(oversubscribed::<Buffered>(4, 1).with_fault(FenceFault::LeavesUnnoticed));
     });
     assert!(unnoticed.contains("left to nobody"), "{unnoticed}");
-    let unfenced = caught_at_random(|| the_watch_ends(crowded::<Faulty<Buffered, NoFence>>(4, 1)));
+    let unfenced =
+        caught_at_random(|| the_watch_ends(oversubscribed::<Faulty<Buffered, NoFence>>(4, 1)));
     assert!(unfenced.contains("left to nobody"), "{unfenced}");
 }

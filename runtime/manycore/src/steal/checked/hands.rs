@@ -27,11 +27,11 @@ fn asleep<P: Platform>() {
             }
             return;
         }
-        let place = task.push(&stack, 3);
-        if stack.pop(place) || stack.confirm(place) {
+        let index = task.push(&stack, 3);
+        if stack.pop(index) || stack.confirm(index) {
             return task.ran(super::OWNER);
         }
-        let latch = stack.latch(place);
+        let latch = stack.latch(index);
         while !latch.is_set() {
             if latch.announce_sleep() {
                 while bed.load(Ordering::Acquire) == 0 {
@@ -41,8 +41,8 @@ fn asleep<P: Platform>() {
             latch.withdraw();
         }
         assert_eq!(task.output.read(), 3 + 1);
-        stack.retire(place);
-        assert!(!stack.latch(place).is_set());
+        stack.retire(index);
+        assert!(!stack.latch(index).is_set());
     });
 }
 

@@ -77,18 +77,18 @@ fn turmoil<P: Platform>(thieves: usize) {
             if pushed < JOBS && open.len() < DEPTH && random.u32(0..5) < 3 {
                 let job = Arc::new(Counted::new());
                 jobs.lock().unwrap().push(Arc::clone(&job));
-                let place = stack.push_as_joins_do(std::ptr::from_ref(&*job).cast());
-                let place = place.expect("it is less than DEPTH deep");
-                open.push((job, place));
+                let index = stack.push_as_joins_do(std::ptr::from_ref(&*job).cast());
+                let index = index.expect("it is less than DEPTH deep");
+                open.push((job, index));
                 pushed += 1;
-            } else if let Some((job, place)) = open.pop() {
-                if stack.pop(place) || stack.confirm(place) {
+            } else if let Some((job, index)) = open.pop() {
+                if stack.pop(index) || stack.confirm(index) {
                     job.ran();
                 } else {
-                    while !stack.latch(place).is_set() {
+                    while !stack.latch(index).is_set() {
                         P::yield_now();
                     }
-                    stack.retire(place);
+                    stack.retire(index);
                 }
                 assert_eq!(job.runs.load(Ordering::Relaxed), 1, "not run, or not yet");
             }

@@ -48,23 +48,23 @@ impl CheckedTask {
         self.output.write(self.input.read() + by);
     }
 
-    /// The owner pushes it, with `input`; its place.
+    /// The owner pushes it, with `input`; its index.
     fn push<P: Platform>(&self, stack: &JobStack<P>, input: u32) -> u32 {
         self.input.write(input);
         self.due.store(true, Ordering::Relaxed);
-        let place = stack.push_as_joins_do(std::ptr::from_ref(self).cast());
-        place.expect("the stack is large enough")
+        let index = stack.push_as_joins_do(std::ptr::from_ref(self).cast());
+        index.expect("the stack is large enough")
     }
 
     /// The owner pops it, and runs it or waits; whether it was stolen.
-    fn pop<P: Platform>(&self, stack: &JobStack<P>, place: u32) -> bool {
+    fn pop<P: Platform>(&self, stack: &JobStack<P>, index: u32) -> bool {
         let input = self.input.read();
-        if stack.pop(place) || stack.confirm(place) {
+        if stack.pop(index) || stack.confirm(index) {
             self.ran(OWNER);
             assert_eq!(self.output.read(), input + OWNER);
             return false;
         }
-        while !stack.latch(place).is_set() {
+        while !stack.latch(index).is_set() {
             P::yield_now();
         }
         assert_eq!(
@@ -72,7 +72,7 @@ impl CheckedTask {
             input + 1,
             "who stole the job did not run it"
         );
-        stack.retire(place);
+        stack.retire(index);
         true
     }
 }

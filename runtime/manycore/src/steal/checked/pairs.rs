@@ -25,9 +25,9 @@ fn race<P: Platform>(jobs: u32, rounds: u32, thieves: &[&[Way]]) -> usize {
         }
         for round in 0..rounds {
             let push = |task: &CheckedTask| task.push(&stack, round);
-            let places: Vec<_> = tasks.iter().map(push).collect();
-            for (task, place) in tasks.iter().zip(places).rev() {
-                stolen.fetch_add(task.pop(&stack, place).into(), Ordering::Relaxed);
+            let indices: Vec<_> = tasks.iter().map(push).collect();
+            for (task, index) in tasks.iter().zip(indices).rev() {
+                stolen.fetch_add(task.pop(&stack, index).into(), Ordering::Relaxed);
             }
         }
     });

@@ -1,11 +1,11 @@
-//! Places used again, places made on the way, and a stack that is full.
+//! Entries used again, entries made on the way, and a stack that is full.
 
 use super::{CheckedTask, Way, take, thief};
 use crate::steal::JobStack;
 use manycore_check::{Faulty, Fenced, Loom, TornCas, caught, loom_model, team};
 use manycore_platform::Platform;
 
-/// One place, used twice: stolen or not the first time, and the second time.
+/// One index, used twice: stolen or not the first time, and the second time.
 fn twice<P: Platform>() {
     let (stack, task) = (JobStack::<P>::new(1).unwrap(), CheckedTask::new());
     team::<P>(2, |rank| {
@@ -15,12 +15,12 @@ fn twice<P: Platform>() {
             return;
         }
         for round in 0..2 {
-            let place = task.push(&stack, round);
-            assert_eq!(place, 1);
-            let stolen = task.pop(&stack, place);
+            let index = task.push(&stack, round);
+            assert_eq!(index, 1);
+            let stolen = task.pop(&stack, index);
             assert!(stack.is_empty());
             if stolen {
-                assert!(!stack.latch(place).is_set() && stack.thief(place).is_none());
+                assert!(!stack.latch(index).is_set() && stack.thief(index).is_none());
             }
         }
     });
@@ -34,7 +34,7 @@ fn a_place_is_stolen_from_again() {
     assert!(caught(torn).contains("run twice"));
 }
 
-/// A thief follows into places that the owner has made since: with three steals
+/// A thief follows into entries that the owner has made since: with three steals
 /// to the second chunk of two.
 #[test]
 fn a_thief_follows_the_owner_into_a_new_chunk() {
@@ -48,14 +48,14 @@ fn a_thief_follows_the_owner_into_a_new_chunk() {
                 }
                 return;
             }
-            let places = tasks.each_ref().map(|task| task.push(&stack, 7));
-            assert_eq!(places, [1, 2, 3, 4, 5]);
+            let indices = tasks.each_ref().map(|task| task.push(&stack, 7));
+            assert_eq!(indices, [1, 2, 3, 4, 5]);
             assert!(
                 stack.room().is_none() && stack.make_room().is_none(),
                 "five is full"
             );
-            for (task, place) in tasks.iter().zip(places).rev() {
-                task.pop(&stack, place);
+            for (task, index) in tasks.iter().zip(indices).rev() {
+                task.pop(&stack, index);
             }
             assert!(stack.is_empty());
         });
@@ -77,11 +77,11 @@ fn nothing_below_the_floor_is_taken() {
     loom_model(None, || {
         let stack = JobStack::<Loom>::new(2).unwrap();
         let tasks = [CheckedTask::new(), CheckedTask::new()];
-        let places = tasks.each_ref().map(|task| task.push(&stack, 0));
+        let indices = tasks.each_ref().map(|task| task.push(&stack, 0));
         assert!(stack.raise(2, thief(1)).is_none() && !stack.is_above(2));
         assert!(stack.is_above(1));
         let claim = stack.raise(1, thief(1)).expect("the first is at the floor");
-        assert_eq!(stack.thief(places[0]), Some(thief(1)));
+        assert_eq!(stack.thief(indices[0]), Some(thief(1)));
         assert!(stack.steal(2, thief(1)).is_none(), "one of two was public");
         assert!(stack.is_above(2) && !stack.is_above(3));
         // SAFETY: claimed, and run once.
@@ -90,6 +90,6 @@ fn nothing_below_the_floor_is_taken() {
             run(task, true);
         }
         assert!(!stack.done(claim));
-        assert!(!tasks[1].pop(&stack, places[1]) && tasks[0].pop(&stack, places[0]));
+        assert!(!tasks[1].pop(&stack, indices[1]) && tasks[0].pop(&stack, indices[0]));
     });
 }

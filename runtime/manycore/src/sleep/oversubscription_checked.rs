@@ -1,34 +1,34 @@
-//! The end of a watch under loom: a job that was left to the sentry is seen by it.
+//! The end of a watch under loom: a job that was left to the watchdog is seen by it.
 
-use super::crowd::Crowd;
+use super::oversubscription::Oversubscription;
 use manycore_check::{Fault, Faulty, Loom, NoFence, NoHeavyFence, caught, loom_model, team};
 use manycore_platform::{Atomic, Ordering, Platform};
 
-/// A poster leaves its job to the sentry, or a worker in bed that has seen the job does; the
-/// sentry ends its watch and looks once more.
-fn what_is_left_is_seen<P: Platform>(is_seen_in_bed: bool) {
-    let crowd = Crowd::<P>::new(3, 1);
-    let watch = crowd.keep_watch().expect("nobody else does");
+/// A poster leaves its job to the watchdog, or a parked worker that has seen the job does; the
+/// watchdog ends its watch and looks once more.
+fn what_is_left_is_seen<P: Platform>(is_seen_asleep: bool) {
+    let oversubscription = Oversubscription::<P>::new(3, 1);
+    let watch = oversubscription.keep_watch().expect("nobody else does");
     let (job, left, found) = (word::<P>(), word::<P>(), word::<P>());
     let watch = std::sync::Mutex::new(Some(watch));
-    team::<P>(2 + usize::from(is_seen_in_bed), |rank| match rank {
+    team::<P>(2 + usize::from(is_seen_asleep), |rank| match rank {
         0 => {
             let watch = watch.lock().expect("nobody panics").take();
-            crowd.leave(watch.expect("one sentry"), P::heavy_fence);
+            oversubscription.leave(watch.expect("one watchdog"), P::heavy_fence);
             // Relaxed, as all here: the fences are what is checked.
             found.store(job.load(Ordering::Relaxed), Ordering::Relaxed);
         }
         1 => {
             job.store(1, Ordering::Relaxed);
             P::untested_light_fence();
-            if !is_seen_in_bed && crowd.is_watched() {
+            if !is_seen_asleep && oversubscription.is_watched() {
                 left.store(1, Ordering::Relaxed);
             }
         }
         _ => {
             let seen = job.load(Ordering::Relaxed) == 1;
             P::fence(Ordering::SeqCst);
-            if seen && crowd.is_watched() {
+            if seen && oversubscription.is_watched() {
                 left.store(1, Ordering::Relaxed);
             }
         }
@@ -47,16 +47,16 @@ fn what_a_poster_leaves_is_seen() {
 }
 
 #[test]
-fn what_a_worker_in_bed_leaves_is_seen() {
+fn what_a_parked_worker_leaves_is_seen() {
     loom_model(None, || what_is_left_is_seen::<Loom>(true));
 }
 
 #[test]
 fn each_missing_fence_is_caught() {
-    fn fails<F: Fault>(is_seen_in_bed: bool) {
+    fn fails<F: Fault>(is_seen_asleep: bool) {
         let why = caught(|| {
             loom_model(None, move || {
-                what_is_left_is_seen::<Faulty<Loom, F>>(is_seen_in_bed);
+                what_is_left_is_seen::<Faulty<Loom, F>>(is_seen_asleep);
             });
         });
         assert!(

@@ -1,6 +1,6 @@
-//! Which thread has which place: the lists of threads without a place, and the transitions.
+//! Which thread has which permit: the lists of threads without a permit, and the transitions.
 //!
-//! [`Places`] is a lock, the state behind it, and a count that is read without the lock. Each
+//! [`Permits`] is a lock, the state behind it, and a count that is read without the lock. Each
 //! transition is one method of [`State`]: it changes the lists and the caller slot's word together,
 //! and returns the steps that remain when the lock is free. It knows neither threads nor jobs. The
 //! pool takes those steps (`mod.rs`), and tests drive the transitions alone (`tests.rs`,
@@ -14,27 +14,27 @@ use manycore_platform::{Atomic, Ordering, Platform};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// The result when a worker is put on the list of returning workers.
+/// The result when a worker is put on the ready list.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::pool) enum Listed {
     /// It is on the list.
     Waiting,
-    /// It has this place at once.
+    /// It has this permit at once.
     Placed(usize),
 }
 
-/// The thread that gets a place. The place is no other thread's from here on.
+/// The thread that gets a permit. The permit is no other thread's from here on.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use]
 pub(in crate::pool) enum Successor {
     /// This worker, which is on no list any more.
     Worker(usize),
-    /// A thread that is to be started. It counts as a visit until [`State::end_visit`].
+    /// A thread that is to be started. It counts as a registration until [`State::deregister`].
     New,
 }
 
 impl Successor {
-    /// Whether it counts as a visit.
+    /// Whether it counts as a registration.
     pub(in crate::pool) fn is_counted(&self) -> bool {
         #[cfg(test)]
         if fault::is(fault::Fault::UncountedStart) {
@@ -51,13 +51,13 @@ pub(in crate::pool) enum Left {
     Nothing,
     /// An empty slot. If there are jobs, a thread must be found for it.
     Vacancy,
-    /// This place, to this successor.
-    Place(usize, Successor),
+    /// This permit, to this successor.
+    Permit(usize, Successor),
 }
 
 /// Which threads of its own a pool has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::pool) enum Crew {
+pub(in crate::pool) enum ThreadState {
     /// None, or not all.
     Absent,
     /// All.
@@ -68,31 +68,31 @@ pub(in crate::pool) enum Crew {
 
 /// What the lock guards.
 struct Lists {
-    /// Workers with empty stacks. They wait for the next place.
-    bench: Vec<usize>,
-    /// Returning workers: their waits are over, and they need a place. In order of arrival.
-    returning: VecDeque<usize>,
+    /// Workers with empty stacks. They wait for the next permit.
+    idle: Vec<usize>,
+    /// The ready list: workers whose waits are over, and which need a permit. In order of arrival.
+    ready: VecDeque<usize>,
     /// Workers without a thread: the system refused it.
     spare: Vec<usize>,
-    /// Places without a holder: the holder ended with the pool, or the system refused the thread.
+    /// Permits without a holder: the holder ended with the pool, or the system refused the thread.
     free: Vec<usize>,
-    /// The pool ends: no worker sits down on the bench any more.
+    /// The pool ends: no worker joins the idle list any more.
     closed: bool,
-    crew: Crew,
+    thread_state: ThreadState,
     /// Whether threads are absent that could take what is posted.
     lacking: bool,
     /// Reasons to keep the threads: threads in scopes that are not workers, and threads that are
     /// being started.
-    visits: usize,
+    registrations: usize,
     /// Whether the vacancy has changed in this section.
     changed: bool,
 }
 
-/// The state of a pool's places, and the lock around it.
-pub(in crate::pool) struct Places<P: Platform> {
+/// The state of a pool's permits, and the lock around it.
+pub(in crate::pool) struct Permits<P: Platform> {
     lists: Lock<P, Lists>,
-    /// How many workers return; written under the lock.
-    returning: P::AtomicU32,
+    /// How many workers are on the ready list; written under the lock.
+    ready: P::AtomicU32,
 }
 
 /// The state, while the lock is held.
@@ -101,29 +101,29 @@ pub(in crate::pool) struct State<'a, P: Platform> {
     slot: &'a CallerSlot<P>,
 }
 
-impl<P: Platform> Places<P> {
+impl<P: Platform> Permits<P> {
     pub(in crate::pool) fn new() -> Self {
         Self {
             lists: Lock::new(Lists {
-                bench: Vec::new(),
-                returning: VecDeque::new(),
+                idle: Vec::new(),
+                ready: VecDeque::new(),
                 spare: Vec::new(),
                 free: Vec::new(),
                 closed: false,
-                crew: Crew::Present,
+                thread_state: ThreadState::Present,
                 lacking: false,
-                visits: 0,
+                registrations: 0,
                 changed: false,
             }),
-            returning: P::AtomicU32::new(0),
+            ready: P::AtomicU32::new(0),
         }
     }
 
     pub(in crate::pool) fn name(&self) {
-        P::name(&self.returning, "pool: threads that return");
+        P::name(&self.ready, "pool: threads that return");
     }
 
-    /// Makes transitions of these places and of `slot`, which is theirs. If the pool's vacancy has
+    /// Makes transitions of these permits and of `slot`, which is theirs. If the pool's vacancy has
     /// changed, `announce` hears of the new one before the lock is free.
     pub(in crate::pool) fn with<R>(
         &self,
@@ -133,10 +133,10 @@ impl<P: Platform> Places<P> {
     ) -> R {
         self.lists.with(|lists| {
             let result = section(&mut State { lists, slot });
-            let count = lists.returning.len() as u32;
-            // Relaxed: written under the lock. Release pairs with `is_awaited`.
-            if self.returning.load(Ordering::Relaxed) != count {
-                self.returning.store(count, Ordering::Release);
+            let count = lists.ready.len() as u32;
+            // Relaxed: written under the lock. Release pairs with `has_ready`.
+            if self.ready.load(Ordering::Relaxed) != count {
+                self.ready.store(count, Ordering::Release);
             }
             if std::mem::take(&mut lists.changed) {
                 announce(Vacancy {
@@ -148,9 +148,9 @@ impl<P: Platform> Places<P> {
         })
     }
 
-    /// Whether a thread wants to return. As `Queue::is_empty`.
-    pub(in crate::pool) fn is_awaited(&self) -> bool {
-        self.returning.load(Ordering::Acquire) != 0
+    /// Whether a thread is on the ready list. As `Queue::is_empty`.
+    pub(in crate::pool) fn has_ready(&self) -> bool {
+        self.ready.load(Ordering::Acquire) != 0
     }
 }
 
@@ -159,7 +159,7 @@ impl<P: Platform> Places<P> {
 pub(in crate::pool) struct Vacancy {
     /// Whether threads are absent that could take the job.
     pub(in crate::pool) lacking: bool,
-    /// Whether a poster can get a thread although no worker sleeps: place 0 is vacant, or threads are
+    /// Whether a poster can get a thread although no worker sleeps: permit 0 is vacant, or threads are
     /// lacking.
     pub(in crate::pool) any: bool,
 }
@@ -172,44 +172,44 @@ impl<P: Platform> State<'_, P> {
         (before, after)
     }
 
-    /// As [`change`](Self::change); whether a thread of the pool has place 0 now, and had not.
+    /// As [`change`](Self::change); whether a thread of the pool has permit 0 now, and had not.
     fn change_to_held(&mut self, to: impl Fn(Word) -> Word) -> bool {
         let (before, after) = self.change(to);
         !before.is_held() && after.is_held()
     }
 
-    /// The thread that gets a place which is given up: a worker that returns comes first.
+    /// The thread that gets a permit which is given up: the ready list comes first.
     fn successor(&mut self) -> Successor {
-        let worker = self.next_to_return().or_else(|| self.lists.bench.pop());
+        let worker = self.next_ready().or_else(|| self.lists.idle.pop());
         let successor = worker.map_or(Successor::New, Successor::Worker);
         if successor.is_counted() {
-            self.begin_visit();
+            self.register();
         }
         successor
     }
 
-    /// The worker that is to return next, which is on the list no more.
-    pub(in crate::pool) fn next_to_return(&mut self) -> Option<usize> {
-        self.lists.returning.pop_front()
+    /// Removes the first worker of the ready list.
+    pub(in crate::pool) fn next_ready(&mut self) -> Option<usize> {
+        self.lists.ready.pop_front()
     }
 
-    /// Whether a thread wants to return.
-    pub(in crate::pool) fn is_awaited(&self) -> bool {
-        !self.lists.returning.is_empty()
+    /// Whether a thread is on the ready list.
+    pub(in crate::pool) fn has_ready(&self) -> bool {
+        !self.lists.ready.is_empty()
     }
 }
 
-/// The caller slot: jobs of the pool's own, and callers that leave slowly.
+/// The caller slot: detached tasks, and callers that leave slowly.
 impl<P: Platform> State<'_, P> {
-    /// A job of the pool's own is about to be posted. Returns whether this made the slot vacant.
+    /// A detached task is about to be posted. Returns whether this made the slot vacant.
     pub(in crate::pool) fn post(&mut self) -> bool {
         let (before, after) = self.change(Word::attended);
         !before.is_vacant() && after.is_vacant()
     }
 
-    /// No job of the pool's own is left. A slot that is vacant for a worker that returns stays so.
+    /// No detached task is left. A slot that is vacant for a ready worker stays so.
     pub(in crate::pool) fn end_posts(&mut self) {
-        if !self.is_awaited() {
+        if !self.has_ready() {
             self.change(Word::unattended);
         }
     }
@@ -219,32 +219,32 @@ impl<P: Platform> State<'_, P> {
         self.change_to_held(Word::filled).then(|| self.successor())
     }
 
-    /// Has a thread of the pool take place 0, or the caller that is there look when it leaves.
+    /// Has a thread of the pool take permit 0, or the caller that is there look when it leaves.
     pub(in crate::pool) fn summon(&mut self) -> Option<Successor> {
         self.change_to_held(Word::summoned)
             .then(|| self.successor())
     }
 
-    /// Takes place 0 for a thread that is to be started; `false`: it is taken.
+    /// Takes permit 0 for a thread that is to be started; `false`: it is taken.
     pub(in crate::pool) fn occupy(&mut self) -> bool {
         self.change_to_held(Word::occupied)
     }
 
-    /// The caller, which has `place`, leaves. `waits`: whether there is something worth a
-    /// thread in place 0. `posted`: whether a job of the pool's own has not ended.
+    /// The caller, which has `permit`, leaves. `waits`: whether there is something worth a
+    /// thread with permit 0. `posted`: whether a detached task has not ended.
     pub(in crate::pool) fn leave(
         &mut self,
-        place: usize,
+        permit: usize,
         waits: impl FnOnce() -> bool,
         posted: impl FnOnce() -> bool,
     ) -> Left {
-        if place != 0 {
-            // Place 0 is in other hands, and so must this one be.
+        if permit != 0 {
+            // Permit 0 is in other hands, and so must this one be.
             self.change(Word::left);
-            Left::Place(place, self.successor())
-        } else if waits() || self.is_awaited() {
+            Left::Permit(permit, self.successor())
+        } else if waits() || self.has_ready() {
             self.change(|word| word.lent().left());
-            Left::Place(0, self.successor())
+            Left::Permit(0, self.successor())
         } else if posted() {
             self.change(Word::left_vacant);
             Left::Vacancy
@@ -254,10 +254,10 @@ impl<P: Platform> State<'_, P> {
         }
     }
 
-    /// Worker `id`, which is alone in the slot, gives it back and sits down on the bench; `false`:
-    /// it is not alone, or a thread wants to return, or the pool ends.
+    /// Worker `id`, which is alone in the slot, gives it back and joins the idle list; `false`:
+    /// it is not alone, or a thread is on the ready list, or the pool ends.
     pub(in crate::pool) fn give_back(&mut self, id: usize, cleared: impl FnOnce()) -> bool {
-        if self.lists.closed || self.is_awaited() {
+        if self.lists.closed || self.has_ready() {
             return false;
         }
         let (before, after) = self.change(Word::given_back);
@@ -265,14 +265,14 @@ impl<P: Platform> State<'_, P> {
             return false;
         }
         cleared();
-        self.lists.bench.push(id);
+        self.lists.idle.push(id);
         true
     }
 }
 
-/// Places that change hands.
+/// Permits that change hands.
 impl<P: Platform> State<'_, P> {
-    /// A worker gives its place away; `from_slot`: it is the caller in place 0, or an adopted
+    /// A worker gives its permit away; `from_slot`: it is the caller with permit 0, or an adopted
     /// thread, which keeps its stack.
     pub(in crate::pool) fn give(&mut self, from_slot: bool) -> Successor {
         if from_slot {
@@ -281,52 +281,52 @@ impl<P: Platform> State<'_, P> {
         self.successor()
     }
 
-    /// The caller has place 0 again.
+    /// The caller has permit 0 again.
     pub(in crate::pool) fn regain(&mut self) {
         self.change(Word::regained);
     }
 
-    /// No thread can be had for `place`. Place 0 is the caller slot's again; another one waits
-    /// for the next worker that returns.
-    pub(in crate::pool) fn lose(&mut self, place: usize) {
-        if place == 0 {
+    /// No thread can be had for `permit`. Permit 0 is the caller slot's again; another one waits
+    /// for the next ready worker.
+    pub(in crate::pool) fn lose(&mut self, permit: usize) {
+        if permit == 0 {
             self.change(Word::given_up);
         } else {
-            self.lists.free.push(place);
+            self.lists.free.push(permit);
         }
     }
 
-    /// Worker `id`, which has no place and runs, wants one.
+    /// Worker `id`, which has no permit and runs, wants one.
     pub(in crate::pool) fn list(&mut self, id: usize) -> Listed {
-        // A caller that is there passes its place on when it leaves.
+        // A caller that is there passes its permit on when it leaves.
         if self.change_to_held(Word::summoned) {
             return Listed::Placed(0);
         }
         match self.lists.free.pop() {
-            Some(place) => Listed::Placed(place),
+            Some(permit) => Listed::Placed(permit),
             None => {
-                self.lists.returning.push_back(id);
+                self.lists.ready.push_back(id);
                 Listed::Waiting
             }
         }
     }
 
-    /// Worker `id`, which sleeps without a place, wants one, before all others: what it waited for
+    /// Worker `id`, which sleeps without a permit, wants one, before all others: what it waited for
     /// is over.
     pub(in crate::pool) fn list_first(&mut self, id: usize) {
         // An empty slot becomes vacant, and is filled as for a job.
         self.change(Word::wanted);
-        self.lists.returning.push_front(id);
+        self.lists.ready.push_front(id);
     }
 
-    /// Removes worker `id` from the list of returning workers; `false`: it is not on the list.
+    /// Removes worker `id` from the ready list; `false`: it is not on the list.
     pub(in crate::pool) fn strike(&mut self, id: usize) -> bool {
-        let at = self.lists.returning.iter().position(|&other| other == id);
-        at.map(|at| self.lists.returning.remove(at)).is_some()
+        let at = self.lists.ready.iter().position(|&other| other == id);
+        at.map(|at| self.lists.ready.remove(at)).is_some()
     }
 
-    /// Worker `id` hands its place to the worker that is to return next, and waits on the bench;
-    /// if it is `adopted`, on the list of returning workers. Returns the other worker, and whether this
+    /// Worker `id` hands its permit to the first worker of the ready list, and waits on the idle list;
+    /// if it is `adopted`, on the ready list. Returns the other worker, and whether this
     /// one stays in the pool. `cleared` runs before this worker is on a list.
     pub(in crate::pool) fn make_way(
         &mut self,
@@ -334,29 +334,29 @@ impl<P: Platform> State<'_, P> {
         adopted: bool,
         cleared: impl FnOnce(),
     ) -> Option<(usize, bool)> {
-        let next = self.next_to_return()?;
+        let next = self.next_ready()?;
         cleared();
         if adopted {
-            self.lists.returning.push_back(id);
+            self.lists.ready.push_back(id);
             return Some((next, true));
         }
-        Some((next, self.sit(id)))
+        Some((next, self.join_idle(id)))
     }
 
-    /// Worker `id` sits down on the bench; `false`: the pool ends.
-    pub(in crate::pool) fn sit(&mut self, id: usize) -> bool {
+    /// Worker `id` joins the idle list; `false`: the pool ends.
+    pub(in crate::pool) fn join_idle(&mut self, id: usize) -> bool {
         if !self.lists.closed {
-            self.lists.bench.push(id);
+            self.lists.idle.push(id);
         }
         !self.lists.closed
     }
 
-    /// The holder of `place` goes home at the pool's end. The worker that gets the place, if one
-    /// wants to return now.
-    pub(in crate::pool) fn go_home(&mut self, place: usize) -> Option<usize> {
-        let next = self.next_to_return();
+    /// The holder of `permit` goes home at the pool's end. Returns the worker that gets the
+    /// permit, if there is one on the ready list.
+    pub(in crate::pool) fn go_home(&mut self, permit: usize) -> Option<usize> {
+        let next = self.next_ready();
         if next.is_none() {
-            self.lists.free.push(place);
+            self.lists.free.push(permit);
         }
         next
     }
@@ -364,19 +364,19 @@ impl<P: Platform> State<'_, P> {
 
 /// The threads as a whole.
 impl<P: Platform> State<'_, P> {
-    pub(in crate::pool) fn crew(&self) -> Crew {
-        self.lists.crew
+    pub(in crate::pool) fn thread_state(&self) -> ThreadState {
+        self.lists.thread_state
     }
 
     /// The threads are absent from the start; `lacking`: a posted job could use one.
     pub(in crate::pool) fn be_absent(&mut self, lacking: bool) {
-        self.lists.crew = Crew::Absent;
+        self.lists.thread_state = ThreadState::Absent;
         self.set_lacking(lacking);
     }
 
     /// All threads have been started.
     pub(in crate::pool) fn be_present(&mut self) {
-        self.lists.crew = Crew::Present;
+        self.lists.thread_state = ThreadState::Present;
         self.set_lacking(false);
     }
 
@@ -396,19 +396,19 @@ impl<P: Platform> State<'_, P> {
     }
 
     /// One more reason to keep the threads.
-    pub(in crate::pool) fn begin_visit(&mut self) {
-        self.lists.visits += 1;
+    pub(in crate::pool) fn register(&mut self) {
+        self.lists.registrations += 1;
     }
 
     /// One less.
-    pub(in crate::pool) fn end_visit(&mut self) {
-        self.lists.visits -= 1;
+    pub(in crate::pool) fn deregister(&mut self) {
+        self.lists.registrations -= 1;
     }
 
     /// Has the threads end, if none is at work and no caller comes; `kept`: a thread of the pool's
-    /// own has the caller slot for good. `posted`: whether a job of the pool's own has not ended.
+    /// own has the caller slot for good. `posted`: whether a detached task has not ended.
     pub(in crate::pool) fn end_if_quiet(&mut self, kept: bool, posted: bool) -> bool {
-        if self.lists.visits > 0 || posted {
+        if self.lists.registrations > 0 || posted {
             return false;
         }
         if !kept {
@@ -417,17 +417,17 @@ impl<P: Platform> State<'_, P> {
                 return false;
             }
         }
-        self.lists.crew = Crew::Leaving;
+        self.lists.thread_state = ThreadState::Leaving;
         true
     }
 
-    /// The pool ends: no worker sits down any more. Returns the workers on the bench, which go home.
+    /// The pool ends: no worker sits down any more. Returns the workers on the idle list, which go home.
     pub(in crate::pool) fn close(&mut self) -> Vec<usize> {
         self.lists.closed = true;
-        std::mem::take(&mut self.lists.bench)
+        std::mem::take(&mut self.lists.idle)
     }
 
-    /// All threads have ended, and the pool goes on; the threads of `spare` are started for places
+    /// All threads have ended, and the pool goes on; the threads of `spare` are started for permits
     /// when it comes to that. `kept`, `posted`: as in [`end_if_quiet`](Self::end_if_quiet).
     pub(in crate::pool) fn reopen(
         &mut self,
@@ -436,7 +436,7 @@ impl<P: Platform> State<'_, P> {
         kept: bool,
         posted: bool,
     ) {
-        debug_assert!(self.lists.bench.is_empty() && self.lists.returning.is_empty());
+        debug_assert!(self.lists.idle.is_empty() && self.lists.ready.is_empty());
         self.lists.spare = spare.collect();
         self.lists.free.clear();
         self.lists.closed = false;
@@ -450,9 +450,9 @@ impl<P: Platform> State<'_, P> {
         self.be_absent(lacking);
     }
 
-    /// Threads that were not started never are: their places are free.
-    pub(in crate::pool) fn start_no_more(&mut self, places: Range<usize>) {
-        self.lists.free.extend(places);
+    /// Threads that were not started never are: their permits are free.
+    pub(in crate::pool) fn start_no_more(&mut self, permits: Range<usize>) {
+        self.lists.free.extend(permits);
         self.be_present();
     }
 }

@@ -3,43 +3,43 @@
 //!
 //! # States
 //!
-//! | state | threads | who posts a root |
+//! | state | threads | who posts a detached task |
 //! |---|---|---|
 //! | absent | none, or not all of those that are to be | starts them |
 //! | present | all | posts it |
 //! | leaving | they end, all of them | waits until they have ended; then as absent |
 //!
 //! A [lazy](super::BuilderExt::lazy) pool begins absent, all others present. A pool of one thread has
-//! none of its own until there are roots (`caller_slot.rs`): it begins absent, too.
+//! none of its own until there are detached tasks (`caller_slot.rs`): it begins absent, too.
 //!
 //! # From absent to present
 //!
 //! Whoever posts something that another thread could take starts the threads, under `starting`:
 //!
-//! * a root, or mail, before it is pushed, so that a refusal of the system is its poster's panic;
+//! * a detached task, or mail, before it is pushed, so that a refusal of the system is its poster's panic;
 //! * a half of a join, a job in a scope, a loop: after the push, by the way that leads to a vacant
-//!   caller slot. While threads are *lacking* the sleep policy says that a place is vacant, and who
+//!   caller slot. While threads are *lacking* the sleep policy says that a permit is vacant, and who
 //!   is told so fills it (`Registry::fill_caller_slot`). If the system refuses, the poster does
 //!   the work itself.
 //!
 //! # From present to leaving
 //!
 //! [`Registry::end_threads`] waits for a moment at which the pool is quiet. Under the lock of
-//! `Places`, in which roots and visits are counted and callers that are not alone leave:
+//! `Permits`, in which detached tasks and registrations are counted and callers that are not alone leave:
 //!
-//! 1. there is no root: no detached job, and no call from the queue;
-//! 2. there is no visit: no thread that is not a worker is in a scope, and no thread is being
-//!    started for a place that a caller has left;
+//! 1. there is no detached task: no spawned job, and no call from the queue;
+//! 2. there is no registration: no thread that is not a worker is in a scope, and no thread is being
+//!    started for a permit that a caller has left;
 //! 3. the caller slot is empty, and taken: no caller comes.
 //!
 //! So nobody is at work in the pool, and whoever comes from outside finds the slot taken, posts a
-//! root, and waits for `starting`. Then the pool ends as it does when it is dropped, the threads
+//! detached task, and waits for `starting`. Then the pool ends as it does when it is dropped, the threads
 //! are joined, and what its end had set is reset, by the only thread that is left in it.
 //! The last jobs of threads that end, those of exit handlers, are let through: if they have
 //! spawned something the threads are started again.
 
 use super::context::Context;
-use super::places::{Crew as Threads, Successor};
+use super::permits::{Successor, ThreadState};
 use super::registry::Registry;
 use manycore_cores::sync::{Lock, Parker};
 use manycore_platform::{Atomic, Ordering, Platform};
@@ -49,11 +49,11 @@ use std::time::Duration;
 /// How long [`Registry::end_threads`] waits between two looks at a pool that is not quiet.
 const LOOK: Duration = Duration::from_micros(200);
 
-/// While this lives, the pool's threads do not end. It stands for one visit.
+/// While this lives, the pool's threads do not end. It stands for one registration.
 pub(super) struct Stay<'a, P: Platform>(&'a Registry<P>);
 
 impl<'a, P: Platform> Stay<'a, P> {
-    /// Until the thread that is to be started can be joined by the pool, or its place has gone
+    /// Until the thread that is to be started can be joined by the pool, or its permit has gone
     /// elsewhere.
     pub(super) fn of(registry: &'a Registry<P>, successor: &Successor) -> Option<Self> {
         successor.is_counted().then(|| Self(registry))
@@ -64,25 +64,25 @@ impl<P: Platform> Drop for Stay<'_, P> {
     fn drop(&mut self) {
         // In a child of `fork`, a thread that does not exist there may have the lock.
         if !self.0.shared().is_forked() {
-            self.0.change_places(|places| places.end_visit());
+            self.0.change_permits(|permits| permits.deregister());
         }
     }
 }
 
 /// What is known of a pool's threads as a whole.
-pub(super) struct Crew<P: Platform> {
-    /// The first place that has a thread of the pool's own.
+pub(super) struct ThreadSet<P: Platform> {
+    /// The first permit that has a thread of the pool's own.
     first: usize,
     /// Whether the pool can start its threads again.
     returns: bool,
-    /// Held while threads are started, or end: the place whose thread is started next.
+    /// Held while threads are started, or end: the permit whose thread is started next.
     starting: Lock<P, usize>,
     /// Whether threads are absent that could take what is posted. A hint; written under the lock
-    /// of `Places`.
+    /// of `Permits`.
     lacking: P::AtomicBool,
 }
 
-impl<P: Platform> Crew<P> {
+impl<P: Platform> ThreadSet<P> {
     pub(super) fn new(first: usize, returns: bool) -> Self {
         Self {
             first,
@@ -92,12 +92,12 @@ impl<P: Platform> Crew<P> {
         }
     }
 
-    /// The first place that has a thread of the pool's own.
+    /// The first permit that has a thread of the pool's own.
     pub(super) fn first(&self) -> usize {
         self.first
     }
 
-    /// Under the lock of `Places`, when it has changed.
+    /// Under the lock of `Permits`, when it has changed.
     pub(super) fn set_lacking(&self, lacking: bool) {
         self.lacking.store(lacking, Ordering::Relaxed);
     }
@@ -113,21 +113,25 @@ impl<P: Platform> Crew<P> {
 impl<P: Platform> Registry<P> {
     /// Nobody knows of the pool yet: its threads are started when they are needed.
     pub(super) fn begin_absent(&self) {
-        self.change_places(|places| places.be_absent(self.crew().first < self.mail().len()));
+        self.change_permits(|permits| {
+            permits.be_absent(self.thread_set().first < self.mail().len())
+        });
     }
 
     /// Whether threads are absent that could take what is posted, as a hint.
     pub(crate) fn is_lacking(&self) -> bool {
-        self.crew().is_lacking()
+        self.thread_set().is_lacking()
     }
 
     /// Starts the threads of the pool, if they are absent.
     pub(super) fn start_threads(&self) -> io::Result<()> {
-        self.crew().starting.with(|next| self.start_from(next))
+        self.thread_set()
+            .starting
+            .with(|next| self.start_from(next))
     }
 
     fn start_from(&self, next: &mut usize) -> io::Result<()> {
-        if self.change_places(|places| places.crew()) != Threads::Absent {
+        if self.change_permits(|permits| permits.thread_state()) != ThreadState::Absent {
             return Ok(());
         }
         while *next < self.mail().len() {
@@ -137,30 +141,30 @@ impl<P: Platform> Registry<P> {
         if self.mail().len() == 1 {
             self.have_a_thread()?;
         }
-        self.change_places(|places| places.be_present());
+        self.change_permits(|permits| permits.be_present());
         Ok(())
     }
 
-    /// Counts a root, once there are threads that run it.
+    /// Counts a detached task, once there are threads that run it.
     ///
     /// # Panics
     ///
     /// If the system refuses them.
-    pub(super) fn count_root_for_threads(&self) {
+    pub(super) fn count_detached_for_threads(&self) {
         loop {
-            let crew = self.change_places(|places| {
-                let crew = places.crew();
+            let state = self.change_permits(|permits| {
+                let state = permits.thread_state();
                 let inside = || Context::worker_of(self).is_some();
-                if crew == Threads::Present || crew == Threads::Leaving && inside() {
-                    self.count_root();
-                    return Threads::Present;
+                if state == ThreadState::Present || state == ThreadState::Leaving && inside() {
+                    self.count_detached();
+                    return ThreadState::Present;
                 }
-                crew
+                state
             });
-            match crew {
-                Threads::Present => return,
-                Threads::Leaving => self.await_end(),
-                Threads::Absent => self.need_threads(),
+            match state {
+                ThreadState::Present => return,
+                ThreadState::Leaving => self.await_end(),
+                ThreadState::Absent => self.need_threads(),
             }
         }
     }
@@ -179,16 +183,16 @@ impl<P: Platform> Registry<P> {
 
     /// Waits until the threads that leave have ended.
     fn await_end(&self) {
-        self.crew().starting.with(|_| ());
+        self.thread_set().starting.with(|_| ());
     }
 
     /// This thread, which is no worker, goes in and out of a scope: until then the threads stay.
-    pub(super) fn visit<R>(&self, scope: impl FnOnce() -> R) -> R {
+    pub(super) fn with_registration<R>(&self, scope: impl FnOnce() -> R) -> R {
         let enter = || {
-            self.change_places(|places| {
-                let enters = places.crew() != Threads::Leaving;
+            self.change_permits(|permits| {
+                let enters = permits.thread_state() != ThreadState::Leaving;
                 if enters {
-                    places.begin_visit();
+                    permits.register();
                 }
                 enters.then(|| Stay(self))
             })
@@ -206,7 +210,7 @@ impl<P: Platform> Registry<P> {
     #[inline(never)]
     pub(super) fn end_threads(&self) -> bool {
         self.shared().check_fork();
-        if !self.crew().returns
+        if !self.thread_set().returns
             || !self.tells_of_vacancies()
             || Context::worker_below(self).is_some()
         {
@@ -220,8 +224,8 @@ impl<P: Platform> Registry<P> {
             }
         };
         if Context::<P>::is_taken() {
-            // What runs here may need this thread's place elsewhere to come to an end.
-            Context::<P>::without_places(end);
+            // What runs here may need this thread's permit elsewhere to come to an end.
+            Context::<P>::without_permits(end);
         } else {
             end();
         }
@@ -230,12 +234,12 @@ impl<P: Platform> Registry<P> {
 
     /// `false`: somebody is at work, or calls.
     fn end_if_quiet(&self) -> bool {
-        self.crew().starting.with(|next| {
+        self.thread_set().starting.with(|next| {
             if self.threads().are_none() {
                 return true;
             }
-            let quiet = self.change_places(|places| {
-                places.end_if_quiet(self.keeps_caller_slot(), self.has_roots())
+            let quiet = self.change_permits(|permits| {
+                permits.end_if_quiet(self.keeps_caller_slot(), self.has_detached())
             });
             if !quiet {
                 return false;
@@ -253,16 +257,16 @@ impl<P: Platform> Registry<P> {
         for worker in self.workers().iter() {
             worker.end().reset();
             match worker.id() {
-                id if id < threads => worker.set_place(id),
+                id if id < threads => worker.set_permit(id),
                 _ => worker.holding().clear(),
             }
         }
         self.mail().iter().for_each(|mail| mail.come_back());
         self.shared().go_on();
-        *next = self.crew().first;
-        let spawned = self.change_places(|places| {
-            let spawned = self.has_roots();
-            places.reopen(
+        *next = self.thread_set().first;
+        let spawned = self.change_permits(|permits| {
+            let spawned = self.has_detached();
+            permits.reopen(
                 threads..self.workers().len(),
                 *next < threads,
                 self.keeps_caller_slot(),
@@ -278,12 +282,12 @@ impl<P: Platform> Registry<P> {
     /// The pool is about to end: threads that were not started never are, and their mail is
     /// everybody's.
     pub(super) fn start_no_more(&self) {
-        self.crew().starting.with(|next| {
-            self.change_places(|places| {
-                if places.crew() == Threads::Absent {
-                    let places_left = *next..self.mail().len();
-                    (places_left.clone()).for_each(|place| self.mail()[place].desert());
-                    places.start_no_more(places_left);
+        self.thread_set().starting.with(|next| {
+            self.change_permits(|permits| {
+                if permits.thread_state() == ThreadState::Absent {
+                    let permits_left = *next..self.mail().len();
+                    (permits_left.clone()).for_each(|permit| self.mail()[permit].desert());
+                    permits.start_no_more(permits_left);
                 }
             });
         });

@@ -1,7 +1,7 @@
-//! Random walks through the transitions, without a pool: a place is one thread's at a time, and what
-//! waits for a place is attended to.
+//! Random walks through the transitions, without a pool: a permit is one thread's at a time, and what
+//! waits for a permit is attended to.
 
-use super::state::{Left, Listed, Places, State, Successor};
+use super::state::{Left, Listed, Permits, State, Successor};
 use super::word::CallerSlot;
 use fastrand::Rng;
 use manycore_platform::Native;
@@ -10,11 +10,11 @@ use std::panic::catch_unwind;
 /// What a worker does.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum At {
-    Place(usize),
+    Permit(usize),
     Bench,
     /// It has what it waited for, and is on the list.
-    Returning,
-    /// It waits, and has no place.
+    Ready,
+    /// It waits, and has no permit.
     Waits,
     /// Worker 0 while no caller has its stack.
     Nowhere,
@@ -23,9 +23,9 @@ enum At {
 /// A mistake in the driver of the transitions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Mistake {
-    /// A caller that has place 0 again does not say so.
+    /// A caller that has permit 0 again does not say so.
     NoRegain,
-    /// A worker gives its place away and keeps it.
+    /// A worker gives its permit away and keeps it.
     KeepsPlace,
     /// The last job's end leaves the slot as it is.
     NoEnd,
@@ -33,14 +33,14 @@ enum Mistake {
     NoPost,
 }
 
-/// A pool's places, as its threads would drive them.
+/// A pool's permits, as its threads would drive them.
 struct Walk {
-    places: Places<Native>,
+    permits: Permits<Native>,
     slot: CallerSlot<Native>,
     workers: Vec<At>,
     caller: bool,
     jobs: usize,
-    /// Whether a place was lost: then a job may be unattended.
+    /// Whether a permit was lost: then a job may be unattended.
     lost: bool,
     /// Whether the slot may be vacant for a worker that has returned since.
     listed: bool,
@@ -55,9 +55,9 @@ impl Walk {
     fn new(seed: u64, mistake: Option<Mistake>) -> Self {
         let mut random = Rng::with_seed(seed);
         let threads = random.usize(1..5);
-        let workers = (0..threads).map(|id| if id == 0 { At::Nowhere } else { At::Place(id) });
+        let workers = (0..threads).map(|id| if id == 0 { At::Nowhere } else { At::Permit(id) });
         Self {
-            places: Places::new(),
+            permits: Permits::new(),
             slot: CallerSlot::new(),
             workers: workers.collect(),
             caller: false,
@@ -73,7 +73,7 @@ impl Walk {
 
     fn change<R>(&mut self, section: impl FnOnce(&mut State<'_, Native>) -> R) -> R {
         let announced = &mut self.announced;
-        (self.places).with(&self.slot, |vacancy| *announced = vacancy.any, section)
+        (self.permits).with(&self.slot, |vacancy| *announced = vacancy.any, section)
     }
 
     /// A worker in the state `at`, at random.
@@ -86,44 +86,41 @@ impl Walk {
         self.random.choice(fitting)
     }
 
-    fn grant(&mut self, place: usize, id: usize) {
+    fn grant(&mut self, permit: usize, id: usize) {
         let before = self.workers[id];
-        assert!(
-            matches!(before, At::Bench | At::Returning),
-            "{id}: {before:?}"
-        );
-        if (place, id) == (0, 0) && self.mistake != Some(Mistake::NoRegain) {
-            self.change(|places| places.regain());
+        assert!(matches!(before, At::Bench | At::Ready), "{id}: {before:?}");
+        if (permit, id) == (0, 0) && self.mistake != Some(Mistake::NoRegain) {
+            self.change(|permits| permits.regain());
         }
-        self.workers[id] = At::Place(place);
+        self.workers[id] = At::Permit(permit);
     }
 
     /// `false`: the system refuses a thread.
-    fn pass_on(&mut self, place: usize, successor: &Successor) -> bool {
+    fn pass_on(&mut self, permit: usize, successor: &Successor) -> bool {
         match *successor {
-            Successor::Worker(id) => self.grant(place, id),
+            Successor::Worker(id) => self.grant(permit, id),
             Successor::New if self.refuses && self.random.bool() => return false,
-            Successor::New => self.workers.push(At::Place(place)),
+            Successor::New => self.workers.push(At::Permit(permit)),
         }
         true
     }
 
-    fn pass_on_or_lose(&mut self, place: usize, successor: &Successor) {
-        if !self.pass_on(place, successor) {
+    fn pass_on_or_lose(&mut self, permit: usize, successor: &Successor) {
+        if !self.pass_on(permit, successor) {
             self.lost = true;
-            self.change(|places| places.lose(place));
+            self.change(|permits| permits.lose(permit));
         }
-        self.end_visit(successor);
+        self.deregister(successor);
     }
 
-    fn end_visit(&mut self, successor: &Successor) {
+    fn deregister(&mut self, successor: &Successor) {
         if *successor == Successor::New {
-            self.change(|places| places.end_visit());
+            self.change(|permits| permits.deregister());
         }
     }
 
     fn fill(&mut self) {
-        if let Some(successor) = self.change(|places| places.fill()) {
+        if let Some(successor) = self.change(|permits| permits.fill()) {
             self.pass_on_or_lose(0, &successor);
         }
     }
@@ -133,7 +130,7 @@ impl Walk {
             0 if !self.caller => {
                 if self.slot.take() {
                     self.caller = true;
-                    self.workers[0] = At::Place(0);
+                    self.workers[0] = At::Permit(0);
                 }
             }
             1 => self.leave(),
@@ -142,19 +139,19 @@ impl Walk {
                 if self.mistake == Some(Mistake::NoPost) {
                     return;
                 }
-                if self.change(|places| places.post()) && self.random.bool() {
+                if self.change(|permits| permits.post()) && self.random.bool() {
                     self.fill();
                 }
             }
             3 if self.jobs > 0 => {
                 self.jobs -= 1;
                 if self.jobs == 0 && self.mistake != Some(Mistake::NoEnd) {
-                    self.change(|places| places.end_posts());
+                    self.change(|permits| permits.end_posts());
                 }
             }
             4 => self.fill(),
             5 => {
-                if let Some(successor) = self.change(|places| places.summon()) {
+                if let Some(successor) = self.change(|permits| permits.summon()) {
                     self.pass_on_or_lose(0, &successor);
                 }
             }
@@ -164,38 +161,39 @@ impl Walk {
                     return;
                 };
                 if self.random.bool() {
-                    self.change(|places| places.list_first(id));
+                    self.change(|permits| permits.list_first(id));
                     self.listed = true;
-                    self.workers[id] = At::Returning;
-                } else if let Listed::Placed(place) = self.change(|places| places.list(id)) {
-                    if (place, id) == (0, 0) {
-                        // The caller has the slot: its own place is never given at once.
+                    self.workers[id] = At::Ready;
+                } else if let Listed::Placed(permit) = self.change(|permits| permits.list(id)) {
+                    if (permit, id) == (0, 0) {
+                        // The caller has the slot: its own permit is never given at once.
                         panic!("an empty slot beside its caller");
                     }
-                    self.workers[id] = At::Place(place);
+                    self.workers[id] = At::Permit(permit);
                 } else {
-                    self.workers[id] = At::Returning;
+                    self.workers[id] = At::Ready;
                 }
             }
             8 => {
-                let idle = self.any(|id, at| id != 0 && matches!(at, At::Place(_)));
+                let idle = self.any(|id, at| id != 0 && matches!(at, At::Permit(_)));
                 let Some(id) = idle else { return };
-                let At::Place(place) = self.workers[id] else {
+                let At::Permit(permit) = self.workers[id] else {
                     return;
                 };
-                if let Some((next, stays)) = self.change(|places| places.make_way(id, false, || ()))
+                if let Some((next, stays)) =
+                    self.change(|permits| permits.make_way(id, false, || ()))
                 {
                     assert!(stays);
                     self.workers[id] = At::Bench;
-                    self.grant(place, next);
+                    self.grant(permit, next);
                 }
             }
             _ => {
-                let holder = self.any(|id, at| id != 0 && at == At::Place(0));
+                let holder = self.any(|id, at| id != 0 && at == At::Permit(0));
                 let Some(id) = holder.filter(|_| self.jobs == 0) else {
                     return;
                 };
-                if self.change(|places| places.give_back(id, || ())) {
+                if self.change(|permits| permits.give_back(id, || ())) {
                     self.workers[id] = At::Bench;
                 }
             }
@@ -203,67 +201,67 @@ impl Walk {
     }
 
     fn leave(&mut self) {
-        let (true, At::Place(place)) = (self.caller, self.workers[0]) else {
+        let (true, At::Permit(permit)) = (self.caller, self.workers[0]) else {
             return;
         };
         self.caller = false;
         self.workers[0] = At::Nowhere;
-        if place == 0 && self.slot.leave() {
+        if permit == 0 && self.slot.leave() {
             return;
         }
         let (waits, jobs) = (self.random.bool(), self.jobs);
-        match self.change(|places| places.leave(place, || waits, || jobs > 0)) {
+        match self.change(|permits| permits.leave(permit, || waits, || jobs > 0)) {
             Left::Nothing => assert_eq!(jobs, 0, "jobs that nobody comes for"),
             Left::Vacancy => {}
-            Left::Place(place, successor) => self.pass_on_or_lose(place, &successor),
+            Left::Permit(permit, successor) => self.pass_on_or_lose(permit, &successor),
         }
     }
 
     fn give(&mut self) {
-        let Some(id) = self.any(|_, at| matches!(at, At::Place(_))) else {
+        let Some(id) = self.any(|_, at| matches!(at, At::Permit(_))) else {
             return;
         };
-        let At::Place(place) = self.workers[id] else {
+        let At::Permit(permit) = self.workers[id] else {
             return;
         };
-        let from_slot = (place, id) == (0, 0);
-        let successor = self.change(|places| places.give(from_slot));
+        let from_slot = (permit, id) == (0, 0);
+        let successor = self.change(|permits| permits.give(from_slot));
         let before = std::mem::replace(&mut self.workers[id], At::Waits);
         if self.mistake == Some(Mistake::KeepsPlace) {
             self.workers[id] = before;
         }
-        if !self.pass_on(place, &successor) {
-            // The worker keeps its place after all.
+        if !self.pass_on(permit, &successor) {
+            // The worker keeps its permit after all.
             if from_slot {
-                self.change(|places| places.regain());
+                self.change(|permits| permits.regain());
             }
             self.workers[id] = before;
         }
-        self.end_visit(&successor);
+        self.deregister(&successor);
     }
 
     fn check(&mut self) {
-        let holders = |place| {
+        let holders = |permit| {
             self.workers
                 .iter()
-                .filter(move |&&at| at == At::Place(place))
+                .filter(move |&&at| at == At::Permit(permit))
         };
-        for place in 0..self.workers.len() {
-            assert!(holders(place).count() <= 1, "place {place} is of two");
+        for permit in 0..self.workers.len() {
+            assert!(holders(permit).count() <= 1, "permit {permit} is of two");
         }
         let word = self.slot.word();
         let held = self.workers.iter().enumerate();
-        let held = { held }.any(|(id, &at)| at == At::Place(0) && (id, self.caller) != (0, true));
+        let held = { held }.any(|(id, &at)| at == At::Permit(0) && (id, self.caller) != (0, true));
         assert_eq!(word.has_caller(), self.caller, "{word:?}");
-        assert_eq!(word.is_held(), held, "{word:?}: who holds place 0");
+        assert_eq!(word.is_held(), held, "{word:?}: who holds permit 0");
         assert_eq!(
             word.is_vacant(),
             self.announced,
             "{word:?}: what posters are told"
         );
-        let returning = self.workers.contains(&At::Returning);
-        assert_eq!(self.places.is_awaited(), returning);
-        let waits = returning || self.jobs > 0;
+        let ready = self.workers.contains(&At::Ready);
+        assert_eq!(self.permits.has_ready(), ready);
+        let waits = ready || self.jobs > 0;
         assert!(
             self.lost || !waits || word.is_attended(),
             "{word:?}: unattended"
@@ -285,7 +283,7 @@ impl Walk {
 }
 
 #[test]
-fn a_place_is_one_threads_and_jobs_are_attended() {
+fn a_permit_is_one_threads_and_jobs_are_attended() {
     for seed in 0..if cfg!(miri) { 20 } else { 20_000 } {
         if catch_unwind(|| Walk::go(seed, None)).is_err() {
             panic!("seed {seed}");

@@ -11,7 +11,7 @@ const SEGMENTS: usize = 12;
 
 /// A pool's workers: those it was made with, and those of threads that were started
 /// for others that wait. Numbered from 0.
-pub(super) struct Roster<P: Platform, T> {
+pub(super) struct GrowableList<P: Platform, T> {
     base: Box<[T]>,
     segments: [OnceLock<Box<[OnceLock<T>]>>; SEGMENTS],
     /// Entries in all; written under the lock.
@@ -20,7 +20,7 @@ pub(super) struct Roster<P: Platform, T> {
     most: usize,
 }
 
-impl<P: Platform, T> Roster<P, T> {
+impl<P: Platform, T> GrowableList<P, T> {
     /// A list of `base`, to grow to `most` entries.
     pub(super) fn new(base: Box<[T]>, most: usize) -> Self {
         Self {
@@ -35,7 +35,7 @@ impl<P: Platform, T> Roster<P, T> {
     /// How many entries there are.
     #[inline]
     pub(super) fn len(&self) -> usize {
-        // Acquire pairs with `enlist`: the entries below it are there.
+        // Acquire pairs with `push`: the entries below it are there.
         self.count.load(Ordering::Acquire)
     }
 
@@ -50,10 +50,10 @@ impl<P: Platform, T> Roster<P, T> {
 
     #[cold]
     fn added(&self, index: usize) -> &T {
-        let (segment, place) = position(index);
+        let (segment, offset) = position(index);
         let entry = self.segments[segment]
             .get()
-            .and_then(|all| all[place].get());
+            .and_then(|all| all[offset].get());
         entry.expect("an entry below the count is there")
     }
 
@@ -66,11 +66,11 @@ impl<P: Platform, T> Roster<P, T> {
     /// # Errors
     ///
     /// `make`'s, or that there are as many as there can be.
-    pub(super) fn enlist(&self, make: impl FnOnce(usize) -> io::Result<T>) -> io::Result<usize> {
+    pub(super) fn push(&self, make: impl FnOnce(usize) -> io::Result<T>) -> io::Result<usize> {
         self.growing.with(|()| {
             // Relaxed: written under this lock only.
             let number = self.count.load(Ordering::Relaxed);
-            let (segment, place) = position(number - self.base.len());
+            let (segment, offset) = position(number - self.base.len());
             if number >= self.most || segment >= SEGMENTS {
                 let what = format!("a pool has at most {} threads", self.most);
                 return Err(io::Error::other(what));
@@ -79,7 +79,7 @@ impl<P: Platform, T> Roster<P, T> {
             let size = FIRST << segment;
             let all =
                 self.segments[segment].get_or_init(|| (0..size).map(|_| OnceLock::new()).collect());
-            let fresh = all[place].set(entry).is_ok();
+            let fresh = all[offset].set(entry).is_ok();
             debug_assert!(fresh, "each number is given once");
             self.count.store(number + 1, Ordering::Release);
             Ok(number)
@@ -87,7 +87,7 @@ impl<P: Platform, T> Roster<P, T> {
     }
 }
 
-/// The segment of the entry `index` beyond the base, and its place there.
+/// The segment of the entry `index` beyond the base, and its offset there.
 fn position(index: usize) -> (usize, usize) {
     let segment = (index / FIRST + 1).ilog2() as usize;
     (segment, index - FIRST * ((1 << segment) - 1))
@@ -100,20 +100,20 @@ mod tests {
 
     #[test]
     fn each_number_has_its_entry() {
-        let roster = Roster::<Native, usize>::new(Box::new([0, 1, 2]), 1_000);
+        let list = GrowableList::<Native, usize>::new(Box::new([0, 1, 2]), 1_000);
         for number in 3..1_000 {
-            assert_eq!(roster.enlist(Ok).unwrap(), number);
-            assert_eq!(roster.len(), number + 1);
+            assert_eq!(list.push(Ok).unwrap(), number);
+            assert_eq!(list.len(), number + 1);
         }
-        assert!(roster.enlist(Ok).is_err());
-        assert!(roster.iter().copied().eq(0..1_000));
-        assert!((0..1_000).all(|number| *roster.get(number) == number));
+        assert!(list.push(Ok).is_err());
+        assert!(list.iter().copied().eq(0..1_000));
+        assert!((0..1_000).all(|number| *list.get(number) == number));
     }
 
     #[test]
     fn what_cannot_be_made_takes_no_number() {
-        let roster = Roster::<Native, usize>::new(Box::new([]), 10);
-        assert!(roster.enlist(|_| Err(io::Error::other("no"))).is_err());
-        assert_eq!((roster.len(), roster.enlist(Ok).unwrap()), (0, 0));
+        let list = GrowableList::<Native, usize>::new(Box::new([]), 10);
+        assert!(list.push(|_| Err(io::Error::other("no"))).is_err());
+        assert_eq!((list.len(), list.push(Ok).unwrap()), (0, 0));
     }
 }

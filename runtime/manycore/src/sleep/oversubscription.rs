@@ -4,11 +4,11 @@
 //! A third worker that is awake on two cores makes nothing faster: it takes the core of one
 //! that others wait for. So a job that is posted while as many are awake as there are
 //! cores is left to them. But a worker that is awake may be blocked in a job of the
-//! user's, and nobody can see that it is. So one of the sleepers, the *sentry*, sleeps in naps.
+//! user's, and nobody can see that it is. So one of the sleepers, the *watchdog*, sleeps in naps.
 //! After each it looks whether something was left, and whether it finds a core that nobody
 //! uses: then it works, and the next sleeper keeps watch.
 //!
-//! `README.md` in this folder argues that no job is left to nobody.
+//! `README.md` in this folder proves that some worker picks up every job.
 
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 use std::time::Duration;
@@ -20,7 +20,7 @@ const LONGEST_NAP: Duration = Duration::from_millis(2);
 /// For so long something may be left to workers that are awake and keep all cores busy: they
 /// may be spinning for that very job.
 const LONGEST_LEFT: Duration = Duration::from_millis(10);
-/// The sentry leaves when nothing has been left during a nap of this length: after twice that.
+/// The watchdog leaves when nothing has been left during a nap of this length: after twice that.
 const LAST_NAP: Duration = Duration::from_millis(50);
 /// A core is idle if a thread that yields it gets it back at once, for as long as that.
 const PROBE: Duration = Duration::from_micros(20);
@@ -28,8 +28,8 @@ const PROBE: Duration = Duration::from_micros(20);
 const AT_ONCE: Duration = Duration::from_micros(8);
 
 /// What is known of a pool with more threads than cores.
-pub(super) struct Crowd<P: Platform> {
-    places: u32,
+pub(super) struct Oversubscription<P: Platform> {
+    permits: u32,
     cores: u32,
     first_nap: Duration,
     longest_left: Duration,
@@ -37,7 +37,7 @@ pub(super) struct Crowd<P: Platform> {
     watched: CachePadded<P::AtomicBool>,
 }
 
-/// What the sentry does after a nap.
+/// What the watchdog does after a nap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
     /// It gets up and looks for work.
@@ -48,18 +48,18 @@ pub(super) enum Next {
     Sleep,
 }
 
-/// The sentry's own.
-pub(super) struct SentryWatch {
+/// The watchdog's own.
+pub(super) struct WatchdogTimer {
     nap: Duration,
     longest_left: Duration,
     /// Since when something has been left at each look, in ticks.
     left_since: Option<u64>,
 }
 
-impl<P: Platform> Crowd<P> {
-    pub(super) fn new(places: usize, cores: usize) -> Self {
+impl<P: Platform> Oversubscription<P> {
+    pub(super) fn new(permits: usize, cores: usize) -> Self {
         Self {
-            places: places as u32,
+            permits: permits as u32,
             cores: cores.max(1) as u32,
             first_nap: FIRST_NAP,
             longest_left: LONGEST_LEFT,
@@ -67,7 +67,7 @@ impl<P: Platform> Crowd<P> {
         }
     }
 
-    /// A sentry that leaves after one nap in vain, and that leaves nothing: for model checks,
+    /// A watchdog that leaves after one nap in vain, and that leaves nothing: for model checks,
     /// in which naps take no time.
     #[cfg(test)]
     pub(super) fn impatient(mut self) -> Self {
@@ -81,12 +81,12 @@ impl<P: Platform> Crowd<P> {
 
     /// Whether each core has a worker that is awake, beside `asleep` who are not.
     pub(super) fn is_full(&self, asleep: u32) -> bool {
-        asleep + self.cores <= self.places
+        asleep + self.cores <= self.permits
     }
 
     /// Whether one more than that is awake.
     pub(super) fn is_overfull(&self, asleep: u32) -> bool {
-        asleep + self.cores < self.places
+        asleep + self.cores < self.permits
     }
 
     /// Whether a worker keeps watch. After a fence; the README argues its place.
@@ -96,29 +96,29 @@ impl<P: Platform> Crowd<P> {
     }
 
     /// Keeps watch from now on, unless somebody does.
-    pub(super) fn keep_watch(&self) -> Option<SentryWatch> {
-        // Relaxed: what the sentry is to see it looks for after the fence of its sleep.
+    pub(super) fn keep_watch(&self) -> Option<WatchdogTimer> {
+        // Relaxed: what the watchdog is to see it looks for after the fence of its sleep.
         let alone = !self.is_watched()
             && (self.watched)
                 .compare_exchange(false, true, Ordering::Relaxed, Ordering::Relaxed)
                 .is_ok();
-        alone.then_some(SentryWatch {
+        alone.then_some(WatchdogTimer {
             nap: self.first_nap,
             longest_left: self.longest_left,
             left_since: None,
         })
     }
 
-    /// The sentry leaves. What has been left to it meanwhile it finds in its next search, or
+    /// The watchdog leaves. What has been left to it meanwhile it finds in its next search, or
     /// in its last look before it sleeps. `fence` is against posters that have seen it on watch.
-    pub(super) fn leave(&self, _: SentryWatch, fence: impl FnOnce()) {
+    pub(super) fn leave(&self, _: WatchdogTimer, fence: impl FnOnce()) {
         // Relaxed: ordered by the fence.
         self.watched.store(false, Ordering::Relaxed);
         fence();
     }
 }
 
-impl SentryWatch {
+impl WatchdogTimer {
     /// How long to sleep now.
     pub(super) fn nap(&self) -> Duration {
         self.nap

@@ -1,43 +1,43 @@
 //! When the next loop will come, from when the last ones did.
 
-use super::rhythm::{Rhythm, View, Window};
+use super::period::{Period, View, Window};
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 use std::array::from_fn;
 
-/// The recent gaps between the end of one posted loop and the start of the
+/// The recent inter-arrival gaps: between the end of one posted loop and the start of the
 /// next, in ticks.
 ///
 /// Two kinds are told apart by the spin budget. *Short* gaps are cheaper to
-/// spin through than to sleep through. The rhythm of *long* gaps is kept: a
+/// spin through than to sleep through. The period of *long* gaps is kept: a
 /// worker sleeps through most of a regular one and is spinning again when the
 /// loop comes. A burst of loops and a pause (a frame, a request) has gaps of
 /// both kinds, and they do not disturb each other.
 ///
-/// A rhythm is kept for the pool, and one for each of the last few callers:
+/// A period is kept for the pool, and one for each of the last few callers:
 /// where several call at once, each regularly, the gaps of the pool are wild.
 ///
 /// Relaxed and racy throughout: estimates, on which nothing but time depends.
-pub(crate) struct Gaps<P: Platform> {
+pub(crate) struct InterArrival<P: Platform> {
     /// Share of gaps that were short, in 1/256, decaying by an eighth.
     short_share: P::AtomicU32,
     /// A decaying maximum of short gaps.
     short_bound: P::AtomicU64,
-    /// Which rhythms are regular: one bit each, the pool's the lowest.
+    /// Which periods are regular: one bit each, the pool's the lowest.
     regular: P::AtomicU32,
-    pool: Rhythm<P>,
-    /// The caller of each rhythm in `callers`; 0: no caller.
+    pool: Period<P>,
+    /// The caller of each period in `callers`; 0: no caller.
     keys: CachePadded<[P::AtomicUsize; CALLERS]>,
-    callers: [CachePadded<Rhythm<P>>; CALLERS],
+    callers: [CachePadded<Period<P>>; CALLERS],
 }
 
-/// Callers whose rhythms are kept. The one that has not called for the longest
+/// Callers whose periods are kept. The one that has not called for the longest
 /// time makes room for a new one.
 const CALLERS: usize = 8;
 /// Short gaps are waited for when this share of the recent ones was short, in
 /// 1/256.
 const SHORT_SHARE_TO_SPIN: u32 = 16;
 
-impl<P: Platform> Gaps<P> {
+impl<P: Platform> InterArrival<P> {
     pub(crate) fn new() -> Self {
         Self {
             // At first half the gaps are believed short: a new pool spins a
@@ -45,9 +45,9 @@ impl<P: Platform> Gaps<P> {
             short_share: P::AtomicU32::new(128),
             short_bound: P::AtomicU64::new(u64::MAX),
             regular: P::AtomicU32::new(0),
-            pool: Rhythm::new(),
+            pool: Period::new(),
             keys: CachePadded::new(from_fn(|_| P::AtomicUsize::new(0))),
-            callers: from_fn(|_| CachePadded::new(Rhythm::new())),
+            callers: from_fn(|_| CachePadded::new(Period::new())),
         }
     }
 
@@ -77,14 +77,14 @@ impl<P: Platform> Gaps<P> {
             }
         }
         let index = self.index_of(caller);
-        let rhythm = &self.callers[index];
-        if let Some(gap) = gap(rhythm.ends(ended), started).filter(|&gap| gap > budget) {
-            rhythm.long_gap(gap);
-            self.judge(1 + index, rhythm);
+        let period = &self.callers[index];
+        if let Some(gap) = gap(period.ends(ended), started).filter(|&gap| gap > budget) {
+            period.long_gap(gap);
+            self.judge(1 + index, period);
         }
     }
 
-    /// Where the rhythm of `caller` is, or is to be.
+    /// Where the period of `caller` is, or is to be.
     fn index_of(&self, caller: usize) -> usize {
         let is_callers = |key: &P::AtomicUsize| key.load(Ordering::Relaxed) == caller;
         if let Some(index) = self.keys.iter().position(is_callers) {
@@ -98,11 +98,11 @@ impl<P: Platform> Gaps<P> {
         index
     }
 
-    /// Says whether the rhythm with this bit is regular. Looking first spares the
+    /// Says whether the period with this bit is regular. Looking first spares the
     /// line. Two callers may lose each other's change, until their next gap.
-    fn judge(&self, bit: usize, rhythm: &Rhythm<P>) {
+    fn judge(&self, bit: usize, period: &Period<P>) {
         let before = self.regular.load(Ordering::Relaxed);
-        let after = if rhythm.is_regular() {
+        let after = if period.is_regular() {
             before | 1 << bit
         } else {
             before & !(1 << bit)
@@ -141,7 +141,7 @@ impl<P: Platform> Gaps<P> {
     }
 
     /// The first window in which a loop is expected. `most`: how wide it may be, for
-    /// a mean gap and so many rhythms. Forgets rhythms that are over.
+    /// a mean gap and so many periods. Forgets periods that are over.
     pub(crate) fn expected(&self, view: &View, most: impl Fn(u64, u64) -> u64) -> Option<Window> {
         let regular = self.regular.load(Ordering::Relaxed);
         let count = u64::from(regular.count_ones());
@@ -149,11 +149,11 @@ impl<P: Platform> Gaps<P> {
             if regular & 1 << bit == 0 {
                 return None;
             }
-            let rhythm = match bit {
+            let period = match bit {
                 0 => &self.pool,
                 bit => &*self.callers[bit - 1],
             };
-            let window = rhythm.expected(view, |mean| most(mean, count));
+            let window = period.expected(view, |mean| most(mean, count));
             if window.is_none() {
                 self.forget(bit);
             }
@@ -181,8 +181,8 @@ mod tests {
 
     /// The gaps of loops of 50 ticks with `gaps` between them, and the end of
     /// the last.
-    fn after(gaps: &[u64]) -> (Gaps<Native>, u64) {
-        let seen = Gaps::new();
+    fn after(gaps: &[u64]) -> (InterArrival<Native>, u64) {
+        let seen = InterArrival::new();
         let mut now = 1_000;
         seen.loop_ended(ME, now, now + 50, BUDGET);
         for gap in gaps {
@@ -193,7 +193,7 @@ mod tests {
     }
 
     /// The first window as seen at `now`, no wider than `most`.
-    fn expected(gaps: &Gaps<Native>, now: u64, margin: u64, most: u64) -> Option<Window> {
+    fn expected(gaps: &InterArrival<Native>, now: u64, margin: u64, most: u64) -> Option<Window> {
         let helped = false;
         gaps.expected(
             &View {
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn bursts_do_not_disturb_the_rhythm_of_their_pauses() {
+    fn bursts_do_not_disturb_the_period_of_their_pauses() {
         let frame = [20, 20, 20, 10_000];
         let (gaps, end) = after(&frame.repeat(12));
         let window = expected(&gaps, end, 10, 2_000).expect("regular");
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rhythm_that_has_missed_three_times_is_over() {
+    fn a_period_that_has_missed_three_times_is_over() {
         let (gaps, end) = after(&[10_000; 12]);
         assert!(gaps.are_regular());
         assert_eq!(expected(&gaps, end + 45_000, 10, 2_000), None);
@@ -282,15 +282,15 @@ mod tests {
             window.from <= now + 10_000 && now + 10_000 <= window.to,
             "{window:?}"
         );
-        // It was another caller's, for all this rhythm says: not due yet.
+        // It was another caller's, for all this period says: not due yet.
         let early = View { now: end, ..view };
         let window = gaps.expected(&early, |_, _| 2_000).expect("regular");
         assert!(window.from <= end + 10_000, "{window:?}");
     }
 
     /// Callers with periods and phases of their own, in the order in which they call.
-    fn callers(periods: &[(u64, u64)], until: u64) -> Gaps<Native> {
-        let gaps = Gaps::new();
+    fn callers(periods: &[(u64, u64)], until: u64) -> InterArrival<Native> {
+        let gaps = InterArrival::new();
         let mut calls: Vec<_> = periods
             .iter()
             .enumerate()
@@ -324,8 +324,8 @@ mod tests {
     }
 
     #[test]
-    fn a_caller_out_of_rhythm_does_not_spoil_that_of_another() {
-        let gaps = Gaps::<Native>::new();
+    fn an_irregular_caller_does_not_spoil_that_of_another() {
+        let gaps = InterArrival::<Native>::new();
         let mut wild = 1_500;
         for call in 1..=20 {
             gaps.loop_ended(1, call * 10_000, call * 10_000 + 50, BUDGET);
@@ -342,8 +342,8 @@ mod tests {
     }
 
     #[test]
-    fn callers_beyond_the_table_take_the_place_of_the_oldest() {
-        let gaps = Gaps::<Native>::new();
+    fn callers_beyond_the_table_replace_the_oldest() {
+        let gaps = InterArrival::<Native>::new();
         let mut now = 1_000;
         for round in 0..6 {
             for caller in 1..=(CALLERS + 4) {

@@ -1,6 +1,6 @@
 //! Helping with posted loops.
 
-use crate::pool::board::Part;
+use crate::pool::board::Participation;
 use crate::pool::context::Context;
 use crate::pool::gate::Departure;
 use crate::pool::registry::Registry;
@@ -47,15 +47,15 @@ impl<P: Platform> Worker<P> {
         wanted: impl Fn(usize) -> bool,
     ) -> bool {
         let registry = self.registry();
-        let (shared, place) = (registry.shared(), self.place());
-        if shared.ranks().is_barred(place, slot) {
+        let (shared, permit) = (registry.shared(), self.permit());
+        if shared.ranks().is_barred(permit, slot) {
             return false;
         }
         let gate = shared.board().slot(slot).gate();
         // Three lines on the way at once instead of one after the other: the
         // gate's, and, if all is as last time, the claim word and the frame.
-        shared.board().slot(slot).prefetch(place);
-        shared.ranks().prefetch_frame(place);
+        shared.board().slot(slot).prefetch(permit);
+        shared.ranks().prefetch_frame(permit);
         let others = match gate.join() {
             Ok(others) => others,
             Err(left) => {
@@ -72,24 +72,24 @@ impl<P: Platform> Worker<P> {
         if woken == Some(Woken::Sleeping) {
             self.wake_more(job.helpers - others - 1);
         }
-        shared.ranks().note_frame(place, job.frame);
-        shared.ranks().note_work(place);
+        shared.ranks().note_frame(permit, job.frame);
+        shared.ranks().note_work(permit);
         Context::take_part(shared, slot, |part| {
             // SAFETY: inside the gate the frame is alive and ready, and the rank
-            // is ours alone in this loop: it is the place that this thread has now, a place has
+            // is ours alone in this loop: it is the permit that this thread has now, a permit has
             // one holder, and a thread that gave it away in the midst of this loop has barred it.
             let ended = unsafe { (job.run)(job.frame, part.rank) };
             registry.tell(match ended {
                 // Nothing is left to claim: no other helper need come.
-                Part::Done => gate.leave_closed(),
-                Part::Left => gate.leave(),
-                Part::Abandoned => gate.leave_behind(),
+                Participation::Done => gate.leave_closed(),
+                Participation::Left => gate.leave(),
+                Participation::Abandoned => gate.leave_behind(),
             });
         });
         true
     }
 
-    /// Passes a wake-up on to two more: a sleeping crowd is woken as a tree.
+    /// Passes a wake-up on to two more: many sleepers are woken as a tree.
     fn wake_more(&self, wanted: u32) {
         let count = wanted.min(2).min(self.registry().sleepers());
         if count > 0 {

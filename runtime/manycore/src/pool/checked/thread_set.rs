@@ -126,10 +126,10 @@ fn calls_race_with_the_end_of_the_threads() {
     }
 }
 
-/// A caller gives place 0 away while it blocks in another pool, comes back to another place, and
-/// leaves; another thread ends the pool's threads meanwhile. The holder of place 0 must hear that
+/// A caller gives permit 0 away while it blocks in another pool, comes back to another permit, and
+/// leaves; another thread ends the pool's threads meanwhile. The holder of permit 0 must hear that
 /// it has the caller slot for nothing, and the end must miss no thread.
-fn a_caller_that_comes_back_to_another_place<P: Platform>() {
+fn a_caller_that_comes_back_to_another_permit<P: Platform>() {
     let (pool, other) = (lazy::<P>(2, false), lazy::<P>(1, true));
     team::<P>(2, |rank| {
         if rank == 1 {
@@ -140,7 +140,7 @@ fn a_caller_that_comes_back_to_another_place<P: Platform>() {
         let count = Count::default();
         pool.install(|| {
             let (begun, back) = (Arc::new(Meeting::<P>::of(2)), Arc::new(Meeting::<P>::of(2)));
-            // Long enough for this thread to give its place away.
+            // Long enough for this thread to give its permit away.
             other.install(|| {
                 dawdle::<P>();
                 let (begun, back) = (Arc::clone(&begun), Arc::clone(&back));
@@ -167,12 +167,12 @@ fn a_caller_that_comes_back_to_another_place<P: Platform>() {
 }
 
 #[test]
-fn who_leaves_from_another_place_wakes_the_holder_of_place_0() {
-    let model = a_caller_that_comes_back_to_another_place::<Shuttle>;
+fn who_leaves_from_another_permit_wakes_the_holder_of_permit_0() {
+    let model = a_caller_that_comes_back_to_another_permit::<Shuttle>;
     shuttle_random(500, model);
     shuttle_random(
         100,
-        a_caller_that_comes_back_to_another_place::<FencedShuttle>,
+        a_caller_that_comes_back_to_another_permit::<FencedShuttle>,
     );
     // The end of the threads looks again and again.
     let unheard = caught_at_random(move || fault::with(Fault::UntoldHolder, model));

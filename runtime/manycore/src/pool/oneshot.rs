@@ -1,17 +1,17 @@
-//! How a thread from outside learns that what it has handed in is over, and since when.
+//! An event that happens once: the end of a call that an external thread has handed in, and since when it is over.
 
 use manycore_cores::sync::Parker;
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::time::Duration;
 
-/// What a thread that is no worker waits for.
-pub(super) struct Told<P: Platform> {
+/// The event that a thread which is no worker waits for.
+pub(super) struct Oneshot<P: Platform> {
     parker: Parker<P>,
-    /// When it was told, in ticks.
+    /// When it was notified, in ticks.
     at: P::AtomicU64,
 }
 
-impl<P: Platform> Told<P> {
+impl<P: Platform> Oneshot<P> {
     pub(super) fn new() -> Self {
         Self {
             parker: Parker::asleep(),
@@ -20,7 +20,7 @@ impl<P: Platform> Told<P> {
     }
 
     /// Says that it is over, and wakes the thread.
-    pub(super) fn tell(&self) {
+    pub(super) fn notify(&self) {
         // Relaxed: published by the word, whose store comes after it.
         self.at.store(P::now(), Ordering::Relaxed);
         self.parker.tell(Parker::<P>::AWAKE);
@@ -28,7 +28,7 @@ impl<P: Platform> Told<P> {
 
     /// Since when it is over, in ticks, for the thread itself.
     pub(super) fn since(&self) -> Option<u64> {
-        // The word's state acquires what `tell` has released.
+        // The word's state acquires what `notify` has released.
         (self.parker.state() != Parker::<P>::ASLEEP).then(|| self.at.load(Ordering::Relaxed))
     }
 

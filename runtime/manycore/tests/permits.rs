@@ -1,12 +1,12 @@
-//! A place is one thread's at a time, natively: random mixtures of bodies that wait in every kind of
+//! A permit is one thread's at a time, natively: random mixtures of bodies that wait in every kind of
 //! call, from two callers, in two pools, of which one follows an allotment that changes.
 //!
-//! Each stretch of a body, between two calls of a pool, adds to a plain number of its place. So
-//! ThreadSanitizer (`ci/tsan.sh`) sees two threads in one place, and a place that is handed over
+//! Each stretch of a body, between two calls of a pool, adds to a plain number of its permit. So
+//! ThreadSanitizer (`ci/tsan.sh`) sees two threads with one permit, and a permit that is handed over
 //! without an order. Each iteration runs once, and what is made of the items is what a plain loop
 //! makes of them. Seeded: a failure names its seed.
 //!
-//! `MANYCORE_SCHEDULES=100 cargo test -p manycore --test places` runs a hundred times as many
+//! `MANYCORE_SCHEDULES=100 cargo test -p manycore --test permits` runs a hundred times as many
 //! mixtures, `MANYCORE_SEED=7` that of one seed.
 
 #[path = "support/eventually.rs"]
@@ -35,21 +35,21 @@ const THREADS: [usize; 2] = [3, 2];
 /// Calls in calls, at the most.
 const DEPTH: usize = 3;
 
-/// The stretches in one place.
+/// The stretches with one permit.
 #[derive(Default)]
-struct Place {
+struct Permit {
     /// The thread in it, or 0. Relaxed everywhere: it must bring about no order by itself.
     holder: AtomicU64,
     stretches: UnsafeCell<u64>,
 }
 
-// SAFETY: only a thread that has the place reads or writes `stretches`, and a place is one thread's
+// SAFETY: only a thread that has the permit reads or writes `stretches`, and a permit is one thread's
 // at a time: that this is so is what the test is about.
-unsafe impl Sync for Place {}
+unsafe impl Sync for Permit {}
 
 struct World {
     pools: [Pool; 2],
-    places: [Vec<Place>; 2],
+    permits: [Vec<Permit>; 2],
     /// Detached jobs that have not ended.
     detached: AtomicU64,
     /// Has been seen to be broken; said at the end, since bodies of detached jobs must not panic.
@@ -79,30 +79,33 @@ impl World {
         }
     }
 
-    fn place(&self, pool: usize) -> Option<&Place> {
-        let place = self.pools[pool].current_thread_index();
-        self.check("a body runs in no place", place.is_some());
-        place.map(|place| &self.places[pool][place])
+    fn permit(&self, pool: usize) -> Option<&Permit> {
+        let permit = self.pools[pool].current_thread_index();
+        self.check("a body runs with no permit", permit.is_some());
+        permit.map(|permit| &self.permits[pool][permit])
     }
 
     fn begin_stretch(&self, pool: usize) {
-        let Some(place) = self.place(pool) else {
+        let Some(permit) = self.permit(pool) else {
             return;
         };
-        let before = place.holder.swap(this_thread(), Relaxed);
-        self.check("two threads are in one place", before == 0);
+        let before = permit.holder.swap(this_thread(), Relaxed);
+        self.check("two threads are with one permit", before == 0);
         // SAFETY: see `Sync`.
-        unsafe { *place.stretches.get() += 1 };
+        unsafe { *permit.stretches.get() += 1 };
     }
 
     fn end_stretch(&self, pool: usize) {
-        let Some(place) = self.place(pool) else {
+        let Some(permit) = self.permit(pool) else {
             return;
         };
         // SAFETY: see `Sync`.
-        unsafe { *place.stretches.get() += 1 };
-        let before = place.holder.swap(0, Relaxed);
-        self.check("another thread is in this place", before == this_thread());
+        unsafe { *permit.stretches.get() += 1 };
+        let before = permit.holder.swap(0, Relaxed);
+        self.check(
+            "another thread is with this permit",
+            before == this_thread(),
+        );
     }
 }
 
@@ -123,7 +126,7 @@ impl<'a> Body<'a> {
         result
     }
 
-    /// A call of a pool, in which this thread may give its place away.
+    /// A call of a pool, in which this thread may give its permit away.
     fn call<R>(self, call: impl FnOnce(&'a Pool) -> R) -> R {
         self.world.end_stretch(self.pool);
         let result = call(&self.world.pools[self.pool]);
@@ -239,10 +242,10 @@ impl<'a> Body<'a> {
                 items.into_iter().map(|item| *item).eq(0..n)
             }
             6 => {
-                let mut places: Vec<Option<Box<usize>>> = vec![None; n];
-                let fill = |(i, place): (usize, &mut Option<_>)| *place = Some(item(i));
-                places.par_iter_mut().enumerate().for_each(fill);
-                places.into_iter().flatten().map(|item| *item).eq(0..n)
+                let mut permits: Vec<Option<Box<usize>>> = vec![None; n];
+                let fill = |(i, permit): (usize, &mut Option<_>)| *permit = Some(item(i));
+                permits.par_iter_mut().enumerate().for_each(fill);
+                permits.into_iter().flatten().map(|item| *item).eq(0..n)
             }
             7 => {
                 let mut items: Vec<_> = all().rev().map(item).collect();
@@ -265,14 +268,14 @@ impl<'a> Body<'a> {
 fn mixture(seed: u64) {
     let mut rng = Rng::with_seed(seed);
     let allotment = Allotment::new(THREADS[0]);
-    let places = |pool: usize| (0..THREADS[pool]).map(|_| Place::default()).collect();
+    let permits = |pool: usize| (0..THREADS[pool]).map(|_| Permit::default()).collect();
     let following = Pool::builder().threads(THREADS[0]).follow(&allotment);
     let world = Arc::new(World {
         pools: [
             following.build().unwrap(),
             Pool::builder().threads(THREADS[1]).build().unwrap(),
         ],
-        places: [places(0), places(1)],
+        permits: [permits(0), permits(1)],
         detached: AtomicU64::new(0),
         broken: AtomicBool::new(false),
     });
@@ -311,7 +314,7 @@ fn number(name: &str) -> Option<u64> {
 }
 
 #[test]
-fn a_place_is_one_threads_at_a_time() {
+fn a_permit_is_one_threads_at_a_time() {
     let seeds = match number("MANYCORE_SEED") {
         Some(seed) => seed..seed + 1,
         None => 0..MIXTURES * number("MANYCORE_SCHEDULES").unwrap_or(1),

@@ -1,18 +1,18 @@
-//! The word of the caller slot: the holder of worker 0's stack, and the holder of place 0.
+//! The word of the caller slot: the holder of worker 0's stack, and the holder of permit 0.
 //!
-//! | bits | holder of worker 0's stack | holder of place 0 |
+//! | bits | holder of worker 0's stack | holder of permit 0 |
 //! |---|---|---|
 //! | none | nobody | nobody |
 //! | CALLER | a caller | that caller |
-//! | CALLER, HELD | a caller that waits, or has another place by now | a thread of the pool |
+//! | CALLER, HELD | a caller that waits, or has another permit by now | a thread of the pool |
 //! | HELD | nobody | a thread of the pool |
 //! | VACANT | nobody | nobody, and jobs may be waiting for it |
 //!
-//! NEEDED comes with CALLER: when that caller leaves, it must see to the pool's own jobs.
+//! NEEDED comes with CALLER: when that caller leaves, it must see to the detached tasks.
 //!
 //! Two transitions take no lock, and one locked instruction each: a caller enters (none to CALLER)
 //! and leaves (CALLER to none). Every other transition is a function of [`Word`] below, and
-//! [`CallerSlot::change`] makes it, under the lock of [`Places`](super::state::Places). So under the
+//! [`CallerSlot::change`] makes it, under the lock of [`Permits`](super::state::Permits). So under the
 //! lock only callers that come and go change the word, and only between none and CALLER.
 
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
@@ -34,7 +34,7 @@ impl Word {
         self.0 & CALLER != 0
     }
 
-    /// Whether a thread of the pool has place 0.
+    /// Whether a thread of the pool has permit 0.
     pub(in crate::pool) fn is_held(self) -> bool {
         self.0 & HELD != 0
     }
@@ -44,17 +44,17 @@ impl Word {
         self.0 == HELD
     }
 
-    /// Whether the slot is vacant: the pool must find a thread for place 0.
+    /// Whether the slot is vacant: the pool must find a thread for permit 0.
     pub(super) fn is_vacant(self) -> bool {
         self.0 & VACANT != 0
     }
 
-    /// Whether a thread is in place 0, or the way to one is prepared.
+    /// Whether a thread is with permit 0, or the way to one is prepared.
     pub(in crate::pool) fn is_attended(self) -> bool {
         self.0 & (HELD | VACANT | NEEDED) != 0
     }
 
-    /// A job of the pool's own is about to be posted: a thread must be ready for place 0.
+    /// A detached task is about to be posted: a thread must be ready for permit 0.
     pub(super) fn attended(self) -> Self {
         match self {
             _ if self.is_attended() => self,
@@ -63,7 +63,7 @@ impl Word {
         }
     }
 
-    /// No job of the pool's own is left.
+    /// No detached task is left.
     pub(super) fn unattended(self) -> Self {
         match self.0 {
             VACANT => Self::EMPTY,
@@ -71,7 +71,7 @@ impl Word {
         }
     }
 
-    /// A thread of the pool takes the vacant place.
+    /// A thread of the pool takes the vacant permit.
     pub(super) fn filled(self) -> Self {
         match self.0 {
             VACANT => Self(HELD),
@@ -79,7 +79,7 @@ impl Word {
         }
     }
 
-    /// A thread of the pool takes the place if it is free.
+    /// A thread of the pool takes the permit if it is free.
     pub(super) fn occupied(self) -> Self {
         match self.0 {
             0 | VACANT => Self(HELD),
@@ -96,18 +96,18 @@ impl Word {
         }
     }
 
-    /// The caller that is in place 0 gives that place to a thread of the pool, and keeps the stack.
+    /// The caller that is with permit 0 gives that permit to a thread of the pool, and keeps the stack.
     pub(super) fn lent(self) -> Self {
         Self(self.0 | HELD)
     }
 
-    /// The caller has place 0 again. While a thread of the pool held it, posters did not set NEEDED.
+    /// The caller has permit 0 again. While a thread of the pool held it, posters did not set NEEDED.
     /// So the caller must look for jobs when it leaves.
     pub(super) fn regained(self) -> Self {
         Self(self.0 & !HELD | NEEDED)
     }
 
-    /// The thread of the pool has left place 0.
+    /// The thread of the pool has left permit 0.
     pub(super) fn given_up(self) -> Self {
         Self(self.0 & !HELD)
     }
@@ -125,12 +125,12 @@ impl Word {
         Self(self.0 & !(CALLER | NEEDED))
     }
 
-    /// The caller, which is in place 0, has left, and jobs of the pool's own may wait.
+    /// The caller, which is with permit 0, has left, and detached tasks may wait.
     pub(super) fn left_vacant(self) -> Self {
         Self(self.left().0 | VACANT)
     }
 
-    /// A thread wants a place: the holder of place 0 must look when it leaves it, or a thread must be
+    /// A thread wants a permit: the holder of permit 0 must look when it leaves it, or a thread must be
     /// found for it.
     pub(super) fn wanted(self) -> Self {
         match self.0 {
@@ -188,7 +188,7 @@ impl<P: Platform> CallerSlot<P> {
         Word(self.0.load(Ordering::Acquire))
     }
 
-    /// Whether place 0 is free: a hint, so relaxed.
+    /// Whether permit 0 is free: a hint, so relaxed.
     pub(in crate::pool) fn is_free(&self) -> bool {
         self.0.load(Ordering::Relaxed) & (CALLER | HELD) == 0
     }
@@ -199,7 +199,7 @@ impl<P: Platform> CallerSlot<P> {
         Word(self.0.load(Ordering::Relaxed)).is_vacant()
     }
 
-    /// Makes a transition; returns the words before and after it. Under the lock of `Places`.
+    /// Makes a transition; returns the words before and after it. Under the lock of `Permits`.
     pub(super) fn change(&self, to: impl Fn(Word) -> Word) -> (Word, Word) {
         let mut before = self.word();
         loop {

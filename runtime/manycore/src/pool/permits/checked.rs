@@ -1,7 +1,7 @@
-//! The caller slot under loom: a caller that comes and goes against a job that is posted. Place 0 is
+//! The caller slot under loom: a caller that comes and goes against a job that is posted. Permit 0 is
 //! one thread's at a time, and a thread comes for the job.
 
-use super::state::{Left, Places, State};
+use super::state::{Left, Permits, State};
 use super::word::CallerSlot;
 use manycore_check::{Faulty, Loom, NoFence, Plain, caught, loom_model, team};
 use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
@@ -20,39 +20,39 @@ const PUSHED: u32 = 1;
 const TAKEN: u32 = 2;
 
 struct Pool<P: Platform> {
-    places: Places<P>,
+    permits: Permits<P>,
     slot: CallerSlot<P>,
-    /// Written by the holder of place 0, and by no other thread.
-    place: Plain<u32>,
+    /// Written by the holder of permit 0, and by no other thread.
+    permit: Plain<u32>,
     job: P::AtomicU32,
     posted: P::AtomicU32,
 }
 
 impl<P: Platform> Pool<P> {
     fn change<R>(&self, section: impl FnOnce(&mut State<'_, P>) -> R) -> R {
-        self.places.with(&self.slot, |_| (), section)
+        self.permits.with(&self.slot, |_| (), section)
     }
 
     fn is_posted(&self) -> bool {
         self.posted.load(Ordering::Acquire) != 0
     }
 
-    /// A thread of the pool has place 0: it runs the job, and gives the slot back.
+    /// A thread of the pool has permit 0: it runs the job, and gives the slot back.
     fn hold(&self) {
-        self.place.write(self.place.read() + 1);
+        self.permit.write(self.permit.read() + 1);
         let taken = (self.job).compare_exchange(PUSHED, TAKEN, Ordering::AcqRel, Ordering::Relaxed);
         if taken.is_ok() {
             self.posted.fetch_sub(1, Ordering::AcqRel);
         }
-        self.change(|places| {
+        self.change(|permits| {
             if !self.is_posted() {
-                places.give_back(1, || ());
+                permits.give_back(1, || ());
             }
         });
     }
 
     fn fill(&self) {
-        if self.change(|places| places.fill()).is_some() {
+        if self.change(|permits| permits.fill()).is_some() {
             self.hold();
         }
     }
@@ -61,12 +61,12 @@ impl<P: Platform> Pool<P> {
         if !self.slot.take() {
             return;
         }
-        self.place.write(self.place.read() + 1);
+        self.permit.write(self.permit.read() + 1);
         if self.slot.leave() || mistake == Some(Mistake::Unheard) {
             return;
         }
         let waits = || self.job.load(Ordering::Acquire) == PUSHED;
-        match self.change(|places| places.leave(0, waits, || self.is_posted())) {
+        match self.change(|permits| permits.leave(0, waits, || self.is_posted())) {
             Left::Nothing => {}
             Left::Vacancy => {
                 P::fence(Ordering::SeqCst);
@@ -74,14 +74,14 @@ impl<P: Platform> Pool<P> {
                     self.fill();
                 }
             }
-            Left::Place(..) => self.hold(),
+            Left::Permit(..) => self.hold(),
         }
     }
 
     fn post(&self) {
-        self.change(|places| {
+        self.change(|permits| {
             self.posted.fetch_add(1, Ordering::Relaxed);
-            places.post();
+            permits.post();
         });
         self.job.store(PUSHED, Ordering::Release);
         P::fence(Ordering::SeqCst);
@@ -94,9 +94,9 @@ impl<P: Platform> Pool<P> {
 /// `calls` calls beside one job.
 fn job_is_taken<P: Platform>(calls: usize, mistake: Option<Mistake>) {
     let pool = Pool::<P> {
-        places: Places::new(),
+        permits: Permits::new(),
         slot: CallerSlot::new(),
-        place: Plain::new(0),
+        permit: Plain::new(0),
         job: Atomic::new(NONE),
         posted: Atomic::new(0),
     };

@@ -43,7 +43,7 @@ fn jobs_that_spin_until_all_are_there_end() {
     });
 }
 
-/// A pool whose sentry has gone to sleep, too, wakes up.
+/// A pool whose watchdog has gone to sleep, too, wakes up.
 #[test]
 fn a_pool_at_rest_hears_a_call() {
     let pool = crowded();
@@ -57,7 +57,7 @@ fn a_pool_at_rest_hears_a_call() {
 }
 
 /// Callers from outside whose loops and joins come one after the other: some take part, others hand
-/// their calls in, and places change hands while they do. Two threads in one place would spoil
+/// their calls in, and permits change hands while they do. Two threads with one permit would spoil
 /// a sum.
 #[test]
 fn callers_from_outside_all_come_back() {

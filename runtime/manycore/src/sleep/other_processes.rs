@@ -2,17 +2,17 @@
 //! yields.
 //!
 //! A yield lets other threads of the pool, and its callers, have the core at once, and costs less
-//! than a sleep. But if a stranger computes on that core, it takes the core for a whole time
+//! than a sleep. But if another process computes on that core, that takes the core for a whole time
 //! slice, of 1 to 4 ms, where a thread that has slept has its core back as soon as it is woken. And
-//! a thread that spins uses up its share of a core that it has with a stranger; then it has to
+//! a thread that spins uses up its share of a core that it has with another process; then it has to
 //! wait for a slice to end when there is something to do. Calls from outside, which take 1 to 2
 //! us, took 1,600 us beside two busy processes on two cores.
 //!
 //! So when a thread that waits comes to run again a time slice late, all others stop
 //! spinning and yielding for a while; if that happens soon again, for twice as long. Beside
-//! strangers that never rest the attempts cost less than 1 part in 100 of the time.
+//! processes that never rest the attempts cost less than 1 part in 100 of the time.
 //!
-//! Not every wait of a time slice tells of a stranger. A caller from outside that yields its core
+//! Not every wait of a time slice is another process's doing. A caller from outside that yields its core
 //! to the workers that run its call comes back when they are done: it is late only by what has
 //! passed since its call was over. And a thread of a pool that has work for all cores waits for
 //! the others of that pool.
@@ -20,26 +20,26 @@
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 use std::time::Duration;
 
-/// A thread that runs again later than this has waited for a stranger's time slice.
+/// A thread that runs again later than this has waited for another process's time slice.
 const SLICE: Duration = Duration::from_micros(500);
 /// For so long nobody spins or yields when that has happened once.
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 /// Nor for longer than this.
 const LONGEST_PAUSE: Duration = Duration::from_millis(640);
 
-/// What is known of strangers, on a line of its own, which is written when one shows up.
+/// What is known of other processes, on a line of its own, which is written when one shows up.
 ///
 /// Relaxed throughout: hints about time.
-pub(super) struct Strangers<P: Platform>(CachePadded<Pause<P>>);
+pub(super) struct OtherProcesses<P: Platform>(CachePadded<Pause<P>>);
 
 struct Pause<P: Platform> {
     /// Until when nobody spins or yields, in ticks.
     until: P::AtomicU64,
-    /// How long that has been, in ticks; 0: no stranger has been seen.
+    /// How long that has been, in ticks; 0: none has been seen.
     length: P::AtomicU64,
 }
 
-impl<P: Platform> Strangers<P> {
+impl<P: Platform> OtherProcesses<P> {
     pub(super) fn new() -> Self {
         Self(CachePadded::new(Pause {
             until: P::AtomicU64::new(0),
@@ -48,11 +48,11 @@ impl<P: Platform> Strangers<P> {
     }
 
     /// Whether a thread that waits had better sleep, at time `now`.
-    pub(super) fn are_about(&self, now: u64) -> bool {
+    pub(super) fn are_running(&self, now: u64) -> bool {
         now < self.0.until.load(Ordering::Relaxed)
     }
 
-    /// A thread that waits runs again, `now`, and had something to do since `due`: a stranger has
+    /// A thread that waits runs again, `now`, and had something to do since `due`: another process has
     /// come between if that is long ago. None has if the pool's own threads have `filled` the
     /// cores at some time since then: the thread may have been late because of them.
     pub(super) fn notice(&self, due: u64, now: u64, filled: impl FnOnce(u64) -> bool) {
@@ -82,17 +82,17 @@ impl<P: Platform> Strangers<P> {
         until.store(now + next, Ordering::Relaxed);
     }
 
-    /// Whether a stranger was ever seen.
+    /// Whether another process was ever seen.
     #[cfg(test)]
     pub(super) fn were_noticed(&self) -> bool {
         self.0.length.load(Ordering::Relaxed) != 0
     }
 
-    /// Yields the core, unless strangers would take it: `false`, and who waits sleeps instead.
+    /// Yields the core, unless other processes would take it: `false`, and who waits sleeps instead.
     /// `filled`: as in [`notice`](Self::notice).
     pub(super) fn yield_core(&self, filled: impl FnOnce(u64) -> bool) -> bool {
         let before = P::now();
-        if self.are_about(before) {
+        if self.are_running(before) {
             return false;
         }
         P::yield_now();
@@ -111,19 +111,19 @@ mod tests {
     use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
     const CALLS: u64 = 4_000;
-    /// Cycles, 24 us: some wake-ups, and their share of the slices that strangers have had. Where a
-    /// caller yields however long that takes, two strangers make it 100,000 and more.
+    /// Cycles, 24 us: some wake-ups, and their share of the slices that other processes have had. Where a
+    /// caller yields however long that takes, two other processes make it 100,000 and more.
     const A_CALL: u64 = 60_000;
 
-    /// Cycles that a call takes a thread from outside, beside so many strangers on two cores.
-    fn call_beside(strangers: usize, threads: usize) -> u64 {
+    /// Cycles that a call takes a thread from outside, beside so many other processes on two cores.
+    fn call_beside(processes: usize, threads: usize) -> u64 {
         let mut machine = Config::preset("graviton2-64").expect("it comes along");
         (machine.cores, machine.group_cores) = (2, 2);
         let took = Arc::new(AtomicU64::new(0));
         let result = Arc::clone(&took);
         let run = Simulation::new(&machine).run(move || {
             let stop = Arc::new(AtomicBool::new(false));
-            let stranger = |number| {
+            let process = |number| {
                 let stop = Arc::clone(&stop);
                 let name = format!("stranger {number}");
                 let spec = ThreadSpec {
@@ -137,7 +137,7 @@ mod tests {
                 };
                 Simulated::spawn(spec, Box::new(busy)).expect("there is room for it")
             };
-            let strangers: Vec<_> = (0..strangers).map(stranger).collect();
+            let processes: Vec<_> = (0..processes).map(process).collect();
             let pool = Builder::<Simulated>::on_platform()
                 .dedicated(true)
                 .build_on(2, 1, vec![vec![]; threads])
@@ -149,7 +149,7 @@ mod tests {
             }
             result.store((Simulated::now() - before) / CALLS, Relaxed);
             stop.store(true, Relaxed);
-            strangers.into_iter().for_each(Simulated::join);
+            processes.into_iter().for_each(Simulated::join);
         });
         run.expect("it ends");
         took.load(Relaxed)
@@ -157,14 +157,14 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "simulated threads are coroutines in assembly")]
-    fn a_call_is_not_late_beside_strangers() {
+    fn a_call_is_not_late_beside_other_processes() {
         for threads in 1..=4 {
-            for strangers in 0..=3 {
-                let took = call_beside(strangers, threads);
-                println!("{threads} threads, {strangers} strangers: {took} cycles a call");
+            for processes in 0..=3 {
+                let took = call_beside(processes, threads);
+                println!("{threads} threads, {processes} processes: {took} cycles a call");
                 assert!(
                     took < A_CALL,
-                    "{threads} threads, {strangers} strangers: {took}"
+                    "{threads} threads, {processes} processes: {took}"
                 );
             }
         }
@@ -172,8 +172,8 @@ mod tests {
 
     /// Runs a random program of loops, joins and scopes of 0.01 to 4 ms, from one or two threads
     /// outside, in a pool that has all the machine's cores to itself; whether it says that
-    /// strangers are about.
-    fn sees_strangers(seed: u64) -> bool {
+    /// other processes run.
+    fn sees_other_processes(seed: u64) -> bool {
         let mut random = fastrand::Rng::with_seed(seed);
         let cores = random.u32(1..=4);
         let threads = random.usize(1..=2 * cores as usize);
@@ -204,7 +204,11 @@ mod tests {
             };
             let callers: Vec<_> = (0..callers).map(caller).collect();
             callers.into_iter().for_each(Simulated::join);
-            let noticed = pool.registry().shared().idle().have_noticed_strangers();
+            let noticed = pool
+                .registry()
+                .shared()
+                .idle()
+                .have_noticed_other_processes();
             result.store(noticed, Relaxed);
         });
         run.expect("it ends");
@@ -237,12 +241,14 @@ mod tests {
         }
     }
 
-    /// What the pool does itself is no stranger: otherwise its threads would not spin for most
+    /// What the pool does itself is no other process: otherwise its threads would not spin for most
     /// of the time, and pay for sleeping and waking instead.
     #[test]
     #[cfg_attr(miri, ignore = "simulated threads are coroutines in assembly")]
-    fn a_pool_is_no_stranger_to_itself() {
-        let wrong: Vec<u64> = (0..300).filter(|&seed| sees_strangers(seed)).collect();
+    fn a_pool_is_no_other_process_to_itself() {
+        let wrong: Vec<u64> = (0..300)
+            .filter(|&seed| sees_other_processes(seed))
+            .collect();
         assert!(wrong.is_empty(), "seeds {wrong:?}");
     }
 }

@@ -13,8 +13,8 @@ const JOBS: u64 = 200;
 /// Cycles, 10 us; a wake-up has some 14,000. A worker that spins does so for 150,000.
 const A_WAKE_UP: u64 = 25_000;
 
-/// A thread that is no worker spawns a job, sleeps until the job tells it, and again. How long it took
-/// on the average from the telling until it ran, in cycles.
+/// A thread that is no worker spawns a job, sleeps until the job wakes it, and again. Returns the
+/// mean wake-up latency, in cycles.
 fn late_by(cores: u32, threads: usize, seed: u64) -> u64 {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut machine = Config::preset("graviton2-64").expect("it comes along");

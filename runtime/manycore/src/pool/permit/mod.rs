@@ -1,18 +1,18 @@
-//! A worker in its place, whichever that is now.
+//! A worker with its permit, whichever that is now.
 //!
-//! A thread that waits may give its place away and go on in another one (`places.rs`). So the
-//! number of a worker's place is good until the worker next runs the user's code, or waits. Old
+//! A thread that waits may give its permit away and go on in another one (`permits/mod.rs`). So the
+//! number of a worker's permit is valid until the worker next runs the user's code, or waits. Old
 //! numbers have been a double free: a worker read its number, ran a job, came back to another
-//! place, and helped with a loop under the old number, beside the new holder of that place.
+//! permit, and helped with a loop under the old number, beside the new holder of that permit.
 //!
 //! Therefore only this module, and the modules in it, can ask a worker for that number:
-//! `Worker::place` is private to them. Others ask the worker to do something *in its place*
+//! `Worker::permit` is private to them. Others ask the worker to do something *with its permit*
 //! (take its mail, look for work, help with a loop), and each of these functions reads the number
-//! where it uses it. Loops outside of the pool see no place at all: `Context::take_part` reads it,
+//! where it uses it. Loops outside of the pool see no permit at all: `Context::take_part` reads it,
 //! bars it, and hands it on as the *rank* in that one loop.
 //!
 //! `ci/refused.sh` puts the old patterns back and expects the compiler to refuse them.
-//! `docs/user-values.md` lists what is known of a place and lives longer than a call of the user's.
+//! `docs/user-values.md` lists what is known of a permit and lives longer than a call of the user's.
 
 mod help;
 mod without;
@@ -26,38 +26,38 @@ use crate::sleep::{Latch, Looking};
 use manycore_cores::sync::Parker;
 use manycore_platform::{Atomic, Ordering, Platform};
 
-/// The place of a thread that has none.
+/// The permit of a thread that has none.
 pub(super) const NOWHERE: u32 = u32::MAX;
 
-/// Which place a worker has, and where it sleeps while it has none.
+/// Which permit a worker has, and where it sleeps while it has none.
 pub(super) struct Holding<P: Platform> {
-    /// Its place, or NOWHERE.
-    place: P::AtomicU32,
-    /// The worker sleeps here while it has no place.
+    /// Its permit, or NOWHERE.
+    permit: P::AtomicU32,
+    /// The worker sleeps here while it has no permit.
     alone: Parker<P>,
 }
 
 impl<P: Platform> Holding<P> {
-    pub(super) fn new(place: u32) -> Self {
+    pub(super) fn new(permit: u32) -> Self {
         Self {
-            place: P::AtomicU32::new(place),
+            permit: P::AtomicU32::new(permit),
             alone: Parker::awake(),
         }
     }
 
-    /// The place, or NOWHERE: written by whoever gives the worker one, and by the worker itself.
+    /// The permit, or NOWHERE: written by whoever gives the worker one, and by the worker itself.
     #[inline(always)]
     pub(super) fn word(&self) -> &P::AtomicU32 {
-        &self.place
+        &self.permit
     }
 
-    /// The worker has no place any more. Relaxed: handed over under the lock of `Places`, or
+    /// The worker has no permit any more. Relaxed: handed over under the lock of `Permits`, or
     /// with the thread that is started.
     pub(super) fn clear(&self) {
-        self.place.store(NOWHERE, Ordering::Relaxed);
+        self.permit.store(NOWHERE, Ordering::Relaxed);
     }
 
-    /// Whether the worker sleeps without a place, as seen a moment ago.
+    /// Whether the worker sleeps without a permit, as seen a moment ago.
     pub(super) fn is_asleep(&self) -> bool {
         self.alone.glance() == Parker::<P>::ASLEEP
     }
@@ -69,88 +69,90 @@ impl<P: Platform> Holding<P> {
 }
 
 impl<P: Platform> Worker<P> {
-    /// The place that this worker has now. Private: see the head of this module.
+    /// The permit that this worker has now. Private: see the head of this module.
     #[inline(always)]
-    fn place(&self) -> usize {
+    fn permit(&self) -> usize {
         // Relaxed: the worker's own; since then it has acquired what the giver did.
-        self.holding().place.load(Ordering::Relaxed) as usize
+        self.holding().permit.load(Ordering::Relaxed) as usize
     }
 
-    pub(super) fn has_place(&self) -> bool {
-        self.holding().place.load(Ordering::Relaxed) != NOWHERE
+    pub(super) fn has_permit(&self) -> bool {
+        self.holding().permit.load(Ordering::Relaxed) != NOWHERE
     }
 
-    /// Relaxed: published by what hands the place over, or by the latch.
-    pub(super) fn set_place(&self, place: usize) {
-        self.holding().place.store(place as u32, Ordering::Relaxed);
+    /// Relaxed: published by what hands the permit over, or by the latch.
+    pub(super) fn set_permit(&self, permit: usize) {
+        self.holding()
+            .permit
+            .store(permit as u32, Ordering::Relaxed);
     }
 
-    /// Takes the worker out of its place, for another one; returns the old one, which is the
+    /// Exchanges the worker's permit for another one; returns the old one, which is the
     /// caller's to give away.
-    pub(super) fn exchange_place(&self, place: usize) -> usize {
-        let before = self.place();
-        self.set_place(place);
+    pub(super) fn exchange_permit(&self, permit: usize) -> usize {
+        let before = self.permit();
+        self.set_permit(permit);
         before
     }
 
-    /// The number of its place now, for the user.
+    /// The number of its permit now, for the user.
     #[inline]
     pub(super) fn index(&self) -> usize {
-        self.place()
+        self.permit()
     }
 }
 
-/// Questions of a worker about its place.
+/// Questions of a worker about its permit.
 impl<P: Platform> Worker<P> {
     /// Whether the allotment allows it to run.
     #[inline]
     pub(super) fn is_allowed(&self) -> bool {
-        self.registry().shared().allows(self.place())
+        self.registry().shared().allows(self.permit())
     }
 
     /// Whether a loop invites it.
     pub(super) fn is_invited(&self) -> bool {
-        self.registry().shared().invites_rank(self.place())
+        self.registry().shared().invites_rank(self.permit())
     }
 
     /// Whether there is mail for it.
     pub(super) fn has_mail(&self) -> bool {
-        !self.registry().mail()[self.place()].is_empty()
+        !self.registry().mail()[self.permit()].is_empty()
     }
 
-    /// The first job that was sent to its place.
+    /// The first job that was sent to its permit.
     pub(super) fn take_mail(&self) -> Option<Job> {
-        self.registry().mail()[self.place()].take_first()
+        self.registry().mail()[self.permit()].take_first()
     }
 
     /// The first of them within the scope `group`.
     pub(super) fn take_mail_within(&self, group: *const Group) -> Option<Job> {
-        self.registry().mail()[self.place()].take_first_within(group)
+        self.registry().mail()[self.permit()].take_first_within(group)
     }
 
     /// The pool ends, and the worker reads no mail any more; `false`: there is some.
     pub(super) fn leave_mail(&self) -> bool {
-        self.registry().mail()[self.place()].leave()
+        self.registry().mail()[self.permit()].leave()
     }
 
-    /// Sleeps until the allotment allows it to run, or it has mail, or a thread wants to return to
-    /// a place, or the pool ends.
+    /// Sleeps until the allotment allows it to run, or it has mail, or a thread is on the ready list,
+    /// or the pool ends.
     pub(super) fn await_turn(&self) {
-        let (registry, place) = (self.registry(), self.place());
+        let (registry, permit) = (self.registry(), self.permit());
         let wanted = || {
-            self.has_mail() || registry.places().is_awaited() || registry.shared().is_terminating()
+            self.has_mail() || registry.permits().has_ready() || registry.shared().is_terminating()
         };
         if let Some(allotment) = registry.shared().allotment() {
-            allotment.await_turn(place, wanted);
+            allotment.await_turn(permit, wanted);
         }
     }
 }
 
-/// Announcements of a worker in its place.
+/// Announcements of a worker with its permit.
 impl<P: Platform> Worker<P> {
     /// It begins to look for work.
     pub(super) fn start_looking(&self) -> Looking {
-        self.sleep().start_looking(self.place())
+        self.sleep().start_looking(self.permit())
     }
 
     /// It has searched in vain. May sleep; returns whether it has.
@@ -160,13 +162,13 @@ impl<P: Platform> Worker<P> {
         latch: &Latch<P>,
         scan: &dyn Scan,
     ) -> bool {
-        self.sleep().no_work_found(self.place(), idle, latch, scan)
+        self.sleep().no_work_found(self.permit(), idle, latch, scan)
     }
 
     /// It looks for work no longer.
     #[inline]
     pub(super) fn found(&self, idle: Looking) {
-        if self.sleep().work_found(self.place(), idle) {
+        if self.sleep().work_found(self.permit(), idle) {
             self.registry().fill_caller_slot();
         }
     }
@@ -174,37 +176,37 @@ impl<P: Platform> Worker<P> {
     /// It has pushed a job, onto a stack or queue that `was_empty`.
     #[inline(always)]
     pub(super) fn posted(&self, was_empty: bool) {
-        if self.sleep().posted_by(|| self.place(), was_empty) {
+        if self.sleep().posted_by(|| self.permit(), was_empty) {
             self.registry().fill_caller_slot();
         }
     }
 
     /// Calls a sleeper for a job that any worker can reach.
     pub(super) fn call_another(&self, was_empty: bool) {
-        self.registry().call_for(self.place(), was_empty);
+        self.registry().call_for(self.permit(), was_empty);
     }
 
     /// Wakes up to `count` workers, the nearest first.
     pub(crate) fn wake_others(&self, count: u32) {
-        self.sleep().wake_any(self.place(), count);
+        self.sleep().wake_any(self.permit(), count);
     }
 
     /// Says whether it is at work, for loops in others' jobs. A worker that has waited for as long
-    /// as it may beside others' jobs is not: it then gives its place away.
+    /// as it may beside others' jobs is not: it then gives its permit away.
     pub(super) fn set_busy(&self, busy: bool) {
         self.registry()
             .shared()
             .ranks()
-            .set_busy(self.place(), busy);
+            .set_busy(self.permit(), busy);
     }
 
-    /// Says that it has found work, or leaves its place to another, which may have some.
+    /// Says that it has found work, or leaves its permit to another, which may have some.
     pub(super) fn note_work(&self) {
-        self.registry().shared().ranks().note_work(self.place());
+        self.registry().shared().ranks().note_work(self.permit());
     }
 
     /// Says that it has looked for work and found none.
     pub(super) fn note_idle(&self) {
-        self.registry().shared().ranks().note_idle(self.place());
+        self.registry().shared().ranks().note_idle(self.permit());
     }
 }

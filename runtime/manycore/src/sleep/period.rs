@@ -8,7 +8,7 @@ use manycore_platform::{Atomic, Ordering, Platform};
 /// Written by whoever calls the loops, read by workers that have run out of
 /// work. The fields are updated one by one and racily, and all accesses are
 /// relaxed: they are an estimate, and nothing but time depends on them.
-pub(super) struct Rhythm<P: Platform> {
+pub(super) struct Period<P: Platform> {
     last_end: P::AtomicU64,
     mean: P::AtomicU64,
     deviation: P::AtomicU64,
@@ -25,7 +25,7 @@ pub(super) struct Rhythm<P: Platform> {
 const HITS_TO_TRUST: u32 = 3;
 /// Half-width of the window a long gap is expected in, in mean deviations.
 const WINDOW_DEVIATIONS: u64 = 3;
-/// Periods without a loop after which a rhythm is over.
+/// Periods without a loop after which the estimate is dropped.
 const PERIODS: u64 = 2;
 
 /// The window in which the next loop is expected, as absolute ticks.
@@ -33,7 +33,7 @@ const PERIODS: u64 = 2;
 pub(crate) struct Window {
     pub(crate) from: u64,
     pub(crate) to: u64,
-    /// The mean gap of its rhythm.
+    /// The mean gap of its period.
     pub(crate) period: u64,
     /// The core that the loop will most likely be called on.
     pub(crate) core: usize,
@@ -50,7 +50,7 @@ pub(crate) struct View {
     pub(crate) margin: u64,
 }
 
-impl<P: Platform> Rhythm<P> {
+impl<P: Platform> Period<P> {
     pub(super) fn new() -> Self {
         Self {
             last_end: P::AtomicU64::new(0),
@@ -90,7 +90,7 @@ impl<P: Platform> Rhythm<P> {
         let deviation = self.deviation.load(Ordering::Relaxed);
         let miss = gap.abs_diff(mean);
         if mean == 0 || miss > mean / 2 {
-            // Another rhythm: start again from it.
+            // Another period: start again from it.
             self.mean.store(gap, Ordering::Relaxed);
             self.deviation.store(gap / 8, Ordering::Relaxed);
             self.low.store(gap, Ordering::Relaxed);

@@ -1,0 +1,226 @@
+//! A worker's own side of permits (`permits/mod.rs`): how it gives its permit away, sleeps without
+//! one, returns, and makes way for others.
+
+use crate::pool::context::Context;
+use crate::pool::permits::{DISMISSED, GRANTED, LISTED, Listed};
+use crate::pool::thread_set::Stay;
+use crate::pool::worker::Worker;
+use crate::sleep::Latch;
+use manycore_cores::sync::Parker;
+use manycore_platform::Platform;
+
+impl<P: Platform> Worker<P> {
+    pub(in crate::pool) fn wake_alone(&self, state: u32) {
+        // This publishes the permit, and all that its last holder did in it.
+        self.holding().alone.tell(state);
+    }
+
+    /// Takes the worker out of its sleep without a permit, if it is in it: it is to be
+    /// listed, and woken. If several try, one succeeds.
+    pub(in crate::pool) fn rouse_alone(&self) -> bool {
+        self.holding().alone.rouse(LISTED)
+    }
+
+    /// Sleeps until this worker, which is on one of the lists, has a permit; `false`: it
+    /// was dismissed.
+    fn await_permit(&self) -> bool {
+        let alone = &self.holding().alone;
+        let until = P::now() + self.registry().shared().blocking_spin();
+        loop {
+            let before = alone.state();
+            let state = if before == Parker::<P>::AWAKE || before == LISTED {
+                alone.spin(before, until)
+            } else {
+                before
+            };
+            match state {
+                GRANTED | DISMISSED => {
+                    // Nobody else looks until it is on a list again.
+                    alone.reset();
+                    return state == GRANTED;
+                }
+                _ => alone.sleep(state, None),
+            }
+        }
+    }
+
+    /// Waits, on the idle list, for a permit; `false`: the pool needs this thread no more.
+    pub(in crate::pool) fn wait_idle(&self) -> bool {
+        let joined = (self.registry()).change_permits(|permits| permits.join_idle(self.id()));
+        joined && self.await_permit()
+    }
+
+    /// Gives this worker's permit away. `false`: nobody can be had for it.
+    pub(in crate::pool) fn give_permit(&self) -> bool {
+        let permit = self.permit();
+        let given = self.offer(permit);
+        if !given {
+            self.set_permit(permit);
+        }
+        given
+    }
+
+    /// Gives `permit`, which this worker has, away. `false`: nobody can be had for it, or this
+    /// worker was roused, and the permit is in the caller's hands.
+    fn offer(&self, permit: usize) -> bool {
+        #[cfg(test)]
+        if crate::conserving::fault::is(crate::conserving::fault::Fault::NoReserve) {
+            return false;
+        }
+        let registry = self.registry();
+        Context::<P>::bar_loops(registry.shared(), permit);
+        let is_caller = self.id() == 0 && permit == 0;
+        let offered = registry.change_permits(|permits| {
+            // Roused while it lay down: it is listed, or about to have another permit, which
+            // this must not overwrite. It is roused under the lock: this is exact.
+            if self.holding().alone.glance() > Parker::<P>::ASLEEP {
+                return None;
+            }
+            // Whoever lists this worker, and gives it another permit, comes after this. The
+            // successor is somebody else.
+            self.holding().clear();
+            Some(permits.give(is_caller))
+        });
+        let Some(successor) = offered else {
+            Context::<P>::unbar_loops(registry.shared(), permit);
+            return false;
+        };
+        let _stay = Stay::of(registry, &successor);
+        if registry.pass_on(permit, &successor).is_err() {
+            if is_caller {
+                registry.change_permits(|permits| permits.regain());
+            }
+            Context::<P>::unbar_loops(registry.shared(), permit);
+            return false;
+        }
+        true
+    }
+
+    /// Gives the permit away and sleeps until `latch` is set, then waits for a permit. May
+    /// return for no reason. `false`: it could not, and has not waited.
+    ///
+    /// It lies down first. So whoever sets the latch while the permit is on its way to
+    /// somebody else, or later, finds this worker asleep, and lists it.
+    pub(in crate::pool) fn wait_without_permit(&self, latch: &Latch<P>) -> bool {
+        let (permit, alone) = (self.permit(), &self.holding().alone);
+        // The thread that sets the latch sees there that this worker is asleep, and finds it here.
+        alone.lie_down();
+        if !(latch.announce_sleep()) {
+            // Set.
+            self.get_up_with(permit);
+            return true;
+        }
+        if !self.offer(permit) {
+            latch.withdraw();
+            return self.get_up_with(permit);
+        }
+        alone.sleep_out();
+        latch.withdraw();
+        let granted = self.await_permit();
+        debug_assert!(granted, "who returns is not dismissed");
+        true
+    }
+
+    /// Gets up with `permit`, which it has not given away after all; `true`: it was listed
+    /// meanwhile, by who has set the latch, or by who has set an older one, late.
+    fn get_up_with(&self, permit: usize) -> bool {
+        let (registry, alone) = (self.registry(), &self.holding().alone);
+        let roused = !alone.rise_unroused();
+        // It is roused and listed under the lock.
+        let struck = roused && registry.change_permits(|permits| permits.strike(self.id()));
+        if struck {
+            // Nobody else looks until it is on a list again.
+            alone.reset();
+        } else if roused {
+            // Somebody grants it a second permit, now. That is passed on.
+            let granted = self.await_permit();
+            debug_assert!(granted, "who returns is not dismissed");
+            let second = self.permit();
+            if !self.offer(second) {
+                registry.change_permits(|permits| permits.lose(second));
+            }
+        }
+        self.set_permit(permit);
+        roused
+    }
+
+    /// Waits until this worker has a permit, if it has none.
+    #[inline(never)]
+    pub(in crate::pool) fn regain_permit(&self) {
+        if self.has_permit() {
+            return;
+        }
+        let (registry, me) = (self.registry(), self.id());
+        // Whoever waits for a permit holds none.
+        Context::leave_others(registry.shared());
+        if let Listed::Placed(permit) = registry.change_permits(|permits| permits.list(me)) {
+            self.set_permit(permit);
+        } else {
+            registry.call_for_permit();
+            let granted = self.await_permit();
+            debug_assert!(granted, "who returns is not dismissed");
+        }
+        self.note_work();
+    }
+
+    /// Hands this worker's permit to the first thread of the ready list, and waits for
+    /// another. `None`: the list is empty; `false`: the pool needs this thread
+    /// no more.
+    pub(in crate::pool) fn make_way(&self) -> Option<bool> {
+        let (registry, me, permit) = (self.registry(), self.id(), self.permit());
+        if !registry.permits().has_ready() {
+            return None;
+        }
+        let (next, stays) = registry.change_permits(|permits| {
+            // Before it is listed: the thread that takes it off the list sets its permit. An adopted
+            // thread cannot join the idle list: it joins the ready list.
+            permits.make_way(me, me == 0, || self.holding().clear())
+        })?;
+        registry.grant(permit, next);
+        Some(stays && self.await_permit())
+    }
+
+    /// The pool has ended, and this thread goes home: its permit is free, for an adopted
+    /// thread on the ready list.
+    pub(in crate::pool) fn go_home(&self) {
+        let (registry, permit) = (self.registry(), self.permit());
+        if self.id() == 0 {
+            return; // It is adopted, or the caller slot's: the permit stays with it.
+        }
+        let successor = registry.change_permits(|permits| permits.go_home(permit));
+        self.holding().clear();
+        if let Some(successor) = successor {
+            registry.grant(permit, successor);
+        }
+    }
+
+    /// Gives the caller slot back if the pool has no detached tasks any more, and waits on
+    /// the idle list. `None`: it keeps it; `false`: the pool needs this thread no more.
+    pub(in crate::pool) fn give_caller_slot_back(&self) -> Option<bool> {
+        let (registry, me) = (self.registry(), self.id());
+        if me == 0
+            || self.permit() != 0
+            || registry.keeps_caller_slot()
+            || registry.shared().is_terminating()
+        {
+            return None;
+        }
+        let given = registry.change_permits(|permits| {
+            !registry.has_detached()
+                && registry.mail()[0].is_empty()
+                && permits.give_back(me, || self.holding().clear())
+        });
+        given.then(|| self.await_permit())
+    }
+
+    /// Whether this worker holds the caller slot that it should give back.
+    pub(in crate::pool) fn overstays(&self) -> bool {
+        let registry = self.registry();
+        self.id() != 0
+            && self.permit() == 0
+            && !registry.keeps_caller_slot()
+            && registry.shared().caller_slot().word().is_held_alone()
+            && !registry.has_detached()
+            && !registry.shared().is_terminating()
+    }
+}

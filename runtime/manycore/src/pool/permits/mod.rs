@@ -1,0 +1,216 @@
+//! Permits: which of a pool's threads may run.
+//!
+//! A pool of n threads has n permits, numbered from 0, and runs jobs only on threads that
+//! have one: never more than n at once. The number is what
+//! [`current_thread_index`](crate::current_thread_index) says, the rank in loops, and
+//! whose mail the thread reads. Permit 0 is the caller slot's (`word.rs`).
+//!
+//! A thread that waits, for a stolen half of a join, the end of a scope or the helpers of
+//! a loop, runs only what it waits for. If others' jobs lie there meanwhile, for longer
+//! than [`PATIENCE`], it gives its permit away: to a thread of the *ready list*, which has none and could go
+//! on, or to one of the *idle list*, which has nothing to do. If both are empty, a thread is started.
+//! The successor works like any other worker. When what the thread waited for is done, it needs a permit
+//! again:
+//!
+//! 1. R1 it joins the ready list; then fence, and call a sleeper as for a job;
+//! 2. R2 a thread that looks for work gives its permit to the first thread on that list, and
+//!    joins the idle list; so does a thread that waits and would give its permit away.
+//!
+//! For R1 and R2 the argument of `sleep/README.md` holds as for a job in the queue: to
+//! be listed is to be posted, and to look at the list is part of each search and of each
+//! last look before sleep.
+//!
+//! The thread that ends what another one without a permit waits for lists that one, first of
+//! all, and looks at the list before it takes another job. So each end of a wait frees a permit for that wait:
+//! also if unrelated jobs, each blocked on a lock that the ready thread holds, take all
+//! other permits. This does not help with a lock that is held around a call into *another* pool:
+//! if other threads that want the lock take all permits here, its holder finds none when it returns.
+//!
+//! # Why no threads wait in a circle
+//!
+//! A thread that blocks in another pool gives up its permits in all pools before it does
+//! (`Context::block_on`), and returns only to the one in which it goes on. So a thread that
+//! waits for a permit holds none, and one that holds a permit runs, or looks for work and finds
+//! the list, or waits no longer than `PATIENCE` beside it.
+//!
+//! # Ranks of loops
+//!
+//! A thread may give its permit away in the midst of a loop's body. In that loop it keeps
+//! its rank, so no other thread may take part in it with the same number: the permit is barred
+//! from the loop until the thread has left it (`Ranks::bar`).
+//!
+//! # Files
+//!
+//! `word.rs` has the caller slot's word, `state.rs` the lists and the transitions, which know nothing of
+//! a pool. This file takes the steps that a transition leaves to the pool.
+
+#[cfg(test)]
+mod checked;
+mod state;
+#[cfg(test)]
+mod tests;
+mod word;
+
+pub(super) use state::{Left, Listed, Permits, State, Successor, ThreadState, Vacancy};
+pub(crate) use word::CallerSlot;
+
+use super::permit::NOWHERE;
+use super::registry::Registry;
+use super::thread_set::Stay;
+use super::threads::Maker;
+use super::worker::Worker;
+use manycore_platform::{Atomic, Ordering, Platform};
+use std::io;
+use std::time::Duration;
+
+/// How long a thread that waits keeps its permit beside others' jobs: some times what it
+/// takes to wake a thread. Joins of fine grain never wait that long.
+pub(super) const PATIENCE: Duration = Duration::from_micros(60);
+
+// Why a thread without a permit is taken out of its sleep.
+pub(super) const GRANTED: u32 = 2;
+pub(super) const DISMISSED: u32 = 3;
+/// The worker is on the ready list: its wait is over.
+pub(super) const LISTED: u32 = 4;
+
+impl<P: Platform> Registry<P> {
+    /// Makes transitions of the permits, under their lock. Tells the sleep policy if the pool's
+    /// vacancy has changed.
+    pub(super) fn change_permits<R>(&self, section: impl FnOnce(&mut State<'_, P>) -> R) -> R {
+        let announce = |vacancy: Vacancy| {
+            self.thread_set().set_lacking(vacancy.lacking);
+            self.sleep().set_vacant(vacancy.any);
+        };
+        (self.permits()).with(self.shared().caller_slot(), announce, section)
+    }
+
+    /// Gives `permit` to `successor`, which may be a thread that is started for it. The caller has a
+    /// [`Stay`] of that successor until the permit is given, or lost.
+    pub(super) fn pass_on(&self, permit: usize, successor: &Successor) -> io::Result<()> {
+        match successor {
+            Successor::Worker(worker) => {
+                self.grant(permit, *worker);
+                Ok(())
+            }
+            Successor::New if !self.threads().have_reserve() => {
+                Err(io::ErrorKind::Unsupported.into())
+            }
+            Successor::New => self.start_thread(Some(permit)),
+        }
+    }
+
+    /// As [`pass_on`](Self::pass_on). If no thread can be had, the permit is lost, with one thread less
+    /// at work.
+    pub(super) fn pass_on_or_lose(&self, permit: usize, successor: &Successor) {
+        let _stay = Stay::of(self, successor);
+        if self.pass_on(permit, successor).is_err() {
+            self.change_permits(|permits| permits.lose(permit));
+        }
+    }
+
+    /// `worker` was taken off its list by this thread alone.
+    pub(super) fn grant(&self, permit: usize, worker: usize) {
+        if permit == 0 && worker == 0 {
+            self.change_permits(|permits| permits.regain());
+        }
+        // The last holder may have been idle in it.
+        self.shared().ranks().note_work(permit);
+        let worker = self.worker(worker);
+        worker.set_permit(permit);
+        worker.wake_alone(GRANTED);
+    }
+
+    /// Starts a thread of the pool that has `permit`, or none: it joins the idle list.
+    fn start_thread(&self, permit: Option<usize>) -> io::Result<()> {
+        let id = match self.change_permits(|permits| permits.take_spare()) {
+            Some(id) => id,
+            None => (self.workers()).push(|id| Worker::new(id, self.stack_capacity(), self))?,
+        };
+        let started = match permit {
+            Some(permit) => self.start_worker(id, permit, None),
+            None => self.start_idle_worker(id),
+        };
+        if started.is_err() {
+            self.change_permits(|permits| permits.keep_spare(id));
+        }
+        started
+    }
+
+    /// Starts the thread of worker `id`, with `permit`, or has `maker` do so.
+    pub(super) fn start_worker(
+        &self,
+        id: usize,
+        permit: usize,
+        maker: Option<Maker<'_>>,
+    ) -> io::Result<()> {
+        self.worker(id).set_permit(permit);
+        self.start_thread_of(id, permit, maker)
+    }
+
+    fn start_idle_worker(&self, id: usize) -> io::Result<()> {
+        self.worker(id).holding().clear();
+        self.start_thread_of(id, 0, None)
+    }
+
+    /// Starts a thread for a pool whose callers are its only threads.
+    pub(super) fn have_a_thread(&self) -> io::Result<()> {
+        if !self.threads().are_none() {
+            return Ok(());
+        }
+        // If a caller has the slot, the thread begins on the idle list.
+        let occupied = self.change_permits(|permits| permits.occupy());
+        let started = self.start_thread(occupied.then_some(0));
+        if started.is_err() && occupied {
+            self.change_permits(|permits| permits.lose(0));
+        }
+        started
+    }
+
+    /// The pool ends: workers on the idle list go home, and no other one joins it.
+    pub(super) fn close_idle_list(&self) {
+        for worker in self.change_permits(|permits| permits.close()) {
+            self.worker(worker).wake_alone(DISMISSED);
+        }
+    }
+
+    /// Wakes `worker`, whose latch was set while it slept, wherever it does.
+    pub(super) fn notify(&self, worker: usize) {
+        let worker = self.worker(worker);
+        // If it sleeps in a parking slot, that is its permit's: then this does not change while its
+        // latch says that it sleeps, and the latch's history orders that before. If it
+        // sleeps without a permit, another worker may be woken for no reason.
+        let permit = worker.holding().word().load(Ordering::Relaxed);
+        if permit != NOWHERE {
+            self.sleep().notify(permit as usize);
+        }
+        // Relaxed: a thread that has seen the latch of a sleeping worker sees this word so, or newer.
+        let alone = worker.holding().is_asleep();
+        if alone && self.list_first(worker.id()) {
+            worker.holding().wake();
+            if self.shared().caller_slot().is_vacant() {
+                self.fill_caller_slot();
+            }
+            self.call_for_permit();
+        }
+    }
+
+    /// R1: a worker is on the ready list.
+    pub(super) fn call_for_permit(&self) {
+        // With a fence.
+        self.call_for(0, true);
+        // A worker that stands aside makes way as well (`revoked.rs`).
+        self.shared().nudge();
+    }
+
+    /// Lists worker `id`, which sleeps without a permit, before all others that return; `false`: it
+    /// does not sleep there, or another thread has listed it.
+    fn list_first(&self, id: usize) -> bool {
+        self.change_permits(|permits| {
+            let roused = self.worker(id).rouse_alone();
+            if roused {
+                permits.list_first(id);
+            }
+            roused
+        })
+    }
+}
