@@ -65,4 +65,6 @@ one -p manycore-programs --lib -- barrier:: sleep:: stealing:: --skip checked --
 MIRIFLAGS="${flags[*]} -Zmiri-ignore-leaks" cargo +nightly miri test --quiet -p manycore-cores -p manycore --lib -- payload::
 each -p manycore --test small
 # What does not exchange stacks: the words of ranks with threads, and what tasks and shares are made of.
+# The library's watch runs until the process ends.
+many="-Zmiri-ignore-leaks $many"
 each -p manycore-openmp --lib -- natively task:: share:: places:: binding:: division:: granularity:: frame::

@@ -100,6 +100,10 @@ macro_rules! common_platform {
 
         fn leave_core(_core: usize) {}
 
+        fn preemptions() -> u64 {
+            0
+        }
+
         fn prefetch(_address: *const ()) {}
 
         fn prefetch_write(_address: *const ()) {}

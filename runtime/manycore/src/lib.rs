@@ -102,6 +102,7 @@
 
 #[cfg(test)]
 mod conserving;
+mod decide;
 pub mod iter;
 mod loops;
 mod partition;
@@ -112,6 +113,7 @@ pub mod seam;
 mod sleep;
 mod steal;
 
+pub use decide::{Decision, Reason};
 pub use loops::{Loop, chunks_mut, for_each, for_each_mut, map_reduce, parallel_for};
 pub use manycore_cores::{elastic, topology};
 pub use manycore_platform::{Native, Platform};

@@ -105,6 +105,7 @@ macro_rules! forward {
             fn ticks_per_ns() -> f64;
             fn core() -> usize;
             fn leave_core(core: usize);
+            fn preemptions() -> u64;
             fn forks() -> u32;
             fn watch_forks() -> ::std::io::Result<()>;
             fn stack(bytes: usize) -> ::std::io::Result<Self::Stack>;

@@ -218,6 +218,10 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// nothing.
     fn leave_core(core: usize);
 
+    /// How often the system has put this thread aside, for another, while it could have gone on,
+    /// from any beginning. A system call, on Linux; 0 where the system does not tell.
+    fn preemptions() -> u64;
+
     /// This thread's slot: a pointer the runtime keeps per thread, null at
     /// first. On a simulator that runs many threads on one host thread it is
     /// the simulated thread's.

@@ -19,6 +19,25 @@ pub fn allowed_cpus() -> Option<Vec<usize>> {
     native::allowed_cpus()
 }
 
+/// Has `last` called when the program ends by returning from `main` or by
+/// [`exit`](std::process::exit). Where the system has no such list, and when the list is full, it is not called.
+///
+/// ```
+/// extern "C" fn goodbye() {
+///     eprintln!("that was all");
+/// }
+/// manycore_platform::process::at_exit(goodbye);
+/// ```
+pub fn at_exit(last: extern "C" fn()) {
+    #[cfg(unix)]
+    // SAFETY: a function of this program, which is not unloaded before its end.
+    unsafe {
+        libc::atexit(last);
+    }
+    #[cfg(not(unix))]
+    let _ = last;
+}
+
 /// CPU time that all threads of this process have used so far; `None` where the system is not
 /// asked.
 ///

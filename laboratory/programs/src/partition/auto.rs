@@ -58,7 +58,7 @@ pub(super) fn run<P: Platform>(
         let before = each;
         each = each.clamp(least / 2.0, most).max(f32::MIN_POSITIVE);
         if each != before {
-            divided.learn(Some(before), each);
+            divided.learn(each);
         }
         done = to;
         blocks = blocks.saturating_mul(GROWTH);
@@ -90,7 +90,7 @@ fn sample<P: Platform>(divided: &Divided<'_, P>) -> (usize, f32) {
         Some(each) if spent <= 2.0 * each + enough => (done, each),
         _ => {
             let measured = spent / done as f32;
-            divided.learn(known, measured);
+            divided.learn(measured);
             (done, measured)
         }
     }

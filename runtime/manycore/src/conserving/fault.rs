@@ -34,6 +34,12 @@ pub(crate) enum Fault {
     UntoldHolder,
     /// The growth of an allotment does not reach workers that sleep in a wait.
     UnheardGrowth,
+    /// Every loop that is long enough is shared. No defect, but the one way that the other is compared with.
+    AlwaysShared,
+    /// No loop is shared.
+    AlwaysSerial,
+    /// A mean of ratios decides, and for long, in which one run counts as much as fifteen good ones.
+    MeanDecides,
     /// The pool gets the handle of a thread that it starts late. No defect by itself.
     SlowStart,
     /// As `SlowStart`, and the end of the threads does not wait for threads that are being started.

@@ -67,6 +67,7 @@ mod program;
 mod promise;
 mod random;
 mod recorder;
+mod regret;
 mod shrink;
 mod table;
 mod verdict;

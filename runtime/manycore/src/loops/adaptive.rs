@@ -5,9 +5,9 @@
 //!   too short for a second thread runs inline; its first iteration is timed, and
 //!   what follows now and then (`predicted`), and once it takes too long the rest is
 //!   posted.
-//! * A loop that is long enough runs inline all the same, likewise watched, while
-//!   sharing it has not gained (`speedup`), and while all workers sleep and waking one
-//!   would cost more than it brings.
+//! * A loop that is long enough runs inline all the same, likewise watched, while sharing it has not
+//!   gained (`decide`), now and then to know what that takes, and while all workers sleep and waking
+//!   one would cost more than it brings.
 //! * An unknown loop runs inline, one iteration, two, four, until it has lasted
 //!   longer than posting costs; then the rest is posted. A few iterations that
 //!   might each be long are posted at once.
@@ -19,13 +19,17 @@
 //! line, and one read of the clock; about 20 ns, no transfer. `Registry::post` has the
 //! traffic of a launch.
 
-use super::launch::Wake;
+use super::launch::{Posted, Wake};
 use super::predicted::{Predicted, Slow};
+#[cfg(test)]
+use crate::conserving::fault::{self, Fault};
+use crate::decide::{Choice, Reason, Run, Way};
 use crate::partition::{
-    ALONE, BlockRate, Body, CallSite, FixedBlock, Partition, Ranges, Report, Speedup, TimedClaims,
+    ALONE, BlockRate, Body, CallSite, FixedBlock, Partition, Ranges, TimedClaims,
 };
 use crate::pool::{Context, Registry};
-use manycore_platform::{Atomic, Ordering, Platform};
+use manycore_platform::{Native, Platform};
+use std::any::TypeId;
 use std::num::NonZeroUsize;
 
 /// Work below this, in ns, is not worth posting even to a spinning worker: the
@@ -33,17 +37,12 @@ use std::num::NonZeroUsize;
 const POST_NS: f32 = 1_000.0;
 /// What a post costs before its clock starts, in ns.
 const LAUNCH_NS: f32 = 100.0;
-/// Where sharing has not gained, work up to this, in ns, stays with the caller: about
-/// what waking somebody takes. Longer work is posted whatever came of it.
-const DOUBTED_NS: f32 = 60_000.0;
+/// Work up to this, in ns, may stay with the caller if sharing does not gain. Longer work is posted
+/// whatever came of it: its iterations may be blocking, and a trial would be felt.
+const CHOSEN_NS: f32 = 1e6;
 /// A loop that takes less than this share of the caller's time alone has gained by its
 /// helpers.
 const GAINS: f32 = 0.9;
-/// ... for this many times [`DOUBTED_NS`] in a row, at most.
-const MOST_ALONE: f32 = 300.0;
-/// Iterations that take longer than this, in ns, are hardly slower for being shared:
-/// their time is trusted even if it was not measured by a thread that runs alone.
-const COARSE_NS: f32 = 500.0;
 /// The longest block, in ns. However much is left, what one block may hide from
 /// thieves should be small beside any loop that has blocks this long, and claims
 /// every 16 us cost 0.3%.
@@ -61,8 +60,6 @@ struct Launch<'a, P: Platform> {
     start: usize,
     n: usize,
     call_site: CallSite,
-    /// Ticks an iteration took the last time.
-    known: Option<f32>,
 }
 
 /// Runs `body` over `start..start + n`, `n > 0`.
@@ -70,9 +67,44 @@ struct Launch<'a, P: Platform> {
 /// Inlined into its only caller, which spares a short loop some 20 instructions.
 #[inline(always)]
 pub(crate) fn run<P: Platform>(pool: &Registry<P>, start: usize, n: usize, body: Body<'_>) {
-    if pool.shared().threads() == 1 || n == 1 {
-        return body.run(ALONE, start..start + n);
+    if pool.shared().is_special() || n == 1 {
+        return run_special(pool, start, n, body);
     }
+    run_shareable(pool, start, n, body);
+}
+
+/// Runs a loop that nobody else can take part in, or one that is to be explained.
+#[cold]
+fn run_special<P: Platform>(pool: &Registry<P>, start: usize, n: usize, body: Body<'_>) {
+    let started = P::now();
+    let reason = if pool.shared().threads() == 1 || n == 1 {
+        body.run(ALONE, start..start + n);
+        Reason::OneThread
+    } else {
+        run_shareable(pool, start, n, body)
+    };
+    if let Some(explained) = pool.shared().explained() {
+        let ticks = P::now().saturating_sub(started) as f64;
+        // Simulated threads have stacks that cannot be walked.
+        let has_stack = TypeId::of::<P>() == TypeId::of::<Native>();
+        explained.note(
+            body.address(),
+            n,
+            ticks / P::ticks_per_ns(),
+            reason,
+            has_stack,
+        );
+    }
+}
+
+/// Runs a loop of more than one iteration in a pool of more than one thread.
+#[inline(always)]
+fn run_shareable<P: Platform>(
+    pool: &Registry<P>,
+    start: usize,
+    n: usize,
+    body: Body<'_>,
+) -> Reason {
     let call_site = CallSite::new(body.address(), n);
     let known = pool.shared().call_sites().recall(call_site);
     let launch = Launch {
@@ -81,7 +113,6 @@ pub(crate) fn run<P: Platform>(pool: &Registry<P>, start: usize, n: usize, body:
         start,
         n,
         call_site,
-        known,
     };
     match known {
         Some(each) => launch.run_known(each),
@@ -110,12 +141,12 @@ impl<P: Platform> Launch<'_, P> {
 
     /// Runs a loop whose iterations are predicted to take `each` ticks.
     #[inline]
-    fn run_known(&self, each: f32) {
+    fn run_known(&self, each: f32) -> Reason {
         let work = self.n as f32 * each;
         if work < self.post_ticks() {
-            self.run_short(each);
+            self.run_short(each)
         } else {
-            self.run_long(each, work);
+            self.run_long(each, work)
         }
     }
 
@@ -125,62 +156,94 @@ impl<P: Platform> Launch<'_, P> {
     /// Mostly two clock reads and no division: this is what a loop of a few hundred
     /// nanoseconds pays for the chance to be parallel.
     #[inline]
-    fn run_short(&self, each: f32) {
+    fn run_short(&self, each: f32) -> Reason {
         match self.predicted(each).run_short() {
             Ok(Some(took)) => {
                 let expected = each * self.n as f32;
-                if (took - expected).abs() > expected / 4.0 {
-                    let mean = took / self.n as f32;
-                    self.pool
-                        .shared()
-                        .call_sites()
-                        .learn(self.call_site, self.known, mean);
+                let differs = (took - expected).abs() > expected / 4.0;
+                if differs || !self.choice().is_settled() {
+                    self.update(|choice| choice.saw_alone(self.n, took));
                 }
             }
             Ok(None) => {}
-            Err(slow) => self.give_up(&slow),
+            Err(slow) => return self.give_up(&slow),
         }
+        Reason::Short
     }
 
-    /// Runs a loop that is long enough to be posted: inline all the same if that has
-    /// not gained lately, or if all workers sleep and it does not pay to wake one.
-    fn run_long(&self, each: f32, work: f32) {
+    fn choice(&self) -> Choice {
+        self.pool.shared().call_sites().choice(self.call_site)
+    }
+
+    fn update(&self, change: impl FnOnce(Choice) -> Choice) {
+        self.pool
+            .shared()
+            .call_sites()
+            .update(self.call_site, change);
+    }
+
+    /// Whether this thread was put aside since this was last asked, or may have been: `n` of its
+    /// iterations took `took` ticks.
+    fn was_aside(&self, choice: Choice, n: usize, took: f32) -> bool {
+        choice.is_suspicious(n, took)
+            && Context::worker_of(self.pool).is_some_and(|worker| worker.was_put_aside())
+    }
+
+    /// Runs a loop that is long enough to be posted: inline all the same if that is the better way,
+    /// or if all workers sleep and it does not pay to wake one.
+    fn run_long(&self, each: f32, work: f32) -> Reason {
         let pool = self.pool;
         if Context::is_in_loop(pool.shared()) {
             // Whether anybody comes depends on the loop around it, and on when.
-            if let Some(shared) = self.share(0, each, Wake::IfPays(work)) {
-                pool.shared()
-                    .call_sites()
-                    .learn(self.call_site, self.known, shared.each);
+            let Some(shared) = self.share(0, each, Wake::IfPays(work)) else {
+                return Reason::Busy;
+            };
+            if shared.own_n > 0 {
+                self.update(|choice| choice.saw_alone(shared.own_n, shared.own));
             }
-            return;
+            return Reason::Shared;
         }
-        let speedup = pool.shared().call_sites().speedup(self.call_site);
-        if speedup.is_due() && each < COARSE_NS * pool.shared().ticks_per_ns() {
-            return self.run_measuring();
-        }
-        if work < DOUBTED_NS * pool.shared().ticks_per_ns() && speedup.is_alone() {
-            if self.run_alone(each).is_some() {
-                pool.shared()
-                    .call_sites()
-                    .set_speedup(self.call_site, speedup.stayed());
+        #[cfg(test)]
+        match () {
+            () if fault::is(Fault::AlwaysSerial) => {
+                self.run_inline(0, self.n);
+                return Reason::Short;
             }
-            return;
+            () if fault::is(Fault::AlwaysShared) => {
+                self.share(0, each, Wake::Always);
+                return Reason::Shared;
+            }
+            () => {}
+        }
+        let choice = self.choice();
+        if work < CHOSEN_NS * pool.shared().ticks_per_ns() && choice.next(self.n) == Way::Alone {
+            return match self.run_alone(each) {
+                Ok((_, took)) => {
+                    let aside = self.was_aside(choice, self.n, took);
+                    self.update(|choice| choice.ran_alone(self.n, took, aside));
+                    choice.why_alone()
+                }
+                Err(slow) => self.give_up(&slow),
+            };
         }
         let mut wake = Wake::IfPays(work);
         if pool.all_asleep() {
             if !pool.shared().idle().pays_to_wake(work) {
-                if let Some((started, ended)) = self.run_alone(each) {
-                    // The next one may be met by a worker that expects it.
-                    pool.shared()
-                        .idle()
-                        .loop_ended(self.body.caller(), started, ended);
-                }
-                return;
+                return match self.run_alone(each) {
+                    Ok((started, took)) => {
+                        self.update(|choice| choice.saw_alone(self.n, took));
+                        // The next one may be met by a worker that expects it.
+                        let ended = started + took as u64;
+                        let idle = pool.shared().idle();
+                        idle.loop_ended(self.body.caller(), started, ended);
+                        Reason::Asleep
+                    }
+                    Err(slow) => self.give_up(&slow),
+                };
             }
             wake = Wake::Paid(work);
         }
-        self.post(0, each, wake);
+        self.post(0, each, wake)
     }
 
     fn predicted(&self, each: f32) -> Predicted<'_, P> {
@@ -188,74 +251,54 @@ impl<P: Platform> Launch<'_, P> {
         Predicted::new(self.pool.shared(), self.body, range, each)
     }
 
-    /// Runs a loop inline; when it began and ended, if it did not take longer than
+    /// Runs a loop inline; when it began and the ticks that it took, if that was not longer than
     /// predicted.
-    fn run_alone(&self, each: f32) -> Option<(u64, u64)> {
+    fn run_alone(&self, each: f32) -> Result<(u64, f32), Slow> {
         let started = P::now();
-        match self.predicted(each).run(started) {
-            Ok(took) => {
-                let mean = took / self.n as f32;
-                self.pool
-                    .shared()
-                    .call_sites()
-                    .learn(self.call_site, self.known, mean);
-                Some((started, started + took as u64))
-            }
-            Err(slow) => {
-                self.give_up(&slow);
-                None
-            }
-        }
+        let took = self.predicted(each).run(started)?;
+        Ok((started, took))
     }
 
     /// A loop that is predicted short turns out to be long: posts what is left.
     #[cold]
-    fn give_up(&self, slow: &Slow) {
+    fn give_up(&self, slow: &Slow) -> Reason {
         #[cfg(test)]
-        if crate::conserving::fault::is(crate::conserving::fault::Fault::SerialForEver) {
-            return self.run_inline(slow.done, self.n);
+        if fault::is(Fault::SerialForEver) {
+            self.run_inline(slow.done, self.n);
+            return Reason::Short;
         }
-        let call_sites = self.pool.shared().call_sites();
-        // Whatever came of posting it, today it is another loop.
-        call_sites.set_speedup(self.call_site, Speedup::new().unmeasured());
+        if !self.was_aside(self.choice(), slow.done, slow.took) {
+            self.update(|choice| choice.saw_alone(slow.done, slow.took));
+        }
         let each = slow.took / slow.done as f32;
         if slow.done + 1 == self.n {
             self.run_inline(slow.done, self.n);
-            call_sites.learn(self.call_site, self.known, each);
-            return;
+            return Reason::Short;
         }
         let wake = Wake::IfPays(self.work(slow.done, each));
-        if let Some(shared) = self.share(slow.done, each, wake) {
-            // Not what led here: that may have been an interrupt.
-            call_sites.learn(self.call_site, self.known, shared.each);
-        }
+        self.share(slow.done, each, wake);
+        Reason::Shared
     }
 
     /// Runs a loop of which nothing is known, or only what it was with half or twice
     /// as many iterations.
     #[cold]
-    fn run_unknown(&self) {
+    fn run_unknown(&self) -> Reason {
         let pool = self.pool;
-        if let Some(each) = pool
-            .shared()
-            .call_sites()
-            .recall_near(self.body.address(), self.n)
-        {
-            pool.shared().call_sites().learn(self.call_site, None, each);
-            let known = Some(each);
-            Launch { known, ..*self }.run_known(each);
+        let sites = pool.shared().call_sites();
+        if let Some(each) = sites.recall_near(self.body.address(), self.n) {
+            sites.begin(self.call_site, each);
+            return self.run_known(each);
         } else if self.n <= FEW * pool.shared().allowed() {
             if let Some(shared) = self.share(0, 0.0, Wake::Always) {
-                pool.shared()
-                    .call_sites()
-                    .learn(self.call_site, None, shared.each);
-                pool.shared()
-                    .call_sites()
-                    .set_speedup(self.call_site, Speedup::new().unmeasured());
+                if let Some(each) = shared.each() {
+                    sites.begin(self.call_site, each);
+                }
             }
         } else {
             self.run_measuring();
         }
+        Reason::First
     }
 
     /// Runs a loop inline until it proves long, and posts the rest.
@@ -268,16 +311,8 @@ impl<P: Platform> Launch<'_, P> {
             done = to;
             block = block.saturating_mul(2);
         }
-        let call_sites = self.pool.shared().call_sites();
         let each = spent / done as f32;
-        // What was known may be the time of a shared iteration: a fall is trusted at
-        // once.
-        let before = self.known.filter(|&known| known < each);
-        call_sites.learn(self.call_site, before, each);
-        call_sites.set_speedup(
-            self.call_site,
-            call_sites.speedup(self.call_site).measured(),
-        );
+        self.pool.shared().call_sites().begin(self.call_site, each);
         if done < self.n {
             self.post(done, each, Wake::IfPays(self.work(done, each)));
         }
@@ -312,7 +347,7 @@ impl<P: Platform> Launch<'_, P> {
     /// permit.
     fn run_before_posting(&self, done: usize) -> usize {
         #[cfg(test)]
-        if crate::conserving::fault::is(crate::conserving::fault::Fault::StaleRank) {
+        if fault::is(Fault::StaleRank) {
             let shared = self.pool.shared();
             return Context::with_stale_permit(shared, || self.run_while_all_busy(done));
         }
@@ -320,39 +355,34 @@ impl<P: Platform> Launch<'_, P> {
     }
 
     /// Posts the iterations from `done`, of about `each` ticks, and learns from it.
-    fn post(&self, done: usize, each: f32, wake: Wake) {
+    fn post(&self, done: usize, each: f32, wake: Wake) -> Reason {
         let Some(shared) = self.share(done, each, wake) else {
-            return;
+            return Reason::Crowded;
         };
-        let pool = self.pool;
-        let work = self.work(done, each);
-        // Where nobody came, the price was the post. Whoever had to be woken came late:
-        // that says nothing of the loops to come.
-        let woken = matches!(wake, Wake::Paid(_));
-        if !woken && (shared.helped || work < 4.0 * self.post_ticks()) {
-            let took = shared.took + LAUNCH_NS * pool.shared().ticks_per_ns();
-            if took < GAINS * work {
-                pool.shared().idle().helped();
-            }
-            let most = DOUBTED_NS * pool.shared().ticks_per_ns() * MOST_ALONE / work;
-            let speedup = pool.shared().call_sites().speedup(self.call_site);
-            let speedup = speedup.posted(took / work, most as u16);
-            pool.shared()
-                .call_sites()
-                .set_speedup(self.call_site, speedup);
+        // A helper that had to be woken came late: that says nothing of the runs to come.
+        if matches!(wake, Wake::Paid(_)) {
+            return Reason::Shared;
         }
-        // Alone an iteration does not take longer than shared. Whether it takes less
-        // is another matter: see `Speedup`.
-        if shared.each < each {
-            pool.shared()
-                .call_sites()
-                .learn(self.call_site, Some(each), shared.each);
+        let ticks_per_ns = self.pool.shared().ticks_per_ns();
+        let took = shared.took + LAUNCH_NS * ticks_per_ns;
+        if took < GAINS * self.work(done, each) {
+            self.pool.shared().idle().helped();
         }
+        let run = Run {
+            n: self.n - done,
+            took,
+            own: shared.own,
+            own_n: shared.own_n,
+            aside: self.was_aside(self.choice(), shared.own_n, shared.own),
+        };
+        let units = self.pool.shared().call_sites().units();
+        self.update(|choice| choice.ran_shared(run, units));
+        Reason::Shared
     }
 
-    /// Shares the iterations from `done`, of about `each` ticks (0: unknown), with
-    /// who comes; `None`: they were run inline.
-    fn share(&self, mut done: usize, each: f32, wake: Wake) -> Option<Measured> {
+    /// Shares the iterations from `done`, of about `each` ticks (0: unknown), with the threads
+    /// that come; `None`: they were run inline.
+    fn share(&self, mut done: usize, each: f32, wake: Wake) -> Option<Posted> {
         let pool = self.pool;
         if Context::is_in_loop(pool.shared()) {
             done = self.run_before_posting(done);
@@ -363,55 +393,28 @@ impl<P: Platform> Launch<'_, P> {
         let n = self.n - done;
         let range = self.start + done..self.start + self.n;
         let threads = pool.shared().allowed();
-        if n <= FEW_BLOCKS * threads {
+        let posted = if n <= FEW_BLOCKS * threads {
             // Few iterations, each long enough for a claim of its own, from
             // one counter: its line is fetched once, with the frame, and
             // whoever claims the last iteration leaves without another look.
             let few = FixedBlock::<P>::new(n, NonZeroUsize::MIN, pool.shared().threads());
-            let Some(ticks) = pool.post(self.body, range, wake, |_, _| few) else {
-                self.run_inline(done, self.n);
-                return None;
-            };
-            return Some(Measured {
-                took: ticks as f32,
-                each: ticks as f32 * threads.min(n) as f32 / n as f32,
-                helped: true,
-            });
-        }
-        let measured = P::AtomicU32::new(0);
-        let mine = P::AtomicUsize::new(0);
-        let report = Report::to(&measured, &mine);
-        let ticks = pool.post(self.body, range, wake, |slot, caller| Adaptive {
-            ranges: Ranges::new(slot.shards(pool.shared().threads()), n, caller, threads),
-            guess: each,
-            claim: pool.shared().claim_ticks(),
-            max_ticks: MAX_BLOCK_NS * pool.shared().ticks_per_ns(),
-            caller,
-            pool,
-            wake,
-            report,
-        });
-        let Some(ticks) = ticks else {
-            self.run_inline(done, self.n);
-            return None;
+            pool.post(self.body, range, wake, |_, _| few)
+        } else {
+            pool.post(self.body, range, wake, |slot, caller| Adaptive {
+                ranges: Ranges::new(slot.shards(pool.shared().threads()), n, caller, threads),
+                guess: each,
+                claim: pool.shared().claim_ticks(),
+                max_ticks: MAX_BLOCK_NS * pool.shared().ticks_per_ns(),
+                caller,
+                pool,
+                wake,
+            })
         };
-        let each = f32::from_bits(measured.load(Ordering::Relaxed));
-        (each > 0.0).then(|| Measured {
-            took: ticks as f32,
-            each,
-            helped: mine.load(Ordering::Relaxed) < n,
-        })
+        if posted.is_none() {
+            self.run_inline(done, self.n);
+        }
+        posted
     }
-}
-
-/// What came of sharing a loop.
-struct Measured {
-    /// Ticks until all of it was done.
-    took: f32,
-    /// Ticks that an iteration took the caller.
-    each: f32,
-    /// Whether somebody came, as far as can be told.
-    helped: bool,
 }
 
 impl<P: Platform> Registry<P> {
@@ -433,7 +436,6 @@ struct Adaptive<'a, P: Platform> {
     caller: usize,
     pool: &'a Registry<P>,
     wake: Wake,
-    report: Report<'a, P>,
 }
 
 impl<P: Platform> Partition for Adaptive<'_, P> {
@@ -448,7 +450,6 @@ impl<P: Platform> Partition for Adaptive<'_, P> {
         // falls asleep later looks for posted loops first.
         let tries = rank == self.caller && self.pool.lets_sleep(self.wake);
         let rate = BlockRate::new(self.guess, self.claim, self.max_ticks, tries);
-        let report = (rank == self.caller).then_some(self.report);
-        TimedClaims::new(self.ranges.own(rank), rate, report)
+        TimedClaims::new(self.ranges.own(rank), rate)
     }
 }

@@ -67,12 +67,13 @@ impl<P: Platform> Divided<'_, P> {
         self.pool.shared().call_sites().recall(self.call_site)
     }
 
-    /// Keeps a new measurement, where `before` was known.
-    pub fn learn(&self, before: Option<f32>, ticks: f32) {
-        self.pool
-            .shared()
-            .call_sites()
-            .learn(self.call_site, before, ticks);
+    /// An iteration has taken `ticks`.
+    pub fn learn(&self, ticks: f32) {
+        let call_sites = self.pool.shared().call_sites();
+        match self.recall() {
+            None => call_sites.begin(self.call_site, ticks),
+            Some(_) => call_sites.update(self.call_site, |choice| choice.saw_alone(1, ticks)),
+        }
     }
 
     /// Runs a block on this thread.

@@ -55,19 +55,21 @@ impl<'a, P: Platform, S: Partition> LoopFrame<'a, P, S> {
     /// A helper's part: until nothing is left, or the allotment does not allow it.
     pub(super) fn help(&self, rank: usize) -> Participation {
         let Some(allotment) = self.allotment else {
-            return self.take_part(rank, always);
+            return self.take_part(rank, always, |_| ());
         };
         let allowed = || allotment.allows(rank);
         if !allowed() {
             return Participation::Left;
         }
-        self.take_part(rank, allowed)
+        self.take_part(rank, allowed, |_| ())
     }
 
-    /// The caller's part, which is always allowed. `between` is called between blocks,
-    /// and says so.
-    pub(super) fn call(&self, rank: usize, between: impl Fn() -> bool) {
-        let _ = self.take_part(rank, between);
+    /// The caller's part, which is always allowed; the iterations that it ran. `between` is called
+    /// between blocks, and says so.
+    pub(super) fn call(&self, rank: usize, between: impl Fn() -> bool) -> usize {
+        let ran = Cell::new(0);
+        let _ = self.take_part(rank, between, |iterations| ran.set(ran.get() + iterations));
+        ran.get()
     }
 
     /// Whether a helper has left iterations of its own. It says so before it leaves: who
@@ -84,10 +86,15 @@ impl<'a, P: Platform, S: Partition> LoopFrame<'a, P, S> {
         self.abandoned.swap(false, Ordering::Acquire);
     }
 
-    /// Claims and runs blocks until nothing is left, or it is no longer `allowed`. A
-    /// panic of the body stops the loop and is kept for the caller.
+    /// Claims and runs blocks until nothing is left, or it is no longer `allowed`. `ran` is told the
+    /// length of each. A panic of the body stops the loop and is kept for the caller.
     #[inline(always)]
-    fn take_part(&self, rank: usize, allowed: impl Fn() -> bool) -> Participation {
+    fn take_part(
+        &self,
+        rank: usize,
+        allowed: impl Fn() -> bool,
+        ran: impl Fn(usize),
+    ) -> Participation {
         let work = || {
             let mut claims = self.partition.claims(rank);
             while let Some(block) = claims.next() {
@@ -97,6 +104,7 @@ impl<'a, P: Platform, S: Partition> LoopFrame<'a, P, S> {
                 }
                 self.body
                     .run(rank, self.start + block.start..self.start + block.end);
+                ran(block.len());
                 if !allowed() {
                     return self.abandon(claims);
                 }
@@ -163,8 +171,25 @@ impl Wake {
     }
 }
 
+/// How a posted loop went; times in ticks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Posted {
+    /// From the post to the end.
+    pub(crate) took: f32,
+    /// How long the caller worked in it, and on how many iterations.
+    pub(crate) own: f32,
+    pub(crate) own_n: usize,
+}
+
+impl Posted {
+    /// Ticks that an iteration took the caller, if it ran one.
+    pub(crate) fn each(self) -> Option<f32> {
+        (self.own_n > 0).then(|| self.own / self.own_n as f32)
+    }
+}
+
 impl<P: Platform> Registry<P> {
-    /// Posts a loop and works in it until it is done. Returns the ticks from the post to the end;
+    /// Posts a loop and works in it until it is done. Returns how that went;
     /// `None`: all slots of the board are in use, and nothing was run. `partition` makes the
     /// partition for the slot, and for this thread's rank in the loop. It runs none of the user's
     /// code: that may bring the thread to another permit.
@@ -185,17 +210,17 @@ impl<P: Platform> Registry<P> {
         iterations: Range<usize>,
         wake: Wake,
         partition: impl FnOnce(&'p BoardSlot<P>, usize) -> S,
-    ) -> Option<u64> {
+    ) -> Option<Posted> {
         let shared = self.shared();
         let slot = Context::take_slot(shared)?;
-        let (ticks, panic) = Context::take_part(shared, slot.index(), |me| {
+        let (posted, panic) = Context::take_part(shared, slot.index(), |me| {
             let partition = partition(shared.board().slot(slot.index()), me.rank);
             self.run_posted(slot.index(), me, body, iterations, partition, wake)
         });
         if let Some(payload) = panic {
             resume_unwind(payload);
         }
-        Some(ticks)
+        Some(posted)
     }
 
     /// As `post`, in `slot`, which this thread has taken, and in whose loop it takes part.
@@ -208,7 +233,7 @@ impl<P: Platform> Registry<P> {
         iterations: Range<usize>,
         partition: S,
         wake: Wake,
-    ) -> (u64, Option<Box<dyn Any + Send>>) {
+    ) -> (Posted, Option<Box<dyn Any + Send>>) {
         unsafe fn run<P: Platform, S: Partition>(frame: *const (), rank: usize) -> Participation {
             // SAFETY: `frame` is the `Frame<P, S>` below, which lives until
             // the gate is closed and empty; the caller of this is inside.
@@ -226,19 +251,21 @@ impl<P: Platform> Registry<P> {
             run: run::<P, S>,
             helpers: helpers as u32,
         };
-        let posted = self.shared().board().slot(slot);
+        let header = self.shared().board().slot(slot);
         // SAFETY: this thread took the slot, so its gate is closed and empty.
-        unsafe { posted.set_job(job, me.parent) };
-        posted.gate().open();
+        unsafe { header.set_job(job, me.parent) };
+        header.gate().open();
         self.shared().idle().events.post();
         let started = P::now();
         // When to wake a helper even though the estimate said not to.
         let late = Cell::new(u64::MAX);
+        let mut began = started;
         if self.has_sleepers() {
             if self.lets_sleep(wake) {
                 late.set(started + self.shared().idle().wake_cost());
             } else {
                 self.call_helpers(helpers);
+                began = P::now();
             }
         }
         // The loop has lasted for as long as a wake-up costs. So the estimate was wrong, or
@@ -252,19 +279,22 @@ impl<P: Platform> Registry<P> {
         };
         // From here to the end of `wait` nothing may unwind past the frame:
         // `take_part` catches what the body throws, the rest does not panic.
+        let (mut own, mut own_n) = (0, 0);
         loop {
-            frame.call(me.rank, call_late);
+            own_n += frame.call(me.rank, call_late);
+            own += P::now().saturating_sub(began);
             let waited = self.wait(slot, &|| frame.is_abandoned());
             if waited == Waited::Over {
                 break;
             }
             frame.take_up();
             // As at first. Helpers may be inside still: it is the same loop.
-            posted.gate().open();
+            header.gate().open();
             self.shared().idle().events.post();
             if self.sleepers() > 0 {
                 self.wake(1);
             }
+            began = P::now();
         }
         let ended = P::now();
         self.shared()
@@ -274,7 +304,12 @@ impl<P: Platform> Registry<P> {
             .panic
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner);
-        (ended.saturating_sub(started), panic)
+        let posted = Posted {
+            took: ended.saturating_sub(started) as f32,
+            own: own as f32,
+            own_n,
+        };
+        (posted, panic)
     }
 
     /// Wakes up to `count` workers, those nearest to this thread first.

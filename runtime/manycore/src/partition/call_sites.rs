@@ -1,12 +1,11 @@
-//! What an iteration cost the last time, and whether sharing the loop gained, by the
-//! place in the program.
+//! What is known of a loop, by the place in the program.
 
-use super::speedup::Speedup;
-use manycore_platform::{Atomic, Ordering, Platform};
+use crate::decide::{Choice, Units};
+use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 
 /// A small table of what loops were like, keyed by the loop's body (its code
 /// address) and the magnitude of its length: the time an iteration takes on a thread
-/// that runs the loop alone, and the [`Speedup`] of posting it.
+/// that runs the loop alone, and the [`Choice`] between that and posting it.
 ///
 /// A loop that has run before is so judged before it starts: a short one runs
 /// inline at the cost of one lookup and two clock reads, a long one is posted
@@ -14,19 +13,19 @@ use manycore_platform::{Atomic, Ordering, Platform};
 /// next time: the entry is a guess, and every loop that relies on it measures
 /// again and corrects it.
 ///
-/// The time is one word (32 bits of key, a 32-bit float of ticks), the speedup
-/// another, so readers see a consistent one of each. Relaxed: a stale guess is a
-/// guess.
+/// The time is one word (32 bits of key, a 32-bit float of ticks), the choice five others,
+/// so readers see a consistent value of each word. Relaxed: a stale guess is a guess.
 pub(crate) struct CallSites<P: Platform> {
-    entries: Box<[Entry<P>]>,
+    entries: Box<[CachePadded<Entry<P>>]>,
+    units: Units,
 }
 
 struct Entry<P: Platform> {
     time: P::AtomicU64,
-    speedup: P::AtomicU64,
+    choice: [P::AtomicU64; 5],
 }
 
-/// 4 KiB a pool; a program has few hot loops at a time.
+/// 32 KiB a pool; a program has few hot loops at a time.
 const ENTRIES: usize = 256;
 
 /// Where a loop's entry is.
@@ -55,16 +54,26 @@ impl CallSite {
 
 impl<P: Platform> CallSites<P> {
     pub(crate) fn new() -> Self {
-        let entry = |_| Entry {
-            time: P::AtomicU64::new(0),
-            speedup: P::AtomicU64::new(0),
+        let entry = |_| {
+            CachePadded::new(Entry {
+                time: P::AtomicU64::new(0),
+                choice: std::array::from_fn(|_| P::AtomicU64::new(0)),
+            })
         };
         Self {
             entries: (0..ENTRIES).map(entry).collect(),
+            units: Units {
+                ticks_per_ns: P::ticks_per_ns() as f32,
+            },
         }
     }
 
-    /// Ticks an iteration took, if this loop ran lately.
+    /// The unit of its times.
+    pub(crate) fn units(&self) -> Units {
+        self.units
+    }
+
+    /// Ticks an iteration typically takes, if this loop ran lately.
     #[inline]
     pub(crate) fn recall(&self, call_site: CallSite) -> Option<f32> {
         let entry = self.entries[call_site.index].time.load(Ordering::Relaxed);
@@ -80,44 +89,51 @@ impl<P: Platform> CallSites<P> {
             .find_map(|n| self.recall(CallSite::new(body, n)))
     }
 
-    /// Keeps a new measurement. A fall counts at once by half, a rise by a
-    /// quarter: an interrupt makes a loop look slow, nothing makes it look fast.
-    #[inline]
-    pub(crate) fn learn(&self, call_site: CallSite, before: Option<f32>, ticks: f32) {
-        let ticks = ticks.max(f32::MIN_POSITIVE);
-        let mean = match before {
-            Some(old) if ticks > old => old + (ticks - old) / 4.0,
-            Some(old) => (old + ticks) / 2.0,
-            None => ticks,
-        };
+    /// A loop that is new here takes `each` ticks an iteration.
+    pub(crate) fn begin(&self, call_site: CallSite, each: f32) {
+        let choice = Choice::new(each, self.units);
         let entry = &self.entries[call_site.index];
-        // The line is read by every short loop; leave it be for small change.
-        if before.is_none_or(|old| (mean - old).abs() > old / 16.0) {
-            let time = u64::from(call_site.tag) << 32 | u64::from(mean.to_bits());
-            entry.time.store(time, Ordering::Relaxed);
+        for (word, bits) in entry.choice.iter().zip(choice.words()) {
+            word.store(bits, Ordering::Relaxed);
         }
-        if before.is_none() {
-            // The speedup was another loop's.
-            entry
-                .speedup
-                .store(Speedup::new().bits(), Ordering::Relaxed);
+        self.set_time(call_site, choice.each_alone());
+    }
+
+    /// What is known of a loop that was recalled.
+    #[inline]
+    pub(crate) fn choice(&self, call_site: CallSite) -> Choice {
+        let entry = &self.entries[call_site.index];
+        let words = std::array::from_fn(|word| entry.choice[word].load(Ordering::Relaxed));
+        Choice::of_words(words)
+    }
+
+    /// What `change` makes of it.
+    #[inline]
+    pub(crate) fn update(&self, call_site: CallSite, change: impl FnOnce(Choice) -> Choice) {
+        let before = self.choice(call_site);
+        let after = change(before);
+        let entry = &self.entries[call_site.index];
+        for (word, (old, new)) in
+            (entry.choice.iter()).zip(before.words().into_iter().zip(after.words()))
+        {
+            if old != new {
+                word.store(new, Ordering::Relaxed);
+            }
+        }
+        let each = after.each_alone();
+        // Every short loop reads this word: it is left alone for small change.
+        if self
+            .recall(call_site)
+            .is_none_or(|old| (each - old).abs() > old / 16.0)
+        {
+            self.set_time(call_site, each);
         }
     }
 
-    /// What posting the loop, which is known, has gained lately.
-    #[inline]
-    pub(crate) fn speedup(&self, call_site: CallSite) -> Speedup {
-        Speedup::of_bits(
-            self.entries[call_site.index]
-                .speedup
-                .load(Ordering::Relaxed),
-        )
-    }
-
-    #[inline]
-    pub(crate) fn set_speedup(&self, call_site: CallSite, speedup: Speedup) {
-        self.entries[call_site.index]
-            .speedup
-            .store(speedup.bits(), Ordering::Relaxed);
+    fn set_time(&self, call_site: CallSite, ticks: f32) {
+        let ticks = ticks.max(f32::MIN_POSITIVE);
+        let time = u64::from(call_site.tag) << 32 | u64::from(ticks.to_bits());
+        let entry = &self.entries[call_site.index];
+        entry.time.store(time, Ordering::Relaxed);
     }
 }

@@ -12,7 +12,6 @@ mod holders;
 mod partitioner;
 mod shard;
 mod sharded;
-mod speedup;
 mod timed;
 
 pub(crate) use body::{ALONE, Body};
@@ -21,8 +20,7 @@ pub(crate) use fixed_block::FixedBlock;
 pub(crate) use partitioner::Division;
 pub use partitioner::Partitioner;
 pub(crate) use sharded::{Ranges, Sharded, Shards};
-pub(crate) use speedup::Speedup;
-pub(crate) use timed::{BlockRate, Report, TimedClaims, measure_claim};
+pub(crate) use timed::{BlockRate, TimedClaims, measure_claim};
 
 use std::ops::Range;
 

@@ -4,57 +4,23 @@
 use super::claim_time::claim_time;
 use super::sharded::{OwnRange, Ranges, Shards};
 use super::{Body, Claims};
-use manycore_platform::{Atomic, Ordering, Platform};
+use manycore_platform::Platform;
 use std::ops::Range;
-
-/// Where the caller leaves what it has measured.
-pub(crate) struct Report<'a, P: Platform> {
-    /// Ticks an iteration, on average, as the bits of an f32.
-    each: &'a P::AtomicU32,
-    /// Iterations that it ran itself.
-    iterations: &'a P::AtomicUsize,
-}
-
-impl<'a, P: Platform> Report<'a, P> {
-    pub(crate) fn to(each: &'a P::AtomicU32, iterations: &'a P::AtomicUsize) -> Self {
-        Self { each, iterations }
-    }
-}
-
-impl<P: Platform> Clone for Report<'_, P> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<P: Platform> Copy for Report<'_, P> {}
 
 /// One participant's claims from ranges, in blocks whose length follows its rate.
 pub(crate) struct TimedClaims<'a, P: Platform> {
     own: OwnRange<'a, P>,
     rate: BlockRate,
-    /// If this is the caller.
-    report: Option<Report<'a, P>>,
-    started: u64,
-    iterations: usize,
     /// Length of the running block, and when it started.
     block: usize,
     block_started: u64,
 }
 
 impl<'a, P: Platform> TimedClaims<'a, P> {
-    pub(crate) fn new(
-        own: OwnRange<'a, P>,
-        rate: BlockRate,
-        report: Option<Report<'a, P>>,
-    ) -> Self {
-        let started = P::now();
+    pub(crate) fn new(own: OwnRange<'a, P>, rate: BlockRate) -> Self {
         Self {
             own,
             rate,
-            report,
-            started,
-            iterations: 0,
             block: 0,
             block_started: 0,
         }
@@ -66,7 +32,6 @@ impl<P: Platform> Claims for TimedClaims<'_, P> {
     fn next(&mut self) -> Option<Range<usize>> {
         let mut now = P::now();
         if self.block > 0 {
-            self.iterations += self.block;
             self.rate
                 .took(self.block, now.saturating_sub(self.block_started));
         }
@@ -79,17 +44,10 @@ impl<P: Platform> Claims for TimedClaims<'_, P> {
                 .steal(rate.too_few_to_steal(), |left| rate.block(left));
             now = P::now();
         }
-        if let Some(block) = block {
-            self.block = block.len();
-            self.block_started = now;
-            return Some(block);
-        }
-        if let Some(report) = self.report.filter(|_| self.iterations > 0) {
-            let ticks = now.saturating_sub(self.started) as f32 / self.iterations as f32;
-            report.each.store(ticks.to_bits(), Ordering::Relaxed);
-            report.iterations.store(self.iterations, Ordering::Relaxed);
-        }
-        None
+        let block = block?;
+        self.block = block.len();
+        self.block_started = now;
+        Some(block)
     }
 
     fn abandon(self) -> bool {
@@ -162,12 +120,10 @@ pub(crate) fn measure_claim<P: Platform>() -> u64 {
     let shards = Shards::new(1);
     let body = |_, block: Range<usize>| P::compute(block.len() as u64);
     let pass = || {
-        let (each, iterations) = (P::AtomicU32::new(0), P::AtomicUsize::new(0));
-        let report = Report::to(&each, &iterations);
         let ranges = Ranges::new(&shards, CLAIMS, 0, 1);
         // Iterations predicted to be endless are claimed one by one.
         let rate = BlockRate::new(f32::MAX, 0, 1.0, false);
-        let mut claims = TimedClaims::<P>::new(ranges.own(0), rate, Some(report));
+        let mut claims = TimedClaims::<P>::new(ranges.own(0), rate);
         let before = P::now();
         while let Some(block) = claims.next() {
             claims.rate.ticks = f32::MAX;

@@ -168,6 +168,7 @@ impl<P: Platform> Builder<P> {
             scopes_help_outer: settings.scopes_help_outer,
             cores,
             spin_budget: settings.spin_budget,
+            explain: settings.explain,
             allotment: self.allotment.clone(),
         })
         .map_err(memory)?;

@@ -57,6 +57,7 @@ pub(super) struct Settings {
     pub(super) adopts: bool,
     pub(super) lazy: bool,
     pub(super) panic_handler: Option<PanicHandler>,
+    pub(super) explain: bool,
 }
 
 // By hand: a derived one would ask for `P: Clone`.
@@ -118,6 +119,7 @@ impl<P: Platform> Builder<P> {
                 adopts: false,
                 lazy: false,
                 panic_handler: None,
+                explain: false,
             },
             allotment: None,
             #[cfg(feature = "policies")]
@@ -367,6 +369,26 @@ impl<P: Platform> Builder<P> {
     #[must_use]
     pub fn spin_budget(mut self, budget: Duration) -> Self {
         self.settings.spin_budget = budget;
+        self
+    }
+
+    /// Whether the pool keeps account of its loops, for [`Pool::decisions`](crate::Pool::decisions).
+    /// Each loop then takes a lock and some 100 ns more. By default it does not.
+    ///
+    /// With the environment variable `MANYCORE_EXPLAIN=1` all pools of the program keep account, and
+    /// print it on standard error when they end, or the program does.
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().explain(true).build()?;
+    /// pool.parallel_for(0..1000, |_| ());
+    /// for decision in pool.decisions() {
+    ///     println!("{decision}");
+    /// }
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn explain(mut self, explain: bool) -> Self {
+        self.settings.explain = explain;
         self
     }
 

@@ -141,6 +141,26 @@ impl<P: Platform> Pool<P> {
         self.registry.shared().threads()
     }
 
+    /// What the pool did with its loops and why, by call site, the most frequent first; nothing
+    /// unless it was [built to explain](Builder::explain). Loops divided by a [`Partitioner`](crate::Partitioner)
+    /// other than the default are always shared, and are not listed.
+    ///
+    /// ```
+    /// use manycore::Reason;
+    ///
+    /// let pool = manycore::Pool::builder().threads(2).explain(true).build()?;
+    /// for _ in 0..10 {
+    ///     pool.parallel_for(0..8, |_| ());
+    /// }
+    /// let decisions = pool.decisions();
+    /// assert_eq!(decisions[0].reason, Reason::Short);
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn decisions(&self) -> Vec<crate::Decision> {
+        let explained = self.registry.shared().explained();
+        explained.map_or_else(Vec::new, |explained| explained.decisions())
+    }
+
     /// Ends the pool without waiting: its threads run the jobs that there are, and end.
     ///
     /// Dropping a pool waits for that. If the pool has [adopted](Builder::adopt_current_thread) a
@@ -232,6 +252,7 @@ impl<P: Platform> Pool<P> {
 impl<P: Platform> Drop for Pool<P> {
     fn drop(&mut self) {
         self.end();
+        self.registry().shared().print_decisions();
     }
 }
 

@@ -71,6 +71,7 @@ pub(super) struct Plan<P: Platform> {
     pub(super) scopes_help_outer: bool,
     pub(super) cores: Cores,
     pub(super) spin_budget: Duration,
+    pub(super) explain: bool,
     pub(super) allotment: Option<Allotment<P>>,
 }
 
@@ -104,7 +105,7 @@ impl<P: Platform> Registry<P> {
                 Worker::with_stack(id, id as u32, stack, Arc::as_ptr(&sleep), registry.as_ptr())
             });
             Self {
-                shared: Shared::new(threads, plan.cores, idle, plan.allotment),
+                shared: Shared::new(threads, plan.cores, idle, plan.allotment, plan.explain),
                 workers: GrowableList::new(workers.collect(), MOST_WORKERS),
                 sleep,
                 mail: (0..threads).map(|_| Mailbox::new()).collect(),

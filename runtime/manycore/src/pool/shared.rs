@@ -5,6 +5,7 @@ use super::caller_slot::CallerContext;
 use super::permits;
 use super::permits::CallerSlot;
 use super::ranks::Ranks;
+use crate::decide::{Explained, print_at_exit};
 use crate::partition::{CallSites, measure_claim};
 use crate::sleep::Idle;
 use manycore_cores::elastic::Allotment;
@@ -41,6 +42,12 @@ pub(crate) struct Shared<P: Platform> {
     call_sites: CallSites<P>,
     ranks: Ranks<P>,
     terminating: P::AtomicBool,
+    /// Where it keeps account of its loops, if it does.
+    explained: Option<Arc<Explained>>,
+    /// Whether each loop takes the slow way: there is one thread, or an account.
+    is_special: bool,
+    /// Whether the account is printed at the end.
+    is_printed: bool,
     /// What the pool follows, if anything.
     allotment: Option<Allotment<P>>,
     /// `P::forks()` of the process that the pool's threads are in.
@@ -53,7 +60,13 @@ impl<P: Platform> Shared<P> {
         cores: Cores,
         idle: Arc<Idle<P>>,
         allotment: Option<Allotment<P>>,
+        explain: bool,
     ) -> Self {
+        let is_printed = std::env::var_os("MANYCORE_EXPLAIN").is_some_and(|value| value == "1");
+        let explained = (explain || is_printed).then(Arc::<Explained>::default);
+        if let Some(explained) = explained.as_ref().filter(|_| is_printed) {
+            print_at_exit(explained);
+        }
         let oversubscribed = is_oversubscribed(threads, cores, allotment.as_ref());
         // Where threads wait for a core, they are late for no other reason.
         let patience = if oversubscribed {
@@ -80,6 +93,9 @@ impl<P: Platform> Shared<P> {
             call_sites: CallSites::new(),
             ranks: Ranks::new(threads),
             terminating: P::AtomicBool::new(false),
+            is_special: threads == 1 || explained.is_some(),
+            explained,
+            is_printed,
             allotment,
             generation: P::forks(),
         }
@@ -97,6 +113,24 @@ impl<P: Platform> Shared<P> {
     #[inline]
     pub(crate) fn threads(&self) -> usize {
         self.threads
+    }
+
+    /// Whether each loop takes the slow way.
+    #[inline]
+    pub(crate) fn is_special(&self) -> bool {
+        self.is_special
+    }
+
+    /// Where it keeps account of its loops, if it does.
+    pub(crate) fn explained(&self) -> Option<&Explained> {
+        self.explained.as_deref()
+    }
+
+    /// Prints the account, if that is asked for.
+    pub(super) fn print_decisions(&self) {
+        if let Some(explained) = self.explained.as_ref().filter(|_| self.is_printed) {
+            explained.print();
+        }
     }
 
     /// The cores that the threads have.

@@ -49,6 +49,8 @@ struct WorkerState<P: Platform> {
     random: Cell<u32>,
     /// Searches so far.
     searches: Cell<u32>,
+    /// How often the system had put its thread aside when it last looked.
+    preemptions: Cell<u64>,
 }
 
 // SAFETY: cells are the worker's own thread's (for worker 0, of whoever has the
@@ -71,6 +73,7 @@ impl<P: Platform> WorkerState<P> {
             detached: Cell::new(0),
             random: Cell::new(id as u32 * 2 + 1),
             searches: Cell::new(0),
+            preemptions: Cell::new(0),
         }
     }
 }
@@ -209,6 +212,13 @@ impl<P: Platform> Worker<P> {
         let result = job();
         detached.set(detached.get() - 1);
         result
+    }
+
+    /// Whether the system has put its thread aside since this was last asked. A system call.
+    #[cold]
+    pub(crate) fn was_put_aside(&self) -> bool {
+        let now = P::preemptions();
+        self.state.preemptions.replace(now) != now
     }
 
     /// Counts its searches; returns how many there were before.

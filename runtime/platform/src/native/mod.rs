@@ -185,6 +185,10 @@ unsafe impl Platform for Native {
         system::leave_core(core);
     }
 
+    fn preemptions() -> u64 {
+        system::preemptions()
+    }
+
     #[inline(always)]
     fn slot() -> *const () {
         SLOT.get()

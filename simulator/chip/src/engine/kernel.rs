@@ -73,6 +73,9 @@ impl Engine {
         let now = self.ports[core as usize].clock;
         self.scheduler.requeue(now, core);
         let thread = self.ports[core as usize].thread.take();
+        if let Some(thread) = thread {
+            self.threads[thread as usize].preemptions += 1;
+        }
         if let Some(thread) = thread
             && let Some(affinity) = self.threads[thread as usize].moving_to.take()
             && let Some(moved) = self.scheduler.set_affinity(now, thread, affinity)
@@ -80,6 +83,12 @@ impl Engine {
             self.placed(moved.to, now);
         }
         self.dispatch(core);
+    }
+
+    /// How often the thread on `core` had to make way.
+    pub(crate) fn preemptions(&self, core: u32) -> u64 {
+        let thread = self.ports[core as usize].thread;
+        thread.map_or(0, |thread| self.threads[thread as usize].preemptions)
     }
 
     /// The running thread must make way at `at`, or as soon as it can be

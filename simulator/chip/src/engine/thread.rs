@@ -51,6 +51,8 @@ pub(crate) struct Thread {
     pub(crate) slot: *const (),
     /// Cores it is to be moved to as soon as it can be interrupted.
     pub(crate) moving_to: Option<CoreSet>,
+    /// How often it had to make way for another.
+    pub(crate) preemptions: u64,
     /// The answer to what it asked last.
     pub(crate) reply: Reply,
     /// What is left of a computation that was interrupted.
@@ -83,6 +85,7 @@ impl Thread {
             state: State::Runnable,
             slot: std::ptr::null(),
             moving_to: None,
+            preemptions: 0,
             reply: Reply::default(),
             owed: 0,
             returned: false,

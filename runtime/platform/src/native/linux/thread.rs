@@ -35,6 +35,18 @@ pub(in crate::native) fn core() -> usize {
     }
 }
 
+pub(in crate::native) fn preemptions() -> u64 {
+    // Miri has no `getrusage`.
+    if cfg!(miri) {
+        return 0;
+    }
+    // SAFETY: a structure of numbers.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: fills it in; of the calling thread, which there is, so that it does not fail.
+    unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) };
+    usage.ru_nivcsw as u64
+}
+
 /// Forbids the core and allows it again: the kernel moves the thread at the
 /// first call, and leaves it where it is at the second.
 pub(in crate::native) fn leave_core(core: usize) {

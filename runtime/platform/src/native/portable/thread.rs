@@ -13,4 +13,8 @@ pub(in crate::native) fn core() -> usize {
 
 pub(in crate::native) fn leave_core(_core: usize) {}
 
+pub(in crate::native) fn preemptions() -> u64 {
+    0
+}
+
 pub(in crate::native) fn sharpen_timer() {}

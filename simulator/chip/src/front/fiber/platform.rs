@@ -177,6 +177,13 @@ unsafe impl Platform for Simulated {
         with_inside(|_, core| core as usize)
     }
 
+    /// A system call.
+    fn preemptions() -> u64 {
+        with(Engine::enter_kernel);
+        in_order();
+        with(|engine, core| engine.preemptions(core))
+    }
+
     /// Nothing: where threads run is the simulated scheduler's decision.
     fn leave_core(_: usize) {}
 

@@ -1,0 +1,268 @@
+//! Bounded regret: what the default loop takes, beside other processes and in any order of changes, is
+//! hardly more than the better of sharing every run and sharing none.
+//!
+//! Random loops are called in a row on the simulated machine, while other processes compute on some
+//! cores for a slice in each period. The same program runs three times: as the pool decides, with all
+//! runs shared, and with none. Times are exact, and the same neighbours come at the same times, as
+//! far as three programs of different speed meet them.
+//!
+//! # The property
+//!
+//! Over all runs but the first 30, and after a change again but for 30, the decided runs take at most
+//! [`RATIO`] times what the better way takes, and the time of [`CALLS`] runs, and of [`SLICES`] slices:
+//! that a helper can be put aside, nobody knows before it happens.
+
+use super::fault::{self, Fault};
+use super::number;
+use crate::Builder;
+use manycore_chip::config::Config;
+use manycore_chip::{Simulated, Simulation};
+use manycore_platform::{Atomic, Futex, Platform, ThreadSpec};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::mpsc;
+use std::time::Duration;
+
+const RATIO: f64 = 1.1;
+const CALLS: f64 = 20.0;
+const SLICES: f64 = 4.0;
+/// Runs that may be anything, at the begin and after a change.
+const LEARNING: usize = 30;
+/// Cycles of a microsecond.
+const US: f64 = 2_500.0;
+
+/// Another process: computes for `busy` cycles, then sleeps for `idle` on average.
+#[derive(Clone, Copy, Debug)]
+struct Neighbour {
+    core: usize,
+    busy: u64,
+    idle: u64,
+}
+
+/// A row of loops.
+#[derive(Clone, Copy, Debug)]
+struct Work {
+    n: usize,
+    /// Cycles of an iteration.
+    each: u64,
+    /// Whether all iterations write one line.
+    fights: bool,
+    /// Cycles between two calls.
+    gap: u64,
+    calls: usize,
+}
+
+/// What is run: by each caller one row of loops after another.
+#[derive(Clone, Debug)]
+struct Case {
+    cores: usize,
+    callers: usize,
+    rows: Vec<Work>,
+    neighbours: Vec<Neighbour>,
+    seed: u64,
+}
+
+fn spread(random: &mut fastrand::Rng, low: f64, high: f64) -> f64 {
+    low * (high / low).powf(random.f64())
+}
+
+fn random_case(seed: u64) -> Case {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let cores = *random.choice(&[2, 2, 2, 4, 4, 8, 16, 64]).unwrap_or(&2);
+    let callers = if random.f64() < 0.7 {
+        1
+    } else {
+        random.usize(2..=4)
+    };
+    let row = |random: &mut fastrand::Rng| {
+        // A loop of 2 us to 1 ms, as far as it may be either way.
+        let total = spread(random, 2.0, 1_000.0) * US;
+        let n = spread(random, 2.0, 4_096.0) as usize;
+        let gap = if random.bool() {
+            250.0
+        } else {
+            spread(random, 1.0, 500.0) * US
+        };
+        // So that a case takes some 50 ms of the machine's time.
+        let calls = (50_000.0 * US / (total + gap)).clamp(150.0, 2_000.0) as usize;
+        Work {
+            n,
+            each: ((total / n as f64) as u64).max(1),
+            fights: random.f64() < 0.2,
+            gap: gap as u64,
+            calls,
+        }
+    };
+    let neighbour = |random: &mut fastrand::Rng, core| {
+        let busy = spread(random, 100.0, 10_000.0) * US;
+        let share = *random.choice(&[0.01, 0.1, 0.5, 1.0]).unwrap_or(&0.1);
+        Neighbour {
+            core,
+            busy: busy as u64,
+            idle: (busy * (1.0 / share - 1.0)) as u64,
+        }
+    };
+    let beside = match random.usize(0..4) {
+        0 => 0..0,
+        3 => 0..cores,
+        _ => {
+            let core = random.usize(0..cores);
+            core..core + 1
+        }
+    };
+    Case {
+        cores,
+        callers,
+        rows: (0..random.usize(1..=2)).map(|_| row(&mut random)).collect(),
+        neighbours: beside.map(|core| neighbour(&mut random, core)).collect(),
+        seed,
+    }
+}
+
+impl Neighbour {
+    fn run(self, stop: &AtomicBool, mut random: fastrand::Rng) {
+        let word = <Simulated as Platform>::AtomicU32::new(0);
+        let rest = |cycles: u64| {
+            if cycles > 0 {
+                word.wait(0, Some(Duration::from_nanos((cycles as f64 / 2.5) as u64)));
+            }
+        };
+        rest(random.u64(0..=self.busy + self.idle));
+        while !stop.load(Relaxed) {
+            let mut left = self.busy;
+            while left > 0 && !stop.load(Relaxed) {
+                let part = left.min(50_000);
+                Simulated::compute(part);
+                left -= part;
+            }
+            rest(self.idle / 2 + random.u64(0..=self.idle));
+        }
+    }
+}
+
+/// What each call took, in cycles, by caller and row.
+fn run(case: &Case) -> Vec<Vec<Vec<u64>>> {
+    let mut machine = Config::preset("graviton2-64").expect("it comes along");
+    (machine.cores, machine.group_cores) = (case.cores as u32, case.cores as u32);
+    let (tell, told) = mpsc::channel();
+    let case = case.clone();
+    let callers = case.callers;
+    let run = Simulation::new(&machine).run(move || {
+        let stop = Arc::new(AtomicBool::new(false));
+        let spawn = |name: String, cpus: Vec<usize>, body: Box<dyn FnOnce() + Send>| {
+            let spec = ThreadSpec {
+                name,
+                cpus,
+                ..ThreadSpec::default()
+            };
+            Simulated::spawn(spec, body).expect("there is room for it")
+        };
+        let mut random = fastrand::Rng::with_seed(case.seed);
+        let neighbours: Vec<_> = case
+            .neighbours
+            .iter()
+            .map(|&neighbour| {
+                let (stop, random) = (Arc::clone(&stop), random.fork());
+                let body = move || neighbour.run(&stop, random);
+                spawn("neighbour".into(), vec![neighbour.core], Box::new(body))
+            })
+            .collect();
+        let pool = Builder::<Simulated>::on_platform()
+            .build_on(case.cores, 1, vec![vec![]; case.cores])
+            .expect("there is room for the threads");
+        let pool = Arc::new(pool);
+        let callers: Vec<_> = (0..case.callers)
+            .map(|caller| {
+                let (pool, rows, tell) = (Arc::clone(&pool), case.rows.clone(), tell.clone());
+                let calls = move || {
+                    let line = <Simulated as Platform>::AtomicU64::new(0);
+                    let times: Vec<_> = rows
+                        .iter()
+                        .map(|work| {
+                            let call = |_| {
+                                Simulated::compute(work.gap);
+                                let before = Simulated::now();
+                                pool.parallel_for(0..work.n, |_| {
+                                    if work.fights {
+                                        manycore_platform::AtomicInteger::fetch_add(
+                                            &line, 1, Relaxed,
+                                        );
+                                    }
+                                    Simulated::compute(work.each);
+                                });
+                                Simulated::now() - before
+                            };
+                            (0..work.calls).map(call).collect::<Vec<u64>>()
+                        })
+                        .collect();
+                    tell.send((caller, times)).expect("the test waits for it");
+                };
+                spawn(format!("caller {caller}"), vec![], Box::new(calls))
+            })
+            .collect();
+        callers.into_iter().for_each(Simulated::join);
+        stop.store(true, Relaxed);
+        neighbours.into_iter().for_each(Simulated::join);
+    });
+    run.expect("it ends");
+    let mut times = vec![vec![]; callers];
+    told.iter()
+        .for_each(|(caller, rows): (usize, _)| times[caller] = rows);
+    times
+}
+
+/// How much longer than allowed the decided runs of a row took, in the worst row; and which.
+fn excess(case: &Case) -> (f64, usize, [f64; 3]) {
+    let all = [
+        run(case),
+        fault::with(Fault::AlwaysShared, || run(case)),
+        fault::with(Fault::AlwaysSerial, || run(case)),
+    ];
+    let slice = case.neighbours.iter().map(|neighbour| neighbour.busy).max();
+    // The system's own slices are 3 to 4 ms.
+    let slice = slice.map_or(0.0, |busy| (busy as f64).min(4_000.0 * US));
+    let mut worst = (0.0, 0, [0.0; 3]);
+    for row in 0..case.rows.len() {
+        let total = |times: &Vec<Vec<Vec<u64>>>| {
+            let of = |rows: &Vec<Vec<u64>>| rows[row][LEARNING..].iter().sum::<u64>();
+            times.iter().map(of).sum::<u64>() as f64
+        };
+        let [decided, shared, serial] = [total(&all[0]), total(&all[1]), total(&all[2])];
+        let calls = ((case.rows[row].calls - LEARNING) * case.callers) as f64;
+        let best = shared.min(serial);
+        let allowed = RATIO * best + CALLS * best / calls + SLICES * slice * case.callers as f64;
+        if decided / allowed > worst.0 {
+            worst = (
+                decided / allowed,
+                row,
+                [decided, shared, serial].map(|all| all / calls / US),
+            );
+        }
+    }
+    worst
+}
+
+/// Seeds of one run of the test.
+const SEEDS: u64 = 120;
+
+#[test]
+#[cfg_attr(miri, ignore = "simulated threads are coroutines in assembly")]
+fn regret_is_bounded() {
+    if let Some(seed) = number("MANYCORE_SEED") {
+        let case = random_case(seed);
+        println!("{case:?}\n{:?}", excess(&case));
+        return;
+    }
+    let seeds = SEEDS * number("MANYCORE_SCHEDULES").unwrap_or(1);
+    let mut beyond: Vec<_> = (0..seeds)
+        .map(|seed| (excess(&random_case(seed)), seed))
+        .filter(|((excess, ..), _)| *excess > 1.0)
+        .collect();
+    beyond.sort_by(|a, b| b.0.0.total_cmp(&a.0.0));
+    for ((excess, row, means), seed) in &beyond {
+        println!(
+            "seed {seed}, row {row}: {excess:.2} times what is allowed; us a call: {means:.1?}"
+        );
+    }
+    assert!(beyond.is_empty(), "{} of {seeds}", beyond.len());
+}

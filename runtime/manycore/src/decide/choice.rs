@@ -1,0 +1,298 @@
+//! Which of two ways a loop is run next: shared with other threads, or by its caller alone.
+//!
+//! # The rule
+//!
+//! The choice keeps an account of what sharing has saved, in time: each shared run adds the time
+//! that the caller alone takes, and subtracts what the run took. Two things end a shared phase:
+//!
+//! * the account is overdrawn: a few runs lost more than all others saved, since a helper was put
+//!   aside in the middle of an iteration and the caller had to wait for it;
+//! * sharing typically does not save anything: helpers fight over the same lines.
+//!
+//! Then the caller runs the loop alone until these runs have taken [`RETURN`] times what was lost, at most
+//! [`LONGEST_NS`]; after that a new shared phase begins with an empty account.
+//! While the loop is shared, one run now and then is the caller's alone, to know what that takes:
+//! such trials cost at most 1 part in [`TRIALS`] of the time.
+//!
+//! # The bound
+//!
+//! Let A be the time that all runs take alone, and S the time that they take shared.
+//!
+//! *Against A.* A phase that fails has lost L: the first loses what it was given to begin with
+//! ([`FIRST_NS`]) and L, each later one no more than L, since the account only forgets savings. The runs alone
+//! that follow take RETURN L. So all failed phases but the last cost A / RETURN in all, the
+//! trials A / TRIALS, and there remain FIRST and the loss of the last phase: the longest that one
+//! helper was put aside, and what the account may hold, which is at most twice that.
+//!
+//! *Against S.* A run alone in a shared phase is a trial. Where one shared run saves g on average,
+//! and a helper is put aside for M at times that are further apart than it takes to save M, the account
+//! holds M before the next time, and no phase fails but one that begins too late before such a time.
+//! Each of these costs RETURN M at most; a phase fails so with the share of time that
+//! saving M takes between two such times.
+//!
+//! *Changes.* A loop that typically gains no more is found by three runs. A choice that was right
+//! is found wrong once the account is empty, which holds no more than twice the longest loss that
+//! was seen. A loop that begins to gain is found after RETURN times what the last attempt lost.
+//!
+//! `conserving/regret` measures all of this on the simulated chip, beside other processes.
+
+use super::{Reason, Recent};
+
+/// After a shared phase that lost some time, the caller runs the loop alone for this many times that
+/// long.
+const RETURN: f32 = 32.0;
+/// ... and for no longer than this, in ns.
+const LONGEST_NS: f32 = 2e9;
+/// Runs alone after a shared phase, at least.
+const FEWEST_ALONE: f32 = 8.0;
+/// Trials of the other way take 1 part in this many of the time.
+const TRIALS: f32 = 128.0;
+/// What a loop of which nothing is known may lose before it stays with its caller, in ns.
+const FIRST_NS: f32 = 1e6;
+/// Sharing gains if it typically takes less than this part of the caller's time alone.
+const GAINS: f32 = 0.95;
+/// Losses that are this long ago, in ns of shared runs, are forgotten by two thirds.
+const FORGET_NS: f32 = 2e9;
+/// A caller whose own iterations took more than this many times as long as alone was put aside itself.
+const ASIDE: f32 = 4.0;
+
+/// How a loop is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    Shared,
+    Alone,
+}
+
+/// A shared run of `n` iterations; times in ticks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Run {
+    pub(crate) n: usize,
+    /// From its beginning to its end.
+    pub(crate) took: f32,
+    /// How long the caller worked in it, and on how many iterations.
+    pub(crate) own: f32,
+    pub(crate) own_n: usize,
+    /// Whether the system put the caller aside meanwhile: the run counts for neither way.
+    pub(crate) aside: bool,
+}
+
+/// The unit of time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Units {
+    pub(crate) ticks_per_ns: f32,
+}
+
+/// What is known of one loop's two ways, in four words. Each is read and written without regard
+/// to other callers of the same loop: a mixture of two callers' words is an estimate too.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Choice {
+    /// Ticks an iteration when the caller runs the loop alone.
+    alone: Recent,
+    /// Ticks an iteration of a shared run, its beginning to its end, in this phase.
+    shared: Recent,
+    /// Ticks that sharing has saved in this phase.
+    balance: f32,
+    /// The most that one shared run has lost of late.
+    worst: f32,
+    /// Ticks that runs alone have to take before the next shared phase; 0: this is one.
+    due: f32,
+    /// Ticks that a trial may cost.
+    trial: f32,
+    /// How many times as long as it lost the next phase that fails is paid for.
+    patience: f32,
+}
+
+impl Choice {
+    /// An iteration is believed to take `each` ticks.
+    pub(crate) fn new(each: f32, units: Units) -> Self {
+        Self {
+            alone: Recent::of(each),
+            shared: Recent::default(),
+            balance: FIRST_NS * units.ticks_per_ns,
+            worst: FIRST_NS / 2.0 * units.ticks_per_ns,
+            due: 0.0,
+            // The first trial comes at once: `each` may be the time of a shared iteration.
+            trial: f32::MAX,
+            patience: 1.0,
+        }
+    }
+
+    pub(crate) fn words(self) -> [u64; 5] {
+        let pair = |low: f32, high: f32| u64::from(low.to_bits()) | u64::from(high.to_bits()) << 32;
+        [
+            self.alone.bits(),
+            self.shared.bits(),
+            pair(self.balance, self.worst),
+            pair(self.due, self.trial),
+            pair(self.patience, 0.0),
+        ]
+    }
+
+    pub(crate) fn of_words([alone, shared, account, plan, more]: [u64; 5]) -> Self {
+        let low = |pair: u64| f32::from_bits(pair as u32);
+        let high = |pair: u64| f32::from_bits((pair >> 32) as u32);
+        Self {
+            alone: Recent::of_bits(alone),
+            shared: Recent::of_bits(shared),
+            balance: low(account),
+            worst: high(account),
+            due: low(plan),
+            trial: high(plan),
+            patience: low(more),
+        }
+    }
+
+    /// Ticks an iteration typically takes the caller alone.
+    #[inline]
+    pub(crate) fn each_alone(self) -> f32 {
+        self.alone.typical().unwrap_or(0.0)
+    }
+
+    /// Whether runs alone have taken about the same of late.
+    #[inline]
+    pub(crate) fn is_settled(self) -> bool {
+        self.alone.agree()
+    }
+
+    /// How a run of `n` iterations begins.
+    #[inline]
+    pub(crate) fn next(self, n: usize) -> Way {
+        if self.due > 0.0 || self.is_trial_due(n) {
+            Way::Alone
+        } else {
+            Way::Shared
+        }
+    }
+
+    /// Why [`next`](Self::next) says that the caller runs the loop alone.
+    pub(crate) fn why_alone(self) -> Reason {
+        match (self.due > 0.0, self.shared.count()) {
+            (false, _) => Reason::Trial,
+            (true, 0) => Reason::Delayed,
+            (true, _) => Reason::NoGain,
+        }
+    }
+
+    fn is_trial_due(self, n: usize) -> bool {
+        self.shared.count() >= 3 && self.trial >= self.price(n)
+    }
+
+    /// What a trial of `n` iterations costs. It counts as a run at least, so that trials are rare
+    /// also where they cost nothing.
+    fn price(self, n: usize) -> f32 {
+        let shared = self.shared.typical().unwrap_or(0.0);
+        (self.each_alone() - shared).max(shared) * n as f32
+    }
+
+    /// A time of `n` iterations that one thread ran alone, of `took` ticks.
+    #[inline]
+    pub(crate) fn saw_alone(self, n: usize, took: f32) -> Self {
+        let alone = self.alone.push(took / n as f32);
+        Self { alone, ..self }
+    }
+
+    /// Whether `n` iterations took the caller so long that it may have been put aside.
+    #[inline]
+    pub(crate) fn is_suspicious(self, n: usize, took: f32) -> bool {
+        took > ASIDE * self.each_alone() * n as f32
+    }
+
+    /// The caller ran all `n` iterations alone, as [`next`](Self::next) said; `aside`: as in [`Run`].
+    pub(crate) fn ran_alone(self, n: usize, took: f32, aside: bool) -> Self {
+        let after = if aside { self } else { self.saw_alone(n, took) };
+        if self.due == 0.0 {
+            let price = self.price(n);
+            let trial = if self.trial == f32::MAX {
+                0.0
+            } else {
+                (self.trial - price).max(0.0)
+            };
+            return Self { trial, ..after };
+        }
+        // What was known of the caller alone was wrong, and it is not fast after all.
+        if after.due - took <= 0.0 || after.gains() {
+            return after.begin_shared(n);
+        }
+        Self {
+            due: after.due - took,
+            ..after
+        }
+    }
+
+    /// Whether sharing has typically saved something in the last shared phase.
+    fn gains(self) -> bool {
+        let (alone, shared) = (self.each_alone(), self.shared.typical());
+        self.shared.count() >= 3 && shared.is_some_and(|shared| shared < GAINS * GAINS * alone)
+    }
+
+    fn begin_shared(self, n: usize) -> Self {
+        // One run is not enough to end it again, unless it took twice as long as alone.
+        let balance = self.each_alone() * n as f32;
+        Self {
+            due: 0.0,
+            balance,
+            shared: Recent::default(),
+            ..self
+        }
+    }
+
+    /// The loop was shared.
+    pub(crate) fn ran_shared(mut self, run: Run, units: Units) -> Self {
+        let n = run.n as f32;
+        let own = run.own / run.own_n.max(1) as f32;
+        // Alone an iteration takes no longer than shared.
+        if run.own_n > 0 && own < self.each_alone() {
+            self.alone = self.alone.push(own);
+        }
+        let each = self.each_alone();
+        let alone = each * n;
+        self.trial += run.took / TRIALS;
+        if run.aside {
+            return self;
+        }
+        let saved = alone - run.took;
+        if run.own_n == run.n {
+            // No helper came: all that it cost is the post.
+            self.balance += saved.clamp(-0.05 * alone, 0.0);
+            return self;
+        }
+        self.shared = self.shared.push(run.took / n);
+        self.worst =
+            self.worst.max(-saved) * (1.0 - run.took / (FORGET_NS * units.ticks_per_ns)).max(0.0);
+        let full = (2.0 * self.worst).max(4.0 * alone);
+        self.balance += saved;
+        if self.balance >= full {
+            self.balance = full;
+            self.patience = 1.0;
+        }
+        let shared = self.shared.typical().unwrap_or(0.0);
+        let in_vain = self.shared.count() >= 3 && shared > GAINS * each;
+        if self.balance >= 0.0 && !in_vain {
+            return self;
+        }
+        let lost = if in_vain {
+            (shared - each).max(0.0) * n * 3.0
+        } else {
+            0.0
+        };
+        let in_vain = shared > GAINS * each;
+        if self.balance < 0.0 {
+            // What is typical of this phase is not what counts.
+            self.shared = Recent::default();
+        }
+        let due = self.patience * lost.max(-self.balance);
+        let due = due
+            .max(FEWEST_ALONE * alone)
+            .min(LONGEST_NS * units.ticks_per_ns);
+        let patience = (if in_vain { 4.0 } else { 2.0 } * self.patience).min(RETURN);
+        Self {
+            due,
+            patience,
+            ..self
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "choice_tests.rs"]
+mod tests;

@@ -1,0 +1,249 @@
+//! The choice beside random neighbours, in a model of one caller and helpers: what a run takes is
+//! computed, so that the two ways can be compared under the same disturbance.
+
+use super::*;
+
+const UNITS: Units = Units { ticks_per_ns: 1.0 };
+/// What posting a loop costs, in ns.
+const POST: f64 = 400.0;
+
+/// Another process takes a core for `slice` ns in each `period`, at any time of it.
+#[derive(Clone, Copy, Debug)]
+struct Neighbour {
+    period: f64,
+    slice: f64,
+    seed: u64,
+}
+
+impl Neighbour {
+    /// Begin and end of the slice in period `number`.
+    fn slice(self, number: f64) -> (f64, f64) {
+        let mut random = fastrand::Rng::with_seed(self.seed ^ number as u64);
+        let begin = number * self.period + random.f64() * (self.period - self.slice);
+        (begin, begin + self.slice)
+    }
+
+    /// The end of the slice that contains `at`.
+    fn until(self, at: f64) -> Option<f64> {
+        let (begin, end) = self.slice((at / self.period).floor());
+        (begin <= at && at < end).then_some(end)
+    }
+
+    /// When `work` that begins at `at` on this core ends.
+    fn end(self, at: f64, work: f64) -> f64 {
+        let mut end = at + work;
+        let mut number = (at / self.period).floor();
+        loop {
+            let slice = self.slice(number);
+            if slice.0 >= end {
+                return end;
+            }
+            if slice.1 > at {
+                end += slice.1 - slice.0.max(at);
+            }
+            number += 1.0;
+        }
+    }
+}
+
+/// A loop on one caller and one helper for each other core.
+#[derive(Clone, Debug)]
+struct Loop {
+    n: usize,
+    /// Ticks that the caller takes alone.
+    alone: f64,
+    /// How much longer an iteration takes when the loop is shared.
+    slowdown: f64,
+    gap: f64,
+    caller: Option<Neighbour>,
+    helpers: Vec<Option<Neighbour>>,
+}
+
+impl Loop {
+    fn end(core: Option<Neighbour>, at: f64, work: f64) -> f64 {
+        core.map_or(at + work, |core| core.end(at, work))
+    }
+
+    fn alone(&self, at: f64) -> f64 {
+        Self::end(self.caller, at, self.alone)
+    }
+
+    /// The end, and what the choice is told.
+    fn shared(&self, at: f64) -> (f64, Run) {
+        let posted = at + POST;
+        let here: Vec<_> = self
+            .helpers
+            .iter()
+            .filter(|core| core.is_none_or(|core| core.until(posted).is_none()))
+            .collect();
+        let threads = (here.len() + 1) as f64;
+        let part = self.alone * if here.is_empty() { 1.0 } else { self.slowdown } / threads;
+        let own = Self::end(self.caller, posted, part);
+        let end = here
+            .iter()
+            .fold(own, |end, core| end.max(Self::end(**core, posted, part)));
+        let own_n = (self.n / (here.len() + 1)).max(1);
+        let run = Run {
+            n: self.n,
+            took: (end - at) as f32,
+            own: (own - posted) as f32,
+            own_n: if here.is_empty() { self.n } else { own_n },
+            aside: own > posted + 2.0 * part,
+        };
+        (end, run)
+    }
+}
+
+/// The times at which each of `calls` runs ends, when `way` decides.
+fn ends(work: &Loop, calls: usize, mut way: impl FnMut(Option<(Run, bool)>) -> Way) -> Vec<f64> {
+    let mut at = 0.0;
+    let mut last = None;
+    (0..calls)
+        .map(|_| {
+            let began = at + work.gap;
+            let end = match way(last) {
+                Way::Alone => {
+                    let end = work.alone(began);
+                    let took = (end - began) as f32;
+                    last = Some((
+                        Run {
+                            n: work.n,
+                            took,
+                            own: took,
+                            own_n: work.n,
+                            aside: took > 2.0 * work.alone as f32,
+                        },
+                        false,
+                    ));
+                    end
+                }
+                Way::Shared => {
+                    let (end, run) = work.shared(began);
+                    last = Some((run, true));
+                    end
+                }
+            };
+            at = end;
+            end
+        })
+        .collect()
+}
+
+fn ours(work: &Loop, calls: usize) -> Vec<f64> {
+    let mut choice = Choice::new((work.alone / work.n as f64) as f32, UNITS);
+    ends(work, calls, |last| {
+        choice = match last {
+            None => choice,
+            Some((run, true)) => choice.ran_shared(run, UNITS),
+            Some((run, false)) => choice.ran_alone(run.n, run.took, run.aside),
+        };
+        Choice::of_words(choice.words()).next(work.n)
+    })
+}
+
+fn random_loop(random: &mut fastrand::Rng) -> Loop {
+    let spread =
+        |random: &mut fastrand::Rng, low: f64, high: f64| low * (high / low).powf(random.f64());
+    let neighbour = |random: &mut fastrand::Rng| {
+        let slice = spread(random, 1e5, 1e7);
+        let share = *random.choice(&[0.01, 0.1, 0.5]).expect("there are some");
+        let period = slice / share;
+        Neighbour {
+            period,
+            slice,
+            seed: random.u64(..),
+        }
+    };
+    let some = |random: &mut fastrand::Rng| random.bool().then(|| neighbour(random));
+    let helpers = *random.choice(&[1, 1, 3, 7]).expect("there are some");
+    let all = random.f64() < 0.3;
+    Loop {
+        n: random.usize(2..=4096),
+        alone: spread(random, 3e3, 4e5),
+        slowdown: if random.f64() < 0.3 {
+            spread(random, 1.0, 20.0)
+        } else {
+            1.0
+        },
+        gap: if random.bool() {
+            100.0
+        } else {
+            spread(random, 1e3, 1e6)
+        },
+        caller: some(random),
+        helpers: (0..helpers)
+            .map(|helper| {
+                if helper == 0 || all {
+                    some(random)
+                } else {
+                    None
+                }
+            })
+            .collect(),
+    }
+}
+
+/// How much longer than allowed our runs take, in the worst window of `window` runs from run `from` on.
+fn excess(work: &Loop, calls: usize, window: usize, from: usize) -> f64 {
+    let all = [
+        ours(work, calls),
+        ends(work, calls, |_| Way::Shared),
+        ends(work, calls, |_| Way::Alone),
+    ];
+    // Gaps are the caller's.
+    let spent = |ends: &[f64], from: usize, to: usize| {
+        let before = if from == 0 { 0.0 } else { ends[from - 1] };
+        ends[to - 1] - before - work.gap * (to - from) as f64
+    };
+    let slices = work
+        .helpers
+        .iter()
+        .chain([&work.caller])
+        .flatten()
+        .fold(0.0, |most: f64, neighbour| most.max(neighbour.slice));
+    let mut worst: f64 = 0.0;
+    for start in (from..=calls - window).step_by(window / 4) {
+        let time = |ends: &Vec<f64>| spent(ends, start, start + window);
+        let [ours, shared, alone] = &all;
+        // A window of the others may lie differently in the neighbours' slices: their mean, too.
+        let of = |ends: &Vec<f64>| {
+            time(ends).max(spent(ends, from, calls) / (calls - from) as f64 * window as f64)
+        };
+        let best = of(shared).min(of(alone));
+        let allowed = 1.1 * best + 20.0 * best / window as f64 + 4.0 * slices;
+        worst = worst.max(time(ours) / allowed);
+    }
+    worst
+}
+
+#[test]
+fn regret_is_bounded_beside_random_neighbours() {
+    let seeds = std::env::var("MANYCORE_SCHEDULES")
+        .ok()
+        .and_then(|seeds| seeds.parse().ok())
+        .unwrap_or(300);
+    let mut bad = vec![];
+    let mut all = vec![];
+    for seed in 0..seeds {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let work = random_loop(&mut random);
+        let excess = excess(&work, 20_000, 1_000, 0);
+        all.push(excess);
+        if excess > 1.0 {
+            bad.push((excess, seed, work));
+        }
+    }
+    bad.sort_by(|a, b| b.0.total_cmp(&a.0));
+    all.sort_by(f64::total_cmp);
+    println!(
+        "{} of {} beyond; median {:.2} 90% {:.2}",
+        bad.len(),
+        all.len(),
+        all[all.len() / 2],
+        all[all.len() * 9 / 10]
+    );
+    for (excess, seed, work) in bad.iter().take(12) {
+        println!("{excess:.2} seed {seed}: {work:?}");
+    }
+    assert!(bad.is_empty());
+}

@@ -1,0 +1,292 @@
+//! Why loops were shared or not: what a pool that is asked to explain keeps of each call site.
+
+use std::backtrace::Backtrace;
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+/// Why a loop was run as it was.
+///
+/// ```
+/// use manycore::{Pool, Reason};
+///
+/// let pool = Pool::builder().threads(1).explain(true).build()?;
+/// pool.parallel_for(0..1000, |_| ());
+/// assert_eq!(pool.decisions()[0].reason, Reason::OneThread);
+/// # Ok::<(), manycore::BuildError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Reason {
+    /// It was shared: that takes less time, or is not known to take more.
+    Shared,
+    /// It was not known yet: its caller ran some iterations to measure them, and shared the rest if
+    /// there was enough of it.
+    First,
+    /// Serial: it takes less time than a second thread needs to come, about a microsecond.
+    Short,
+    /// Serial: shared runs have typically not taken less time than serial ones.
+    NoGain,
+    /// Serial: shared runs had to wait for helpers that the system had put aside, and lost more
+    /// by that than they gained.
+    Delayed,
+    /// Serial, once in a while, to measure what that takes.
+    Trial,
+    /// Serial: all workers were asleep, and to wake one would have taken longer.
+    Asleep,
+    /// Serial: the loop is within another, and no thread of the pool was idle.
+    Busy,
+    /// Serial: too many loops were open at the same time.
+    Crowded,
+    /// Serial: the pool has one thread, or the loop one iteration.
+    OneThread,
+}
+
+impl Reason {
+    /// Whether other threads could take part.
+    fn is_shared(self) -> bool {
+        matches!(self, Self::Shared | Self::First)
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Shared => "shared",
+            Self::First => "first run",
+            Self::Short => "too short to share",
+            Self::NoGain => "sharing did not gain",
+            Self::Delayed => "helpers were put aside by the system",
+            Self::Trial => "trial of the serial time",
+            Self::Asleep => "all workers slept",
+            Self::Busy => "no worker was idle",
+            Self::Crowded => "too many loops at once",
+            Self::OneThread => "one thread or one iteration",
+        })
+    }
+}
+
+/// What a pool did with the loops of one call site: one place in the program, and lengths
+/// between two powers of two.
+///
+/// ```
+/// let pool = manycore::Pool::builder().threads(2).explain(true).build()?;
+/// for _ in 0..100 {
+///     pool.parallel_for(0..1000, |_| ());
+/// }
+/// let decisions = pool.decisions();
+/// assert_eq!(decisions[0].calls, 100);
+/// assert!(decisions[0].place.is_some());
+/// println!("{}", decisions[0]);
+/// # Ok::<(), manycore::BuildError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Decision {
+    /// The function that called the loop, with file and line where the program has debug
+    /// information.
+    pub place: Option<String>,
+    /// Iterations of the last call.
+    pub iterations: usize,
+    /// Calls in all.
+    pub calls: u64,
+    /// Calls in which other threads could take part.
+    pub shared: u64,
+    /// The median time of shared calls, to 5%.
+    pub shared_median: Option<Duration>,
+    /// The median time of all others, to 5%.
+    pub serial_median: Option<Duration>,
+    /// How many calls had each reason, the most frequent first.
+    pub reasons: Vec<(Reason, u64)>,
+    /// Why the last call was run as it was.
+    pub reason: Reason,
+}
+
+impl fmt::Display for Decision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = self.place.as_deref().unwrap_or("unknown place");
+        writeln!(
+            f,
+            "{place}: {} iterations, {} calls, {} shared",
+            self.iterations, self.calls, self.shared
+        )?;
+        let median = |time: Option<Duration>| time.map_or("-".into(), |time| format!("{time:.1?}"));
+        writeln!(
+            f,
+            "  median time: shared {}, serial {}",
+            median(self.shared_median),
+            median(self.serial_median)
+        )?;
+        for (reason, calls) in &self.reasons {
+            writeln!(f, "  {calls} times: {reason}")?;
+        }
+        Ok(())
+    }
+}
+
+/// How often a time was seen, by its magnitude: sixteen classes for each doubling.
+#[derive(Debug, Default)]
+struct Times(BTreeMap<u16, u64>);
+
+const CLASSES: f64 = 16.0;
+
+impl Times {
+    fn add(&mut self, ns: f64) {
+        let class = (ns.max(1.0).log2() * CLASSES) as u16;
+        *self.0.entry(class).or_default() += 1;
+    }
+
+    fn median(&self) -> Option<Duration> {
+        let total: u64 = self.0.values().sum();
+        let mut before = 0;
+        self.0.iter().find_map(|(&class, count)| {
+            before += count;
+            let ns = ((f64::from(class) + 0.5) / CLASSES).exp2();
+            (2 * before >= total).then(|| Duration::from_nanos(ns as u64))
+        })
+    }
+}
+
+#[derive(Debug)]
+struct Entry {
+    place: Option<String>,
+    iterations: usize,
+    reason: Reason,
+    reasons: HashMap<Reason, u64>,
+    shared: Times,
+    serial: Times,
+}
+
+/// The call sites of one pool.
+#[derive(Debug, Default)]
+pub(crate) struct Explained(Mutex<HashMap<(usize, u32), Entry>>);
+
+impl Explained {
+    fn entries(&self) -> MutexGuard<'_, HashMap<(usize, u32), Entry>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A loop of `iterations` with its code at `body` took `ns`. `has_stack`: whether the caller is
+    /// on a thread of the system's, whose callers can be named.
+    pub(crate) fn note(
+        &self,
+        body: usize,
+        iterations: usize,
+        ns: f64,
+        reason: Reason,
+        has_stack: bool,
+    ) {
+        let mut entries = self.entries();
+        let entry = entries
+            .entry((body, iterations.leading_zeros()))
+            .or_insert_with(|| Entry {
+                place: has_stack.then(caller).flatten(),
+                iterations,
+                reason,
+                reasons: HashMap::new(),
+                shared: Times::default(),
+                serial: Times::default(),
+            });
+        entry.iterations = iterations;
+        entry.reason = reason;
+        *entry.reasons.entry(reason).or_default() += 1;
+        if reason.is_shared() {
+            entry.shared.add(ns);
+        } else {
+            entry.serial.add(ns);
+        }
+    }
+
+    /// All call sites, the most frequent first.
+    pub(crate) fn decisions(&self) -> Vec<Decision> {
+        let entries = self.entries();
+        let decision = |entry: &Entry| {
+            let mut reasons: Vec<_> = entry
+                .reasons
+                .iter()
+                .map(|(&reason, &n)| (reason, n))
+                .collect();
+            reasons.sort_by_key(|&(reason, calls)| (std::cmp::Reverse(calls), reason as u8));
+            let shared = reasons.iter().filter(|(reason, _)| reason.is_shared());
+            Decision {
+                place: entry.place.clone(),
+                iterations: entry.iterations,
+                calls: reasons.iter().map(|(_, calls)| calls).sum(),
+                shared: shared.map(|(_, calls)| calls).sum(),
+                shared_median: entry.shared.median(),
+                serial_median: entry.serial.median(),
+                reason: entry.reason,
+                reasons,
+            }
+        };
+        let mut decisions: Vec<_> = entries.values().map(decision).collect();
+        decisions.sort_by(|a, b| {
+            (b.calls, &a.place, a.iterations).cmp(&(a.calls, &b.place, b.iterations))
+        });
+        decisions
+    }
+}
+
+/// The function outside of this crate that has called the loop.
+fn caller() -> Option<String> {
+    let trace = Backtrace::force_capture().to_string();
+    let mut lines = trace.lines().map(str::trim).peekable();
+    while let Some(line) = lines.next() {
+        let Some((number, symbol)) = line.split_once(": ") else {
+            continue;
+        };
+        let at = lines.peek().and_then(|line| line.strip_prefix("at "));
+        if number.parse::<u32>().is_ok() && !is_ours(symbol) {
+            return Some(match at {
+                Some(at) => format!("{symbol} at {at}"),
+                None => symbol.to_string(),
+            });
+        }
+    }
+    None
+}
+
+/// Whether a function is this crate's, the standard library's or a drop-in's, by its name.
+fn is_ours(symbol: &str) -> bool {
+    let symbol = symbol.trim_start_matches(['<', '&']);
+    [
+        "manycore::",
+        "std::",
+        "core::",
+        "alloc::",
+        "rayon",
+        "__rust",
+    ]
+    .iter()
+    .any(|prefix| symbol.starts_with(prefix))
+}
+
+/// The pools that explain themselves when the program ends.
+static AT_EXIT: Mutex<Vec<Weak<Explained>>> = Mutex::new(Vec::new());
+
+/// Has `explained` printed when the program ends, or its pool before that.
+pub(crate) fn print_at_exit(explained: &Arc<Explained>) {
+    let mut all = AT_EXIT.lock().unwrap_or_else(PoisonError::into_inner);
+    if all.is_empty() {
+        manycore_platform::process::at_exit(print_all);
+    }
+    all.push(Arc::downgrade(explained));
+}
+
+extern "C" fn print_all() {
+    // A thread of the program's may hold the lock for ever.
+    let all = AT_EXIT.try_lock().map(|mut all| std::mem::take(&mut *all));
+    for explained in all.unwrap_or_default().iter().filter_map(Weak::upgrade) {
+        explained.print();
+    }
+}
+
+impl Explained {
+    /// Prints what it knows on standard error.
+    pub(crate) fn print(&self) {
+        for decision in self.decisions() {
+            eprint!("manycore: {decision}");
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! The last four times of something, and the one that stands for them.
+
+/// Up to four samples in one word, the newest in its lowest bits. A sample is the upper half of an
+/// `f32`, so it is exact to 0.4%; 0 is no sample.
+///
+/// One word, so that readers see all four of one writer. Two writers may lose each other's sample.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Recent(u64);
+
+impl Recent {
+    pub(crate) const fn of_bits(bits: u64) -> Self {
+        Self(bits)
+    }
+
+    pub(crate) const fn bits(self) -> u64 {
+        self.0
+    }
+
+    /// `sample` alone.
+    pub(crate) fn of(sample: f32) -> Self {
+        Self::default().push(sample)
+    }
+
+    /// Takes up `sample`, which is not negative, and forgets the oldest of four.
+    #[inline]
+    pub(crate) fn push(self, sample: f32) -> Self {
+        debug_assert!(sample >= 0.0, "{sample}");
+        // Rounded, and never the 0 that stands for no sample.
+        let bits = (sample.to_bits().saturating_add(0x8000) >> 16).max(1);
+        Self(self.0 << 16 | u64::from(bits))
+    }
+
+    /// How many samples there are, up to four.
+    #[inline]
+    pub(crate) fn count(self) -> u32 {
+        (64 - self.0.leading_zeros()).div_ceil(16)
+    }
+
+    /// The sample that stands for all: the second smallest of three or four, the smaller of two.
+    /// `None`: there are none.
+    ///
+    /// Noise adds time and takes none away, so of four samples two may be spoilt, and one may be
+    /// too small by chance. What has really changed is believed once three samples in a row say so
+    /// if it has grown, and two if it has shrunk.
+    #[inline]
+    pub(crate) fn typical(self) -> Option<f32> {
+        let [a, b, c, d] = self.samples();
+        let smaller = (a.min(b), c.min(d));
+        let larger = (a.max(b), c.max(d));
+        let smallest = smaller.0.min(smaller.1);
+        let second = smaller.0.max(smaller.1).min(larger.0.min(larger.1));
+        // Positive floats are ordered as their bits are.
+        let typical = if self.count() < 3 { smallest } else { second };
+        (self.0 != 0).then(|| f32::from_bits(u32::from(typical) << 16))
+    }
+
+    /// Whether all samples are within a quarter of the smallest.
+    #[inline]
+    pub(crate) fn agree(self) -> bool {
+        let samples = self.samples();
+        let smallest = samples.into_iter().min().unwrap_or(u16::MAX);
+        let largest = samples
+            .into_iter()
+            .filter(|&sample| sample != u16::MAX)
+            .max();
+        let value = |bits: u16| f32::from_bits(u32::from(bits) << 16);
+        largest.is_none_or(|largest| value(largest) <= value(smallest) * 1.25)
+    }
+
+    /// The samples; `u16::MAX`, which is larger than all, where there is none.
+    #[inline]
+    fn samples(self) -> [u16; 4] {
+        [0, 16, 32, 48].map(|shift| match (self.0 >> shift) as u16 {
+            0 => u16::MAX,
+            sample => sample,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(samples: &[f32]) -> Recent {
+        let push = |recent: Recent, &sample: &f32| recent.push(sample);
+        samples.iter().fold(Recent::default(), push)
+    }
+
+    fn is_about(recent: Recent, expected: f32) -> bool {
+        let typical = recent.typical().expect("there are samples");
+        (typical / expected - 1.0).abs() < 0.005
+    }
+
+    #[test]
+    fn the_second_smallest_of_four_is_typical() {
+        assert_eq!(Recent::default().typical(), None);
+        assert!(is_about(of(&[7.0]), 7.0));
+        assert!(is_about(of(&[9.0, 7.0]), 7.0));
+        let mut random = fastrand::Rng::with_seed(1);
+        for _ in 0..10_000 {
+            let samples: Vec<f32> = (0..random.usize(3..=9))
+                .map(|_| (random.f32() * 40.0 - 10.0).exp2())
+                .collect();
+            let mut last = samples[samples.len().saturating_sub(4)..].to_vec();
+            last.sort_by(f32::total_cmp);
+            assert!(is_about(of(&samples), last[1]), "{samples:?}");
+        }
+    }
+
+    #[test]
+    fn two_interrupts_of_four_say_nothing_and_three_samples_do() {
+        assert!(is_about(of(&[10.0, 10.0, 4e6, 9e9]), 10.0));
+        assert!(is_about(of(&[10.0, 10.0, 10.0, 20.0, 20.0, 20.0]), 20.0));
+        assert!(is_about(of(&[20.0, 20.0, 20.0, 10.0, 10.0]), 10.0));
+    }
+
+    #[test]
+    fn no_time_is_a_sample_too() {
+        assert_eq!(of(&[0.0, 0.0]).count(), 2);
+        assert!(of(&[0.0]).typical().is_some_and(|typical| typical < 1e-30));
+        assert!(of(&[f32::MAX]).typical().is_some());
+    }
+
+    #[test]
+    fn samples_agree_within_a_quarter() {
+        assert!(of(&[10.0, 12.0, 11.0]).agree());
+        assert!(!of(&[10.0, 13.0]).agree());
+        assert!(Recent::default().agree());
+    }
+}
