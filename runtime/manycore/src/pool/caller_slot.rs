@@ -178,7 +178,7 @@ impl<P: Platform> Registry<P> {
         // From here on worker 0 is the next caller.
         let permit = self.worker(0).exchange_permit(0);
         let left = self.change_permits(|permits| {
-            let waits = || !self.mail()[0].is_empty() || !self.injector().is_empty();
+            let waits = || !self.mailboxes()[0].is_empty() || !self.injector().is_empty();
             permits.leave(permit, waits, || self.has_detached())
         });
         match left {

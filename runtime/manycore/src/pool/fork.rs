@@ -220,7 +220,7 @@ impl<P: Platform> Pool<P> {
         self.registry.spawn_fifo(job);
     }
 
-    /// Runs `op` once in each of the pool's permits, each when it has no job, and returns
+    /// Runs `op` once with each of the pool's permits, each when it has no job, and returns
     /// the results in the order of the permits, which is that of
     /// [`current_thread_index`](Self::current_thread_index).
     ///

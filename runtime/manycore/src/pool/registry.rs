@@ -36,7 +36,7 @@ pub(crate) struct Registry<P: Platform> {
     /// threads belong to threads that were started for a permit (`permits/mod.rs`).
     workers: GrowableList<P, Worker<P>>,
     /// Jobs addressed to the holder of each permit.
-    mail: Box<[Mailbox<P>]>,
+    mailboxes: Box<[Mailbox<P>]>,
     /// Jobs and calls from outside, first come, first served.
     injector: CachePadded<Queue<P>>,
     permits: CachePadded<Permits<P>>,
@@ -107,7 +107,7 @@ impl<P: Platform> Registry<P> {
                 shared: Shared::new(threads, plan.cores, idle, plan.allotment),
                 workers: GrowableList::new(workers.collect(), MOST_WORKERS),
                 sleep,
-                mail: (0..threads).map(|_| Mailbox::new()).collect(),
+                mailboxes: (0..threads).map(|_| Mailbox::new()).collect(),
                 injector: Queue::new(),
                 permits: CachePadded::new(Permits::new()),
                 detached: CachePadded::new(P::AtomicUsize::new(0)),
@@ -156,8 +156,8 @@ impl<P: Platform> Registry<P> {
     }
 
     /// Jobs addressed to the holder of each permit.
-    pub(super) fn mail(&self) -> &[Mailbox<P>] {
-        &self.mail
+    pub(super) fn mailboxes(&self) -> &[Mailbox<P>] {
+        &self.mailboxes
     }
 
     /// Jobs and calls from outside, first come, first served.
@@ -246,7 +246,7 @@ impl<P: Platform> Registry<P> {
         self.injector.name("pool: queue");
         self.permits.name();
         P::name(&self.detached, "pool: roots");
-        self.mail.iter().for_each(Mailbox::name);
+        self.mailboxes.iter().for_each(Mailbox::name);
         for worker in self.workers.iter() {
             worker.name();
         }
@@ -285,7 +285,7 @@ impl<P: Platform> Registry<P> {
     /// As `terminate`, with all threads there are.
     pub(super) fn end(&self, deserted: bool) {
         if deserted {
-            self.mail[0].desert();
+            self.mailboxes[0].desert();
         }
         // Before the wake-ups: who is woken sees it.
         self.shared.terminate();
@@ -295,7 +295,7 @@ impl<P: Platform> Registry<P> {
         P::fence(Ordering::SeqCst);
         self.close_idle_list();
         // What was sent to worker 0 is everybody's now, and somebody must come for it.
-        for permit in 0..self.mail.len() {
+        for permit in 0..self.mailboxes.len() {
             self.sleep.notify(permit);
         }
         self.end_if_over();

@@ -114,7 +114,7 @@ impl<P: Platform> Registry<P> {
     /// Nobody knows of the pool yet: its threads are started when they are needed.
     pub(super) fn begin_absent(&self) {
         self.change_permits(|permits| {
-            permits.be_absent(self.thread_set().first < self.mail().len())
+            permits.be_absent(self.thread_set().first < self.mailboxes().len())
         });
     }
 
@@ -134,11 +134,11 @@ impl<P: Platform> Registry<P> {
         if self.change_permits(|permits| permits.thread_state()) != ThreadState::Absent {
             return Ok(());
         }
-        while *next < self.mail().len() {
+        while *next < self.mailboxes().len() {
             self.start_worker(*next, *next, None)?;
             *next += 1;
         }
-        if self.mail().len() == 1 {
+        if self.mailboxes().len() == 1 {
             self.have_a_thread()?;
         }
         self.change_permits(|permits| permits.be_present());
@@ -253,7 +253,7 @@ impl<P: Platform> Registry<P> {
 
     /// The pool, whose threads have all ended, is as it was before they were started.
     fn revive(&self, next: &mut usize) {
-        let threads = self.mail().len();
+        let threads = self.mailboxes().len();
         for worker in self.workers().iter() {
             worker.end().reset();
             match worker.id() {
@@ -261,7 +261,9 @@ impl<P: Platform> Registry<P> {
                 _ => worker.holding().clear(),
             }
         }
-        self.mail().iter().for_each(|mail| mail.come_back());
+        self.mailboxes()
+            .iter()
+            .for_each(|mailbox| mailbox.come_back());
         self.shared().go_on();
         *next = self.thread_set().first;
         let spawned = self.change_permits(|permits| {
@@ -285,8 +287,8 @@ impl<P: Platform> Registry<P> {
         self.thread_set().starting.with(|next| {
             self.change_permits(|permits| {
                 if permits.thread_state() == ThreadState::Absent {
-                    let permits_left = *next..self.mail().len();
-                    (permits_left.clone()).for_each(|permit| self.mail()[permit].desert());
+                    let permits_left = *next..self.mailboxes().len();
+                    (permits_left.clone()).for_each(|permit| self.mailboxes()[permit].desert());
                     permits.start_no_more(permits_left);
                 }
             });

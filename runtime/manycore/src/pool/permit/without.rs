@@ -207,7 +207,7 @@ impl<P: Platform> Worker<P> {
         }
         let given = registry.change_permits(|permits| {
             !registry.has_detached()
-                && registry.mail()[0].is_empty()
+                && registry.mailboxes()[0].is_empty()
                 && permits.give_back(me, || self.holding().clear())
         });
         given.then(|| self.await_permit())
