@@ -45,7 +45,7 @@
 //!   only in loops whose first iterations say nothing about the last that a block is much
 //!   longer than was believed.
 //! * What a caller does outside of the pool.
-//! * What the constants in `promise.rs` do not promise yet.
+//! * What the constants in `bounds.rs` do not promise yet.
 //!
 //! # How it is checked
 //!
