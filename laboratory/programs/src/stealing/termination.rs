@@ -16,7 +16,7 @@ use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 ///
 /// And 0 is reached: when no task is left nobody sees one to try to take, so all come to
 /// rest, and nobody rouses. The last to rest says so for good.
-pub(super) struct Census<P: Platform> {
+pub(super) struct Termination<P: Platform> {
     awake: CachePadded<P::AtomicU32>,
     over: CachePadded<P::AtomicBool>,
 }
@@ -27,7 +27,7 @@ pub(super) struct Standing {
     rests: bool,
 }
 
-impl<P: Platform> Census<P> {
+impl<P: Platform> Termination<P> {
     /// All are awake, those too that have not come yet.
     pub(super) fn new(workers: usize) -> Self {
         // More workers than fit are more than there are threads.
