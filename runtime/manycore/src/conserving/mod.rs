@@ -43,7 +43,7 @@
 //!   ([`REPLACED`](bounds::REPLACED)).
 //! * The rest of a block that one thread has claimed. The check does not see blocks; it is
 //!   only in loops whose first iterations say nothing about the last that a block is much
-//!   longer than was believed.
+//!   longer than was predicted.
 //! * What a caller does outside of the pool.
 //! * What the constants in `bounds.rs` do not promise yet.
 //!

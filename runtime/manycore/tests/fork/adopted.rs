@@ -196,7 +196,7 @@ fn elsewhere<R: Send>(body: impl FnOnce() -> R + Send) -> R {
     thread::scope(|scope| scope.spawn(body).join().unwrap())
 }
 
-/// What outsiders give a pool that has the adopted thread only waits for that
+/// What external threads give a pool that has the adopted thread only waits for that
 /// thread, also where its end comes first.
 #[test]
 fn alone_it_runs_what_others_spawn() {
@@ -236,7 +236,7 @@ fn alone_it_runs_what_others_spawn() {
     });
 }
 
-/// Calls that outsiders block on are run by the adopted thread when it yields.
+/// Calls that external threads block on are run by the adopted thread when it yields.
 #[test]
 fn alone_it_runs_others_calls() {
     adopted_and_ends(1, |pool| {

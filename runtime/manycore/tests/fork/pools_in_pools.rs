@@ -102,10 +102,10 @@ fn many_threads_around_a_ring() {
     for sizes in [[1, 1, 1], [2, 2, 2], [2, 1, 3]] {
         let pools = sizes.map(pool);
         thread::scope(|scope| {
-            for visitor in 0..6 {
+            for caller in 0..6 {
                 let mut ring: Vec<&Pool> = pools.iter().collect();
-                ring.rotate_left(visitor % 3);
-                if visitor >= 3 {
+                ring.rotate_left(caller % 3);
+                if caller >= 3 {
                     ring.reverse();
                 }
                 scope.spawn(move || (0..5).for_each(|_| every_way(&ring)));

@@ -27,7 +27,7 @@ fn from_outside_and_from_inside() {
 
 /// Nobody waits in the pool, and nobody comes again: the job runs all the same.
 #[test]
-fn a_job_spawned_by_a_visitor_who_leaves() {
+fn a_job_spawned_by_an_external_thread_that_leaves() {
     for threads in [1, 2] {
         for fifo in [false, true] {
             let pool = pool(threads);

@@ -12,7 +12,7 @@ pub(super) struct Inbox<P: Platform> {
     pub(super) readers: Vec<RingReader<P>>,
     /// The reader that is looked at next, by its index.
     turn: usize,
-    /// [`Hub::version`] when the readers were looked after.
+    /// The count of rings that were made and closed, when the readers were looked after.
     pub(super) version: u32,
     filter: Filter,
 }

@@ -73,7 +73,7 @@ fn a_dedicated_pool_has_all_its_threads() {
     }
 }
 
-/// A visitor that waits lets nobody else wait: who cannot sit hands in the call,
+/// An external thread that waits lets no other wait: one that finds no slot hands in the call,
 /// and what is handed in is run by who sits and waits.
 #[test]
 fn calls_while_worker_0_waits_in_a_scope() {
