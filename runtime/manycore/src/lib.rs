@@ -91,10 +91,10 @@
 //!
 //! # What callers may rely on
 //!
-//! The caller takes part in its own call. Calls nest, and several threads may call at once. A
-//! panic reaches the caller when all threads have left the call, and the pool goes on. A thread that
-//! waits runs only what came of the call it waits for, so stacks get no deeper than the program's own
-//! recursion. While there is work to take and a permit is idle, a thread begins some of it
+//! The caller takes part in its own call. Calls nest, and several threads may call at once. A panic
+//! reaches the caller when all threads have left the call, and the pool goes on. A thread that
+//! waits runs only what came of the call it waits for, so stacks get no deeper than the program's
+//! own recursion. While there is work to take and a permit is idle, a thread begins some of it
 //! within a bound.
 //!
 //! Everything is written over the [`Platform`] trait, so that the same code is model-checked;

@@ -109,8 +109,9 @@ impl Pool<Native> {
         }
     }
 
-    /// Ends the threads of the global pool, if there are any: as [`end_threads`](Self::end_threads).
-    /// The next call starts them afresh; the pool is as it was described.
+    /// Ends the threads of the global pool, if there are any: as
+    /// [`end_threads`](Self::end_threads). The next call starts them afresh; the pool is as it was
+    /// described.
     ///
     /// ```
     /// use manycore::Pool;

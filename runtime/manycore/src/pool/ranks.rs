@@ -28,7 +28,8 @@ impl<P: Platform> Ranks<P> {
         let rank = |permit| {
             CachePadded::new(Rank {
                 busy: P::AtomicBool::new(true),
-                // Permit 0 may be the callers', who note nothing; other permits may be nobody's yet.
+                // Permit 0 may be the callers', who note nothing; other permits may be nobody's
+                // yet.
                 idle_since: P::AtomicU64::new(if permit == 0 { NEVER } else { 0 }),
                 last_frame: P::AtomicPtr::new(std::ptr::null_mut()),
                 bars: P::AtomicU32::new(0),

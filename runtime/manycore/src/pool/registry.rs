@@ -175,21 +175,21 @@ impl<P: Platform> Registry<P> {
         &self.permits
     }
 
-    /// Whether a detached task has not ended: a spawned job, or a call from the injector. Acquire pairs with
-    /// `uncount_detached`: what those that have ended did is visible.
+    /// Whether a detached task has not ended: a spawned job, or a call from the injector. Acquire
+    /// pairs with `uncount_detached`: what those that have ended did is visible.
     pub(super) fn has_detached(&self) -> bool {
         self.detached.load(Ordering::Acquire) != 0
     }
 
-    /// One detached task more. Relaxed: whoever counts to 0 and looks at the caller slot, and whoever posts
-    /// and looks at it, do so under the lock of `Permits`; but for who posts from within a detached task, whose
-    /// own count keeps this from 0 until it has ended.
+    /// One detached task more. Relaxed: whoever counts to 0 and looks at the caller slot, and
+    /// whoever posts and looks at it, do so under the lock of `Permits`; but for who posts from
+    /// within a detached task, whose own count keeps this from 0 until it has ended.
     pub(super) fn count_detached(&self) {
         self.detached.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// One detached task less; whether it was the last. Release: what the job did happens before the
-    /// pool's end, and before the caller slot is free again; acquire: of all of them, for who
+    /// One detached task less; whether it was the last. Release: what the job did happens before
+    /// the pool's end, and before the caller slot is free again; acquire: of all of them, for who
     /// counts to 0.
     pub(super) fn uncount_detached(&self) -> bool {
         self.detached.fetch_sub(1, Ordering::AcqRel) == 1

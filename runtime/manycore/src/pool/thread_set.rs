@@ -9,34 +9,36 @@
 //! | present | all | posts it |
 //! | leaving | they end, all of them | waits until they have ended; then as absent |
 //!
-//! A [lazy](super::BuilderExt::lazy) pool begins absent, all others present. A pool of one thread has
-//! none of its own until there are detached tasks (`caller_slot.rs`): it begins absent, too.
+//! A [lazy](super::BuilderExt::lazy) pool begins absent, all others present. A pool of one thread
+//! has none of its own until there are detached tasks (`caller_slot.rs`): it begins absent, too.
 //!
 //! # From absent to present
 //!
 //! Whoever posts something that another thread could take starts the threads, under `starting`:
 //!
-//! * a detached task, or mail, before it is pushed, so that a refusal of the system is its poster's panic;
+//! * a detached task, or mail, before it is pushed, so that a refusal of the system is its poster's
+//!   panic;
 //! * a half of a join, a job in a scope, a loop: after the push, by the way that leads to a vacant
-//!   caller slot. While threads are *lacking* the sleep policy says that a permit is vacant, and who
-//!   is told so fills it (`Registry::fill_caller_slot`). If the system refuses, the poster does
+//!   caller slot. While threads are *lacking* the sleep policy says that a permit is vacant, and
+//!   who is told so fills it (`Registry::fill_caller_slot`). If the system refuses, the poster does
 //!   the work itself.
 //!
 //! # From present to leaving
 //!
 //! [`Registry::end_threads`] waits for a moment at which the pool is quiet. Under the lock of
-//! `Permits`, in which detached tasks and registrations are counted and callers that are not alone leave:
+//! `Permits`, in which detached tasks and registrations are counted and callers that are not alone
+//! leave:
 //!
 //! 1. there is no detached task: no spawned job, and no call from the queue;
-//! 2. there is no registration: no thread that is not a worker is in a scope, and no thread is being
-//!    started for a permit that a caller has left;
+//! 2. there is no registration: no thread that is not a worker is in a scope, and no thread is
+//!    being started for a permit that a caller has left;
 //! 3. the caller slot is empty, and taken: no caller comes.
 //!
 //! So nobody is at work in the pool, and whoever comes from outside finds the slot taken, posts a
-//! detached task, and waits for `starting`. Then the pool ends as it does when it is dropped, the threads
-//! are joined, and what its end had set is reset, by the only thread that is left in it.
-//! The last jobs of threads that end, those of exit handlers, are let through: if they have
-//! spawned something the threads are started again.
+//! detached task, and waits for `starting`. Then the pool ends as it does when it is dropped, the
+//! threads are joined, and what its end had set is reset, by the only thread that is left in it.
+//! The last jobs of threads that end, those of exit handlers, are let through: if they have spawned
+//! something the threads are started again.
 
 use super::context::Context;
 use super::permits::{Successor, ThreadState};

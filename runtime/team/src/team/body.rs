@@ -151,8 +151,8 @@ impl<P: Platform> Turn<'_, P> {
         self.worker
     }
 
-    /// Whether the rank should stop with [`Step::Preempted`], as soon as it can: somebody else has a
-    /// better use for the worker, or the worker must go.
+    /// Whether the rank should stop with [`Step::Preempted`], as soon as it can: somebody else has
+    /// a better use for the worker, or the worker must go.
     ///
     /// Two looks at lines that are hardly ever written, and one at the clock if it
     /// matters: some 10 ns. Call it each microsecond or so.

@@ -1,5 +1,5 @@
-//! Ranges, termination detection and parking under loom; with many workers they run under shuttle with the
-//! other disciplines (`stealing/checked.rs`).
+//! Ranges, termination detection and parking under loom; with many workers they run under shuttle
+//! with the other disciplines (`stealing/checked.rs`).
 
 use super::parking::Parking;
 use super::termination::TerminationTree;

@@ -3,9 +3,9 @@
 use manycore_cores::sync::{AfterRmw, Sleepers};
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Ordering, Platform};
 
-/// Sleepers, and what they are woken by: [`Sleepers`] has the argument that no wake-up is lost. What a
-/// publisher changes, if somebody sleeps, is `hints`; a sleeper reads that once it is counted,
-/// and looks for tasks after that.
+/// Sleepers, and what they are woken by: [`Sleepers`] has the argument that no wake-up is lost.
+/// What a publisher changes, if somebody sleeps, is `hints`; a sleeper reads that once it is
+/// counted, and looks for tasks after that.
 ///
 /// One that is woken and finds nothing has been forestalled by one that was awake.
 pub(super) struct Parking<P: Platform> {

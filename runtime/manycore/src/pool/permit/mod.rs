@@ -12,7 +12,8 @@
 //! bars it, and hands it on as the *rank* in that one loop.
 //!
 //! `ci/refused.sh` puts the old patterns back and expects the compiler to refuse them.
-//! `docs/user-values.md` lists what is known of a permit and lives longer than a call of the user's.
+//! `docs/user-values.md` lists what is known of a permit and lives longer than a call of the
+//! user's.
 
 mod help;
 mod without;
@@ -135,8 +136,8 @@ impl<P: Platform> Worker<P> {
         self.registry().mailboxes()[self.permit()].leave()
     }
 
-    /// Sleeps until the allotment allows it to run, or it has mail, or a thread is on the ready list,
-    /// or the pool ends.
+    /// Sleeps until the allotment allows it to run, or it has mail, or a thread is on the ready
+    /// list, or the pool ends.
     pub(super) fn await_turn(&self) {
         let (registry, permit) = (self.registry(), self.permit());
         let wanted = || {

@@ -172,8 +172,8 @@ impl<P: Platform> Worker<P> {
             return None;
         }
         let (next, stays) = registry.change_permits(|permits| {
-            // Before it is listed: the thread that takes it off the list sets its permit. An adopted
-            // thread cannot join the idle list: it joins the ready list.
+            // Before it is listed: the thread that takes it off the list sets its permit. An
+            // adopted thread cannot join the idle list: it joins the ready list.
             permits.make_way(me, me == 0, || self.holding().clear())
         })?;
         registry.grant(permit, next);

@@ -1,5 +1,5 @@
-//! Random walks through the transitions, without a pool: a permit is one thread's at a time, and what
-//! waits for a permit is attended to.
+//! Random walks through the transitions, without a pool: a permit is one thread's at a time, and
+//! what waits for a permit is attended to.
 
 use super::state::{Left, Listed, Permits, State, Successor};
 use super::word::CallerSlot;

@@ -112,9 +112,9 @@ impl<P: Platform> Nearest<P> {
         let _ = (self.callable).compare_exchange(word, light, relaxed, relaxed);
     }
 
-    /// The sleeper's fence between the exchange that has counted it, or that has cleared WAKING, and
-    /// its look at what posters have pushed. `word` is what it has read in that exchange or since,
-    /// with Acquire.
+    /// The sleeper's fence between the exchange that has counted it, or that has cleared WAKING,
+    /// and its look at what posters have pushed. `word` is what it has read in that exchange or
+    /// since, with Acquire.
     ///
     /// If posters do not fence, it is a heavy one; and from then on they do.
     pub(super) fn fence_against_posters(&self, word: u32) {

@@ -157,8 +157,8 @@ impl<P: Platform> Nearest<P> {
         (0..jobs).any(|_| self.call(near))
     }
 
-    /// Says whether a permit is vacant: a worker could be had if all others are busy. From then on it
-    /// is like a sleeper, the last to be called. Posters are told so.
+    /// Says whether a permit is vacant: a worker could be had if all others are busy. From then on
+    /// it is like a sleeper, the last to be called. Posters are told so.
     pub(crate) fn set_vacant(&self, vacant: bool) {
         // Relaxed: who sets it fences before it looks for jobs that were pushed
         // meanwhile, or knows of none (`pool/permits/`).
@@ -220,8 +220,8 @@ impl<P: Platform> Nearest<P> {
         idle.called && self.call(worker)
     }
 
-    /// `worker` has searched once more in vain. Returns when it should search again, the latch may be
-    /// set then; and whether it has slept.
+    /// `worker` has searched once more in vain. Returns when it should search again, the latch may
+    /// be set then; and whether it has slept.
     pub(crate) fn no_work_found(
         &self,
         worker: usize,
