@@ -1,7 +1,7 @@
 //! Whether a loop is done sooner when it is shared.
 
-/// The inverse of the speedup of a loop: the time of its posted runs over the time that the
-/// caller would have taken alone. It decides who runs the loop the next times.
+/// The inverse of the speedup of a loop: the time of its posted runs over the time that the caller
+/// would have taken alone. It decides whether the next runs are shared.
 ///
 /// Sharing may well lose: iterations that write the same lines, helpers that wait
 /// for a core. The remembered time of an iteration does not tell, since a loop that

@@ -81,8 +81,8 @@ impl<P: Platform> Registry<P> {
         self.post_detached(job.in_group(group));
     }
 
-    /// A detached task is about to be posted: somebody must be ready to take permit 0 when nobody
-    /// is in it. Before the push, so that whoever pushes jobs of the detached task's own sees
+    /// A detached task is about to be posted: a thread must be ready to take permit 0 when no
+    /// thread has it. Before the push, so that whoever pushes jobs of the detached task's own sees
     /// the vacancy.
     ///
     /// # Panics

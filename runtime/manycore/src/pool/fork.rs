@@ -224,9 +224,9 @@ impl<P: Platform> Pool<P> {
     /// the results in the order of the permits, which is that of
     /// [`current_thread_index`](Self::current_thread_index).
     ///
-    /// Calls that wait for each other run at once, each on a thread of its own. Calls that
-    /// do not may share a thread: one that waits for long gives its permit away, and may
-    /// find another permit later. So `op` is no way to set up thread-local state.
+    /// Calls that wait for each other run at once, each on a thread of its own. Calls that do not
+    /// may share a thread: a thread that waits for long gives its permit away, and may have another
+    /// one later. So `op` is no way to set up thread-local state.
     ///
     /// # Panics
     ///

@@ -82,10 +82,10 @@ use std::sync::Arc;
 /// finds the caller's permit taken, its call goes to the pool's queue, first come, first
 /// served.
 ///
-/// The pool starts another thread when it has jobs of its own while nobody calls, such as
-/// spawned ones, and when one of its threads waits inside of a job for longer than 60 us
-/// while others' jobs lie there: the new thread works with that one's permit. Such threads
-/// sleep when they are not needed. Dropping the pool ends and joins all of them.
+/// The pool starts another thread when it has jobs of its own while nobody calls, such as spawned
+/// ones, and when one of its threads waits inside of a job for longer than 60 us while others' jobs
+/// lie there: the new thread takes over its permit. Such threads sleep when they are not needed.
+/// Dropping the pool ends and joins all of them.
 ///
 /// In a child of `fork` the workers do not exist. There each call of a pool of the
 /// parent's panics at once, and dropping it does nothing: build a new one. The

@@ -36,7 +36,7 @@
 //!
 //! A worker that waits within a job may give its permit away though it may not run: to a holder
 //! that reads the permit's mail, or because it blocks in another pool. When its wait is over it
-//! must end its job, for which another job may wait that has an allowed permit. So a worker that
+//! must end its job, since another job, with an allowed permit, may wait for that. So a worker that
 //! parks makes way for it like any other. That thread joins the ready list, and then nudges the
 //! allotment.
 //!

@@ -19,9 +19,9 @@
 //! * a detached task, or mail, before it is pushed, so that a refusal of the system is its poster's
 //!   panic;
 //! * a half of a join, a job in a scope, a loop: after the push, by the way that leads to a vacant
-//!   caller slot. While threads are *lacking* the sleep policy says that a permit is vacant, and
-//!   who is told so fills it (`Registry::fill_caller_slot`). If the system refuses, the poster does
-//!   the work itself.
+//!   caller slot. While threads are *lacking* the sleep policy says that a permit is vacant, and a
+//!   thread that hears this fills it (`Registry::fill_caller_slot`). If the system refuses, the
+//!   poster does the work itself.
 //!
 //! # From present to leaving
 //!

@@ -21,7 +21,7 @@ pub(super) struct ThreadPlan {
     pub(super) spec: ThreadSpec,
     pub(super) on_start: Option<OfIndex<()>>,
     pub(super) on_exit: Option<OfIndex<()>>,
-    /// Whether threads may be started that work in the place of those that wait.
+    /// Whether the pool may start threads for the permits of threads that wait.
     pub(super) reserve: bool,
 }
 

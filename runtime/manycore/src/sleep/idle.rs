@@ -192,8 +192,8 @@ impl<P: Platform> Idle<P> {
     }
 
     /// Yields the core to other threads of the pool and to its callers; `false`: other processes
-    /// would take it, and who waits sleeps instead. `filled`: whether the pool's own threads have
-    /// had work for all cores since then.
+    /// would take it, and the thread that waits sleeps instead. `filled`: whether the pool's own
+    /// threads have had work for all cores since then.
     pub(crate) fn yield_core(&self, filled: impl FnOnce(u64) -> bool) -> bool {
         self.other_processes.yield_core(filled)
     }

@@ -1,5 +1,5 @@
-//! Whether others than the pool want its cores: then who waits sleeps, and neither spins nor
-//! yields.
+//! Whether other processes want the pool's cores: then a thread that waits sleeps, and neither
+//! spins nor yields.
 //!
 //! A yield lets other threads of the pool, and its callers, have the core at once, and costs less
 //! than a sleep. But if another process computes on that core, that takes the core for a whole time
@@ -88,8 +88,8 @@ impl<P: Platform> OtherProcesses<P> {
         self.0.length.load(Ordering::Relaxed) != 0
     }
 
-    /// Yields the core, unless other processes would take it: `false`, and who waits sleeps
-    /// instead. `filled`: as in [`notice`](Self::notice).
+    /// Yields the core, unless other processes would take it: `false`, and the thread that waits
+    /// sleeps instead. `filled`: as in [`notice`](Self::notice).
     pub(super) fn yield_core(&self, filled: impl FnOnce(u64) -> bool) -> bool {
         let before = P::now();
         if self.are_running(before) {

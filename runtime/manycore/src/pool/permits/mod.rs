@@ -7,10 +7,9 @@
 //!
 //! A thread that waits, for a stolen half of a join, the end of a scope or the helpers of a loop,
 //! runs only what it waits for. If others' jobs lie there meanwhile, for longer than [`PATIENCE`],
-//! it gives its permit away: to a thread of the *ready list*, which has none and could go on, or to
-//! one of the *idle list*, which has nothing to do. If both are empty, a thread is started. The
-//! successor works like any other worker. When what the thread waited for is done, it needs a
-//! permit again:
+//! it gives its permit away: to a thread of the *ready list*, whose wait is over, or to one of the
+//! *idle list*, which has nothing to do. If both are empty, a thread is started. The successor
+//! works like any other worker. When what the thread waited for is done, it needs a permit again:
 //!
 //! 1. R1 it joins the ready list; then fence, and call a sleeper as for a job;
 //! 2. R2 a thread that looks for work gives its permit to the first thread on that list, and
@@ -20,11 +19,12 @@
 //! be listed is to be posted, and to look at the list is part of each search and of each
 //! last look before sleep.
 //!
-//! The thread that ends what another one without a permit waits for lists that one, first of all,
-//! and looks at the list before it takes another job. So each end of a wait frees a permit for that
-//! wait: also if unrelated jobs, each blocked on a lock that the ready thread holds, take all other
-//! permits. This does not help with a lock that is held around a call into *another* pool: if other
-//! threads that want the lock take all permits here, its holder finds none when it returns.
+//! A thread without a permit waits for an event. The thread that causes the event puts the waiting
+//! one at the head of the ready list, and looks at the list before it takes another job. So each
+//! end of a wait frees a permit for that wait: also if unrelated jobs, each blocked on a lock that
+//! the ready thread holds, take all other permits. This does not help if a job holds a lock around
+//! a call into *another* pool: if threads that want the lock take all permits here, the job finds
+//! none when its call returns.
 //!
 //! # Why no threads wait in a circle
 //!

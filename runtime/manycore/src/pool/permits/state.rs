@@ -70,7 +70,7 @@ pub(in crate::pool) enum ThreadState {
 struct Lists {
     /// Workers with empty stacks. They wait for the next permit.
     idle: Vec<usize>,
-    /// The ready list: workers whose waits are over, and which need a permit. In order of arrival.
+    /// The ready list: their waits are over, and they need a permit. In order of arrival.
     ready: VecDeque<usize>,
     /// Workers without a thread: the system refused it.
     spare: Vec<usize>,
@@ -421,8 +421,8 @@ impl<P: Platform> State<'_, P> {
         true
     }
 
-    /// The pool ends: no worker sits down any more. Returns the workers on the idle list, which go
-    /// home.
+    /// The pool ends: no worker joins the idle list any more. Returns the workers on the idle list,
+    /// which go home.
     pub(in crate::pool) fn close(&mut self) -> Vec<usize> {
         self.lists.closed = true;
         std::mem::take(&mut self.lists.idle)

@@ -32,7 +32,7 @@ pub(in crate::sleep) enum FenceFault {
     SettledTooSoon,
     /// Posters do not fence any more, and sleepers still rely on it.
     StaysSettled,
-    /// The watchdog leaves unnoticed by who reads the word later.
+    /// The watchdog leaves, and a thread that reads the word later does not notice.
     LeavesUnnoticed,
 }
 
@@ -49,8 +49,8 @@ pub(super) fn absent(word: u32) -> u32 {
 }
 
 impl<P: Platform> Nearest<P> {
-    /// Wakes somebody for a job that was just posted, unless somebody is on the
-    /// way already. `true`: nobody sleeps, and a permit is vacant.
+    /// Wakes somebody for a job that was just posted, unless somebody is on the way already.
+    /// `true`: no worker sleeps, and a permit is vacant.
     #[cold]
     #[inline(never)]
     pub(super) fn call(&self, near: usize) -> bool {

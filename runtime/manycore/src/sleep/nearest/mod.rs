@@ -136,7 +136,7 @@ impl<P: Platform> Nearest<P> {
     }
 
     /// A worker has pushed a job. This is on the path of every `join`; who the worker is, is asked
-    /// only if somebody sleeps. `true`: nobody is there for it, and a permit is
+    /// only if somebody sleeps. `true`: no worker is there for it, and a permit is
     /// [vacant](Self::set_vacant).
     #[inline(always)]
     #[must_use]
@@ -214,9 +214,9 @@ impl<P: Platform> Nearest<P> {
     /// [`posted_by`](Self::posted_by), for the jobs that are left.
     #[must_use]
     pub(crate) fn work_found(&self, worker: usize, idle: Looking) -> bool {
-        // A worker that was called and found something calls the next: other posts may
-        // have been left to it, and many sleepers are woken as a tree. So does one that leaves
-        // without a look, since what it waited for has come.
+        // A worker that was called and found something calls the next: other posts may have been
+        // left to it, and many sleepers are woken as a tree. So does a worker that leaves without a
+        // look, since what it waited for has come.
         idle.called && self.call(worker)
     }
 
