@@ -190,13 +190,13 @@ impl<P: Platform> Builder<P> {
     /// the process is aborted.
     ///
     /// ```
-    /// let (tell, told) = std::sync::mpsc::channel();
+    /// let (sender, receiver) = std::sync::mpsc::channel();
     /// let pool = manycore::Pool::builder()
     ///     .threads(1)
-    ///     .panic_handler(move |payload| drop(tell.send(payload.is::<&str>())))
+    ///     .panic_handler(move |payload| drop(sender.send(payload.is::<&str>())))
     ///     .build()?;
     /// pool.spawn(|| panic!("nobody waits"));
-    /// assert!(told.recv().unwrap());
+    /// assert!(receiver.recv().unwrap());
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
     #[must_use]

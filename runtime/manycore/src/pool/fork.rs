@@ -129,14 +129,14 @@ impl<P: Platform> Pool<P> {
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(1).build()?;
-    /// let (tell, told) = std::sync::mpsc::channel();
+    /// let (sender, receiver) = std::sync::mpsc::channel();
     /// pool.scope_fifo(|scope| {
     ///     for i in 0..3 {
-    ///         let tell = tell.clone();
-    ///         scope.spawn_fifo(move |_| tell.send(i).unwrap());
+    ///         let sender = sender.clone();
+    ///         scope.spawn_fifo(move |_| sender.send(i).unwrap());
     ///     }
     /// });
-    /// assert_eq!(told.iter().take(3).collect::<Vec<_>>(), [0, 1, 2]);
+    /// assert_eq!(receiver.iter().take(3).collect::<Vec<_>>(), [0, 1, 2]);
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
     pub fn scope_fifo<'scope, R: Send>(
@@ -198,9 +198,9 @@ impl<P: Platform> Pool<P> {
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(2).build()?;
-    /// let (tell, told) = std::sync::mpsc::channel();
-    /// pool.spawn(move || tell.send(3).unwrap());
-    /// assert_eq!(told.recv(), Ok(3));
+    /// let (sender, receiver) = std::sync::mpsc::channel();
+    /// pool.spawn(move || sender.send(3).unwrap());
+    /// assert_eq!(receiver.recv(), Ok(3));
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
     pub fn spawn(&self, job: impl FnOnce() + Send + 'static) {
@@ -211,9 +211,9 @@ impl<P: Platform> Pool<P> {
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(2).build()?;
-    /// let (tell, told) = std::sync::mpsc::channel();
-    /// pool.spawn_fifo(move || tell.send(3).unwrap());
-    /// assert_eq!(told.recv(), Ok(3));
+    /// let (sender, receiver) = std::sync::mpsc::channel();
+    /// pool.spawn_fifo(move || sender.send(3).unwrap());
+    /// assert_eq!(receiver.recv(), Ok(3));
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
     pub fn spawn_fifo(&self, job: impl FnOnce() + Send + 'static) {
@@ -245,9 +245,9 @@ impl<P: Platform> Pool<P> {
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(2).build()?;
-    /// let (tell, told) = std::sync::mpsc::channel();
-    /// pool.spawn_broadcast(move |context| tell.send(context.index()).unwrap());
-    /// assert_eq!(told.iter().take(2).sum::<usize>(), 1);
+    /// let (sender, receiver) = std::sync::mpsc::channel();
+    /// pool.spawn_broadcast(move |context| sender.send(context.index()).unwrap());
+    /// assert_eq!(receiver.iter().take(2).sum::<usize>(), 1);
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
     pub fn spawn_broadcast(&self, op: impl Fn(BroadcastContext<'_>) + Send + Sync + 'static) {

@@ -148,10 +148,10 @@ impl<P: Platform> Pool<P> {
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(2).build()?;
-    /// let (tell, told) = std::sync::mpsc::channel();
-    /// pool.spawn(move || tell.send(1).unwrap());
+    /// let (sender, receiver) = std::sync::mpsc::channel();
+    /// pool.spawn(move || sender.send(1).unwrap());
     /// pool.dismiss();
-    /// assert_eq!(told.recv(), Ok(1));
+    /// assert_eq!(receiver.recv(), Ok(1));
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
     pub fn dismiss(self) {

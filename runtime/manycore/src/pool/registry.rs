@@ -182,7 +182,7 @@ impl<P: Platform> Registry<P> {
     }
 
     /// One detached task more. Relaxed: whoever counts to 0 and looks at the caller slot, and
-    /// whoever posts and looks at it, do so under the lock of `Permits`; A thread that posts from
+    /// whoever posts and looks at it, do so under the lock of `Permits`. A thread that posts from
     /// within a detached task needs no lock: the task's own count keeps this from 0 until it has
     /// ended.
     pub(super) fn count_detached(&self) {

@@ -92,18 +92,18 @@ fn by_detached_jobs() {
         ends("a circle of jobs", move || {
             let pools: Arc<[Pool]> = (0..3).map(|_| pool(threads, true)).collect();
             let leaves = Arc::new(AtomicUsize::new(0));
-            let (tell, told) = std::sync::mpsc::channel();
+            let (sender, receiver) = std::sync::mpsc::channel();
             for job in 0..CALLERS * ROUNDS {
                 let (inside, leaves) = (Arc::clone(&pools), Arc::clone(&leaves));
-                let tell = tell.clone();
+                let sender = sender.clone();
                 pools[job % 3].spawn(move || {
                     walk(&inside, job % 3 + job / 3, 6, &leaves);
                     drop(inside);
-                    tell.send(()).unwrap();
+                    sender.send(()).unwrap();
                 });
             }
-            drop(tell);
-            assert_eq!(told.iter().count(), CALLERS * ROUNDS);
+            drop(sender);
+            assert_eq!(receiver.iter().count(), CALLERS * ROUNDS);
             assert_eq!(leaves.load(SeqCst), CALLERS * ROUNDS);
         });
     }

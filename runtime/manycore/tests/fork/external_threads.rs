@@ -65,9 +65,9 @@ fn a_dedicated_pool_has_all_its_threads() {
             assert!(!all.contains(&here));
         }
         // Worker 0 works when nobody calls, too.
-        let (tell, told) = std::sync::mpsc::channel();
-        pool.spawn_broadcast(move |context| tell.send(context.index()).unwrap());
-        let mut indices: Vec<_> = told.iter().collect();
+        let (sender, receiver) = std::sync::mpsc::channel();
+        pool.spawn_broadcast(move |context| sender.send(context.index()).unwrap());
+        let mut indices: Vec<_> = receiver.iter().collect();
         indices.sort_unstable();
         assert_eq!(indices, (0..threads).collect::<Vec<_>>());
     }

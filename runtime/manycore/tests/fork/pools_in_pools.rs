@@ -143,7 +143,7 @@ fn two_that_need_each_other() {
 #[test]
 fn a_worker_comes_back_as_itself() {
     let (a, b) = (pool(2), pool(2));
-    let (tell, told) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     thread::scope(|_| {
         a.install(|| {
             join_stolen(
@@ -152,16 +152,16 @@ fn a_worker_comes_back_as_itself() {
                 |_| {
                     // On worker 1 of `a`.
                     b.install(|| {
-                        tell.send(a.install(|| a.current_thread_index())).unwrap();
+                        sender.send(a.install(|| a.current_thread_index())).unwrap();
                         let permit = a.in_place_scope(|_| a.current_thread_index());
-                        tell.send(permit).unwrap();
+                        sender.send(permit).unwrap();
                     });
                 },
             );
         });
     });
-    assert_eq!(told.try_recv(), Ok(Some(1)));
-    assert_eq!(told.try_recv(), Ok(Some(1)));
+    assert_eq!(receiver.try_recv(), Ok(Some(1)));
+    assert_eq!(receiver.try_recv(), Ok(Some(1)));
 }
 
 /// A broadcast reaches a worker that is in the midst of a call to another pool,

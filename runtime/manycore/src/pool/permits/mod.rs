@@ -12,8 +12,9 @@
 //! works like any other worker. When what the thread waited for is done, it needs a permit again:
 //!
 //! 1. R1 it joins the ready list; then fence, and call a sleeper as for a job;
-//! 2. R2 a thread that looks for work gives its permit to the first thread on that list, and
-//!    joins the idle list; so does a thread that waits and would give its permit away.
+//! 2. R2 a thread that looks for work gives its permit to the first thread on that list, and joins
+//!    the idle list; a thread that waits and would give its permit away gives it to that thread,
+//!    too.
 //!
 //! For R1 and R2 the argument of `sleep/README.md` holds as for a job in the queue: to
 //! be listed is to be posted, and to look at the list is part of each search and of each
