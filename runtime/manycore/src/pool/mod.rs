@@ -76,11 +76,10 @@ use std::sync::Arc;
 /// A fixed number of threads that run parallel loops and jobs together with their
 /// callers.
 ///
-/// A pool of `n` threads runs jobs on `n` threads at most, and starts `n - 1`: the thread
-/// that calls is the other one, so a pool of one thread runs every loop inline. Calls may
-/// come from any thread, from several at once and from inside of each other. If a caller
-/// finds the caller's permit taken, its call goes to the pool's queue, first come, first
-/// served.
+/// A pool of `n` threads has `n` *permits*: only a thread with a permit runs jobs. The pool starts
+/// `n - 1` threads, and the thread that calls takes the first permit, so a pool of one thread runs
+/// every loop inline. Calls may come from any thread, from several at once and from inside of each
+/// other. If the first permit is taken, the call goes to the pool's queue, first come, first served.
 ///
 /// The pool starts another thread when it has jobs of its own while nobody calls, such as spawned
 /// ones, and when one of its threads waits inside of a job for longer than 60 us while others' jobs
