@@ -27,7 +27,7 @@
 //! | a scope: jobs that borrow | [`scope()`], [`scope_fifo`], [`in_place_scope`] | for each job one allocation, and a queue with a lock |
 //! | a background job | [`spawn`], [`spawn_fifo`] | as above; if the pool sleeps it begins after 1.23 to 1.26 times a futex wake-up |
 //! | the same closure on every thread | [`broadcast`], [`spawn_broadcast`] | one job for each thread |
-//! | a call inside of one pool | [`Pool::install`] | one locked instruction to enter and one to leave, if the caller's permit is free |
+//! | a call inside of one pool | [`Pool::install`] | one locked instruction to enter and one to leave, if the first permit is free |
 //! | ranks that meet at barriers | the crate `manycore-team` | a barrier of two threads: 118 ns |
 //! | cores that change | [`Builder::follow`] with an [`elastic::Watch`] | one read of a cached word a block; the watch's thread takes 0.5% of a CPU, or 2.5% under a quota |
 //!
@@ -91,10 +91,10 @@
 //!
 //! # What callers may rely on
 //!
-//! The caller takes part in its own call. Calls nest, and several threads may call at once. A
-//! panic reaches the caller when all threads have left the call, and the pool goes on. A thread that
-//! waits runs only what came of the call it waits for, so stacks get no deeper than the program's own
-//! recursion. While there is work to take and a permit is idle, a thread begins some of it
+//! The caller takes part in its own call. Calls nest, and several threads may call at once. A panic
+//! reaches the caller when all threads have left the call, and the pool goes on. A thread that
+//! waits runs only what came of the call it waits for, so stacks get no deeper than the program's
+//! own recursion. While there is work to take and a permit is idle, a thread begins some of it
 //! within a bound.
 //!
 //! Everything is written over the [`Platform`] trait, so that the same code is model-checked;

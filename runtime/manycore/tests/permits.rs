@@ -1,10 +1,10 @@
-//! A permit is one thread's at a time, natively: random mixtures of bodies that wait in every kind of
-//! call, from two callers, in two pools, of which one follows an allotment that changes.
+//! A permit is one thread's at a time, natively: random mixtures of bodies that wait in every kind
+//! of call, from two callers, in two pools, of which one follows an allotment that changes.
 //!
 //! Each stretch of a body, between two calls of a pool, adds to a plain number of its permit. So
-//! ThreadSanitizer (`ci/tsan.sh`) sees two threads with one permit, and a permit that is handed over
-//! without an order. Each iteration runs once, and what is made of the items is what a plain loop
-//! makes of them. Seeded: a failure names its seed.
+//! ThreadSanitizer (`ci/tsan.sh`) sees two threads with one permit, and a permit that is handed
+//! over without an order. Each iteration runs once, and what is made of the items is what a plain
+//! loop makes of them. Seeded: a failure names its seed.
 //!
 //! `MANYCORE_SCHEDULES=100 cargo test -p manycore --test permits` runs a hundred times as many
 //! mixtures, `MANYCORE_SEED=7` that of one seed.
@@ -43,8 +43,8 @@ struct Permit {
     stretches: UnsafeCell<u64>,
 }
 
-// SAFETY: only a thread that has the permit reads or writes `stretches`, and a permit is one thread's
-// at a time: that this is so is what the test is about.
+// SAFETY: only a thread that has the permit reads or writes `stretches`, and a permit is one
+// thread's at a time: that this is so is what the test is about.
 unsafe impl Sync for Permit {}
 
 struct World {

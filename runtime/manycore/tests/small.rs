@@ -149,12 +149,12 @@ fn joins() {
 fn a_stolen_closure() {
     let pool = pool(2);
     for _ in 0..3 {
-        let (tell, told) = std::sync::mpsc::channel();
+        let (sender, receiver) = std::sync::mpsc::channel();
         let mut written = 0;
         pool.join(
-            move || told.recv().unwrap(),
+            move || receiver.recv().unwrap(),
             || {
-                tell.send(()).unwrap();
+                sender.send(()).unwrap();
                 written = 7;
             },
         );
@@ -185,18 +185,18 @@ fn scopes() {
 #[test]
 fn detached_jobs_and_broadcasts() {
     let pool = pool(2);
-    let (tell, told) = std::sync::mpsc::channel();
+    let (sender, receiver) = std::sync::mpsc::channel();
     for fifo in [false, true] {
-        let tell = tell.clone();
+        let sender = sender.clone();
         match fifo {
-            false => pool.spawn(move || tell.send(0).unwrap()),
-            true => pool.spawn_fifo(move || tell.send(0).unwrap()),
+            false => pool.spawn(move || sender.send(0).unwrap()),
+            true => pool.spawn_fifo(move || sender.send(0).unwrap()),
         }
     }
-    pool.spawn_broadcast(move |context| tell.send(context.index()).unwrap());
+    pool.spawn_broadcast(move |context| sender.send(context.index()).unwrap());
     assert_eq!(pool.broadcast(|context| context.index()), [0, 1]);
     drop(pool);
-    assert_eq!(told.iter().count(), 4);
+    assert_eq!(receiver.iter().count(), 4);
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Programs without `unsafe` in which a pool once broke its word: a thread went on with a permit that
-//! it had given away, growth of the allotment went unheard, or threads outlived their end.
+//! Programs without `unsafe` in which a pool once broke its word: a thread went on with a permit
+//! that it had given away, growth of the allotment went unheard, or threads outlived their end.
 #![forbid(unsafe_code)]
 
 #[path = "support/eventually.rs"]

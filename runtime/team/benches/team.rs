@@ -6,7 +6,7 @@
 //!   many cores.
 //! * 3, 5 and 9 ranks of w on 2 workers by each policy: the time of an interval over
 //!   max(w, T w/2). w is what 2 ranks take, measured in turn with the others; ranks compute,
-//!   with a place to be cut at every microsecond.
+//!   with a point of preemption every microsecond.
 //!
 //! All variants are visited in each round, in turn; medians and quartiles over the rounds.
 //!
@@ -125,7 +125,7 @@ fn interval(team: &mut Team, ranks: usize, micros: u64, steps: u64, episodes: u6
                 spin(steps);
                 left -= 1;
                 if left > 0 && turn.is_over() {
-                    return Step::Cut;
+                    return Step::Preempted;
                 }
             }
             (left, episode) = (micros, episode + 1);

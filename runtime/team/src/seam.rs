@@ -7,6 +7,6 @@ pub use crate::barrier::grouped::{GroupedBarrier, GroupedMember};
 pub use crate::barrier::node::Node;
 pub use crate::barrier::sense::{SenseBarrier, SenseMember};
 pub use crate::barrier::waiting::Waiting;
-pub use crate::channel::ends::{Ends, HANDLE, PORT};
+pub use crate::channel::sender_count::{HANDLE, PORT, SenderCount};
 pub use crate::team::plan::{Cut, even};
 pub use crate::team::planner::{Division, Planner, Plans, Schedule};

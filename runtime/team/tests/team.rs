@@ -21,7 +21,7 @@ fn work(amount: u64) -> u64 {
     (0..amount).fold(amount, |x, i| std::hint::black_box(x ^ i.wrapping_mul(x)))
 }
 
-/// Each rank adds to what its neighbour has left, many times over, with places to be cut at.
+/// Each rank adds to what its neighbour has left, many times over, with points of preemption.
 #[test]
 fn stackful_ranks_meet() {
     const ROUNDS: u64 = 200;
@@ -147,7 +147,7 @@ fn a_rank_that_is_dropped_knows_its_worker() {
     let asked = AtomicUsize::new(0);
     let program = |rank: &mut Rank| {
         let (number, worker) = (rank.rank(), rank.worker());
-        // It is on this worker when it meets the others: nothing cuts it before.
+        // It is on this worker when it meets the others: nothing preempts it before.
         let asks = Asks {
             rank,
             worker,
@@ -294,7 +294,7 @@ fn a_value_of_a_rank_is_not_lent_twice() {
     assert_eq!(local.with(1, |_| local.with(0, |value| *value)), 0);
 }
 
-/// Blocks are run once, though ranks are cut between them.
+/// Blocks are run once, though ranks are preempted between them.
 #[test]
 fn cursors_run_each_block_once() {
     const ITEMS: usize = 3_000;
@@ -312,7 +312,7 @@ fn cursors_run_each_block_once() {
                     }
                 });
                 if !over {
-                    return Step::Cut;
+                    return Step::Preempted;
                 }
                 rounds += 1;
                 if rounds == 20 {

@@ -3,7 +3,7 @@
 use super::Closed;
 use manycore_chip::{Broadcast, Delivery, Message};
 use manycore_platform::{Atomic, Ordering};
-use manycore_team::seam::{Ends, HANDLE, PORT};
+use manycore_team::seam::{HANDLE, PORT, SenderCount};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +19,7 @@ pub(crate) struct Wire<P: Broadcast> {
 
 struct WireShared<P: Broadcast> {
     channel: P::Channel,
-    ends: Ends<P>,
+    senders: SenderCount<P>,
     /// The most messages of which a port's network interface delivers one.
     together: P::AtomicU32,
 }
@@ -36,7 +36,7 @@ impl<P: Broadcast> Wire<P> {
         let channel = P::create_channel()?;
         let shared = WireShared {
             channel,
-            ends: Ends::with_handle(),
+            senders: SenderCount::with_handle(),
             together: <P::AtomicU32 as Atomic<u32>>::new(1),
         };
         let shared = Arc::new(shared);
@@ -47,7 +47,7 @@ impl<P: Broadcast> Wire<P> {
     /// messages that pass the filter only every `every`-th is received.
     pub(crate) fn open(&self, every: Option<NonZeroU32>) -> WirePort<P> {
         let shared = Arc::clone(&self.shared);
-        shared.ends.add(PORT);
+        shared.senders.add(PORT);
         match every {
             None => P::open_port(shared.channel),
             Some(every) => {
@@ -63,7 +63,7 @@ impl<P: Broadcast> Wire<P> {
 impl<P: Broadcast> Clone for Wire<P> {
     fn clone(&self) -> Self {
         let shared = Arc::clone(&self.shared);
-        shared.ends.add(HANDLE);
+        shared.senders.add(HANDLE);
         Self { shared }
     }
 }
@@ -93,7 +93,7 @@ impl<P: Broadcast> WireShared<P> {
     /// messages, so this is one that no call of a port makes, with data of no length. An
     /// interface that counts delivers one for so many.
     fn leave(&self, end: u64) {
-        if !self.ends.leave(end) {
+        if !self.senders.leave(end) {
             return;
         }
         for _ in 0..self.together.load(Ordering::Relaxed) {
@@ -169,7 +169,7 @@ impl<P: Broadcast> WirePort<P> {
 
     /// Whether nobody can send any more.
     pub(crate) fn is_closed(&self) -> bool {
-        self.shared.ends.is_closed()
+        self.shared.senders.is_closed()
     }
 }
 

@@ -44,7 +44,7 @@ pub struct GlobalDeque<P: Platform> {
 struct SharedQueue<P: Platform> {
     state: CachePadded<Mutex<P, QueueState<P>>>,
     /// Changes, under the lock, with whatever a sleeper waits for.
-    news: CachePadded<P::Futex>,
+    hints: CachePadded<P::Futex>,
     /// Looked at without the lock, for which all would queue once more in the end.
     over: CachePadded<P::AtomicBool>,
     workers: usize,
@@ -62,7 +62,7 @@ enum Found {
     Over,
     /// It was the last to find nothing.
     Ends,
-    /// Nothing, when `news` was this.
+    /// Nothing, when `hints` was this.
     Nothing(u32),
 }
 
@@ -76,7 +76,7 @@ impl<P: Platform> Discipline<P> for GlobalQueue<P> {
                 tasks: TracedDeque::new(),
                 waiting: 0,
             })),
-            news: CachePadded::new(<P::Futex as Atomic<u32>>::new(0)),
+            hints: CachePadded::new(<P::Futex as Atomic<u32>>::new(0)),
             over: CachePadded::new(Atomic::new(false)),
             workers: placement.members(),
         });
@@ -112,7 +112,7 @@ impl<P: Platform> GlobalDeque<P> {
                 return Found::Ends;
             }
             // Relaxed: read and changed under the lock only.
-            Found::Nothing(shared.news.load(Ordering::Relaxed))
+            Found::Nothing(shared.hints.load(Ordering::Relaxed))
         })
     }
 }
@@ -122,7 +122,7 @@ impl<P: Platform> SharedQueue<P> {
     fn end(&self) {
         // Release: who sees it has what was done before.
         self.over.store(true, Ordering::Release);
-        self.news.fetch_add(1, Ordering::Relaxed);
+        self.hints.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -132,12 +132,12 @@ impl<P: Platform> TaskDeque<P> for GlobalDeque<P> {
         let somebody_waits = shared.state.with(|state| {
             state.tasks.push_back(task);
             if state.waiting > 0 {
-                shared.news.fetch_add(1, Ordering::Relaxed);
+                shared.hints.fetch_add(1, Ordering::Relaxed);
             }
             state.waiting > 0
         });
         if somebody_waits {
-            shared.news.wake(1);
+            shared.hints.wake(1);
         }
     }
 
@@ -147,11 +147,11 @@ impl<P: Platform> TaskDeque<P> for GlobalDeque<P> {
             match self.look() {
                 Found::Task(task) => return Some(task),
                 Found::Over => break,
-                Found::Ends => self.shared.news.wake(u32::MAX),
+                Found::Ends => self.shared.hints.wake(u32::MAX),
                 // Whoever puts or ends after the look changes the word before it
                 // wakes: a sleeper that has not compared by then does not sleep.
-                Found::Nothing(news) => {
-                    self.shared.news.wait(news, None);
+                Found::Nothing(hints) => {
+                    self.shared.hints.wait(hints, None);
                     0
                 }
             };
@@ -162,7 +162,7 @@ impl<P: Platform> TaskDeque<P> for GlobalDeque<P> {
     fn finish(&mut self) {
         let shared = &self.shared;
         shared.state.with(|_| shared.end());
-        shared.news.wake(u32::MAX);
+        shared.hints.wake(u32::MAX);
     }
 
     fn counts(&self) -> Counts {

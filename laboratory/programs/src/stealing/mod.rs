@@ -14,10 +14,6 @@
 //! Table 5.2 of the thesis is found by its names: `DWorkPileMaster` is a [`Discipline`],
 //! `DWorkPile` a [`TaskDeque`].
 
-mod census;
-#[cfg(test)]
-mod census_checked;
-mod chance;
 #[cfg(test)]
 mod checked;
 mod deque;
@@ -28,6 +24,10 @@ mod patience;
 mod random;
 mod ranges;
 mod registry;
+mod rng;
+mod termination;
+#[cfg(test)]
+mod termination_checked;
 
 pub use distribution::Distribution;
 pub use global_queue::{GlobalDeque, GlobalQueue};

@@ -1,7 +1,7 @@
-use super::census::{Census, Standing};
-use super::chance::Chance;
 use super::deque::LockedDeque;
 use super::patience::Patience;
+use super::rng::Rng;
+use super::termination::{Standing, Termination};
 use super::{Counts, Discipline, Task, TaskDeque};
 use manycore_platform::{CachePadded, Platform};
 use manycore_team::barrier::Placement;
@@ -45,14 +45,14 @@ pub struct RandomStealing<P: Platform>(Arc<SharedDeques<P>>);
 pub struct RandomDeque<P: Platform> {
     shared: Arc<SharedDeques<P>>,
     rank: usize,
-    chance: Chance,
+    rng: Rng,
     standing: Standing,
     counts: Counts,
 }
 
 struct SharedDeques<P: Platform> {
     deques: Vec<CachePadded<LockedDeque<P>>>,
-    census: Census<P>,
+    termination: Termination<P>,
     seed: u64,
 }
 
@@ -68,7 +68,7 @@ impl<P: Platform> Discipline<P> for RandomStealing<P> {
         }
         Self(Arc::new(SharedDeques {
             deques,
-            census: Census::new(placement.members()),
+            termination: Termination::new(placement.members()),
             seed,
         }))
     }
@@ -79,8 +79,8 @@ impl<P: Platform> Discipline<P> for RandomStealing<P> {
         RandomDeque {
             shared: Arc::clone(&self.0),
             rank,
-            chance: Chance::new(self.0.seed, rank),
-            standing: self.0.census.enter(),
+            rng: Rng::new(self.0.seed, rank),
+            standing: self.0.termination.enter(),
             counts: Counts::default(),
         }
     }
@@ -93,16 +93,16 @@ impl<P: Platform> RandomDeque<P> {
         let others = shared.deques.len() - 1;
         let mut patience = Patience::new(LONGEST);
         let mut in_vain = 0;
-        while !shared.census.is_over() {
+        while !shared.termination.is_over() {
             if in_vain >= others {
-                shared.census.rest(&mut self.standing);
+                shared.termination.rest(&mut self.standing);
             }
             if others > 0 {
-                let other = self.chance.below(others);
+                let other = self.rng.below(others);
                 let victim = &shared.deques[other + usize::from(other >= self.rank)];
                 self.counts.attempts += 1;
                 if victim.length() > 0 {
-                    shared.census.rouse(&mut self.standing);
+                    shared.termination.rouse(&mut self.standing);
                     if let Some(task) = victim.steal() {
                         self.counts.steals += 1;
                         return Some(task);
@@ -122,14 +122,14 @@ impl<P: Platform> TaskDeque<P> for RandomDeque<P> {
     }
 
     fn get(&mut self) -> Option<Task> {
-        if self.shared.census.is_over() {
+        if self.shared.termination.is_over() {
             return None;
         }
         self.shared.deques[self.rank].pop().or_else(|| self.hunt())
     }
 
     fn finish(&mut self) {
-        self.shared.census.end();
+        self.shared.termination.end();
     }
 
     fn counts(&self) -> Counts {

@@ -15,7 +15,7 @@ pub(crate) enum Fault {
     /// A worker that waits for an expected loop, and was called for a job, goes on to
     /// wait for the loop.
     DeafNap,
-    /// A loop that is believed to be short is run to its end by its caller, whatever the
+    /// A loop that is predicted to be short is run to its end by its caller, whatever the
     /// clock says.
     SerialForEver,
     /// A thread that waits keeps its permit, whatever lies there.

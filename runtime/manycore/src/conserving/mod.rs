@@ -15,9 +15,9 @@
 //! that the pool was given to do. Whenever a permit is idle while one and the same item is
 //! to be had,
 //!
-//! 1. after [`until_one_comes`](promise::until_one_comes) cycles at the latest a permit that
+//! 1. after [`until_one_comes`](bounds::until_one_comes) cycles at the latest a permit that
 //!    was idle has begun something, or goes on with what had waited;
-//! 2. after [`until_all_came`](promise::until_all_came) cycles at the latest the permit is not
+//! 2. after [`until_all_came`](bounds::until_all_came) cycles at the latest the permit is not
 //!    idle any more, or the item not to be had.
 //!
 //! Also: every program ends (*liveness*), and never more than n leaves run, each with a permit of
@@ -40,12 +40,12 @@
 //! * A loop's first iteration: until it ends, nobody can know that it is long.
 //! * The begin of a wait: a thread that waits with its permit, be it inside of a job or, as a
 //!   caller from outside, for its loop, is replaced by another after a while
-//!   ([`REPLACED`](promise::REPLACED)).
+//!   ([`REPLACED`](bounds::REPLACED)).
 //! * The rest of a block that one thread has claimed. The check does not see blocks; it is
 //!   only in loops whose first iterations say nothing about the last that a block is much
-//!   longer than was believed.
+//!   longer than was predicted.
 //! * What a caller does outside of the pool.
-//! * What the constants in `promise.rs` do not promise yet.
+//! * What the constants in `bounds.rs` do not promise yet.
 //!
 //! # How it is checked
 //!
@@ -60,11 +60,11 @@
 //! `MANYCORE_SEED=7` runs the program of one seed and prints it. `MANYCORE_SCHEDULES=100`
 //! tries a hundred times as many seeds.
 
+mod bounds;
 pub(crate) mod fault;
 mod found;
 mod moving;
 mod program;
-mod promise;
 mod random;
 mod recorder;
 mod regret;
@@ -73,8 +73,8 @@ mod table;
 mod verdict;
 mod world;
 
+use bounds::BLOCKS_ARE_GIVEN_UP;
 use program::Program;
-use promise::BLOCKS_ARE_GIVEN_UP;
 use random::Mixture;
 use table::Table;
 use verdict::Verdict;

@@ -1,7 +1,7 @@
 //! The longest idle times by mixture and by number of cores.
 
+use super::bounds::{until_all_came, until_one_comes};
 use super::program::Program;
-use super::promise::{until_all_came, until_one_comes};
 use super::random::Mixture;
 use super::verdict::Verdict;
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! How long permits were idle while something was to be had.
 
-use super::promise::{
-    EVERY_PLACE, PLACES_ARE_UNIQUE, REPLACED, WAITING_IS_IDLE, until_all_came, until_one_comes,
+use super::bounds::{
+    EVERY_PERMIT, PERMITS_ARE_UNIQUE, REPLACED, WAITING_IS_IDLE, until_all_came, until_one_comes,
 };
 use super::recorder::{Item, Kind, Log, PermitLog, Span};
 use std::fmt;
@@ -64,7 +64,7 @@ pub(super) fn longest(log: &Log, end: u64) -> Verdict {
         .iter()
         .map(|permit| idle_of(permit, end))
         .collect();
-    let first = if EVERY_PLACE { 0 } else { 1 };
+    let first = if EVERY_PERMIT { 0 } else { 1 };
     let mut came: Vec<u64> = idle[first..].iter().flatten().map(|span| span.to).collect();
     came.sort_unstable();
     let mut verdict = Verdict::default();
@@ -121,7 +121,7 @@ fn parts(span: Span, cuts: &[u64]) -> impl Iterator<Item = Span> {
 
 /// What breaks the promise about permits, if something does.
 pub(super) fn broken_permits(log: &Log) -> Option<String> {
-    if !PLACES_ARE_UNIQUE {
+    if !PERMITS_ARE_UNIQUE {
         return None;
     }
     if log.homeless > 0 {
@@ -216,7 +216,7 @@ impl fmt::Display for IdleSpan {
 
 #[cfg(test)]
 mod tests {
-    use super::super::promise::{REPLACED, WAITING_IS_IDLE, until_all_came, until_one_comes};
+    use super::super::bounds::{REPLACED, WAITING_IS_IDLE, until_all_came, until_one_comes};
     use super::super::recorder::{Kind, Recorder, Span};
     use super::{Verdict, longest};
 

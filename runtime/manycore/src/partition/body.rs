@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-/// The rank of a thread that runs a loop, or its beginning, alone: the loop is not posted, so nobody
-/// else is in it, and any number will do.
+/// The rank of a thread that runs a loop, or its beginning, alone: the loop is not posted, so
+/// nobody else is in it, and any number will do.
 pub(crate) const ALONE: usize = 0;
 
 /// A loop's body, its type erased: the launcher and the partitioners are

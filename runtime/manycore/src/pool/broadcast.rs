@@ -70,7 +70,7 @@ impl<P: Platform> Registry<P> {
         OP: Fn(BroadcastContext<'_>) -> R + Sync,
         R: Send,
     {
-        let threads = self.mail().len();
+        let threads = self.mailboxes().len();
         let permits: Vec<ResultCell<R>> = (0..threads)
             .map(|_| ResultCell(UnsafeCell::new(None)))
             .collect();
@@ -112,7 +112,7 @@ impl<P: Platform> Registry<P> {
         OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
     {
         let op = Arc::new(op);
-        let threads = self.mail().len();
+        let threads = self.mailboxes().len();
         let jobs = (0..threads).map(|index| {
             let op = Arc::clone(&op);
             self.detached(move || op(BroadcastContext::new(index, threads)))
@@ -126,7 +126,7 @@ impl<P: Platform> Registry<P> {
             self.need_threads();
         }
         for (permit, job) in jobs.enumerate() {
-            self.mail()[permit].push(job);
+            self.mailboxes()[permit].push(job);
         }
         self.tell_of_mail();
     }
@@ -137,14 +137,14 @@ impl<P: Platform> Registry<P> {
         // Whoever may take it looks for loops, perhaps, on the event count. The post has
         // a fence: against a sleeper's between lying down and its last look.
         self.shared().idle().events.post();
-        for permit in 0..self.mail().len() {
+        for permit in 0..self.mailboxes().len() {
             self.sleep().notify(permit);
         }
         // Those of them that stand aside.
         self.shared().nudge();
         // Permit 0 may have no holder. The mail of this thread's own permit it reads itself.
         let has_permit_0 = Context::worker_of(self).is_some_and(|worker| worker.index() == 0);
-        if !has_permit_0 && !self.is_adopted() && !self.mail()[0].is_empty() {
+        if !has_permit_0 && !self.is_adopted() && !self.mailboxes()[0].is_empty() {
             self.summon();
         }
     }

@@ -187,18 +187,18 @@ impl<P: Platform> Builder<P> {
         self
     }
 
-    /// Sets the function that is called with the payload of a panic for which no caller
-    /// waits: that of a job from [`spawn`](crate::Pool::spawn). Without a handler, or if the handler
-    /// panics, the process is aborted.
+    /// Sets the function that is called with the payload of a panic for which no caller waits: that
+    /// of a job from [`spawn`](crate::Pool::spawn). Without a handler, or if the handler panics,
+    /// the process is aborted.
     ///
     /// ```
-    /// let (tell, told) = std::sync::mpsc::channel();
+    /// let (sender, receiver) = std::sync::mpsc::channel();
     /// let pool = manycore::Pool::builder()
     ///     .threads(1)
-    ///     .panic_handler(move |payload| drop(tell.send(payload.is::<&str>())))
+    ///     .panic_handler(move |payload| drop(sender.send(payload.is::<&str>())))
     ///     .build()?;
     /// pool.spawn(|| panic!("nobody waits"));
-    /// assert!(told.recv().unwrap());
+    /// assert!(receiver.recv().unwrap());
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
     #[must_use]
@@ -221,8 +221,8 @@ impl<P: Platform> Builder<P> {
     ///   or that has called a loop of its own, goes on until it has ended, with those
     ///   only: it takes no unrelated job any more.
     ///
-    /// The other workers run the jobs that it has spawned and not begun. Jobs that are sent to
-    /// it, as by [`broadcast`](crate::Pool::broadcast), it runs itself, and parks again. A worker that
+    /// The other workers run the jobs that it has spawned and not begun. Jobs that are sent to it,
+    /// as by [`broadcast`](crate::Pool::broadcast), it runs itself, and parks again. A worker that
     /// is allowed again is woken at once, and helps with a loop in progress.
     ///
     /// While one core is allowed the pool behaves like a pool of one thread: a job that

@@ -6,18 +6,19 @@
 //! slot is taken, the call goes to the pool's queue, in order of arrival, and the
 //! caller blocks.
 //!
-//! `permits/word.rs` has the states of the slot and its transitions. A *detached task* is a spawned job,
-//! or a call from the queue, that has not ended: no caller runs it as a part of its own call.
+//! `permits/word.rs` has the states of the slot and its transitions. A *detached task* is a spawned
+//! job, or a call from the queue, that has not ended: no caller runs it as a part of its own call.
 //! `Registry::detached` counts them.
 //!
-//! * A detached task is posted: an empty slot becomes vacant, or the caller that is there is needed.
+//! * A detached task is posted: an empty slot becomes vacant, or the caller that is there is
+//!   needed.
 //! * A vacant slot is filled (`Registry::fill_caller_slot`) with a thread of the pool, which may be
 //!   started for it. A thread that pushes a job and finds no sleeper fills it, told by the sleep
 //!   policy (`Sleep::set_vacant`).
-//! * The last detached task ends: a vacant slot becomes empty. A thread of the pool that holds the slot gives
-//!   it back when it finds no work.
-//! * A caller that is needed leaves (`Registry::leave_slowly`): the slot is empty if there is no detached task any
-//!   more, else vacant, or held if a job waits.
+//! * The last detached task ends: a vacant slot becomes empty. A thread of the pool that holds the
+//!   slot gives it back when it finds no work.
+//! * A caller that is needed leaves (`Registry::leave_slowly`): the slot is empty if there is no
+//!   detached task any more, else vacant, or held if a job waits.
 
 use super::context::Context;
 use super::job::Job;
@@ -80,8 +81,8 @@ impl<P: Platform> Registry<P> {
         self.post_detached(job.in_group(group));
     }
 
-    /// A detached task is about to be posted: somebody must be ready to take permit 0 when nobody
-    /// is in it. Before the push, so that whoever pushes jobs of the detached task's own sees
+    /// A detached task is about to be posted: a thread must be ready to take permit 0 when no
+    /// thread has it. Before the push, so that whoever pushes jobs of the detached task's own sees
     /// the vacancy.
     ///
     /// # Panics
@@ -99,16 +100,17 @@ impl<P: Platform> Registry<P> {
     }
 
     /// Whether this thread is in the midst of a spawned job of the pool, and somebody is ready to
-    /// take permit 0. That job is a detached task until it ends. So the threads stay, and the word keeps its
-    /// bit, which is taken away when no detached task is left: no lock is needed to count another.
+    /// take permit 0. That job is a detached task until it ends. So the threads stay, and the word
+    /// keeps its bit, which is taken away when no detached task is left: no lock is needed to count
+    /// another.
     fn is_within_detached(&self) -> bool {
         Context::worker_of(self).is_some_and(|worker| worker.is_detached())
             && self.shared().caller_slot().word().is_attended()
     }
 
     fn need_caller_slot(&self) {
-        // If the slot is vacant since, no caller was there, and no detached task was at work: no worker has
-        // pushed a job without seeing this, so that it takes no fence here.
+        // If the slot is vacant since, no caller was there, and no detached task was at work: no
+        // worker has pushed a job without seeing this, so that it takes no fence here.
         if self.change_permits(|permits| permits.post()) && !self.tells_of_vacancies() {
             self.fill_caller_slot();
         }
@@ -121,14 +123,14 @@ impl<P: Platform> Registry<P> {
             return;
         }
         self.change_permits(|permits| {
-            // Under the lock a detached task that was posted since is seen, or its `need_caller_slot`
-            // comes later.
+            // Under the lock a detached task that was posted since is seen, or its
+            // `need_caller_slot` comes later.
             if !self.has_detached() {
                 permits.end_posts();
             }
         });
-        // A thread that holds the caller slot and is parked wakes up to give it back. The fence is against its
-        // own between lying down and its last look, which is at `detached`, too.
+        // A thread that holds the caller slot and is parked wakes up to give it back. The fence is
+        // against its own between lying down and its last look, which is at `detached`, too.
         P::fence(Ordering::SeqCst);
         if self.shared().caller_slot().word().is_held() {
             self.sleep().notify(0);
@@ -178,7 +180,7 @@ impl<P: Platform> Registry<P> {
         // From here on worker 0 is the next caller.
         let permit = self.worker(0).exchange_permit(0);
         let left = self.change_permits(|permits| {
-            let waits = || !self.mail()[0].is_empty() || !self.injector().is_empty();
+            let waits = || !self.mailboxes()[0].is_empty() || !self.injector().is_empty();
             permits.leave(permit, waits, || self.has_detached())
         });
         match left {
@@ -198,11 +200,11 @@ impl<P: Platform> Registry<P> {
                 #[cfg(not(test))]
                 let unheard = false;
                 if permit != 0 && !unheard {
-                    // The holder of permit 0 may have gone to sleep while this caller was there, and
-                    // must give the slot back now. The fence stands between the change of the word
-                    // and the look at the parking slot; the holder's stands between lying down and its look
-                    // at the word (`overstays`). So the caller finds the holder parked, or the
-                    // holder sees the new word.
+                    // The holder of permit 0 may have gone to sleep while this caller was there,
+                    // and must give the slot back now. The fence stands between the change of the
+                    // word and the look at the parking slot; the holder's stands between lying down
+                    // and its look at the word (`overstays`). So the caller finds the holder
+                    // parked, or the holder sees the new word.
                     P::fence(Ordering::SeqCst);
                     self.sleep().notify(0);
                 }

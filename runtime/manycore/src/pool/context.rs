@@ -158,8 +158,8 @@ impl<P: Platform> Context<P> {
         result
     }
 
-    /// A defect that a check asks for: runs `section`, and has the thread use the permit that it had
-    /// before that the next time that it takes part in a loop.
+    /// A defect that a check asks for: runs `section`, and has the thread use the permit that it
+    /// had before that the next time that it takes part in a loop.
     #[cfg(test)]
     pub(crate) fn with_stale_permit<R>(pool: &Shared<P>, section: impl FnOnce() -> R) -> R {
         let permit = Self::current(pool, Self::permit);

@@ -129,14 +129,14 @@ impl<P: Platform> Pool<P> {
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(1).build()?;
-    /// let (tell, told) = std::sync::mpsc::channel();
+    /// let (sender, receiver) = std::sync::mpsc::channel();
     /// pool.scope_fifo(|scope| {
     ///     for i in 0..3 {
-    ///         let tell = tell.clone();
-    ///         scope.spawn_fifo(move |_| tell.send(i).unwrap());
+    ///         let sender = sender.clone();
+    ///         scope.spawn_fifo(move |_| sender.send(i).unwrap());
     ///     }
     /// });
-    /// assert_eq!(told.iter().take(3).collect::<Vec<_>>(), [0, 1, 2]);
+    /// assert_eq!(receiver.iter().take(3).collect::<Vec<_>>(), [0, 1, 2]);
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
     pub fn scope_fifo<'scope, R: Send>(
@@ -198,9 +198,9 @@ impl<P: Platform> Pool<P> {
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(2).build()?;
-    /// let (tell, told) = std::sync::mpsc::channel();
-    /// pool.spawn(move || tell.send(3).unwrap());
-    /// assert_eq!(told.recv(), Ok(3));
+    /// let (sender, receiver) = std::sync::mpsc::channel();
+    /// pool.spawn(move || sender.send(3).unwrap());
+    /// assert_eq!(receiver.recv(), Ok(3));
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
     pub fn spawn(&self, job: impl FnOnce() + Send + 'static) {
@@ -211,22 +211,22 @@ impl<P: Platform> Pool<P> {
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(2).build()?;
-    /// let (tell, told) = std::sync::mpsc::channel();
-    /// pool.spawn_fifo(move || tell.send(3).unwrap());
-    /// assert_eq!(told.recv(), Ok(3));
+    /// let (sender, receiver) = std::sync::mpsc::channel();
+    /// pool.spawn_fifo(move || sender.send(3).unwrap());
+    /// assert_eq!(receiver.recv(), Ok(3));
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
     pub fn spawn_fifo(&self, job: impl FnOnce() + Send + 'static) {
         self.registry.spawn_fifo(job);
     }
 
-    /// Runs `op` once in each of the pool's permits, each when it has no job, and returns
+    /// Runs `op` once with each of the pool's permits, each when it has no job, and returns
     /// the results in the order of the permits, which is that of
     /// [`current_thread_index`](Self::current_thread_index).
     ///
-    /// Calls that wait for each other run at once, each on a thread of its own. Calls that
-    /// do not may share a thread: one that waits for long gives its permit away, and may
-    /// find another permit later. So `op` is no way to set up thread-local state.
+    /// Calls that wait for each other run at once, each on a thread of its own. Calls that do not
+    /// may share a thread: a thread that waits for long gives its permit away, and may have another
+    /// one later. So `op` is no way to set up thread-local state.
     ///
     /// # Panics
     ///
@@ -245,9 +245,9 @@ impl<P: Platform> Pool<P> {
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(2).build()?;
-    /// let (tell, told) = std::sync::mpsc::channel();
-    /// pool.spawn_broadcast(move |context| tell.send(context.index()).unwrap());
-    /// assert_eq!(told.iter().take(2).sum::<usize>(), 1);
+    /// let (sender, receiver) = std::sync::mpsc::channel();
+    /// pool.spawn_broadcast(move |context| sender.send(context.index()).unwrap());
+    /// assert_eq!(receiver.iter().take(2).sum::<usize>(), 1);
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
     pub fn spawn_broadcast(&self, op: impl Fn(BroadcastContext<'_>) + Send + Sync + 'static) {

@@ -29,7 +29,7 @@ struct ProcessState {
     making: Mutex<()>,
 }
 
-/// The newest state: null, or one that lives for ever.
+/// The newest state: null, or never freed.
 static PROCESS_STATE: AtomicPtr<ProcessState> = AtomicPtr::new(std::ptr::null_mut());
 
 impl ProcessState {
@@ -47,8 +47,8 @@ impl ProcessState {
 
     /// Begins the state of this process in place of `older`, unless another thread has.
     ///
-    /// Only a thread of this process changes `PROCESS_STATE` from here on, so whoever loses the
-    /// race finds the state of the one that won, which is of this process.
+    /// Only a thread of this process changes `PROCESS_STATE` from here on, so a thread that loses
+    /// the race finds the state of the winner, which is of this process.
     #[cold]
     fn begin(older: *mut Self) -> &'static Self {
         // From here on forks are counted, or else the pool says so when it is made.
@@ -109,8 +109,9 @@ impl Pool<Native> {
         }
     }
 
-    /// Ends the threads of the global pool, if there are any: as [`end_threads`](Self::end_threads).
-    /// The next call starts them afresh; the pool is as it was described.
+    /// Ends the threads of the global pool, if there are any: as
+    /// [`end_threads`](Self::end_threads). The next call starts them afresh; the pool is as it was
+    /// described.
     ///
     /// ```
     /// use manycore::Pool;

@@ -61,7 +61,7 @@ impl FnContext {
 struct JoinFrame<P: Platform, B, A, R> {
     /// First, as the stack demands.
     head: Head,
-    permit: u32,
+    index: u32,
     worker: *const Worker<P>,
     second: UnsafeCell<Second<B, R>>,
     /// What the first closure has returned.
@@ -129,16 +129,16 @@ impl<P: Platform, B: FnOnce(FnContext) -> R, A, R> JoinFrame<P, B, A, R> {
     /// Takes the job back, `true`, or waits until the thief is done.
     #[inline(always)]
     fn recover(&self) -> bool {
-        self.worker().stack().pop(self.permit) || self.confirm()
+        self.worker().stack().pop(self.index) || self.confirm()
     }
 
     #[cold]
     #[inline(never)]
     fn confirm(&self) -> bool {
-        let (worker, permit) = (self.worker(), self.permit);
-        let mine = worker.stack().confirm(permit);
+        let (worker, index) = (self.worker(), self.index);
+        let mine = worker.stack().confirm(index);
         if !mine {
-            worker.await_stolen(permit);
+            worker.await_stolen(index);
         }
         mine
     }
@@ -198,17 +198,17 @@ impl<P: Platform> Worker<P> {
         B: FnOnce(FnContext) -> RB,
     {
         match self.stack().room() {
-            Some(permit) => self.join_at(permit, false, migrated, a, b),
+            Some(index) => self.join_at(index, false, migrated, a, b),
             None => self.join_slowly(migrated, a, b),
         }
     }
 
-    /// The job goes to `permit`, and `in_public`, for all to see, if thieves are
-    /// hungry.
+    /// The job goes to `index`, and `in_public`, for all to see, if thieves are
+    /// starving.
     #[inline(always)]
     fn join_at<A, B, RA, RB>(
         &self,
-        permit: u32,
+        index: u32,
         in_public: bool,
         migrated: bool,
         a: A,
@@ -221,16 +221,16 @@ impl<P: Platform> Worker<P> {
         let was_empty = self.sleep().asks_empty() && self.stack().is_empty();
         let frame = JoinFrame {
             head: Head(JoinFrame::<P, B, RA, RB>::run),
-            permit,
+            index,
             worker: self,
             second: UnsafeCell::new(Second {
                 body: ManuallyDrop::new(b),
             }),
             first: UnsafeCell::new(MaybeUninit::uninit()),
         };
-        self.stack().push(permit, std::ptr::from_ref(&frame).cast());
+        self.stack().push(index, std::ptr::from_ref(&frame).cast());
         if in_public {
-            self.stack().publish(permit);
+            self.stack().publish(index);
         }
         self.posted(was_empty);
         // Caught and thrown again, and not left to a guard, which would be live
@@ -262,7 +262,7 @@ impl<P: Platform> Worker<P> {
         }
     }
 
-    /// [`join`](Self::join) when thieves are hungry, or the stack must grow or is as
+    /// [`join`](Self::join) when thieves are starving, or the stack must grow or is as
     /// large as it gets: a million joins deep, the oldest ones are enough for thieves.
     #[cold]
     #[inline(never)]
@@ -272,7 +272,7 @@ impl<P: Platform> Worker<P> {
         B: FnOnce(FnContext) -> RB,
     {
         match self.stack().make_room() {
-            Some((permit, hungry)) => self.join_at(permit, hungry, migrated, a, b),
+            Some((index, starving)) => self.join_at(index, starving, migrated, a, b),
             None => {
                 let first = catch_unwind(AssertUnwindSafe(|| a(FnContext::new(migrated))));
                 let second = catch_unwind(AssertUnwindSafe(|| b(FnContext::new(migrated))));

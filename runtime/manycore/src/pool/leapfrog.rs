@@ -191,7 +191,7 @@ impl<P: Platform> Worker<P> {
             let victim = link.thief.worker as usize;
             let stack = &registry.worker(victim).stack();
             let mut claim = stack.steal(link.thief.base, me);
-            if claim.is_none() && !patient && stack.is_asked() {
+            if claim.is_none() && !patient && stack.is_requested() {
                 claim = stack.raise(link.thief.base, me);
             }
             if let Some(claim) = claim {
@@ -213,7 +213,7 @@ impl<P: Platform> Worker<P> {
                 return None;
             }
             if first {
-                stack.ask();
+                stack.request();
                 first = false;
             }
         }
@@ -280,7 +280,7 @@ impl<P: Platform> Worker<P> {
             Job::new(move |_| {
                 let worker = Context::worker_of(&*registry).expect("jobs are run by workers");
                 let stack = &(*registry).worker(victim).stack();
-                // The owner may have had it by now, and its permit another job.
+                // The owner may have had it by now, and its index another job.
                 if let Some(claim) = stack.adopt(index, worker.as_thief()) {
                     worker.run(Found::Stolen { victim, claim });
                 }

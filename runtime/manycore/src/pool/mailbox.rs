@@ -2,10 +2,11 @@
 //!
 //! # Why no mail is left unread
 //!
-//! Until the pool ends every permit has a holder that comes by its mailbox, or that gives
-//! the permit away if it waits (`Registry::send` sees to that). After that some holders have left
-//! while others still send: a job that the end does not wait for (a scope's, for one) may
-//! broadcast, and so may a thread that the pool has adopted, for ever. So a worker that ends, having seen the pool's end,
+//! Until the pool ends every permit has a holder that comes by its mailbox, or that gives the
+//! permit away if it waits (`Registry::send` sees to that). After that some holders have left while
+//! others still send: a job that the end does not wait for (a scope's, for one) may broadcast, and
+//! so may a thread that the pool has adopted, for ever. So a worker that ends, having seen the
+//! pool's end,
 //!   L1 says that it is absent, fence; L2 looks once more whether there is mail,
 //!   and stays if there is.
 //!

@@ -76,16 +76,15 @@ use std::sync::Arc;
 /// A fixed number of threads that run parallel loops and jobs together with their
 /// callers.
 ///
-/// A pool of `n` threads runs jobs on `n` threads at most, and starts `n - 1`: the thread
-/// that calls is the other one, so a pool of one thread runs every loop inline. Calls may
-/// come from any thread, from several at once and from inside of each other. If a caller
-/// finds the caller's permit taken, its call goes to the pool's queue, first come, first
-/// served.
+/// A pool of `n` threads has `n` *permits*: only a thread with a permit runs jobs. The pool starts
+/// `n - 1` threads, and the thread that calls takes the first permit, so a pool of one thread runs
+/// every loop inline. Calls may come from any thread, from several at once and from inside of each
+/// other. If the first permit is taken, the call goes to the pool's queue, first come, first served.
 ///
-/// The pool starts another thread when it has jobs of its own while nobody calls, such as
-/// spawned ones, and when one of its threads waits inside of a job for longer than 60 us
-/// while others' jobs lie there: the new thread works with that one's permit. Such threads
-/// sleep when they are not needed. Dropping the pool ends and joins all of them.
+/// The pool starts another thread when it has jobs of its own while nobody calls, such as spawned
+/// ones, and when one of its threads waits inside of a job for longer than 60 us while others' jobs
+/// lie there: the new thread takes over its permit. Such threads sleep when they are not needed.
+/// Dropping the pool ends and joins all of them.
 ///
 /// In a child of `fork` the workers do not exist. There each call of a pool of the
 /// parent's panics at once, and dropping it does nothing: build a new one. The
@@ -168,10 +167,10 @@ impl<P: Platform> Pool<P> {
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(2).build()?;
-    /// let (tell, told) = std::sync::mpsc::channel();
-    /// pool.spawn(move || tell.send(1).unwrap());
+    /// let (sender, receiver) = std::sync::mpsc::channel();
+    /// pool.spawn(move || sender.send(1).unwrap());
     /// pool.dismiss();
-    /// assert_eq!(told.recv(), Ok(1));
+    /// assert_eq!(receiver.recv(), Ok(1));
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
     pub fn dismiss(self) {

@@ -1,4 +1,5 @@
-//! An event that happens once: the end of a call that an external thread has handed in, and since when it is over.
+//! An event that happens once: the end of a call that an external thread has handed in, and since
+//! when it is over.
 
 use manycore_cores::sync::Parker;
 use manycore_platform::{Atomic, Ordering, Platform};

@@ -28,7 +28,8 @@ impl<P: Platform> Ranks<P> {
         let rank = |permit| {
             CachePadded::new(Rank {
                 busy: P::AtomicBool::new(true),
-                // Permit 0 may be the callers', who note nothing; other permits may be nobody's yet.
+                // Callers that hold permit 0 note nothing, and other permits may have had no holder
+                // yet.
                 idle_since: P::AtomicU64::new(if permit == 0 { NEVER } else { 0 }),
                 last_frame: P::AtomicPtr::new(std::ptr::null_mut()),
                 bars: P::AtomicU32::new(0),
@@ -64,8 +65,8 @@ impl<P: Platform> Ranks<P> {
         }
     }
 
-    /// The holder of `permit` has found work, or leaves the permit to another, who may have some.
-    /// Relaxed, and a look first: as in `set_busy`.
+    /// The holder of `permit` has found work, or leaves the permit to another thread, which may
+    /// have some. Relaxed, and a look first: as in `set_busy`.
     pub(super) fn note_work(&self, permit: usize) {
         let since = &self.0[permit].idle_since;
         if since.load(Ordering::Relaxed) != NEVER {

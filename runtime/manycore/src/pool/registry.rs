@@ -36,7 +36,7 @@ pub(crate) struct Registry<P: Platform> {
     /// threads belong to threads that were started for a permit (`permits/mod.rs`).
     workers: GrowableList<P, Worker<P>>,
     /// Jobs addressed to the holder of each permit.
-    mail: Box<[Mailbox<P>]>,
+    mailboxes: Box<[Mailbox<P>]>,
     /// Jobs and calls from outside, first come, first served.
     injector: CachePadded<Queue<P>>,
     permits: CachePadded<Permits<P>>,
@@ -108,7 +108,7 @@ impl<P: Platform> Registry<P> {
                 shared: Shared::new(threads, plan.cores, idle, plan.allotment, plan.explain),
                 workers: GrowableList::new(workers.collect(), MOST_WORKERS),
                 sleep,
-                mail: (0..threads).map(|_| Mailbox::new()).collect(),
+                mailboxes: (0..threads).map(|_| Mailbox::new()).collect(),
                 injector: Queue::new(),
                 permits: CachePadded::new(Permits::new()),
                 detached: CachePadded::new(P::AtomicUsize::new(0)),
@@ -157,8 +157,8 @@ impl<P: Platform> Registry<P> {
     }
 
     /// Jobs addressed to the holder of each permit.
-    pub(super) fn mail(&self) -> &[Mailbox<P>] {
-        &self.mail
+    pub(super) fn mailboxes(&self) -> &[Mailbox<P>] {
+        &self.mailboxes
     }
 
     /// Jobs and calls from outside, first come, first served.
@@ -176,21 +176,22 @@ impl<P: Platform> Registry<P> {
         &self.permits
     }
 
-    /// Whether a detached task has not ended: a spawned job, or a call from the injector. Acquire pairs with
-    /// `uncount_detached`: what those that have ended did is visible.
+    /// Whether a detached task has not ended: a spawned job, or a call from the injector. Acquire
+    /// pairs with `uncount_detached`: what those that have ended did is visible.
     pub(super) fn has_detached(&self) -> bool {
         self.detached.load(Ordering::Acquire) != 0
     }
 
-    /// One detached task more. Relaxed: whoever counts to 0 and looks at the caller slot, and whoever posts
-    /// and looks at it, do so under the lock of `Permits`; but for who posts from within a detached task, whose
-    /// own count keeps this from 0 until it has ended.
+    /// One detached task more. Relaxed: whoever counts to 0 and looks at the caller slot, and
+    /// whoever posts and looks at it, do so under the lock of `Permits`. A thread that posts from
+    /// within a detached task needs no lock: the task's own count keeps this from 0 until it has
+    /// ended.
     pub(super) fn count_detached(&self) {
         self.detached.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// One detached task less; whether it was the last. Release: what the job did happens before the
-    /// pool's end, and before the caller slot is free again; acquire: of all of them, for who
+    /// One detached task less; whether it was the last. Release: what the job did happens before
+    /// the pool's end, and before the caller slot is free again; acquire: of all of them, for who
     /// counts to 0.
     pub(super) fn uncount_detached(&self) -> bool {
         self.detached.fetch_sub(1, Ordering::AcqRel) == 1
@@ -247,7 +248,7 @@ impl<P: Platform> Registry<P> {
         self.injector.name("pool: queue");
         self.permits.name();
         P::name(&self.detached, "pool: roots");
-        self.mail.iter().for_each(Mailbox::name);
+        self.mailboxes.iter().for_each(Mailbox::name);
         for worker in self.workers.iter() {
             worker.name();
         }
@@ -286,7 +287,7 @@ impl<P: Platform> Registry<P> {
     /// As `terminate`, with all threads there are.
     pub(super) fn end(&self, deserted: bool) {
         if deserted {
-            self.mail[0].desert();
+            self.mailboxes[0].desert();
         }
         // Before the wake-ups: who is woken sees it.
         self.shared.terminate();
@@ -296,7 +297,7 @@ impl<P: Platform> Registry<P> {
         P::fence(Ordering::SeqCst);
         self.close_idle_list();
         // What was sent to worker 0 is everybody's now, and somebody must come for it.
-        for permit in 0..self.mail.len() {
+        for permit in 0..self.mailboxes.len() {
             self.sleep.notify(permit);
         }
         self.end_if_over();

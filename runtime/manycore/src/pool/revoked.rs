@@ -16,32 +16,35 @@
 //! * It was awake, so that a poster saw nobody asleep and called nobody. Then the
 //!   others that are awake search once more before they sleep, as always; and if all
 //!   others sleep the parking worker calls one if there is a job (`hand_on`).
-//! * All others are parked, and the allotment is of one core: nobody is left but the
-//!   holder of permit 0, which is always allowed. If there is none, the caller slot is vacant
-//!   (`caller_slot.rs`): a worker that parks then, or pushes, finds no sleeper and fills the caller slot.
+//! * All others are parked, and the allotment is of one core: nobody is left but the holder of
+//!   permit 0, which is always allowed. If there is none, the caller slot is vacant
+//!   (`caller_slot.rs`): a worker that parks then, or pushes, finds no sleeper and fills the caller
+//!   slot.
 //!
 //! # Why growth is heard
 //!
-//! A worker that parks here sleeps in [`Allotment::await_turn`](manycore_cores::elastic::Allotment), which
-//! growth wakes. A worker that waits within a job sleeps in its permit's parking slot. While it may not run
-//! it leaves others' jobs alone (`keeps_others_waiting`), so a job may lie there that this worker
-//! must give its permit away for once it may run. [`Follower::may_run`] therefore unparks the slots of
-//! all permits that are gained. It fences between the change of the allotment and the look at a
-//! slot; the worker fences between lying down and its last look at the allotment. So the worker
-//! sees the growth, or it is found parked. A job that is pushed after the growth calls sleepers as
-//! always.
+//! A worker that parks here sleeps in
+//! [`Allotment::await_turn`](manycore_cores::elastic::Allotment), which growth wakes. A worker that
+//! waits within a job sleeps in its permit's parking slot. While it may not run it leaves others'
+//! jobs alone (`keeps_others_waiting`), so a job may lie there that this worker must give its
+//! permit away for once it may run. [`Follower::may_run`] therefore unparks the slots of all
+//! permits that are gained. It fences between the change of the allotment and the look at a slot;
+//! the worker fences between lying down and its last look at the allotment. So the worker sees the
+//! growth, or it is found parked. A job that is pushed after the growth calls sleepers as always.
 //!
 //! # Why a thread that returns finds a permit
 //!
-//! A worker that waits within a job may give its permit away though it may not run: to a holder that
-//! reads the permit's mail, or because it blocks in another pool. When its wait is over it must end
-//! its job, for which another job may wait that has an allowed permit. So a worker that parks makes
-//! way for it like any other. That thread joins the ready list, and then nudges the allotment.
+//! A worker that waits within a job may give its permit away though it may not run: to a holder
+//! that reads the permit's mail, or because it blocks in another pool. When its wait is over it
+//! must end its job, since another job, with an allowed permit, may wait for that. So a worker that
+//! parks makes way for it like any other. That thread joins the ready list, and then nudges the
+//! allotment.
 //!
 //! # Why mail is read
 //!
 //! A sender nudges the allotment after the push, and so does the thread that ends the pool;
-//! [`Allotment::await_turn`](manycore_cores::elastic::Allotment) says why a nudge is not slept through.
+//! [`Allotment::await_turn`](manycore_cores::elastic::Allotment) says why a nudge is not slept
+//! through.
 
 #[cfg(test)]
 use super::context::Context;

@@ -114,7 +114,7 @@ impl<'scope, P: Platform> Scope<'scope, P> {
         }
     }
 
-    /// Runs `body` once in each of the pool's permits, some time before the scope
+    /// Runs `body` once with each of the pool's permits, some time before the scope
     /// ends.
     ///
     /// ```
@@ -133,7 +133,7 @@ impl<'scope, P: Platform> Scope<'scope, P> {
         F: Fn(&Scope<'scope, P>, BroadcastContext<'_>) + Send + Sync + 'scope,
     {
         let body = Arc::new(body);
-        let threads = self.registry().mail().len();
+        let threads = self.registry().mailboxes().len();
         let jobs = (0..threads).map(|index| {
             let body = Arc::clone(&body);
             self.job(move |scope: &Self| body(scope, BroadcastContext::new(index, threads)))
@@ -276,7 +276,9 @@ impl<'scope, P: Platform> ScopeFifo<'scope, P> {
     pub(super) fn new(registry: &Registry<P>, owner: Option<&Worker<P>>) -> Self {
         Self {
             scope: Scope::new(registry, owner),
-            fifos: (0..=registry.mail().len()).map(|_| Fifo::new()).collect(),
+            fifos: (0..=registry.mailboxes().len())
+                .map(|_| Fifo::new())
+                .collect(),
         }
     }
 

@@ -88,17 +88,17 @@ impl<P: Platform> Worker<P> {
         if let Some(queued) = self.find_queued() {
             return Some(queued);
         }
-        let mut asked = false;
+        let mut requested = false;
         for victim in others {
             let stack = &registry.worker(victim).stack();
-            // One question a search; who was asked before and has not answered is
+            // One question a search; an owner that was asked before and has not answered is
             // in a long job, or has none.
-            if stack.is_asked() {
+            if stack.is_requested() {
                 if let Some(claim) = (!patient).then(|| stack.raise(0, me)).flatten() {
                     return Some(Found::Stolen { victim, claim });
                 }
-            } else if !asked {
-                asked = stack.ask();
+            } else if !requested {
+                requested = stack.request();
             }
         }
         self.find_left()
@@ -118,13 +118,13 @@ impl<P: Platform> Worker<P> {
         let queued =
             others.find_map(|victim| registry.worker(victim).spawned().take_first_within(group));
         let left = || {
-            let mut mail = registry
+            let mut mailboxes = registry
                 .shared()
                 .is_terminating()
-                .then_some(registry.mail())
+                .then_some(registry.mailboxes())
                 .into_iter()
                 .flatten();
-            mail.find_map(|mail| mail.take_left_within(group))
+            mailboxes.find_map(|mailbox| mailbox.take_left_within(group))
         };
         Some(Found::Queued(queued.or_else(left)?, true))
     }
@@ -135,8 +135,8 @@ impl<P: Platform> Worker<P> {
         if !registry.shared().is_terminating() {
             return None;
         }
-        let mut mail = registry.mail().iter().map(Mailbox::take_left);
-        mail.find_map(|job| Some(Found::Queued(job?, true)))
+        let mut mailboxes = registry.mailboxes().iter().map(Mailbox::take_left);
+        mailboxes.find_map(|job| Some(Found::Queued(job?, true)))
     }
 
     /// This worker, as it signs what it steals now.
@@ -212,7 +212,7 @@ impl<P: Platform> Look<'_, P> {
 impl<P: Platform> Registry<P> {
     /// Whether the pool ends, with mail that is everybody's.
     fn mail_is_left(&self) -> bool {
-        self.mail().iter().any(Mailbox::is_left)
+        self.mailboxes().iter().any(Mailbox::is_left)
     }
 }
 

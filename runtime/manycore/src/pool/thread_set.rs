@@ -9,34 +9,36 @@
 //! | present | all | posts it |
 //! | leaving | they end, all of them | waits until they have ended; then as absent |
 //!
-//! A [lazy](super::BuilderExt::lazy) pool begins absent, all others present. A pool of one thread has
-//! none of its own until there are detached tasks (`caller_slot.rs`): it begins absent, too.
+//! A [lazy](super::BuilderExt::lazy) pool begins absent, all others present. A pool of one thread
+//! has none of its own until there are detached tasks (`caller_slot.rs`): it begins absent, too.
 //!
 //! # From absent to present
 //!
 //! Whoever posts something that another thread could take starts the threads, under `starting`:
 //!
-//! * a detached task, or mail, before it is pushed, so that a refusal of the system is its poster's panic;
+//! * a detached task, or mail, before it is pushed, so that a refusal of the system is its poster's
+//!   panic;
 //! * a half of a join, a job in a scope, a loop: after the push, by the way that leads to a vacant
-//!   caller slot. While threads are *lacking* the sleep policy says that a permit is vacant, and who
-//!   is told so fills it (`Registry::fill_caller_slot`). If the system refuses, the poster does
-//!   the work itself.
+//!   caller slot. While threads are *lacking* the sleep policy says that a permit is vacant, and a
+//!   thread that hears this fills it (`Registry::fill_caller_slot`). If the system refuses, the
+//!   poster does the work itself.
 //!
 //! # From present to leaving
 //!
 //! [`Registry::end_threads`] waits for a moment at which the pool is quiet. Under the lock of
-//! `Permits`, in which detached tasks and registrations are counted and callers that are not alone leave:
+//! `Permits`, in which detached tasks and registrations are counted and callers that are not alone
+//! leave:
 //!
 //! 1. there is no detached task: no spawned job, and no call from the queue;
-//! 2. there is no registration: no thread that is not a worker is in a scope, and no thread is being
-//!    started for a permit that a caller has left;
+//! 2. there is no registration: no thread that is not a worker is in a scope, and no thread is
+//!    being started for a permit that a caller has left;
 //! 3. the caller slot is empty, and taken: no caller comes.
 //!
 //! So nobody is at work in the pool, and whoever comes from outside finds the slot taken, posts a
-//! detached task, and waits for `starting`. Then the pool ends as it does when it is dropped, the threads
-//! are joined, and what its end had set is reset, by the only thread that is left in it.
-//! The last jobs of threads that end, those of exit handlers, are let through: if they have
-//! spawned something the threads are started again.
+//! detached task, and waits for `starting`. Then the pool ends as it does when it is dropped, the
+//! threads are joined, and what its end had set is reset, by the only thread that is left in it.
+//! The last jobs of threads that end, those of exit handlers, are let through: if they have spawned
+//! something the threads are started again.
 
 use super::context::Context;
 use super::permits::{Successor, ThreadState};
@@ -114,7 +116,7 @@ impl<P: Platform> Registry<P> {
     /// Nobody knows of the pool yet: its threads are started when they are needed.
     pub(super) fn begin_absent(&self) {
         self.change_permits(|permits| {
-            permits.be_absent(self.thread_set().first < self.mail().len())
+            permits.be_absent(self.thread_set().first < self.mailboxes().len())
         });
     }
 
@@ -134,11 +136,11 @@ impl<P: Platform> Registry<P> {
         if self.change_permits(|permits| permits.thread_state()) != ThreadState::Absent {
             return Ok(());
         }
-        while *next < self.mail().len() {
+        while *next < self.mailboxes().len() {
             self.start_worker(*next, *next, None)?;
             *next += 1;
         }
-        if self.mail().len() == 1 {
+        if self.mailboxes().len() == 1 {
             self.have_a_thread()?;
         }
         self.change_permits(|permits| permits.be_present());
@@ -253,7 +255,7 @@ impl<P: Platform> Registry<P> {
 
     /// The pool, whose threads have all ended, is as it was before they were started.
     fn revive(&self, next: &mut usize) {
-        let threads = self.mail().len();
+        let threads = self.mailboxes().len();
         for worker in self.workers().iter() {
             worker.end().reset();
             match worker.id() {
@@ -261,7 +263,9 @@ impl<P: Platform> Registry<P> {
                 _ => worker.holding().clear(),
             }
         }
-        self.mail().iter().for_each(|mail| mail.come_back());
+        self.mailboxes()
+            .iter()
+            .for_each(|mailbox| mailbox.come_back());
         self.shared().go_on();
         *next = self.thread_set().first;
         let spawned = self.change_permits(|permits| {
@@ -285,8 +289,8 @@ impl<P: Platform> Registry<P> {
         self.thread_set().starting.with(|next| {
             self.change_permits(|permits| {
                 if permits.thread_state() == ThreadState::Absent {
-                    let permits_left = *next..self.mail().len();
-                    (permits_left.clone()).for_each(|permit| self.mail()[permit].desert());
+                    let permits_left = *next..self.mailboxes().len();
+                    (permits_left.clone()).for_each(|permit| self.mailboxes()[permit].desert());
                     permits.start_no_more(permits_left);
                 }
             });

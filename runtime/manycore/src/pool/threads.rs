@@ -21,7 +21,7 @@ pub(super) struct ThreadPlan {
     pub(super) spec: ThreadSpec,
     pub(super) on_start: Option<OfIndex<()>>,
     pub(super) on_exit: Option<OfIndex<()>>,
-    /// Whether threads may be started that work in the place of those that wait.
+    /// Whether the pool may start threads for the permits of threads that wait.
     pub(super) reserve: bool,
 }
 
@@ -160,7 +160,7 @@ impl<P: Platform> Registry<P> {
         mut making: Making<'_, '_>,
     ) -> Result<(), (usize, io::Error)> {
         let first = self.thread_set().first();
-        for permit in 0..self.mail().len() {
+        for permit in 0..self.mailboxes().len() {
             // Asked one by one: if it panics, the threads before it have been started. The name
             // is also that of the threads that work with the permit later.
             let own = permit >= first || !self.is_adopted();
@@ -207,7 +207,7 @@ impl<P: Platform> Registry<P> {
         }
         let thread = P::spawn(spec, body)?;
         #[cfg(test)]
-        if id >= self.mail().len()
+        if id >= self.mailboxes().len()
             && (fault::is(Fault::SlowStart) || fault::is(Fault::UncountedStart))
         {
             (0..300).for_each(|_| P::yield_now());

@@ -24,11 +24,9 @@ impl<P: Platform> Registry<P> {
     /// Closes the gate of `slot` and waits until it is empty, or until a helper
     /// `is_abandoned` tells of has left work behind.
     ///
-    /// While it waits the thread helps with loops posted from
-    /// inside this one, and with no others: those it must wait for anyway,
-    /// others could keep it from returning when its own loop is done, and a
-    /// body that holds a lock never finds itself below an unrelated one that wants
-    /// it.
+    /// While it waits the thread helps with loops posted from inside this one, and with no others:
+    /// those it must wait for anyway, others could keep it from returning when its own loop is
+    /// done, and a body that holds a lock never finds itself below an unrelated body that wants it.
     ///
     /// # Why it is always woken
     ///

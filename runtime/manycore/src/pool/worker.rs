@@ -195,7 +195,8 @@ impl<P: Platform> Worker<P> {
         self.state.group.get()
     }
 
-    /// It enters a job or the body of the scope `group`, or comes back to it; what it was in before.
+    /// It enters a job or the body of the scope `group`, or comes back to it; what it was in
+    /// before.
     pub(super) fn enter_group(&self, group: *const Group) -> *const Group {
         self.state.group.replace(group)
     }

@@ -191,20 +191,21 @@ impl<P: Platform> Idle<P> {
         self.callers.load(Ordering::Relaxed)
     }
 
-    /// Yields the core to other threads of the pool and to its callers; `false`: other processes would
-    /// take it, and who waits sleeps instead. `filled`: whether the pool's own threads have had
-    /// work for all cores since then.
+    /// Yields the core to other threads of the pool and to its callers; `false`: other processes
+    /// would take it, and the thread that waits sleeps instead. `filled`: whether the pool's own
+    /// threads have had work for all cores since then.
     pub(crate) fn yield_core(&self, filled: impl FnOnce(u64) -> bool) -> bool {
         self.other_processes.yield_core(filled)
     }
 
-    /// Whether other processes want the cores, so that a thread that waits had better sleep at once.
+    /// Whether other processes want the cores, so that a thread that waits had better sleep at
+    /// once.
     pub(crate) fn other_processes_run(&self, now: u64) -> bool {
         self.other_processes.are_running(now)
     }
 
-    /// A thread that waits runs again, `now`, and had something to do since `due`: another process may
-    /// have come between. `filled`: as in [`yield_core`](Self::yield_core).
+    /// A thread that waits runs again, `now`, and had something to do since `due`: another process
+    /// may have come between. `filled`: as in [`yield_core`](Self::yield_core).
     pub(crate) fn notice_other_processes(
         &self,
         due: u64,

@@ -40,7 +40,7 @@ const SHORT_SHARE_TO_SPIN: u32 = 16;
 impl<P: Platform> InterArrival<P> {
     pub(crate) fn new() -> Self {
         Self {
-            // At first half the gaps are believed short: a new pool spins a
+            // At first half the gaps are taken for short: a new pool spins a
             // little and learns.
             short_share: P::AtomicU32::new(128),
             short_bound: P::AtomicU64::new(u64::MAX),

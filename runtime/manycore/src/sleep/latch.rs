@@ -40,8 +40,8 @@ impl<P: Platform> Latch<P> {
         self.state.load(Ordering::Acquire) == SET
     }
 
-    /// The owner, who is in its parking slot, says that it will sleep; `false`: the latch is
-    /// set, and it must not.
+    /// The owner, in its parking slot, says that it will sleep; `false`: the latch is set, and it
+    /// must not.
     #[must_use]
     pub fn announce_sleep(&self) -> bool {
         // Release: who reads AWAITED in `set` finds the owner parked. Acquire when it fails: an

@@ -1,5 +1,6 @@
-//! Another sleep policy in the place of [`Nearest`], for the laboratory (feature `policies`). A program
-//! that does not turn the feature on has none of this, and [`Nearest`] is its pools' policy by type.
+//! Another sleep policy in the place of [`Nearest`], for the laboratory (feature `policies`). A
+//! program that does not turn the feature on has none of this, and [`Nearest`] is its pools' policy
+//! by type.
 
 use super::nearest;
 use super::policy::{Scan, Setup, Tally};
@@ -171,7 +172,8 @@ impl<P: Platform> Policy<P> {
         })
     }
 
-    /// `worker` stops looking. Returns as [`posted_by`](Self::posted_by), for the jobs that are left.
+    /// `worker` stops looking. Returns as [`posted_by`](Self::posted_by), for the jobs that are
+    /// left.
     #[must_use]
     pub fn work_found(&self, worker: usize, looking: Looking) -> bool {
         match (&self.0, looking.0) {

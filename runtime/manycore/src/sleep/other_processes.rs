@@ -1,5 +1,5 @@
-//! Whether others than the pool want its cores: then who waits sleeps, and neither spins nor
-//! yields.
+//! Whether other processes want the pool's cores: then a thread that waits sleeps, and neither
+//! spins nor yields.
 //!
 //! A yield lets other threads of the pool, and its callers, have the core at once, and costs less
 //! than a sleep. But if another process computes on that core, that takes the core for a whole time
@@ -12,10 +12,10 @@
 //! spinning and yielding for a while; if that happens soon again, for twice as long. Beside
 //! processes that never rest the attempts cost less than 1 part in 100 of the time.
 //!
-//! Not every wait of a time slice is another process's doing. A caller from outside that yields its core
-//! to the workers that run its call comes back when they are done: it is late only by what has
-//! passed since its call was over. And a thread of a pool that has work for all cores waits for
-//! the others of that pool.
+//! Not every wait of a time slice is another process's doing. A caller from outside that yields its
+//! core to the workers that run its call comes back when they are done: it is late only by what has
+//! passed since its call was over. And a thread of a pool that has work for all cores waits for the
+//! others of that pool.
 
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 use std::time::Duration;
@@ -52,8 +52,8 @@ impl<P: Platform> OtherProcesses<P> {
         now < self.0.until.load(Ordering::Relaxed)
     }
 
-    /// A thread that waits runs again, `now`, and had something to do since `due`: another process has
-    /// come between if that is long ago. None has if the pool's own threads have `filled` the
+    /// A thread that waits runs again, `now`, and had something to do since `due`: another process
+    /// has come between if that is long ago. None has if the pool's own threads have `filled` the
     /// cores at some time since then: the thread may have been late because of them.
     pub(super) fn notice(&self, due: u64, now: u64, filled: impl FnOnce(u64) -> bool) {
         if now.saturating_sub(due) > P::duration_to_ticks(SLICE) && !filled(due) {
@@ -88,8 +88,8 @@ impl<P: Platform> OtherProcesses<P> {
         self.0.length.load(Ordering::Relaxed) != 0
     }
 
-    /// Yields the core, unless other processes would take it: `false`, and who waits sleeps instead.
-    /// `filled`: as in [`notice`](Self::notice).
+    /// Yields the core, unless other processes would take it: `false`, and the thread that waits
+    /// sleeps instead. `filled`: as in [`notice`](Self::notice).
     pub(super) fn yield_core(&self, filled: impl FnOnce(u64) -> bool) -> bool {
         let before = P::now();
         if self.are_running(before) {
@@ -111,8 +111,8 @@ mod tests {
     use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
     const CALLS: u64 = 4_000;
-    /// Cycles, 24 us: some wake-ups, and their share of the slices that other processes have had. Where a
-    /// caller yields however long that takes, two other processes make it 100,000 and more.
+    /// Cycles, 24 us: some wake-ups, and their share of the slices that other processes have had.
+    /// Where a caller yields however long that takes, two other processes make it 100,000 and more.
     const A_CALL: u64 = 60_000;
 
     /// Cycles that a call takes a thread from outside, beside so many other processes on two cores.

@@ -1,12 +1,12 @@
 //! Pools with more threads than cores: as many workers are awake as there are cores, and one
 //! of those that sleep keeps watch.
 //!
-//! A third worker that is awake on two cores makes nothing faster: it takes the core of one
-//! that others wait for. So a job that is posted while as many are awake as there are
-//! cores is left to them. But a worker that is awake may be blocked in a job of the
-//! user's, and nobody can see that it is. So one of the sleepers, the *watchdog*, sleeps in naps.
-//! After each it looks whether something was left, and whether it finds a core that nobody
-//! uses: then it works, and the next sleeper keeps watch.
+//! A third worker that is awake on two cores makes nothing faster: it takes the core of one that
+//! others wait for. So a job that is posted while as many are awake as there are cores is left to
+//! them. But a worker that is awake may be blocked in a job of the user's, and no thread can see
+//! that it is. So one sleeper, the *watchdog*, naps. After each it looks whether something was
+//! left, and whether it finds a core that nobody uses: then it works, and the next sleeper keeps
+//! watch.
 //!
 //! `README.md` in this folder proves that some worker picks up every job.
 

@@ -46,9 +46,9 @@ pub trait Scan {
     /// on any worker's deque.
     fn anything(&self) -> bool;
 
-    /// Whether something waits that this worker must see to though others are awake: its own
-    /// mail, a loop that was posted since the last search, the pool's end, a thread that wants its permit.
-    /// Unless said otherwise it leaves nothing to others.
+    /// Whether something waits that this worker must see to though others are awake: its own mail,
+    /// a loop that was posted since the last search, the pool's end, a thread that wants its
+    /// permit. Unless said otherwise it leaves nothing to others.
     fn wants_it(&self) -> bool {
         true
     }

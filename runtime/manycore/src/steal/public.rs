@@ -4,19 +4,19 @@
 /// a fence.
 pub(super) const FENCED: u64 = 1 << 63;
 /// Bits of an index in a stack, and how far up `limit` and `top` are.
-const PLACE_BITS: u32 = 23;
-const LIMIT_SHIFT: u32 = 63 - PLACE_BITS;
-const TOP_SHIFT: u32 = LIMIT_SHIFT - PLACE_BITS;
-const PLACE_MASK: u64 = (1 << PLACE_BITS) - 1;
+const INDEX_BITS: u32 = 23;
+const LIMIT_SHIFT: u32 = 63 - INDEX_BITS;
+const TOP_SHIFT: u32 = LIMIT_SHIFT - INDEX_BITS;
+const INDEX_MASK: u64 = (1 << INDEX_BITS) - 1;
 const RAISER_MASK: u64 = (1 << TOP_SHIFT) - 1;
-/// As `limit`: a thief asks, and nothing is public.
-const ASKED: u32 = PLACE_MASK as u32;
-/// As `raiser`: the owner was asked, and had nothing to give.
+/// As `limit`: a thief requests jobs, and nothing is public.
+const REQUESTED: u32 = INDEX_MASK as u32;
+/// As `raiser`: the owner got a request, and had nothing to give.
 const PROMISED: u64 = RAISER_MASK;
 
 /// The most jobs a stack can hold: their indices, and one past them, are numbers
-/// below the one that means "asked".
-pub(super) const MOST_JOBS: u32 = ASKED - 2;
+/// below the one that means "requested".
+pub(super) const MOST_JOBS: u32 = REQUESTED - 2;
 
 /// Which of a stack's jobs are whose, in one word: everything about it changes
 /// by one compare-and-swap.
@@ -24,7 +24,7 @@ pub(super) const MOST_JOBS: u32 = ASKED - 2;
 /// Indices count from 1. The jobs at indices up to `top` are stolen; those after it up to
 /// `limit` are public; those above both are the owner's. While `raiser` is not 0,
 /// a thief is about to move the limit up, and nothing is public yet; when `limit`
-/// is the largest number, a thief asks the owner for jobs.
+/// is the largest number, a thief requests jobs of the owner.
 ///
 /// The limit is in the highest bits, but for FENCED, so that the owner can ask
 /// whether a job is its own by one comparison of the whole word (see
@@ -37,8 +37,8 @@ pub(super) struct Public(pub(super) u64);
 pub(super) enum PublicState {
     /// What is above `top` up to `limit` may be stolen, perhaps nothing.
     Open,
-    /// Nothing may be stolen; a thief asks.
-    Asked,
+    /// Nothing may be stolen; a thief requests jobs.
+    Requested,
     /// Nothing may be stolen; the owner has heard, and will give what it pushes
     /// next.
     Promised,
@@ -51,8 +51,8 @@ impl Public {
         Self(u64::from(limit) << LIMIT_SHIFT | u64::from(top) << TOP_SHIFT)
     }
 
-    pub(super) fn asked(top: u32) -> Self {
-        Self::open(top, ASKED)
+    pub(super) fn requested(top: u32) -> Self {
+        Self::open(top, REQUESTED)
     }
 
     pub(super) fn promised(top: u32) -> Self {
@@ -66,11 +66,11 @@ impl Public {
     }
 
     pub(super) fn top(self) -> u32 {
-        (self.0 >> TOP_SHIFT & PLACE_MASK) as u32
+        (self.0 >> TOP_SHIFT & INDEX_MASK) as u32
     }
 
     pub(super) fn limit(self) -> u32 {
-        (self.0 >> LIMIT_SHIFT & PLACE_MASK) as u32
+        (self.0 >> LIMIT_SHIFT & INDEX_MASK) as u32
     }
 
     pub(super) fn state(self) -> PublicState {
@@ -78,8 +78,8 @@ impl Public {
             PublicState::Promised
         } else if self.0 & RAISER_MASK != 0 {
             PublicState::Raising
-        } else if self.limit() == ASKED {
-            PublicState::Asked
+        } else if self.limit() == REQUESTED {
+            PublicState::Requested
         } else {
             PublicState::Open
         }
@@ -110,8 +110,8 @@ mod tests {
             assert_eq!(raised.state(), PublicState::Raising);
         }
         assert!(Public(Public::open(0, 0).0 | FENCED).covers(7));
-        assert!(Public::asked(5).covers(MOST_JOBS));
-        assert_eq!(Public::asked(5).state(), PublicState::Asked);
+        assert!(Public::requested(5).covers(MOST_JOBS));
+        assert_eq!(Public::requested(5).state(), PublicState::Requested);
         assert_eq!(Public::promised(5).state(), PublicState::Promised);
         assert!(!Public::promised(5).covers(6));
         assert_eq!(Public::open(5, 5).state(), PublicState::Open);

@@ -30,7 +30,7 @@ struct Owned<P: Platform> {
     /// answer.
     bottom: P::AtomicU32,
     /// A push at this index or above takes the slow way: where the entries end, or 0
-    /// while thieves are hungry: from when one asks until the owner gets back a job
+    /// while thieves are starving: from a request until the owner gets back a job
     /// that was public. Written by thieves too, who may overwrite the owner; it is
     /// about speed only.
     gate: P::AtomicU32,
@@ -115,7 +115,7 @@ impl<P: Platform> JobStack<P> {
         (index < self.own.gate.load(Ordering::Relaxed)).then_some(index)
     }
 
-    /// Makes room for the owner's next job: its index, and whether thieves are hungry,
+    /// Makes room for the owner's next job: its index, and whether thieves are starving,
     /// so that the job is to be [`published`](Self::publish) at once. `None`: the
     /// stack is full.
     #[cold]
@@ -124,14 +124,14 @@ impl<P: Platform> JobStack<P> {
         let own = &*self.own;
         let index = self.bottom();
         // Relaxed: the owner's own, or a thief's hint.
-        let hungry = own.gate.load(Ordering::Relaxed) == 0;
+        let starving = own.gate.load(Ordering::Relaxed) == 0;
         if index == own.ready.get() && !self.grow() {
             return None;
         }
-        if !hungry {
+        if !starving {
             own.gate.store(own.ready.get(), Ordering::Relaxed);
         }
-        Some((index, hungry))
+        Some((index, starving))
     }
 
     /// Makes public what the owner has, up to the newest job, which is at `index`.
@@ -149,9 +149,9 @@ impl<P: Platform> JobStack<P> {
     #[cfg(test)]
     pub(crate) fn push_as_joins_do(&self, job: *const Head) -> Option<u32> {
         let room = self.room().map(|index| (index, false));
-        let (index, hungry) = room.or_else(|| self.make_room())?;
+        let (index, starving) = room.or_else(|| self.make_room())?;
         self.push(index, job);
-        if hungry {
+        if starving {
             self.publish(index);
         }
         Some(index)
@@ -248,14 +248,14 @@ impl<P: Platform> JobStack<P> {
             let next = match word.state() {
                 PublicState::Open | PublicState::Promised if word.limit() < index => return true,
                 PublicState::Open | PublicState::Promised => {
-                    // Nobody wanted it: thieves are not hungry any more. Relaxed, as
+                    // Nobody wanted it: thieves are not starving any more. Relaxed, as
                     // all of `gate`: it is about speed only.
                     (self.own.gate).store(self.own.ready.get(), Ordering::Relaxed);
                     Public::open(top, older)
                 }
-                // The thief that asks, or raises, gets what is left, for less than it would pay
+                // The thief that requests, or raises, gets what is left, for less than it would pay
                 // by itself; or what is pushed next.
-                PublicState::Asked | PublicState::Raising => {
+                PublicState::Requested | PublicState::Raising => {
                     self.own.gate.store(0, Ordering::Relaxed);
                     if top < older {
                         Public::open(top, older)
@@ -333,30 +333,30 @@ impl<P: Platform> JobStack<P> {
         Claim { index }
     }
 
-    /// A thief that found nothing public asks for some: at its next push or pop the
+    /// A thief that found nothing public requests some: at its next push or pop the
     /// owner gives away what it has, and goes on to push in public. Returns whether
-    /// the owner has been asked (by anybody) and not answered.
-    pub(crate) fn ask(&self) -> bool {
+    /// the owner has an unanswered request (of any thief).
+    pub(crate) fn request(&self) -> bool {
         // Relaxed: of the word only what it says counts, which the exchange compares.
         let word = Public(self.public.load(Ordering::Relaxed));
         match word.state() {
-            PublicState::Asked => true,
+            PublicState::Requested => true,
             PublicState::Open if word.top() >= word.limit() => {
-                let asked = self.exchange(word, Public::asked(word.top())).is_ok();
-                if asked {
+                let requested = self.exchange(word, Public::requested(word.top())).is_ok();
+                if requested {
                     self.own.gate.store(0, Ordering::Relaxed);
                 }
-                asked
+                requested
             }
             PublicState::Open | PublicState::Promised | PublicState::Raising => false,
         }
     }
 
-    /// Whether the owner has been asked and has given nothing.
-    pub(crate) fn is_asked(&self) -> bool {
+    /// Whether the owner has a request and has given nothing.
+    pub(crate) fn is_requested(&self) -> bool {
         // Relaxed: a hint; `raise` looks again.
         let state = Public(self.public.load(Ordering::Relaxed)).state();
-        matches!(state, PublicState::Asked | PublicState::Promised)
+        matches!(state, PublicState::Requested | PublicState::Promised)
     }
 
     /// Whether the oldest job, if there is one, is at `floor` or above, as seen a
@@ -378,7 +378,7 @@ impl<P: Platform> JobStack<P> {
         let word = Public(self.public.load(Ordering::Acquire));
         let top = word.top();
         let closed = match word.state() {
-            PublicState::Asked | PublicState::Promised => true,
+            PublicState::Requested | PublicState::Promised => true,
             PublicState::Open => top >= word.limit(),
             PublicState::Raising => false,
         };

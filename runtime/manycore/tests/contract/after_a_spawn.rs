@@ -27,11 +27,11 @@ fn a_caller_runs_its_calls_itself() {
         let pool = pool(threads);
         assert_as_before(&pool);
         for round in 0..20 {
-            let (tell, told) = mpsc::channel();
-            let again = tell.clone();
-            pool.spawn_broadcast(move |_| tell.send(()).unwrap());
+            let (sender, receiver) = mpsc::channel();
+            let again = sender.clone();
+            pool.spawn_broadcast(move |_| sender.send(()).unwrap());
             if round % 2 == 0 {
-                assert_eq!(told.iter().take(threads).count(), threads);
+                assert_eq!(receiver.iter().take(threads).count(), threads);
                 assert_as_before(&pool);
             }
             pool.spawn(move || {
@@ -39,7 +39,7 @@ fn a_caller_runs_its_calls_itself() {
                 manycore::spawn(move || more.send(()).unwrap());
                 again.send(()).unwrap();
             });
-            let rest = told.iter().count();
+            let rest = receiver.iter().count();
             assert_eq!(rest, if round % 2 == 0 { 2 } else { threads + 2 });
             assert_as_before(&pool);
         }

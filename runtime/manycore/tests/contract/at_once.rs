@@ -16,25 +16,25 @@ fn two_detached_jobs_talk_to_each_other() {
         for _ in 0..ROUNDS {
             // Rendezvous: each message needs both.
             let (to, from) = mpsc::sync_channel(0);
-            let (tell, told) = mpsc::channel();
+            let (sender, receiver) = mpsc::channel();
             pool.spawn(move || (1..=10).for_each(|i| to.send(i).unwrap()));
-            pool.spawn(move || tell.send(from.iter().sum::<u32>()).unwrap());
-            assert_eq!(told.recv(), Ok(55));
+            pool.spawn(move || sender.send(from.iter().sum::<u32>()).unwrap());
+            assert_eq!(receiver.recv(), Ok(55));
         }
     });
 }
 
 /// Spawns `jobs` that meet at `barrier`, and says when each of them has.
 fn spawn_meeting(pool: &Pool, jobs: usize, barrier: &Arc<Barrier>) -> mpsc::Receiver<()> {
-    let (tell, told) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     for _ in 0..jobs {
-        let (barrier, tell) = (Arc::clone(barrier), tell.clone());
+        let (barrier, sender) = (Arc::clone(barrier), sender.clone());
         pool.spawn(move || {
             barrier.wait();
-            tell.send(()).unwrap();
+            sender.send(()).unwrap();
         });
     }
-    told
+    receiver
 }
 
 #[test]
@@ -43,8 +43,8 @@ fn as_many_jobs_as_threads_meet() {
         ends("jobs that all meet", move || {
             let pool = pool(threads);
             for _ in 0..ROUNDS {
-                let told = spawn_meeting(&pool, threads, &Arc::new(Barrier::new(threads)));
-                assert_eq!(told.iter().count(), threads);
+                let receiver = spawn_meeting(&pool, threads, &Arc::new(Barrier::new(threads)));
+                assert_eq!(receiver.iter().count(), threads);
             }
         });
     }
@@ -61,12 +61,12 @@ fn an_installed_caller_meets_the_others() {
                     let barrier = Arc::new(Barrier::new(threads));
                     let spawn = || spawn_meeting(&pool, threads - 1, &barrier);
                     let early = (!spawned_inside).then(spawn);
-                    let told = pool.install(|| {
-                        let told = early.unwrap_or_else(spawn);
+                    let receiver = pool.install(|| {
+                        let receiver = early.unwrap_or_else(spawn);
                         barrier.wait();
-                        told
+                        receiver
                     });
-                    assert_eq!(told.iter().count(), threads - 1);
+                    assert_eq!(receiver.iter().count(), threads - 1);
                 }
             });
         }
@@ -82,11 +82,11 @@ fn the_others_meet_while_a_caller_sits() {
             for _ in 0..ROUNDS {
                 let barrier = Arc::new(Barrier::new((threads - 1).max(1)));
                 pool.install(|| {
-                    let told = spawn_meeting(&pool, threads - 1, &barrier);
-                    assert_eq!(told.iter().count(), threads - 1);
+                    let receiver = spawn_meeting(&pool, threads - 1, &barrier);
+                    assert_eq!(receiver.iter().count(), threads - 1);
                 });
-                let told = spawn_meeting(&pool, threads, &Arc::new(Barrier::new(threads)));
-                assert_eq!(told.iter().count(), threads);
+                let receiver = spawn_meeting(&pool, threads, &Arc::new(Barrier::new(threads)));
+                assert_eq!(receiver.iter().count(), threads);
             }
         });
     }
@@ -103,9 +103,9 @@ fn meets_strangers(what: &str, wait: fn(&Pool, &(dyn Fn() + Sync))) {
                     let met = AtomicUsize::new(0);
                     let meet = || {
                         let barrier = Arc::new(Barrier::new(threads));
-                        let told = spawn_meeting(&pool, threads - 1, &barrier);
+                        let receiver = spawn_meeting(&pool, threads - 1, &barrier);
                         barrier.wait();
-                        assert_eq!(told.iter().count(), threads - 1);
+                        assert_eq!(receiver.iter().count(), threads - 1);
                         met.fetch_add(1, SeqCst);
                     };
                     match installed {
@@ -180,8 +180,8 @@ fn a_call_into_another_pool_leaves_the_permit() {
                     here.install(|| {
                         other.install(|| {
                             let barrier = Arc::new(Barrier::new(threads));
-                            let told = spawn_meeting(&here, threads, &barrier);
-                            assert_eq!(told.iter().count(), threads);
+                            let receiver = spawn_meeting(&here, threads, &barrier);
+                            assert_eq!(receiver.iter().count(), threads);
                         });
                     });
                 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-const VISITORS: usize = 6;
+const CALLERS: usize = 6;
 const ROUNDS: usize = 10;
 
 /// A pool in which every call is another thread's, or where callers may sit.
@@ -46,20 +46,20 @@ fn from_all_sides() {
                 let pools: Vec<_> = sizes.iter().map(|&size| pool(size, dedicated)).collect();
                 let leaves = AtomicUsize::new(0);
                 thread::scope(|scope| {
-                    for visitor in 0..VISITORS {
+                    for caller in 0..CALLERS {
                         let (pools, leaves) = (&pools, &leaves);
                         scope.spawn(move || {
-                            (0..ROUNDS).for_each(|_| walk(pools, visitor, 8, leaves));
+                            (0..ROUNDS).for_each(|_| walk(pools, caller, 8, leaves));
                         });
                     }
                 });
-                assert_eq!(leaves.into_inner(), VISITORS * ROUNDS);
+                assert_eq!(leaves.into_inner(), CALLERS * ROUNDS);
             });
         }
     }
 }
 
-/// Each visitor holds a lock of its own around the whole walk, and one for all of them
+/// Each caller holds a lock of its own around the whole walk, and one for all of them
 /// where no more of them want it than the pool has permits to spare.
 #[test]
 fn with_locks() {
@@ -92,19 +92,19 @@ fn by_detached_jobs() {
         ends("a circle of jobs", move || {
             let pools: Arc<[Pool]> = (0..3).map(|_| pool(threads, true)).collect();
             let leaves = Arc::new(AtomicUsize::new(0));
-            let (tell, told) = std::sync::mpsc::channel();
-            for job in 0..VISITORS * ROUNDS {
+            let (sender, receiver) = std::sync::mpsc::channel();
+            for job in 0..CALLERS * ROUNDS {
                 let (inside, leaves) = (Arc::clone(&pools), Arc::clone(&leaves));
-                let tell = tell.clone();
+                let sender = sender.clone();
                 pools[job % 3].spawn(move || {
                     walk(&inside, job % 3 + job / 3, 6, &leaves);
                     drop(inside);
-                    tell.send(()).unwrap();
+                    sender.send(()).unwrap();
                 });
             }
-            drop(tell);
-            assert_eq!(told.iter().count(), VISITORS * ROUNDS);
-            assert_eq!(leaves.load(SeqCst), VISITORS * ROUNDS);
+            drop(sender);
+            assert_eq!(receiver.iter().count(), CALLERS * ROUNDS);
+            assert_eq!(leaves.load(SeqCst), CALLERS * ROUNDS);
         });
     }
 }

@@ -17,21 +17,21 @@ fn dropped_by_a_job_whose_pool_it_calls() {
             for _ in 0..10 {
                 let (a, b) = (pool(threads, dedicated), pool(threads, dedicated));
                 let (go, gone) = mpsc::channel();
-                let (tell, told) = mpsc::channel();
-                let (back, tell_job) = (Arc::clone(&b), tell.clone());
+                let (sender, receiver) = mpsc::channel();
+                let (back, job_sender) = (Arc::clone(&b), sender.clone());
                 a.spawn(move || {
                     gone.recv().unwrap();
                     // The drop most likely waits by now; fine if it does not.
                     std::thread::sleep(std::time::Duration::from_millis(2));
-                    tell_job.send(back.join(|| 1, || 2).1).unwrap();
+                    job_sender.send(back.join(|| 1, || 2).1).unwrap();
                 });
                 b.spawn(move || {
                     go.send(()).unwrap();
                     drop(a);
-                    tell.send(0).unwrap();
+                    sender.send(0).unwrap();
                 });
                 // In this order: the drop waits for the last job.
-                assert_eq!(told.iter().collect::<Vec<_>>(), [2, 0]);
+                assert_eq!(receiver.iter().collect::<Vec<_>>(), [2, 0]);
             }
         });
     }
@@ -45,18 +45,18 @@ fn dropped_by_its_own_job() {
             for _ in 0..10 {
                 let pool = pool(threads, dedicated);
                 let (go, gone) = mpsc::channel();
-                let (tell, told) = mpsc::channel();
+                let (sender, receiver) = mpsc::channel();
                 let own = Arc::clone(&pool);
                 pool.spawn(move || {
                     gone.recv().unwrap();
                     drop(own);
-                    let tell_later = tell.clone();
-                    manycore::spawn(move || tell_later.send(3).unwrap());
-                    tell.send(manycore::join(|| 1, || 2).1).unwrap();
+                    let later_sender = sender.clone();
+                    manycore::spawn(move || later_sender.send(3).unwrap());
+                    sender.send(manycore::join(|| 1, || 2).1).unwrap();
                 });
                 drop(pool);
                 go.send(()).unwrap();
-                let mut said: Vec<_> = told.iter().collect();
+                let mut said: Vec<_> = receiver.iter().collect();
                 said.sort_unstable();
                 assert_eq!(said, [2, 3]);
             }

@@ -43,16 +43,16 @@ fn assert_all_in(pool: &Arc<Pool>) {
 }
 
 /// What `spawn` and `spawn_broadcast` start, here.
-fn spawn_in(pool: &Arc<Pool>, tell: &mpsc::Sender<()>) {
-    let (inside, told) = (Arc::clone(pool), tell.clone());
+fn spawn_in(pool: &Arc<Pool>, sender: &mpsc::Sender<()>) {
+    let (inside, to_caller) = (Arc::clone(pool), sender.clone());
     manycore::spawn(move || {
         assert_in(&inside);
-        told.send(()).unwrap();
+        to_caller.send(()).unwrap();
     });
-    let (inside, told) = (Arc::clone(pool), tell.clone());
+    let (inside, to_caller) = (Arc::clone(pool), sender.clone());
     manycore::spawn_broadcast(move |_| {
         assert_in(&inside);
-        told.send(()).unwrap();
+        to_caller.send(()).unwrap();
     });
 }
 
@@ -61,15 +61,15 @@ fn in_an_installed_call() {
     for threads in 1..=THREADS {
         ends("free functions in install", move || {
             let pool = Arc::new(pool(threads));
-            let (tell, told) = mpsc::channel();
+            let (sender, receiver) = mpsc::channel();
             assert_eq!(pool.current_thread_index(), None);
             pool.install(|| {
                 assert_all_in(&pool);
-                spawn_in(&pool, &tell);
+                spawn_in(&pool, &sender);
             });
             assert_eq!(pool.current_thread_index(), None);
-            drop(tell);
-            assert_eq!(told.iter().count(), 1 + threads);
+            drop(sender);
+            assert_eq!(receiver.iter().count(), 1 + threads);
         });
     }
 }
@@ -79,18 +79,18 @@ fn in_a_loop_s_body() {
     for threads in 1..=THREADS {
         ends("free functions in a loop", move || {
             let pool = Arc::new(pool(threads));
-            let (tell, told) = mpsc::channel();
+            let (sender, receiver) = mpsc::channel();
             // Short ones, which the caller may run alone, and long ones.
             for iterations in [1, 2, 40] {
                 let ran = AtomicUsize::new(0);
                 pool.parallel_for(0..iterations, |_| {
                     assert_all_in(&pool);
-                    spawn_in(&pool, &tell);
+                    spawn_in(&pool, &sender);
                     ran.fetch_add(1, SeqCst);
                 });
                 assert_eq!(ran.into_inner(), iterations);
                 let spawned = iterations * (1 + threads);
-                assert_eq!(told.iter().take(spawned).count(), spawned);
+                assert_eq!(receiver.iter().take(spawned).count(), spawned);
             }
         });
     }

@@ -69,14 +69,14 @@ impl Stranger {
                 return pool.broadcast(|_| lock.section(|| ())).len();
             }
             Self::Spawn => {
-                let (tell, told) = mpsc::channel();
+                let (sender, receiver) = mpsc::channel();
                 let lock = Arc::clone(lock);
                 pool.spawn(move || {
                     lock.section(|| ());
                     drop(lock);
-                    tell.send(()).unwrap();
+                    sender.send(()).unwrap();
                 });
-                told.recv().unwrap();
+                receiver.recv().unwrap();
             }
             Self::Loop => pool.parallel_for(0..1, |_| lock.section(|| ())),
             Self::Scope => pool.scope(|scope| scope.spawn(|_| lock.section(|| ()))),

@@ -41,12 +41,12 @@ fn for_a_caller_with_a_small_one() {
             });
             pool.parallel_for(0..4, |_| dive());
             pool.broadcast(|_| dive());
-            let (tell, told) = std::sync::mpsc::channel();
+            let (sender, receiver) = std::sync::mpsc::channel();
             pool.spawn(move || {
                 dive();
-                tell.send(()).unwrap();
+                sender.send(()).unwrap();
             });
-            told.recv().unwrap();
+            receiver.recv().unwrap();
         };
         thread::scope(|scope| {
             let small = || thread::Builder::new().stack_size(SMALL);

@@ -10,11 +10,11 @@ use std::{io, thread};
 /// A name is asked for just before its thread is made.
 #[test]
 fn a_name_that_panics_leaves_no_thread() {
-    let (tell, ends) = mpsc::channel();
+    let (sender, ends) = mpsc::channel();
     let builder = Pool::builder()
         .threads(4)
         .dedicated(true)
-        .on_thread_exit(move |index| tell.send(index).unwrap())
+        .on_thread_exit(move |index| sender.send(index).unwrap())
         .names(|index| match index {
             2 => resume_unwind(Box::new("no name")),
             _ => format!("named {index}"),
@@ -29,12 +29,12 @@ fn a_name_that_panics_leaves_no_thread() {
 
 #[test]
 fn a_handler_of_starts_that_panics() {
-    let (tell, panics) = mpsc::channel();
+    let (sender, panics) = mpsc::channel();
     let pool = Pool::builder()
         .threads(2)
         .dedicated(true)
         .on_thread_start(|index| resume_unwind(Box::new(index)))
-        .panic_handler(move |payload| tell.send(*payload.downcast::<usize>().unwrap()).unwrap())
+        .panic_handler(move |payload| sender.send(*payload.downcast::<usize>().unwrap()).unwrap())
         .build()
         .unwrap();
     assert_eq!(pool.join(|| 1, || 2), (1, 2));
@@ -118,14 +118,14 @@ fn a_pool_that_is_dismissed() {
         let jobs = thread::spawn(move || {
             let builder = Pool::builder().threads(3).adopt_current_thread(adopts);
             let pool = builder.build().unwrap();
-            let (tell, told) = mpsc::channel();
+            let (sender, receiver) = mpsc::channel();
             for job in 0..50 {
-                let tell = tell.clone();
-                pool.spawn(move || tell.send(job).unwrap());
+                let sender = sender.clone();
+                pool.spawn(move || sender.send(job).unwrap());
             }
             pool.dismiss();
-            drop(tell);
-            told.iter().sum::<i32>()
+            drop(sender);
+            receiver.iter().sum::<i32>()
         });
         assert_eq!(jobs.join().unwrap(), 49 * 50 / 2);
     }

@@ -34,12 +34,12 @@ fn a_spawned_job_gets_its_turn() {
             })
         };
         for _ in 0..100 {
-            let (tell, told) = mpsc::channel();
+            let (sender, receiver) = mpsc::channel();
             let counted = Arc::clone(&calls);
-            pool.spawn(move || tell.send(counted.load(SeqCst)).unwrap());
+            pool.spawn(move || sender.send(counted.load(SeqCst)).unwrap());
             // After the spawn: what passed before counts for nothing.
             let posted = calls.load(SeqCst);
-            let passed = told.recv().unwrap().saturating_sub(posted);
+            let passed = receiver.recv().unwrap().saturating_sub(posted);
             assert!(passed <= MOST, "{passed} calls passed before a job's turn");
         }
         stop.store(true, SeqCst);
@@ -95,19 +95,19 @@ fn jobs_from_outside_begin_in_their_order() {
     ends("jobs in order", || {
         let pool = pool(1);
         for _ in 0..20 {
-            let (tell, told) = mpsc::channel();
+            let (sender, receiver) = mpsc::channel();
             pool.install(|| {
                 thread::scope(|scope| {
                     scope.spawn(|| {
                         for i in 0..30 {
-                            let tell = tell.clone();
-                            pool.spawn_fifo(move || tell.send(i).unwrap());
+                            let sender = sender.clone();
+                            pool.spawn_fifo(move || sender.send(i).unwrap());
                         }
                     });
                 });
             });
-            drop(tell);
-            assert!(told.iter().eq(0..30));
+            drop(sender);
+            assert!(receiver.iter().eq(0..30));
         }
     });
 }

@@ -107,7 +107,7 @@ fn work() {
     };
     let pool = build().unwrap();
     println!("ready");
-    let (told, tells) = std::sync::mpsc::channel::<String>();
+    let (sender, receiver) = std::sync::mpsc::channel::<String>();
     std::thread::scope(|scope| {
         let watch = &watch;
         scope.spawn(move || {
@@ -115,13 +115,13 @@ fn work() {
                 match line.strip_prefix("cap ") {
                     Some(cores) => watch.cap(cores.parse::<NonZeroUsize>().ok()),
                     None if line == "uncap" => watch.cap(None),
-                    None => _ = told.send(line),
+                    None => _ = sender.send(line),
                 }
             }
         });
         let (mut rounds, mut detached) = (0, Detached::default());
         loop {
-            match tells.try_recv().as_deref() {
+            match receiver.try_recv().as_deref() {
                 Ok("parked") => check_parked(&pool, watch),
                 Ok(_) => break,
                 Err(_) => {}

@@ -74,16 +74,16 @@ fn a_thread_has_one_pool() {
 fn workers_take_what_a_blocked_thread_pushed() {
     for threads in [2, 4] {
         adopted(threads, |pool| {
-            let (tell, told) = mpsc::channel();
+            let (sender, receiver) = mpsc::channel();
             for i in 0..200 {
                 for _ in 0..i % 4 + 1 {
-                    let tell = tell.clone();
+                    let sender = sender.clone();
                     match i % 2 {
-                        0 => pool.spawn(move || tell.send(i).unwrap()),
-                        _ => pool.spawn_fifo(move || tell.send(i).unwrap()),
+                        0 => pool.spawn(move || sender.send(i).unwrap()),
+                        _ => pool.spawn_fifo(move || sender.send(i).unwrap()),
                     }
                 }
-                assert!(told.iter().take(i % 4 + 1).all(|job| job == i));
+                assert!(receiver.iter().take(i % 4 + 1).all(|job| job == i));
                 thread::sleep(Duration::from_micros(10 * (i % 20) as u64));
             }
             // For a join, too: `join_stolen` blocks until the other half has begun.
@@ -116,11 +116,11 @@ fn calls_from_outside_reach_the_others() {
 #[test]
 fn alone_it_runs_jobs_when_it_yields() {
     adopted(1, |pool| {
-        let (tell, told) = mpsc::channel();
-        pool.spawn(move || tell.send(3).unwrap());
-        assert!(told.try_recv().is_err());
+        let (sender, receiver) = mpsc::channel();
+        pool.spawn(move || sender.send(3).unwrap());
+        assert!(receiver.try_recv().is_err());
         assert_eq!(manycore::yield_now(), Some(Yield::Executed));
-        assert_eq!(told.try_recv(), Ok(3));
+        assert_eq!(receiver.try_recv(), Ok(3));
         assert_eq!(manycore::yield_now(), Some(Yield::Idle));
     });
 }
@@ -160,30 +160,30 @@ fn dropped_by_a_job_on_the_adopted_thread() {
             eventually("the others are busy", || {
                 (begun.load(Relaxed) == threads - 1).then_some(())
             });
-            let (tell, told) = mpsc::channel();
+            let (sender, receiver) = mpsc::channel();
             let pool = Arc::new(pool);
             let last = Arc::clone(&pool);
             let door = Arc::clone(&busy);
             pool.spawn(move || {
                 door.open();
                 drop(last);
-                tell.send(()).unwrap();
+                sender.send(()).unwrap();
             });
             drop(pool);
             assert_eq!(manycore::yield_now(), Some(Yield::Executed));
-            assert_eq!(told.try_recv(), Ok(()));
+            assert_eq!(receiver.try_recv(), Ok(()));
         });
     }
 }
 
 /// As `adopted`, but a body that hangs is a failure, and left behind.
 fn adopted_and_ends(threads: usize, body: impl FnOnce(Pool) + Send + 'static) {
-    let (tell, told) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     let runner = thread::spawn(move || {
         adopted(threads, body);
-        tell.send(()).unwrap();
+        sender.send(()).unwrap();
     });
-    match told.recv_timeout(LIMIT) {
+    match receiver.recv_timeout(LIMIT) {
         Err(RecvTimeoutError::Timeout) => panic!("with {threads} threads it hangs"),
         Ok(()) | Err(RecvTimeoutError::Disconnected) => {
             runner.join().unwrap_or_else(|panic| resume_unwind(panic));
@@ -196,47 +196,47 @@ fn elsewhere<R: Send>(body: impl FnOnce() -> R + Send) -> R {
     thread::scope(|scope| scope.spawn(body).join().unwrap())
 }
 
-/// What outsiders give a pool that has the adopted thread only waits for that
+/// What external threads give a pool that has the adopted thread only waits for that
 /// thread, also where its end comes first.
 #[test]
 fn alone_it_runs_what_others_spawn() {
     let give = |pool: &Pool| {
-        let (tell, told) = mpsc::channel();
-        let here = move || _ = tell.send(thread::current().id());
+        let (sender, receiver) = mpsc::channel();
+        let here = move || _ = sender.send(thread::current().id());
         elsewhere(|| {
             pool.spawn(here.clone());
             pool.spawn_fifo(here.clone());
             pool.spawn_broadcast(move |_| here());
         });
-        assert!(told.try_recv().is_err(), "no other thread is there");
-        told
+        assert!(receiver.try_recv().is_err(), "no other thread is there");
+        receiver
     };
-    let run_here = |told: mpsc::Receiver<ThreadId>| {
+    let run_here = |receiver: mpsc::Receiver<ThreadId>| {
         assert_eq!(
-            told.try_iter().collect::<Vec<_>>(),
+            receiver.try_iter().collect::<Vec<_>>(),
             [thread::current().id(); 3]
         );
     };
     let yields = || (0..3).for_each(|_| assert_eq!(manycore::yield_now(), Some(Yield::Executed)));
     adopted_and_ends(1, move |pool| {
-        let told = give(&pool);
+        let receiver = give(&pool);
         yields();
-        run_here(told);
-        let told = give(&pool);
+        run_here(receiver);
+        let receiver = give(&pool);
         drop(pool);
-        run_here(told);
+        run_here(receiver);
     });
     adopted_and_ends(1, move |pool| {
-        let told = give(&pool);
+        let receiver = give(&pool);
         elsewhere(|| drop(pool));
-        assert!(told.try_recv().is_err(), "nobody can have run it");
+        assert!(receiver.try_recv().is_err(), "nobody can have run it");
         yields();
-        run_here(told);
+        run_here(receiver);
         assert_eq!(manycore::yield_now(), Some(Yield::Idle));
     });
 }
 
-/// Calls that outsiders block on are run by the adopted thread when it yields.
+/// Calls that external threads block on are run by the adopted thread when it yields.
 #[test]
 fn alone_it_runs_others_calls() {
     adopted_and_ends(1, |pool| {
@@ -307,13 +307,13 @@ fn a_worker_that_waits_for_a_blocked_thread_is_not_left() {
                 let pool = Arc::new(pool);
                 let begun = Arc::new(AtomicUsize::new(0));
                 let count = Arc::clone(&begun);
-                let (tell, told) = mpsc::channel();
+                let (sender, receiver) = mpsc::channel();
                 pool.spawn(move || {
                     let indices = manycore::broadcast(|context| {
                         count.fetch_add(1, Relaxed);
                         context.index()
                     });
-                    tell.send(indices).unwrap();
+                    sender.send(indices).unwrap();
                 });
                 eventually("only this thread's call is left", || {
                     (begun.load(Relaxed) == threads - 1).then_some(())
@@ -332,7 +332,7 @@ fn a_worker_that_waits_for_a_blocked_thread_is_not_left() {
                 } else {
                     elsewhere(|| drop(pool));
                 }
-                assert_eq!(told.recv(), Ok((0..threads).collect()));
+                assert_eq!(receiver.recv(), Ok((0..threads).collect()));
             });
         }
     }
@@ -346,14 +346,15 @@ fn at_an_end_of_its_own_each_thread_has_its_mail() {
         for _ in 0..50 {
             adopted_and_ends(threads, move |pool| {
                 let here = thread::current().id();
-                let (tell, told) = mpsc::channel();
+                let (sender, receiver) = mpsc::channel();
                 pool.spawn_broadcast(move |context| {
                     assert_eq!(manycore::current_thread_index(), Some(context.index()));
-                    tell.send((context.index(), thread::current().id()))
+                    sender
+                        .send((context.index(), thread::current().id()))
                         .unwrap();
                 });
                 drop(pool);
-                let ran: Vec<_> = told.iter().collect();
+                let ran: Vec<_> = receiver.iter().collect();
                 assert_eq!(ran.len(), threads);
                 assert!(
                     ran.iter()

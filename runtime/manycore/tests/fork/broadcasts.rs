@@ -108,14 +108,14 @@ fn a_detached_broadcast_reaches_every_thread() {
     for threads in [1, 2, 4] {
         for _ in 0..20 {
             let pool = pool(threads);
-            let (tell, told) = mpsc::channel();
-            let spoken = tell.clone();
-            pool.spawn_broadcast(move |context| tell.send(context.index()).unwrap());
+            let (sender, receiver) = mpsc::channel();
+            let spoken = sender.clone();
+            pool.spawn_broadcast(move |context| sender.send(context.index()).unwrap());
             // From inside: whoever sits reads the mail on leaving, if not before.
             pool.install(|| {
                 manycore::spawn_broadcast(move |context| spoken.send(context.index()).unwrap());
             });
-            let mut indices: Vec<_> = told.iter().take(2 * threads).collect();
+            let mut indices: Vec<_> = receiver.iter().take(2 * threads).collect();
             indices.sort_unstable();
             let expected: Vec<_> = (0..2 * threads).map(|i| i / 2).collect();
             assert_eq!(indices, expected);

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
 
 #[test]
-fn results_come_in_their_permits() {
+fn results_come_in_their_places() {
     for threads in [1, 2, 4] {
         let pool = pool(threads);
         for i in 0..1_000 {

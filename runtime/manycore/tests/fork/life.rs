@@ -116,16 +116,16 @@ fn dropped_by_one_of_its_jobs() {
     for threads in [1, 2, 3] {
         let pool = Arc::new(pool(threads));
         let ended = count_endings(&pool);
-        let (go, (tell, told)) = (Arc::new(Door::default()), mpsc::channel());
+        let (go, (sender, receiver)) = (Arc::new(Door::default()), mpsc::channel());
         let (inside, door) = (Arc::clone(&pool), Arc::clone(&go));
         pool.spawn(move || {
             door.pass();
             drop(inside);
-            tell.send(manycore::join(|| 1, || 2)).unwrap();
+            sender.send(manycore::join(|| 1, || 2)).unwrap();
         });
         drop(pool);
         go.open();
-        assert_eq!(told.recv(), Ok((1, 2)));
+        assert_eq!(receiver.recv(), Ok((1, 2)));
         super::eventually::eventually("its threads end", || {
             (ended.load(SeqCst) == threads - 1).then_some(())
         });
@@ -138,17 +138,17 @@ fn dropped_by_one_of_its_jobs_in_another_pool() {
     for threads in [1, 2, 3] {
         let other = Arc::new(super::pools::pool(2));
         let pool = Arc::new(pool(threads));
-        let (go, (tell, told)) = (Arc::new(Door::default()), mpsc::channel());
+        let (go, (sender, receiver)) = (Arc::new(Door::default()), mpsc::channel());
         let (inside, door) = (Arc::clone(&pool), Arc::clone(&go));
         let elsewhere = Arc::clone(&other);
         pool.spawn(move || {
             door.pass();
             elsewhere.install(|| drop(inside));
-            tell.send(()).unwrap();
+            sender.send(()).unwrap();
         });
         drop(pool);
         go.open();
-        assert_eq!(told.recv(), Ok(()));
+        assert_eq!(receiver.recv(), Ok(()));
     }
 }
 

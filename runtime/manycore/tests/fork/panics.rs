@@ -336,24 +336,24 @@ fn a_broadcast_lets_the_other_payloads_go() {
 
 #[test]
 fn panics_of_detached_jobs_go_to_the_handler() {
-    let (tell, told) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     let builder = Pool::builder().threads(2).panic_handler(move |payload| {
         let thrown = payload.downcast::<Thrown>().expect("thrown here");
-        tell.send(thrown.0).unwrap();
+        sender.send(thrown.0).unwrap();
     });
     let pool = builder.build().unwrap();
     pool.spawn(|| throw("spawn"));
-    assert_eq!(told.recv(), Ok("spawn"));
+    assert_eq!(receiver.recv(), Ok("spawn"));
     pool.spawn_fifo(|| throw("spawn_fifo"));
-    assert_eq!(told.recv(), Ok("spawn_fifo"));
+    assert_eq!(receiver.recv(), Ok("spawn_fifo"));
     pool.spawn_broadcast(|_| throw("spawn_broadcast"));
-    assert_eq!(told.recv(), Ok("spawn_broadcast"));
-    assert_eq!(told.recv(), Ok("spawn_broadcast"));
+    assert_eq!(receiver.recv(), Ok("spawn_broadcast"));
+    assert_eq!(receiver.recv(), Ok("spawn_broadcast"));
     pool.install(|| manycore::spawn(|| throw("within")));
-    assert_eq!(told.recv(), Ok("within"));
+    assert_eq!(receiver.recv(), Ok("within"));
     assert_works(&pool);
     drop((pool, builder));
-    assert!(told.recv().is_err(), "five panics, no more");
+    assert!(receiver.recv().is_err(), "five panics, no more");
 }
 
 /// The environment variable that makes this test binary a child that aborts.

@@ -102,10 +102,10 @@ fn many_threads_around_a_ring() {
     for sizes in [[1, 1, 1], [2, 2, 2], [2, 1, 3]] {
         let pools = sizes.map(pool);
         thread::scope(|scope| {
-            for visitor in 0..6 {
+            for caller in 0..6 {
                 let mut ring: Vec<&Pool> = pools.iter().collect();
-                ring.rotate_left(visitor % 3);
-                if visitor >= 3 {
+                ring.rotate_left(caller % 3);
+                if caller >= 3 {
                     ring.reverse();
                 }
                 scope.spawn(move || (0..5).for_each(|_| every_way(&ring)));
@@ -143,7 +143,7 @@ fn two_that_need_each_other() {
 #[test]
 fn a_worker_comes_back_as_itself() {
     let (a, b) = (pool(2), pool(2));
-    let (tell, told) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     thread::scope(|_| {
         a.install(|| {
             join_stolen(
@@ -152,16 +152,16 @@ fn a_worker_comes_back_as_itself() {
                 |_| {
                     // On worker 1 of `a`.
                     b.install(|| {
-                        tell.send(a.install(|| a.current_thread_index())).unwrap();
+                        sender.send(a.install(|| a.current_thread_index())).unwrap();
                         let permit = a.in_place_scope(|_| a.current_thread_index());
-                        tell.send(permit).unwrap();
+                        sender.send(permit).unwrap();
                     });
                 },
             );
         });
     });
-    assert_eq!(told.try_recv(), Ok(Some(1)));
-    assert_eq!(told.try_recv(), Ok(Some(1)));
+    assert_eq!(receiver.try_recv(), Ok(Some(1)));
+    assert_eq!(receiver.try_recv(), Ok(Some(1)));
 }
 
 /// A broadcast reaches a worker that is in the midst of a call to another pool,

@@ -9,17 +9,17 @@ use std::sync::{Arc, Mutex, mpsc};
 fn from_outside_and_from_inside() {
     for threads in [1, 2, 4] {
         let pool = pool(threads);
-        let (tell, told) = mpsc::channel();
+        let (sender, receiver) = mpsc::channel();
         for i in 0..100 {
-            let tell = tell.clone();
+            let sender = sender.clone();
             match i % 4 {
-                0 => pool.spawn(move || tell.send(i).unwrap()),
-                1 => pool.spawn_fifo(move || tell.send(i).unwrap()),
-                2 => pool.install(|| manycore::spawn(move || tell.send(i).unwrap())),
-                _ => pool.install(|| manycore::spawn_fifo(move || tell.send(i).unwrap())),
+                0 => pool.spawn(move || sender.send(i).unwrap()),
+                1 => pool.spawn_fifo(move || sender.send(i).unwrap()),
+                2 => pool.install(|| manycore::spawn(move || sender.send(i).unwrap())),
+                _ => pool.install(|| manycore::spawn_fifo(move || sender.send(i).unwrap())),
             }
         }
-        let mut all: Vec<_> = told.iter().take(100).collect();
+        let mut all: Vec<_> = receiver.iter().take(100).collect();
         all.sort_unstable();
         assert_eq!(all, (0..100).collect::<Vec<_>>(), "{threads} threads");
     }
@@ -27,16 +27,16 @@ fn from_outside_and_from_inside() {
 
 /// Nobody waits in the pool, and nobody comes again: the job runs all the same.
 #[test]
-fn a_job_spawned_by_a_visitor_who_leaves() {
+fn a_job_spawned_by_an_external_thread_that_leaves() {
     for threads in [1, 2] {
         for fifo in [false, true] {
             let pool = pool(threads);
-            let (tell, told) = mpsc::channel();
+            let (sender, receiver) = mpsc::channel();
             pool.install(|| match fifo {
-                false => manycore::spawn(move || tell.send(1).unwrap()),
-                true => manycore::spawn_fifo(move || tell.send(1).unwrap()),
+                false => manycore::spawn(move || sender.send(1).unwrap()),
+                true => manycore::spawn_fifo(move || sender.send(1).unwrap()),
             });
-            assert_eq!(told.recv(), Ok(1), "{threads} threads");
+            assert_eq!(receiver.recv(), Ok(1), "{threads} threads");
         }
     }
 }
@@ -44,18 +44,18 @@ fn a_job_spawned_by_a_visitor_who_leaves() {
 /// What order a pool of one thread of its own runs jobs in.
 fn order(spawn: impl Fn(&Arc<Pool>, Box<dyn FnOnce() + Send>) + Send + Sync + 'static) -> Vec<i32> {
     let pool = Arc::new(Pool::builder().threads(1).dedicated(true).build().unwrap());
-    let (tell, told) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     let held = Arc::new(Door::default());
     let (inside, door) = (Arc::clone(&pool), Arc::clone(&held));
     pool.spawn(move || {
         for i in 0..4 {
-            let tell = tell.clone();
-            spawn(&inside, Box::new(move || tell.send(i).unwrap()));
+            let sender = sender.clone();
+            spawn(&inside, Box::new(move || sender.send(i).unwrap()));
         }
         door.pass();
     });
     held.open();
-    told.iter().collect()
+    receiver.iter().collect()
 }
 
 #[test]
@@ -85,14 +85,14 @@ fn jobs_from_outside_are_in_order() {
 
 #[test]
 fn jobs_that_spawn_jobs() {
-    fn tree(pool: &Arc<Pool>, depth: u32, tell: mpsc::Sender<()>) {
+    fn tree(pool: &Arc<Pool>, depth: u32, sender: mpsc::Sender<()>) {
         if depth == 0 {
-            return tell.send(()).unwrap();
+            return sender.send(()).unwrap();
         }
         for _ in 0..2 {
-            let (pool, tell) = (Arc::clone(pool), tell.clone());
+            let (pool, sender) = (Arc::clone(pool), sender.clone());
             let spawner = Arc::clone(&pool);
-            let job = move || tree(&pool, depth - 1, tell);
+            let job = move || tree(&pool, depth - 1, sender);
             match depth % 2 {
                 0 => spawner.spawn(job),
                 _ => spawner.spawn_fifo(job),
@@ -101,9 +101,9 @@ fn jobs_that_spawn_jobs() {
     }
     for threads in [1, 2, 4] {
         let pool = Arc::new(pool(threads));
-        let (tell, told) = mpsc::channel();
-        tree(&pool, 8, tell);
-        assert_eq!(told.iter().count(), 256, "{threads} threads");
+        let (sender, receiver) = mpsc::channel();
+        tree(&pool, 8, sender);
+        assert_eq!(receiver.iter().count(), 256, "{threads} threads");
     }
 }
 
@@ -134,16 +134,16 @@ fn yielding_runs_a_job() {
     for yields in [manycore::yield_now, manycore::yield_local] {
         pool.install(|| {
             assert_eq!(yields(), Some(Yield::Idle));
-            let (tell, told) = mpsc::channel();
+            let (sender, receiver) = mpsc::channel();
             for i in 0..3 {
-                let tell = tell.clone();
-                pool.spawn(move || tell.send(i).unwrap());
+                let sender = sender.clone();
+                pool.spawn(move || sender.send(i).unwrap());
             }
             assert_eq!(pool.current_thread_has_pending_tasks(), Some(true));
-            assert!(told.try_recv().is_err());
+            assert!(receiver.try_recv().is_err());
             for expected in [2, 1, 0] {
                 assert_eq!(yields(), Some(Yield::Executed));
-                assert_eq!(told.try_recv(), Ok(expected));
+                assert_eq!(receiver.try_recv(), Ok(expected));
             }
             assert_eq!(yields(), Some(Yield::Idle));
             assert_eq!(pool.current_thread_has_pending_tasks(), Some(false));
@@ -156,13 +156,13 @@ fn yielding_runs_a_job() {
 fn yielding_steals_too() {
     let pool = pool(2);
     let (busy, held) = (Door::default(), Door::default());
-    let (tell, told) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     std::thread::scope(|scope| {
         scope.spawn(|| {
             pool.install(|| {
                 pool.scope(|scope| {
-                    let tell = tell.clone();
-                    scope.spawn(move |_| tell.send(()).unwrap());
+                    let sender = sender.clone();
+                    scope.spawn(move |_| sender.send(()).unwrap());
                     busy.open();
                     held.pass();
                 });
@@ -172,7 +172,7 @@ fn yielding_steals_too() {
         // The other worker takes the job, or this call, which yields until it is
         // done.
         pool.install(move || {
-            while told.try_recv().is_err() {
+            while receiver.try_recv().is_err() {
                 manycore::yield_now();
             }
         });

@@ -76,7 +76,7 @@ fn a_hundred_deep() {
     }
 }
 
-/// The same threads are workers of one pool and visitors of the other, in
+/// The same threads are workers of one pool and external threads of the other, in
 /// turn: from A into B and back into A.
 #[test]
 fn pools_in_pools_and_back() {
@@ -105,7 +105,7 @@ fn a_pool_made_and_dropped_in_a_body() {
     }
 }
 
-/// Eight visitors with nested loops want more slots than the board has.
+/// Eight external threads with nested loops want more slots than the board has.
 #[test]
 fn eight_threads_share_a_pool() {
     for threads in [1, 2, 4] {

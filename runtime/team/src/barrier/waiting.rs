@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// What a spinner takes at most before it yields: the system may have put two members on
 /// one core though there is another, and then the one keeps the other from arriving.
-const BOUT: Duration = Duration::from_micros(10);
+const SPIN_QUANTUM: Duration = Duration::from_micros(10);
 
 /// Looks by exchanges before the clock is asked: about 2 us. A member without patience looks once.
 const LOOKS: u32 = 64;
@@ -33,7 +33,7 @@ pub struct Waiting<P: Platform> {
     /// How long one waits awake, in ticks.
     patience: u64,
     /// How long it spins before it lets others run, in ticks.
-    bout: u64,
+    spin_quantum: u64,
     /// Looks by exchanges.
     looks: u32,
     /// Members share cores.
@@ -48,7 +48,7 @@ impl<P: Platform> Waiting<P> {
         Self {
             sleepers: Sleepers::new(),
             patience: P::duration_to_ticks(placement.patience()),
-            bout: P::duration_to_ticks(BOUT),
+            spin_quantum: P::duration_to_ticks(SPIN_QUANTUM),
             looks: if placement.patience().is_zero() {
                 1
             } else {
@@ -84,7 +84,7 @@ impl<P: Platform> Waiting<P> {
         if self.yields {
             word.load(Ordering::Acquire)
         } else {
-            // One bout, for which the clock is not asked when to end it.
+            // One spin quantum, for which the clock is not asked when to end it.
             P::spin_while(word, value, 0)
         }
     }
@@ -130,7 +130,7 @@ impl<P: Platform> Waiting<P> {
                 P::yield_now();
                 word.load(Ordering::Acquire)
             } else {
-                P::spin_while(word, value, until.min(now + self.bout))
+                P::spin_while(word, value, until.min(now + self.spin_quantum))
             };
             if seen != value {
                 return seen;

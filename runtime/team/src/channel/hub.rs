@@ -1,11 +1,11 @@
 //! What the ports of a channel share.
 
 use super::bell::Bell;
-use super::ends::{Ends, PORT};
 use super::inbox::Inbox;
 use super::ring::{self, Ring};
+use super::ring_reader::RingReader;
+use super::sender_count::{PORT, SenderCount};
 use super::settings::Settings;
-use super::tap::Tap;
 use manycore_cores::sync::Lock;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 use std::sync::Arc;
@@ -15,17 +15,17 @@ use std::sync::Arc;
 pub(super) struct Hub<P: Platform> {
     settings: Settings,
     pub(super) longest_piece: usize,
-    pub(super) news: CachePadded<News<P>>,
+    pub(super) hot: CachePadded<HotLine<P>>,
     members: Lock<P, Members<P>>,
 }
 
-pub(super) struct News<P: Platform> {
+pub(super) struct HotLine<P: Platform> {
     /// Receivers sleep here.
     pub(super) arrival: Bell<P>,
     /// Counts rings that were made and closed.
     version: P::AtomicU32,
     /// Looked at by receivers that wait.
-    pub(super) ends: Ends<P>,
+    pub(super) senders: SenderCount<P>,
 }
 
 struct Members<P: Platform> {
@@ -45,10 +45,10 @@ impl<P: Platform> Hub<P> {
         Arc::new(Self {
             settings,
             longest_piece: ring::longest_piece(settings),
-            news: CachePadded::new(News {
+            hot: CachePadded::new(HotLine {
                 arrival: Bell::new(),
                 version: <P::AtomicU32 as Atomic<u32>>::new(0),
-                ends: Ends::with_handle(),
+                senders: SenderCount::with_handle(),
             }),
             members: Lock::new(Members {
                 opened: 0,
@@ -60,7 +60,7 @@ impl<P: Platform> Hub<P> {
 
     /// A port that hears what is sent from now on: its number, and its receiving side.
     pub(super) fn open(&self) -> (usize, Inbox<P>) {
-        self.news.ends.add(PORT);
+        self.hot.senders.add(PORT);
         let mut inbox = Inbox::new();
         // Under the lock: a ring made before is joined here, one made later knows this
         // port.
@@ -70,14 +70,16 @@ impl<P: Platform> Hub<P> {
             members.ports.push(number);
             for ring in &members.rings {
                 if let Some((cursor, mark)) = ring.join(number) {
-                    inbox.taps.push(Tap::new(Arc::clone(ring), cursor, mark));
+                    inbox
+                        .readers
+                        .push(RingReader::new(Arc::clone(ring), cursor, mark));
                 }
             }
-            inbox.version = self.news.version.load(Ordering::Relaxed);
+            inbox.version = self.hot.version.load(Ordering::Relaxed);
             number
         });
-        for tap in &mut inbox.taps {
-            tap.skip();
+        for reader in &mut inbox.readers {
+            reader.skip();
         }
         (number, inbox)
     }
@@ -102,8 +104,8 @@ impl<P: Platform> Hub<P> {
     /// A handle or a port goes. A receiver that can hear no more by that is woken: the bell
     /// publishes that, as it does a message.
     pub(super) fn leave(&self, end: u64) {
-        if self.news.ends.leave(end) {
-            self.news.arrival.ring();
+        if self.hot.senders.leave(end) {
+            self.hot.arrival.ring();
         }
     }
 
@@ -125,13 +127,13 @@ impl<P: Platform> Hub<P> {
         // Release: who reads it is not yet in the lock, and goes there next. That a
         // sleeper does not miss a new ring is a matter of the bell's fences: this comes
         // before the first message.
-        self.news.version.fetch_add(1, Ordering::Release);
+        self.hot.version.fetch_add(1, Ordering::Release);
     }
 
-    /// Brings a port's taps up to date; whether there was anything to be done.
+    /// Brings a port's readers up to date; whether there was anything to be done.
     pub(super) fn look_after(&self, inbox: &mut Inbox<P>, port: usize) -> bool {
         // Acquire: what is told of is in the lock.
-        let version = self.news.version.load(Ordering::Acquire);
+        let version = self.hot.version.load(Ordering::Acquire);
         if version == inbox.version {
             return false;
         }
@@ -143,20 +145,26 @@ impl<P: Platform> Hub<P> {
     fn look_after_news(&self, inbox: &mut Inbox<P>, port: usize) {
         self.members.with(|members| {
             // Changes under the lock only.
-            inbox.version = self.news.version.load(Ordering::Relaxed);
+            inbox.version = self.hot.version.load(Ordering::Relaxed);
             for ring in &members.rings {
-                if inbox.taps.iter().any(|tap| Arc::ptr_eq(&tap.ring, ring)) {
+                if inbox
+                    .readers
+                    .iter()
+                    .any(|reader| Arc::ptr_eq(&reader.ring, ring))
+                {
                     continue;
                 }
                 if let Some(cursor) = ring.cursor(port) {
-                    inbox
-                        .taps
-                        .push(Tap::new(Arc::clone(ring), cursor, ring::Mark::default()));
+                    inbox.readers.push(RingReader::new(
+                        Arc::clone(ring),
+                        cursor,
+                        ring::Mark::default(),
+                    ));
                 }
             }
         });
-        for tap in &mut inbox.taps {
-            tap.closed = tap.ring.is_closed();
+        for reader in &mut inbox.readers {
+            reader.closed = reader.ring.is_closed();
         }
     }
 }

@@ -4,15 +4,15 @@ use super::bell::wait_for;
 use super::filter::Filter;
 use super::hub::Hub;
 use super::message::{Closed, Message};
-use super::tap::{Look, Tap};
+use super::ring_reader::{Look, RingReader};
 use manycore_platform::Platform;
 
-/// What a port needs to receive: one tap a sender that it has noticed.
+/// What a port needs to receive: one reader a sender that it has noticed.
 pub(super) struct Inbox<P: Platform> {
-    pub(super) taps: Vec<Tap<P>>,
-    /// The tap that is looked at next, by its index.
+    pub(super) readers: Vec<RingReader<P>>,
+    /// The reader that is looked at next, by its index.
     turn: usize,
-    /// [`Hub::version`] when the taps were looked after.
+    /// The count of rings that were made and closed, when the readers were looked after.
     pub(super) version: u32,
     filter: Filter,
 }
@@ -20,7 +20,7 @@ pub(super) struct Inbox<P: Platform> {
 impl<P: Platform> Inbox<P> {
     pub(super) fn new() -> Self {
         Self {
-            taps: Vec::new(),
+            readers: Vec::new(),
             turn: 0,
             version: 0,
             filter: Filter::ALL,
@@ -49,10 +49,10 @@ impl<P: Platform> Inbox<P> {
     /// Takes the next word of the sender whose turn it is.
     #[inline(always)]
     fn take_word(&mut self, hub: &Hub<P>, port: usize) -> Option<Message> {
-        let tap = self.taps.get_mut(self.turn)?;
-        let told = tap.published();
-        let message = tap.take_word(self.filter)?;
-        if tap.published() != told {
+        let reader = self.readers.get_mut(self.turn)?;
+        let told = reader.published();
+        let message = reader.take_word(self.filter)?;
+        if reader.published() != told {
             self.pass_turn(hub, port);
         }
         Some(message)
@@ -69,31 +69,31 @@ impl<P: Platform> Inbox<P> {
         // Senders that were found to have nothing, one after the other.
         let mut silent = 0;
         loop {
-            let Some(tap) = self.taps.get_mut(self.turn) else {
+            let Some(reader) = self.readers.get_mut(self.turn) else {
                 if self.turn == 0 && !hub.look_after(self, port) {
                     return None;
                 }
                 self.turn = 0;
                 continue;
             };
-            let told = tap.published();
-            match tap.look(self.filter, data.as_deref_mut()) {
+            let told = reader.published();
+            match reader.look(self.filter, data.as_deref_mut()) {
                 Look::Message(message) => {
-                    if tap.published() != told {
+                    if reader.published() != told {
                         self.pass_turn(hub, port);
                     }
                     return Some(message);
                 }
                 Look::Other => silent = 0,
                 Look::Nothing => {
-                    if tap.closed {
-                        tap.ring.leave(port);
-                        self.taps.swap_remove(self.turn);
+                    if reader.closed {
+                        reader.ring.leave(port);
+                        self.readers.swap_remove(self.turn);
                     } else {
                         silent += 1;
                         self.turn += 1;
                     }
-                    if silent >= self.taps.len() {
+                    if silent >= self.readers.len() {
                         if !hub.look_after(self, port) {
                             return None;
                         }
@@ -133,9 +133,9 @@ impl<P: Platform> Inbox<P> {
         port: usize,
         mut data: Option<&mut Vec<u8>>,
     ) -> Result<Message, Closed> {
-        wait_for(&hub.news.arrival, || {
-            // In this order: see `Ends`.
-            let is_closed = hub.news.ends.is_closed();
+        wait_for(&hub.hot.arrival, || {
+            // In this order: see `SenderCount`.
+            let is_closed = hub.hot.senders.is_closed();
             match self.take(hub, port, data.as_deref_mut()) {
                 Some(message) => Some(Ok(message)),
                 None => is_closed.then_some(Err(Closed)),
@@ -146,8 +146,8 @@ impl<P: Platform> Inbox<P> {
     /// What is in the rings passes by the old filter.
     pub(super) fn set_filter(&mut self, hub: &Hub<P>, port: usize, filter: Filter) {
         hub.look_after(self, port);
-        for tap in &mut self.taps {
-            tap.replace(self.filter);
+        for reader in &mut self.readers {
+            reader.replace(self.filter);
         }
         self.filter = filter;
     }

@@ -40,26 +40,26 @@
 mod bell;
 #[cfg(test)]
 mod checked;
-pub(crate) mod ends;
 mod filter;
 mod hub;
 mod inbox;
 mod message;
-mod outlet;
+mod outbox;
 mod port;
 mod record;
 mod ring;
+mod ring_reader;
+pub(crate) mod sender_count;
 mod settings;
-mod tap;
 
 pub use filter::Filter;
 pub use message::{Closed, Message};
 pub use port::Port;
 pub use settings::{Settings, Slow};
 
-use ends::HANDLE;
 use hub::Hub;
 use manycore_platform::{Native, Platform};
+use sender_count::HANDLE;
 use std::fmt;
 use std::sync::Arc;
 
@@ -165,7 +165,7 @@ impl<P: Platform> Channel<P> {
 impl<P: Platform> Clone for Channel<P> {
     fn clone(&self) -> Self {
         let hub = Arc::clone(&self.hub);
-        hub.news.ends.add(HANDLE);
+        hub.hot.senders.add(HANDLE);
         Self { hub }
     }
 }

@@ -2,7 +2,7 @@ use super::filter::Filter;
 use super::hub::Hub;
 use super::inbox::Inbox;
 use super::message::{Closed, Message};
-use super::outlet::Outlet;
+use super::outbox::Outbox;
 use manycore_platform::{Native, Platform};
 use std::fmt;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub struct Port<P: Platform = Native> {
     hub: Arc<Hub<P>>,
     number: usize,
-    outlet: Outlet<P>,
+    outbox: Outbox<P>,
     inbox: Inbox<P>,
 }
 
@@ -27,7 +27,7 @@ impl<P: Platform> Port<P> {
         Self {
             hub: Arc::clone(hub),
             number,
-            outlet: Outlet::new(),
+            outbox: Outbox::new(),
             inbox,
         }
     }
@@ -80,7 +80,7 @@ impl<P: Platform> Port<P> {
     #[doc(alias = "send_message")]
     #[inline]
     pub fn send_marked(&mut self, payload: u64, signature: u32, tag: u32) {
-        (self.outlet).send(&self.hub, self.number, payload, signature, tag);
+        (self.outbox).send(&self.hub, self.number, payload, signature, tag);
     }
 
     /// Broadcasts `data`, of any length: what does not fit in the ring goes in
@@ -119,7 +119,7 @@ impl<P: Platform> Port<P> {
     /// ```
     #[doc(alias = "send_message_long")]
     pub fn send_long_marked(&mut self, data: &[u8], signature: u32, tag: u32) {
-        (self.outlet).send_long(&self.hub, self.number, data, signature, tag);
+        (self.outbox).send_long(&self.hub, self.number, data, signature, tag);
     }
 
     /// Takes the oldest message, if there is one; of long data, only how long it is.
@@ -224,7 +224,7 @@ impl<P: Platform> Port<P> {
     /// assert!(other.try_receive().is_none());
     /// ```
     pub fn is_closed(&self) -> bool {
-        self.hub.news.ends.is_closed()
+        self.hub.hot.senders.is_closed()
     }
 
     /// Sets what this port hears of what is sent from now on.
@@ -249,7 +249,7 @@ impl<P: Platform> Port<P> {
 
 impl<P: Platform> Drop for Port<P> {
     fn drop(&mut self) {
-        self.hub.close(self.number, self.outlet.ring());
+        self.hub.close(self.number, self.outbox.ring());
     }
 }
 

@@ -43,10 +43,10 @@ const COLOURS: usize = PAGE / 64;
 pub struct Stacks<P: Platform> {
     bytes: usize,
     colours: usize,
-    shelf: Lock<P, StackShelf<P>>,
+    free_list: Lock<P, FreeStacks<P>>,
 }
 
-struct StackShelf<P: Platform> {
+struct FreeStacks<P: Platform> {
     /// The last is taken first: it is what the caches have.
     free: Vec<FiberStack<P>>,
     made: usize,
@@ -95,7 +95,7 @@ impl<P: Platform> Stacks<P> {
         Self {
             bytes: bytes.max(PAGE),
             colours: colours.clamp(1, COLOURS),
-            shelf: Lock::new(StackShelf {
+            free_list: Lock::new(FreeStacks {
                 free: vec![],
                 made: 0,
             }),
@@ -117,7 +117,7 @@ impl<P: Platform> Stacks<P> {
     /// assert!(Stacks::<Native>::new(usize::MAX).take().is_err());
     /// ```
     pub fn take(&self) -> io::Result<FiberStack<P>> {
-        let index = match self.shelf.with(StackShelf::take) {
+        let index = match self.free_list.with(FreeStacks::take) {
             Ok(stack) => return Ok(stack),
             Err(index) => index,
         };
@@ -143,11 +143,11 @@ impl<P: Platform> Stacks<P> {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn put(&self, stack: FiberStack<P>) {
-        self.shelf.with(|shelf| shelf.free.push(stack));
+        self.free_list.with(|free_list| free_list.free.push(stack));
     }
 }
 
-impl<P: Platform> StackShelf<P> {
+impl<P: Platform> FreeStacks<P> {
     /// A stack, or the number of one that is to be made.
     fn take(&mut self) -> Result<FiberStack<P>, usize> {
         self.free.pop().ok_or_else(|| {

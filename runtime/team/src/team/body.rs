@@ -20,7 +20,7 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Interrupted in the midst of its work, to go on later.
-    Cut,
+    Preempted,
     /// At a barrier: it goes on when all ranks have arrived.
     Arrived(Site),
     /// At its end, when all ranks are.
@@ -38,8 +38,8 @@ pub enum Step {
 /// [`Stackful`](super::Stackful) finds that out and panics.
 ///
 /// A body is a state machine: where it is, and how far in that phase. It looks at
-/// [`Turn::is_over`] every microsecond or so, and stops with [`Step::Cut`] when that says so;
-/// loops do it by a [`Cursor`](super::Cursor). One that does not look is never cut, so that
+/// [`Turn::is_over`] every microsecond or so, and stops with [`Step::Preempted`] when that says so;
+/// loops do it by a [`Cursor`](super::Cursor). One that does not look is never preempted, so that
 /// ranks are divided among workers as a whole. A closure is a body too. For code that cannot
 /// be written so there is [`Stackful`](super::Stackful).
 ///
@@ -67,7 +67,7 @@ pub enum Step {
 ///             sum.fetch_add(block.sum::<usize>() as u64, Relaxed);
 ///         };
 ///         if !self.share.go_on(turn, add) {
-///             return Step::Cut;
+///             return Step::Preempted;
 ///         }
 ///         self.has_met = true;
 ///         Step::Arrived(Site::here())
@@ -151,8 +151,8 @@ impl<P: Platform> Turn<'_, P> {
         self.worker
     }
 
-    /// Whether the rank should stop with [`Step::Cut`], as soon as it can: somebody else has a
-    /// better use for the worker, or the worker must go.
+    /// Whether the rank should stop with [`Step::Preempted`], as soon as it can: somebody else has
+    /// a better use for the worker, or the worker must go.
     ///
     /// Two looks at lines that are hardly ever written, and one at the clock if it
     /// matters: some 10 ns. Call it each microsecond or so.

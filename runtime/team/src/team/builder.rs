@@ -1,8 +1,8 @@
 //! How a team is made.
 
-use super::crew::Crew;
 use super::error::BuildError;
 use super::run::TeamSettings;
+use super::workers::Workers;
 use super::{Policy, Team};
 use crate::fiber::Stacks;
 use manycore_cores::elastic::Allotment;
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// The longest that a worker spins by default: about what it takes to wake it.
 const PATIENCE: Duration = Duration::from_micros(20);
-/// A cut: two switches, and the queue between them as lines from another core.
+/// A preemption: two switches, and the queue between them as lines from another core.
 const SWITCH_COST: Duration = Duration::from_nanos(500);
 
 /// Bytes of a rank's stack; only what the rank touches is memory.
@@ -114,7 +114,7 @@ impl<P: Platform> TeamBuilder<P> {
         let patience = P::duration_to_ticks(self.settings.patience);
         // Dropped on an error below, which ends the workers made so far.
         let mut team = Team {
-            crew: Arc::new(Crew::new(self.allotment, patience)),
+            workers: Arc::new(Workers::new(self.allotment, patience)),
             threads: Vec::with_capacity(self.workers - 1),
             stacks: Arc::new(Stacks::new(self.stack_size)),
             settings: self.settings,
@@ -125,9 +125,9 @@ impl<P: Platform> TeamBuilder<P> {
                 stack_size: None,
                 cpus: self.cpus.get(worker).cloned().unwrap_or_default(),
             };
-            let crew = Arc::clone(&team.crew);
+            let workers = Arc::clone(&team.workers);
             let cpus = spec.cpus.clone();
-            let thread = P::spawn(spec, Box::new(move || crew.work(worker)));
+            let thread = P::spawn(spec, Box::new(move || workers.work(worker)));
             team.threads
                 .push(thread.map_err(|source| BuildError::Spawn {
                     worker,

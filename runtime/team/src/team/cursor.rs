@@ -4,7 +4,7 @@ use super::Turn;
 use manycore_platform::Platform;
 use std::ops::Range;
 
-/// How far a rank has come in a loop that it can be cut in, between two blocks.
+/// How far a rank has come in a loop in which it can be preempted, between two blocks.
 ///
 /// ```
 /// use manycore_cores::elastic::Allotment;
@@ -22,7 +22,7 @@ use std::ops::Range;
 ///                 *number *= *number;
 ///             }
 ///         });
-///         if is_over { Step::Done } else { Step::Cut }
+///         if is_over { Step::Done } else { Step::Preempted }
 ///     }
 /// });
 /// assert_eq!(numbers, [49; 300]);

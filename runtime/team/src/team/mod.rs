@@ -8,12 +8,10 @@ mod body;
 mod builder;
 #[cfg(test)]
 mod checked;
-mod crew;
 mod cursor;
 mod error;
 mod estimate;
 mod exchange;
-mod hand;
 pub(crate) mod plan;
 pub(crate) mod planner;
 mod policy;
@@ -25,6 +23,8 @@ mod run;
 mod site;
 mod stackful;
 mod words;
+mod worker_run;
+mod workers;
 
 pub use body::{Body, Step, Turn};
 pub use builder::TeamBuilder;
@@ -38,8 +38,6 @@ pub use site::Site;
 pub use stackful::Stackful;
 
 use super::fiber::Stacks;
-use crew::Crew;
-use hand::Hand;
 use manycore_cores::elastic::Allotment;
 use manycore_cores::sync::let_go;
 use manycore_platform::{CachePadded, Native, Platform};
@@ -47,6 +45,8 @@ use run::{MOST_RANKS, Run, TeamSettings};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
+use worker_run::WorkerRun;
+use workers::Workers;
 
 /// Workers that run the ranks of a program, on the cores that an [`Allotment`] leaves them.
 ///
@@ -85,7 +85,7 @@ use std::sync::Arc;
 /// # Ok::<(), manycore_team::BuildError>(())
 /// ```
 pub struct Team<P: Platform = Native> {
-    crew: Arc<Crew<P>>,
+    workers: Arc<Workers<P>>,
     threads: Vec<P::Thread>,
     stacks: Arc<Stacks<P>>,
     settings: TeamSettings,
@@ -117,7 +117,7 @@ impl<P: Platform> Team<P> {
     /// The cores it follows.
     #[must_use]
     pub fn allotment(&self) -> &Allotment<P> {
-        self.crew.allotment()
+        self.workers.allotment()
     }
 
     /// Runs so many ranks, each with the body that `body` makes for its number, until all are
@@ -143,19 +143,19 @@ impl<P: Platform> Team<P> {
         let pointers = bodies
             .iter_mut()
             .map(|body| &raw mut **body as *mut (dyn Body<P> + '_));
-        let allotment = self.crew.allotment().clone();
+        let allotment = self.workers.allotment().clone();
         let stacks = Arc::clone(&self.stacks);
         // SAFETY: they are dropped below, when the run is over.
         let run = unsafe { Run::new(pointers, self.workers(), allotment, stacks, &self.settings) };
         let run = Arc::new(run);
         if run.workers() > 1 {
-            self.crew.call(&run);
+            self.workers.call(&run);
         }
         // Worker 0 has a core in any allotment, so it stays until the run is over.
         while !run.is_over() {
-            Hand::new(&run, 0).take_part();
+            WorkerRun::new(&run, 0).take_part();
         }
-        self.crew.dismiss();
+        self.workers.dismiss();
         // SAFETY: it is.
         let mut result = unsafe { run.result() };
         for body in bodies {
@@ -173,7 +173,7 @@ impl<P: Platform> Team<P> {
 
 impl<P: Platform> Drop for Team<P> {
     fn drop(&mut self) {
-        self.crew.end();
+        self.workers.end();
         self.threads.drain(..).for_each(P::join);
     }
 }

@@ -140,7 +140,7 @@ impl<P: Platform> Rank<P> {
     #[inline]
     pub fn pause(&mut self) {
         if self.turn().is_over() {
-            self.suspend(Step::Cut);
+            self.suspend(Step::Preempted);
         }
     }
 

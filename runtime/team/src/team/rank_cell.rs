@@ -57,7 +57,7 @@ impl<P: Platform> RankCell<P> {
     #[inline]
     pub(super) fn claim(&self, episode: Episode) -> bool {
         let (ready, running) = (episode.ready(), episode.running());
-        // Acquire pairs with the release of who has cut it.
+        // Acquire pairs with the release of the worker that preempted it.
         (self.word)
             .compare_exchange(ready, running, Ordering::Acquire, Ordering::Relaxed)
             .is_ok()

@@ -8,7 +8,7 @@
 ///
 /// let mut team: Team = Team::new(1, Allotment::new(1))?;
 /// let report = team.run(3, |_| |_: &Turn<'_>| Step::Done);
-/// assert_eq!((report.episodes, report.switches, report.cuts), (1, 3, 0));
+/// assert_eq!((report.episodes, report.switches, report.preemptions), (1, 3, 0));
 /// # Ok::<(), manycore_team::BuildError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub struct Report {
     /// Turns that ranks had.
     pub switches: u64,
     /// Turns that ended before the rank was at a barrier.
-    pub cuts: u64,
+    pub preemptions: u64,
     /// Turns that a rank had on another worker than the one before.
     pub migrations: u64,
 }

@@ -26,7 +26,7 @@ pub(super) struct TeamSettings {
     pub(super) policy: Policy,
     /// How long a worker that has nothing to do stays awake.
     pub(super) patience: Duration,
-    /// What it costs to cut a rank and go on with it elsewhere.
+    /// What it costs to preempt a rank and go on with it elsewhere.
     pub(super) switch_cost: Duration,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct EpisodeOpening<P: Platform> {
 /// What a worker has done; its own line, written by it before it gives ranks out of its hands.
 pub(super) struct Tally<P: Platform> {
     pub(super) switches: P::AtomicU64,
-    pub(super) cuts: P::AtomicU64,
+    pub(super) preemptions: P::AtomicU64,
     pub(super) migrations: P::AtomicU64,
 }
 
@@ -105,7 +105,7 @@ impl<P: Platform> Run<P> {
         let tally = |_| {
             CachePadded::new(Tally {
                 switches: P::AtomicU64::new(0),
-                cuts: P::AtomicU64::new(0),
+                preemptions: P::AtomicU64::new(0),
                 migrations: P::AtomicU64::new(0),
             })
         };
@@ -263,7 +263,7 @@ impl<P: Platform> Run<P> {
             // last opening.
             episodes: unsafe { *self.episodes.get() },
             switches: sum(|tally| &tally.switches),
-            cuts: sum(|tally| &tally.cuts),
+            preemptions: sum(|tally| &tally.preemptions),
             migrations: sum(|tally| &tally.migrations),
         })
     }

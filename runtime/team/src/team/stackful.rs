@@ -73,7 +73,7 @@ impl<P: Platform, F: FnOnce(&mut Rank<P>) + Send> Stackful<P, F> {
             seat: Box::new(Seat {
                 turn: Cell::new(ptr::null()),
                 worker: Cell::new(0),
-                step: Cell::new(Step::Cut),
+                step: Cell::new(Step::Preempted),
             }),
         }
     }

@@ -49,7 +49,7 @@ impl Body<Simulated> for Worker<'_> {
             Simulated::compute(self.per_us * US);
             self.left -= US;
             if self.left > 0 && turn.is_over() {
-                return Step::Cut;
+                return Step::Preempted;
             }
         }
         self.interval += 1;

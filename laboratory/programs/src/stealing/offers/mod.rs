@@ -2,23 +2,23 @@
 //! (Park 2013, section 5.2).
 
 mod cas;
-mod mail;
+mod mailbox;
 mod mutex;
 mod queue;
-mod ramp;
+mod threshold;
 
-use super::census::{Census, Standing};
-use super::chance::Chance;
 use super::patience::Patience;
+use super::rng::Rng;
+use super::termination::{Standing, Termination};
 use super::{Counts, Discipline, Task, TaskDeque};
 use crate::channel::Channel;
-use mail::{Letter, Mail};
+use mailbox::{Mailbox, StealMessage};
 use manycore_chip::Broadcast;
 use manycore_team::barrier::Placement;
 use queue::OfferedQueue;
-use ramp::Ramp;
 use std::sync::Arc;
 use std::time::Duration;
+use threshold::Threshold;
 
 /// The longest pause between two looks at the port, as a power of two of spins.
 const LONGEST: u32 = 4;
@@ -101,8 +101,8 @@ pub struct OfferDeque<P: Broadcast, Q: OfferedQueue<P>> {
     shared: Arc<SharedQueues<P, Q>>,
     rank: usize,
     queue: Q,
-    mail: Mail<P>,
-    chance: Chance,
+    mailbox: Mailbox<P>,
+    rng: Rng,
     /// Offers that it has not tried.
     offers: Vec<u64>,
     /// It has sent a request since it last took what was offered.
@@ -118,7 +118,7 @@ pub struct OfferDeque<P: Broadcast, Q: OfferedQueue<P>> {
 struct SharedQueues<P: Broadcast, Q: OfferedQueue<P>> {
     queues: Vec<Q::Shared>,
     channel: Channel<P>,
-    census: Census<P>,
+    termination: Termination<P>,
     seed: u64,
 }
 
@@ -131,7 +131,7 @@ impl<P: Broadcast, Q: OfferedQueue<P>> Discipline<P> for OfferStealing<P, Q> {
         Self(Arc::new(SharedQueues {
             queues: (0..workers).map(|_| Q::shared()).collect(),
             channel: Channel::over(),
-            census: Census::new(workers),
+            termination: Termination::new(workers),
             seed,
         }))
     }
@@ -143,13 +143,13 @@ impl<P: Broadcast, Q: OfferedQueue<P>> Discipline<P> for OfferStealing<P, Q> {
         OfferDeque {
             rank,
             queue: Q::new(rank, &shared.queues),
-            mail: Mail::new(&shared.channel, rank),
-            chance: Chance::new(shared.seed, rank),
+            mailbox: Mailbox::new(&shared.channel, rank),
+            rng: Rng::new(shared.seed, rank),
             offers: Vec::new(),
             has_asked: false,
             thieves: Vec::new(),
             asks: vec![false; workers],
-            standing: shared.census.enter(),
+            standing: shared.termination.enter(),
             counts: Counts::default(),
             shared,
         }
@@ -165,21 +165,21 @@ impl<P: Broadcast, Q: OfferedQueue<P>> OfferDeque<P, Q> {
         // Heard before they can come.
         self.has_asked = true;
         self.update_filter();
-        self.mail.request();
+        self.mailbox.request();
     }
 
     /// Takes what is in the message buffer.
     fn read_mail(&mut self) {
-        while let Some(letter) = self.mail.receive() {
-            match letter {
-                Letter::Request(thief) => {
+        while let Some(message) = self.mailbox.receive() {
+            match message {
+                StealMessage::Request(thief) => {
                     if !std::mem::replace(&mut self.asks[thief], true) {
                         self.thieves.push(thief);
                     }
                 }
-                Letter::Offer(offer) => self.offers.push(offer),
-                // Its sender has ended the census, at which this worker looks, too.
-                Letter::Finish => {}
+                StealMessage::Offer(offer) => self.offers.push(offer),
+                // Its sender has declared the termination, at which this worker looks, too.
+                StealMessage::Finish => {}
             }
         }
     }
@@ -198,7 +198,7 @@ impl<P: Broadcast, Q: OfferedQueue<P>> OfferDeque<P, Q> {
                 continue;
             }
             match queue.offer(mine) {
-                Some(offer) => self.mail.offer(thief, offer),
+                Some(offer) => self.mailbox.offer(thief, offer),
                 None => has_more = false,
             }
         }
@@ -211,7 +211,7 @@ impl<P: Broadcast, Q: OfferedQueue<P>> OfferDeque<P, Q> {
         let best = offers.iter().map(|offer| Q::worth(*offer)).max();
         let is_best = |offer: &u64| Some(Q::worth(*offer)) == best;
         let ties = offers.iter().filter(|offer| is_best(offer)).count();
-        let chosen = self.chance.below(ties);
+        let chosen = self.rng.below(ties);
         let best = (0..offers.len()).filter(|at| is_best(&offers[*at]));
         let at = { best }.nth(chosen).expect("there is an offer");
         offers.swap_remove(at)
@@ -221,7 +221,7 @@ impl<P: Broadcast, Q: OfferedQueue<P>> OfferDeque<P, Q> {
     fn take_offered(&mut self) -> Option<Task> {
         while !self.offers.is_empty() {
             let offer = self.choose();
-            self.shared.census.rouse(&mut self.standing);
+            self.shared.termination.rouse(&mut self.standing);
             self.counts.attempts += 1;
             // SAFETY: it came through this discipline's channel, which only its deques have.
             let task = unsafe { Q::take(&self.shared.queues, offer) };
@@ -242,14 +242,14 @@ impl<P: Broadcast, Q: OfferedQueue<P>> OfferDeque<P, Q> {
             self.ask();
         }
         let mut asked_at = P::now();
-        while !self.shared.census.is_over() {
+        while !self.shared.termination.is_over() {
             self.process_pending_requests();
             if let Some(task) = self.take_offered() {
                 return Some(task);
             }
             if P::now().saturating_sub(asked_at) >= wait {
-                if self.shared.census.rest(&mut self.standing) {
-                    self.mail.finish();
+                if self.shared.termination.rest(&mut self.standing) {
+                    self.mailbox.finish();
                     break;
                 }
                 self.ask();
@@ -258,7 +258,7 @@ impl<P: Broadcast, Q: OfferedQueue<P>> OfferDeque<P, Q> {
             }
             patience.pause::<P>();
         }
-        self.mail.retire();
+        self.mailbox.retire();
         None
     }
 }
@@ -270,8 +270,8 @@ impl<P: Broadcast, Q: OfferedQueue<P>> TaskDeque<P> for OfferDeque<P, Q> {
     }
 
     fn get(&mut self) -> Option<Task> {
-        if self.shared.census.is_over() {
-            self.mail.retire();
+        if self.shared.termination.is_over() {
+            self.mailbox.retire();
             return None;
         }
         self.process_pending_requests();
@@ -290,19 +290,19 @@ impl<P: Broadcast, Q: OfferedQueue<P>> TaskDeque<P> for OfferDeque<P, Q> {
     }
 
     fn update_filter(&mut self) {
-        let accepts = Ramp::DEFAULT.accepts(self.length(), &mut self.chance);
-        self.mail.hear(accepts, self.has_asked);
+        let accepts = Threshold::DEFAULT.accepts(self.length(), &mut self.rng);
+        self.mailbox.hear(accepts, self.has_asked);
     }
 
     fn finish(&mut self) {
-        self.shared.census.end();
-        self.mail.finish();
+        self.shared.termination.end();
+        self.mailbox.finish();
     }
 
     fn counts(&self) -> Counts {
         Counts {
-            sent: self.mail.sent,
-            received: self.mail.received,
+            sent: self.mailbox.sent,
+            received: self.mailbox.received,
             ..self.counts
         }
     }

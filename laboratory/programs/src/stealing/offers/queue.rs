@@ -18,7 +18,7 @@ pub trait OfferedQueue<P: Platform>: Send + 'static {
     /// Adds a task at the owner's end.
     fn put(&mut self, mine: &Self::Shared, task: Task);
 
-    /// Takes the task at the owner's end; an acquire, if there is none (see `Census`).
+    /// Takes the task at the owner's end; an acquire, if there is none (see `Termination`).
     fn pop(&mut self, mine: &Self::Shared) -> Option<Task>;
 
     /// How many tasks there are, as far as the owner knows.
@@ -36,7 +36,7 @@ pub trait OfferedQueue<P: Platform>: Send + 'static {
         0
     }
 
-    /// Takes what was offered, if it is still there; a release, if it is (see `Census`).
+    /// Takes what was offered, if it is still there; a release, if it is (see `Termination`).
     ///
     /// # Safety
     ///

@@ -1,8 +1,8 @@
-//! Ranges, census and rest under loom; with many workers they run under shuttle with the
-//! other disciplines (`stealing/checked.rs`).
+//! Ranges, termination detection and parking under loom; with many workers they run under shuttle
+//! with the other disciplines (`stealing/checked.rs`).
 
-use super::census::CensusTree;
-use super::rest::Rest;
+use super::parking::Parking;
+use super::termination::TerminationTree;
 use super::{RangeDeque, RangeStealing};
 use crate::stealing::{Discipline, Task, TaskDeque};
 use crate::wireless::{Faulty, Loom};
@@ -71,7 +71,7 @@ impl Book {
 }
 
 /// Worker 0 puts `tasks` tasks, one more after it has popped one, and pops until nothing is
-/// left; thieves steal once each and pop what they have. No census, nobody sleeps.
+/// left; thieves steal once each and pop what they have. No termination detection, nobody sleeps.
 fn race<P: Broadcast>(tasks: usize, thieves: usize, stolen: &AtomicU32) {
     let discipline = RangeStealing::<P>::new(&Placement::flat(1 + thieves), 1);
     let book = Book::new(tasks + 1);
@@ -163,14 +163,14 @@ fn all_end_when_all_is_done() {
 
 /// Three members of two nodes. A task goes from hand to hand: who has it is in, and who takes it
 /// joins before he takes it.
-fn census<P: Platform>() {
-    let census = CensusTree::<P>::new(3);
+fn termination<P: Platform>() {
+    let termination = TerminationTree::<P>::new(3);
     // The owner of the task; 3: member 1 has taken it and does it.
     let task = P::AtomicU32::new(0);
     let done = AtomicBool::new(false);
     let ends = AtomicU32::new(0);
     let leave = |member| {
-        if census.leave(member) {
+        if termination.leave(member) {
             assert!(
                 done.load(Ordering::Relaxed),
                 "it is over before all is done"
@@ -187,7 +187,7 @@ fn census<P: Platform>() {
         }
         2 => {
             leave(2);
-            census.join(2);
+            termination.join(2);
             if task.compare_exchange(0, 3, AcqRel, Acquire).is_ok() {
                 P::yield_now();
                 done.store(true, Ordering::Relaxed);
@@ -202,7 +202,7 @@ fn census<P: Platform>() {
 
 #[test]
 fn the_last_to_leave_knows_it() {
-    loom_model(Some(3), census::<Loom>);
+    loom_model(Some(3), termination::<Loom>);
 }
 
 /// What a checker says of production code with a fault.
@@ -227,7 +227,7 @@ fn each_fault_is_caught() {
     assert!(of_race::<Relaxed>().contains(unordered));
     fn of_census<F: Fault>() -> String {
         fails::<F>(|| {
-            loom_model(Some(3), census::<Faulty<Loom, F>>);
+            loom_model(Some(3), termination::<Faulty<Loom, F>>);
         })
     }
     assert!(of_census::<TornAdd>().contains("have left"));
@@ -235,7 +235,7 @@ fn each_fault_is_caught() {
 
 /// One publishes something twice; others sleep until each has found one.
 fn rest<P: Platform>() {
-    let rest = Rest::<P>::new();
+    let rest = Parking::<P>::new();
     let there = P::AtomicU32::new(0);
     team::<P>(3, |rank| {
         if rank == 0 {

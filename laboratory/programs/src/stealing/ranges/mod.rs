@@ -1,29 +1,29 @@
 //! Ranges of tasks that are halved: a discipline of our own. `README.md` argues why it is
 //! right, and says what it costs and which designs were worse.
 
-mod census;
 #[cfg(test)]
 mod checked;
-mod crowd;
-mod news;
+mod hints;
+mod parking;
 mod range;
-mod rest;
+mod rank_set;
 mod ring;
 mod search;
+mod termination;
 
-use super::chance::Chance;
+use super::rng::Rng;
 use super::{Counts, Discipline, Task, TaskDeque};
-use census::CensusTree;
-use crowd::Crowd;
+use hints::Hints;
 use manycore_chip::Broadcast;
 use manycore_platform::{Atomic, CachePadded, Ordering};
 use manycore_team::barrier::Placement;
-use news::News;
+use parking::Parking;
 use range::{MOST_WORKERS, Range};
-use rest::Rest;
+use rank_set::RankSet;
 use ring::Ring;
 use std::collections::VecDeque;
 use std::sync::Arc;
+use termination::TerminationTree;
 
 /// Tasks stay where they were put; a thief takes half of a victim's range of them with
 /// one compare-and-swap, whatever it holds, and others take half of that from it.
@@ -63,20 +63,20 @@ pub struct RangeDeque<P: Broadcast> {
     rank: usize,
     /// Tasks for which the ring had no room.
     overflow: VecDeque<Task>,
-    news: Option<News<P>>,
-    chance: Chance,
+    hints: Option<Hints<P>>,
+    rng: Rng,
     over: bool,
     /// The workers to which it was invited while it had nothing.
     hosts: Vec<usize>,
     /// The workers that have nothing, as far as it has heard.
-    guests: Crowd,
+    guests: RankSet,
     counts: Counts,
 }
 
 struct SharedRanges<P: Broadcast> {
     stores: Box<[Store<P>]>,
-    census: CensusTree<P>,
-    rest: Rest<P>,
+    termination: TerminationTree<P>,
+    parking: Parking<P>,
     over: CachePadded<P::AtomicBool>,
     wire: Option<P::Channel>,
     seed: u64,
@@ -120,8 +120,8 @@ impl<P: Broadcast> Discipline<P> for RangeStealing<P> {
         };
         Self(Arc::new(SharedRanges {
             stores: (0..members).map(store).collect(),
-            census: CensusTree::new(members),
-            rest: Rest::new(),
+            termination: TerminationTree::new(members),
+            parking: Parking::new(),
             over: CachePadded::new(P::AtomicBool::new(false)),
             wire: P::create_channel(),
             seed,
@@ -135,12 +135,12 @@ impl<P: Broadcast> Discipline<P> for RangeStealing<P> {
             shared: Arc::clone(&self.0),
             rank,
             overflow: VecDeque::new(),
-            news: self.0.wire.map(|wire| News::new(wire, rank)),
-            chance: Chance::new(self.0.seed, rank),
+            hints: self.0.wire.map(|wire| Hints::new(wire, rank)),
+            rng: Rng::new(self.0.seed, rank),
             // After the port was opened: see `finish`.
             over: self.0.over.load(Ordering::SeqCst),
             hosts: Vec::new(),
-            guests: Crowd::new(workers),
+            guests: RankSet::new(workers),
             counts: Counts::default(),
         }
     }
@@ -153,7 +153,7 @@ impl<P: Broadcast> Hands<P> {
         word: &P::AtomicU64,
         split: impl Fn(Range) -> (Range, Range),
     ) -> Option<(Range, Range)> {
-        // Acquire: an owner that finds it empty leaves the census, after the joining of
+        // Acquire: an owner that finds it empty stops to count as at work, after the joining of
         // all who took something.
         let range = Range(word.load(Ordering::Acquire));
         if range.is_empty() {
@@ -247,23 +247,23 @@ impl<P: Broadcast> RangeDeque<P> {
 
     /// Wakes somebody for what was published, by an atomic read-modify-write just before.
     fn published(&self) {
-        if self.news.is_none() {
-            self.shared.rest.published();
+        if self.hints.is_none() {
+            self.shared.parking.published();
         }
     }
 
     /// Tells all that it is over.
     fn end(&mut self) {
         self.over = true;
-        match &self.news {
-            Some(news) => {
+        match &self.hints {
+            Some(hints) => {
                 self.counts.sent += 1;
-                news.tell_over();
+                hints.tell_over();
             }
             None => {
                 // Release: all that was done.
                 self.shared.over.store(true, Ordering::Release);
-                self.shared.rest.wake_all();
+                self.shared.parking.wake_all();
             }
         }
     }

@@ -1,6 +1,6 @@
 //! How a worker that has nothing finds something.
 
-use super::news::{Ear, Item};
+use super::hints::{Interest, Item};
 use super::range::Range;
 use super::{Hands, RangeDeque};
 use crate::stealing::Task;
@@ -23,10 +23,10 @@ impl<P: Broadcast> RangeDeque<P> {
     #[cold]
     pub(super) fn hunt(&mut self) -> Option<Task> {
         let workers = self.shared.stores.len();
-        if let Some(news) = &mut self.news {
+        if let Some(hints) = &mut self.hints {
             self.counts.sent += 2;
-            news.hear(Ear::Guest);
-            news.tell_hunger(self.chance.below(workers));
+            hints.hear(Interest::Guest);
+            hints.tell_hunger(self.rng.below(workers));
         }
         let found = self.search(workers);
         self.hosts.clear();
@@ -37,7 +37,7 @@ impl<P: Broadcast> RangeDeque<P> {
     /// Looks at the deques one after the other, from any on; at those first to which it is
     /// invited.
     fn search(&mut self, workers: usize) -> Option<Task> {
-        let start = self.chance.below(workers);
+        let start = self.rng.below(workers);
         let (mut looks, mut pause, mut is_in) = (0, SHORTEST, true);
         loop {
             self.listen();
@@ -50,7 +50,7 @@ impl<P: Broadcast> RangeDeque<P> {
             });
             if victim != self.rank && self.has_something(victim) {
                 if !is_in {
-                    self.shared.census.join(self.rank);
+                    self.shared.termination.join(self.rank);
                     is_in = true;
                 }
                 let task = self.steal(victim);
@@ -60,7 +60,7 @@ impl<P: Broadcast> RangeDeque<P> {
             }
             if is_in && looks >= FIRST_LOOKS {
                 is_in = false;
-                if self.shared.census.leave(self.rank) {
+                if self.shared.termination.leave(self.rank) {
                     self.end();
                     return None;
                 }
@@ -69,7 +69,7 @@ impl<P: Broadcast> RangeDeque<P> {
                 pause = (2 * pause).min(LONGEST);
             }
             self.pause(pause);
-            if self.news.is_none() && looks > ROUNDS * workers {
+            if self.hints.is_none() && looks > ROUNDS * workers {
                 self.sleep();
             }
         }
@@ -86,10 +86,10 @@ impl<P: Broadcast> RangeDeque<P> {
         }
     }
 
-    /// Sleeps until there may be something, or it is over. Out of the census.
+    /// Sleeps until there may be something, or it is over. Not counted as at work.
     fn sleep(&mut self) {
         let shared = &*self.shared;
-        let host = shared.rest.sleep(|| {
+        let host = shared.parking.sleep(|| {
             if shared.over.load(Ordering::Acquire) {
                 return Some(None);
             }
@@ -102,11 +102,11 @@ impl<P: Broadcast> RangeDeque<P> {
     /// Takes what has come.
     #[inline]
     pub(super) fn listen(&mut self) {
-        if self.news.is_none() {
+        if self.hints.is_none() {
             // Acquire: all that was done.
             self.over |= self.shared.over.load(Ordering::Acquire);
         }
-        while let Some(item) = self.news.as_ref().and_then(|news| news.receive()) {
+        while let Some(item) = self.hints.as_ref().and_then(|hints| hints.receive()) {
             self.counts.received += 1;
             match item {
                 Item::Over => self.over = true,
@@ -154,14 +154,14 @@ impl<P: Broadcast> RangeDeque<P> {
     /// Tells one of those that have nothing where there is something; `false`: there is
     /// none, as far as this worker knows.
     fn invite(&mut self, host: usize) -> bool {
-        let Some(news) = &self.news else {
+        let Some(hints) = &self.hints else {
             return false;
         };
-        let start = self.chance.below(self.shared.stores.len());
+        let start = self.rng.below(self.shared.stores.len());
         let guest = self.guests.take(start);
         if let Some(guest) = guest {
             self.counts.sent += 1;
-            news.invite(guest, host);
+            hints.invite(guest, host);
         }
         guest.is_some()
     }
@@ -169,8 +169,12 @@ impl<P: Broadcast> RangeDeque<P> {
     /// Before a task: invites those that asked, and is ready for those that will.
     pub(super) fn settle(&mut self) {
         let tasks = self.spare();
-        let Some(news) = &mut self.news else { return };
-        news.hear(if tasks > 0 { Ear::Host } else { Ear::End });
+        let Some(hints) = &mut self.hints else { return };
+        hints.hear(if tasks > 0 {
+            Interest::Host
+        } else {
+            Interest::End
+        });
         for _ in 0..tasks.min(GUESTS) {
             if !self.invite(self.rank) {
                 break;

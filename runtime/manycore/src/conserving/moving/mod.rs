@@ -1,8 +1,8 @@
 //! A permit is one thread's at a time, also while threads move from permit to permit.
 //!
 //! A thread that waits beside others' jobs gives its permit away and goes on in another one. So
-//! whatever says which permit a thread has is old after each wait: a permit that was read, a rank, a
-//! `Context`. A thread that goes on with an old one works beside the new holder of that permit,
+//! whatever says which permit a thread has is old after each wait: a permit that was read, a rank,
+//! a `Context`. A thread that goes on with an old one works beside the new holder of that permit,
 //! under the same number. Then iterations are lost, and two threads have the same `&mut`.
 //!
 //! Random programs bring that about on the simulated machine: bodies of every kind (of loops,
@@ -16,8 +16,8 @@
 //! of a body, or the return of a call, to the next call, or the end of the body.
 //!
 //! 1. A stretch is with a permit of its pool, which is the same at its end. No two stretches of
-//!    different threads with one permit overlap. (A thread in the midst of a call has no stretch: it
-//!    may have given its permit away.)
+//!    different threads with one permit overlap. (A thread in the midst of a call has no stretch:
+//!    it may have given its permit away.)
 //! 2. Blocks of one loop under one rank do not overlap, if different threads run them. A block
 //!    lasts from its begin to its end, calls and all: a thread keeps its rank in the loop.
 //! 3. Each iteration of each loop runs once, and what the loop makes is what a plain loop makes.

@@ -34,8 +34,8 @@ pub(super) enum Step {
     Scope(usize, Steps),
     /// A detached job.
     Spawn(Steps),
-    /// A detached job, for whose begin the body waits outside of the pool, with its permit. Only the
-    /// first such step of a program does that: several might take all permits.
+    /// A detached job, for whose begin the body waits outside of the pool, with its permit. Only
+    /// the first such step of a program does that: several might take all permits.
     Meet,
     /// A call with each permit, and the caller waits for all of them.
     Broadcast(Steps),

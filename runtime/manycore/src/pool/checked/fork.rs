@@ -148,7 +148,7 @@ fn gives_back<P: Platform>() {
         let stack = registry.worker(1).stack();
         let claim = loop {
             // It asks, and its owner, in a long job, does not answer.
-            stack.ask();
+            stack.request();
             let me = worker.as_thief();
             match stack.steal(0, me).or_else(|| stack.raise(0, me)) {
                 Some(claim) => break claim,

@@ -1,6 +1,6 @@
-//! A lock held around a call that waits, in a pool all of whose permits strangers want that
-//! block on that lock: the call's end frees a permit for who holds it. What does not is a
-//! deadlock, which shuttle reports.
+//! A job holds a lock around a call that waits, and threads that block on that lock want all
+//! permits of the pool: the call's end frees a permit for the job. What does not is a deadlock,
+//! which shuttle reports.
 
 use super::fork::{Count, FencedShuttle, dawdle, stolen};
 use super::whole::{Meeting, check, pool};

@@ -20,7 +20,8 @@ fn lazy<P: Platform>(threads: usize, dedicated: bool) -> Pool<P> {
     pool.expect("a model makes its threads")
 }
 
-/// A call of each kind. If they `meet` another thread must come for it; else nobody may be forgotten.
+/// A call of each kind. If they `meet` another thread must come for it; else nobody may be
+/// forgotten.
 fn call<P: Platform>(pool: &Pool<P>, kind: usize, meet: bool) {
     let (n, calls) = (pool.threads(), Count::default());
     let expected = match kind {

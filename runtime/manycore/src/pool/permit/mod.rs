@@ -12,7 +12,8 @@
 //! bars it, and hands it on as the *rank* in that one loop.
 //!
 //! `ci/refused.sh` puts the old patterns back and expects the compiler to refuse them.
-//! `docs/user-values.md` lists what is known of a permit and lives longer than a call of the user's.
+//! `docs/user-values.md` lists what is known of a permit and lives longer than a call of the
+//! user's.
 
 mod help;
 mod without;
@@ -117,26 +118,26 @@ impl<P: Platform> Worker<P> {
 
     /// Whether there is mail for it.
     pub(super) fn has_mail(&self) -> bool {
-        !self.registry().mail()[self.permit()].is_empty()
+        !self.registry().mailboxes()[self.permit()].is_empty()
     }
 
     /// The first job that was sent to its permit.
     pub(super) fn take_mail(&self) -> Option<Job> {
-        self.registry().mail()[self.permit()].take_first()
+        self.registry().mailboxes()[self.permit()].take_first()
     }
 
     /// The first of them within the scope `group`.
     pub(super) fn take_mail_within(&self, group: *const Group) -> Option<Job> {
-        self.registry().mail()[self.permit()].take_first_within(group)
+        self.registry().mailboxes()[self.permit()].take_first_within(group)
     }
 
     /// The pool ends, and the worker reads no mail any more; `false`: there is some.
     pub(super) fn leave_mail(&self) -> bool {
-        self.registry().mail()[self.permit()].leave()
+        self.registry().mailboxes()[self.permit()].leave()
     }
 
-    /// Sleeps until the allotment allows it to run, or it has mail, or a thread is on the ready list,
-    /// or the pool ends.
+    /// Sleeps until the allotment allows it to run, or it has mail, or a thread is on the ready
+    /// list, or the pool ends.
     pub(super) fn await_turn(&self) {
         let (registry, permit) = (self.registry(), self.permit());
         let wanted = || {

@@ -50,7 +50,7 @@ impl<P: Platform> Worker<P> {
         joined && self.await_permit()
     }
 
-    /// Gives this worker's permit away. `false`: nobody can be had for it.
+    /// Gives this worker's permit away. `false`: no thread can be had for it.
     pub(in crate::pool) fn give_permit(&self) -> bool {
         let permit = self.permit();
         let given = self.offer(permit);
@@ -60,8 +60,8 @@ impl<P: Platform> Worker<P> {
         given
     }
 
-    /// Gives `permit`, which this worker has, away. `false`: nobody can be had for it, or this
-    /// worker was roused, and the permit is in the caller's hands.
+    /// Gives `permit`, which this worker has, away. `false`: no thread can be had for it, or this
+    /// worker was roused. Then the caller of this function still has the permit.
     fn offer(&self, permit: usize) -> bool {
         #[cfg(test)]
         if crate::conserving::fault::is(crate::conserving::fault::Fault::NoReserve) {
@@ -76,8 +76,8 @@ impl<P: Platform> Worker<P> {
             if self.holding().alone.glance() > Parker::<P>::ASLEEP {
                 return None;
             }
-            // Whoever lists this worker, and gives it another permit, comes after this. The
-            // successor is somebody else.
+            // A thread that lists this worker, and gives it another permit, comes after this. The
+            // successor is another worker.
             self.holding().clear();
             Some(permits.give(is_caller))
         });
@@ -99,8 +99,8 @@ impl<P: Platform> Worker<P> {
     /// Gives the permit away and sleeps until `latch` is set, then waits for a permit. May
     /// return for no reason. `false`: it could not, and has not waited.
     ///
-    /// It lies down first. So whoever sets the latch while the permit is on its way to
-    /// somebody else, or later, finds this worker asleep, and lists it.
+    /// It lies down first. So a thread that sets the latch while the permit is on its way to
+    /// another worker, or later, finds this worker asleep, and lists it.
     pub(in crate::pool) fn wait_without_permit(&self, latch: &Latch<P>) -> bool {
         let (permit, alone) = (self.permit(), &self.holding().alone);
         // The thread that sets the latch sees there that this worker is asleep, and finds it here.
@@ -122,7 +122,7 @@ impl<P: Platform> Worker<P> {
     }
 
     /// Gets up with `permit`, which it has not given away after all; `true`: it was listed
-    /// meanwhile, by who has set the latch, or by who has set an older one, late.
+    /// meanwhile, by the thread that has set the latch, or late by one that has set an older latch.
     fn get_up_with(&self, permit: usize) -> bool {
         let (registry, alone) = (self.registry(), &self.holding().alone);
         let roused = !alone.rise_unroused();
@@ -132,7 +132,7 @@ impl<P: Platform> Worker<P> {
             // Nobody else looks until it is on a list again.
             alone.reset();
         } else if roused {
-            // Somebody grants it a second permit, now. That is passed on.
+            // Another thread grants it a second permit now, which this worker passes on.
             let granted = self.await_permit();
             debug_assert!(granted, "who returns is not dismissed");
             let second = self.permit();
@@ -172,8 +172,8 @@ impl<P: Platform> Worker<P> {
             return None;
         }
         let (next, stays) = registry.change_permits(|permits| {
-            // Before it is listed: the thread that takes it off the list sets its permit. An adopted
-            // thread cannot join the idle list: it joins the ready list.
+            // Before it is listed: the thread that takes it off the list sets its permit. An
+            // adopted thread cannot join the idle list: it joins the ready list.
             permits.make_way(me, me == 0, || self.holding().clear())
         })?;
         registry.grant(permit, next);
@@ -207,7 +207,7 @@ impl<P: Platform> Worker<P> {
         }
         let given = registry.change_permits(|permits| {
             !registry.has_detached()
-                && registry.mail()[0].is_empty()
+                && registry.mailboxes()[0].is_empty()
                 && permits.give_back(me, || self.holding().clear())
         });
         given.then(|| self.await_permit())

@@ -1,5 +1,5 @@
-//! The caller slot under loom: a caller that comes and goes against a job that is posted. Permit 0 is
-//! one thread's at a time, and a thread comes for the job.
+//! The caller slot under loom: a caller that comes and goes against a job that is posted. Permit 0
+//! is one thread's at a time, and a thread comes for the job.
 
 use super::state::{Left, Permits, State};
 use super::word::CallerSlot;

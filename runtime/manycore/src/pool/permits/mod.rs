@@ -5,26 +5,27 @@
 //! [`current_thread_index`](crate::current_thread_index) says, the rank in loops, and
 //! whose mail the thread reads. Permit 0 is the caller slot's (`word.rs`).
 //!
-//! A thread that waits, for a stolen half of a join, the end of a scope or the helpers of
-//! a loop, runs only what it waits for. If others' jobs lie there meanwhile, for longer
-//! than [`PATIENCE`], it gives its permit away: to a thread of the *ready list*, which has none and could go
-//! on, or to one of the *idle list*, which has nothing to do. If both are empty, a thread is started.
-//! The successor works like any other worker. When what the thread waited for is done, it needs a permit
-//! again:
+//! A thread that waits, for a stolen half of a join, the end of a scope or the helpers of a loop,
+//! runs only what it waits for. If others' jobs lie there meanwhile, for longer than [`PATIENCE`],
+//! it gives its permit away: to a thread of the *ready list*, whose wait is over, or to one of the
+//! *idle list*, which has nothing to do. If both are empty, a thread is started. The successor
+//! works like any other worker. When what the thread waited for is done, it needs a permit again:
 //!
 //! 1. R1 it joins the ready list; then fence, and call a sleeper as for a job;
-//! 2. R2 a thread that looks for work gives its permit to the first thread on that list, and
-//!    joins the idle list; so does a thread that waits and would give its permit away.
+//! 2. R2 a thread that looks for work gives its permit to the first thread on that list, and joins
+//!    the idle list; a thread that waits and would give its permit away gives it to that thread,
+//!    too.
 //!
 //! For R1 and R2 the argument of `sleep/README.md` holds as for a job in the queue: to
 //! be listed is to be posted, and to look at the list is part of each search and of each
 //! last look before sleep.
 //!
-//! The thread that ends what another one without a permit waits for lists that one, first of
-//! all, and looks at the list before it takes another job. So each end of a wait frees a permit for that wait:
-//! also if unrelated jobs, each blocked on a lock that the ready thread holds, take all
-//! other permits. This does not help with a lock that is held around a call into *another* pool:
-//! if other threads that want the lock take all permits here, its holder finds none when it returns.
+//! A thread without a permit waits for an event. The thread that causes the event puts the waiting
+//! one at the head of the ready list, and looks at the list before it takes another job. So each
+//! end of a wait frees a permit for that wait: also if unrelated jobs, each blocked on a lock that
+//! the ready thread holds, take all other permits. This does not help if a job holds a lock around
+//! a call into *another* pool: if threads that want the lock take all permits here, the job finds
+//! none when its call returns.
 //!
 //! # Why no threads wait in a circle
 //!
@@ -41,8 +42,8 @@
 //!
 //! # Files
 //!
-//! `word.rs` has the caller slot's word, `state.rs` the lists and the transitions, which know nothing of
-//! a pool. This file takes the steps that a transition leaves to the pool.
+//! `word.rs` has the caller slot's word, `state.rs` the lists and the transitions, which know
+//! nothing of a pool. This file takes the steps that a transition leaves to the pool.
 
 #[cfg(test)]
 mod checked;
@@ -84,8 +85,8 @@ impl<P: Platform> Registry<P> {
         (self.permits()).with(self.shared().caller_slot(), announce, section)
     }
 
-    /// Gives `permit` to `successor`, which may be a thread that is started for it. The caller has a
-    /// [`Stay`] of that successor until the permit is given, or lost.
+    /// Gives `permit` to `successor`, which may be a thread that is started for it. The caller has
+    /// a [`Stay`] of that successor until the permit is given, or lost.
     pub(super) fn pass_on(&self, permit: usize, successor: &Successor) -> io::Result<()> {
         match successor {
             Successor::Worker(worker) => {
@@ -99,8 +100,8 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// As [`pass_on`](Self::pass_on). If no thread can be had, the permit is lost, with one thread less
-    /// at work.
+    /// As [`pass_on`](Self::pass_on). If no thread can be had, the permit is lost, with one thread
+    /// less at work.
     pub(super) fn pass_on_or_lose(&self, permit: usize, successor: &Successor) {
         let _stay = Stay::of(self, successor);
         if self.pass_on(permit, successor).is_err() {
@@ -183,7 +184,8 @@ impl<P: Platform> Registry<P> {
         if permit != NOWHERE {
             self.sleep().notify(permit as usize);
         }
-        // Relaxed: a thread that has seen the latch of a sleeping worker sees this word so, or newer.
+        // Relaxed: a thread that has seen the latch of a sleeping worker sees this word so, or
+        // newer.
         let alone = worker.holding().is_asleep();
         if alone && self.list_first(worker.id()) {
             worker.holding().wake();

@@ -70,7 +70,7 @@ pub(in crate::pool) enum ThreadState {
 struct Lists {
     /// Workers with empty stacks. They wait for the next permit.
     idle: Vec<usize>,
-    /// The ready list: workers whose waits are over, and which need a permit. In order of arrival.
+    /// The ready list: their waits are over, and they need a permit. In order of arrival.
     ready: VecDeque<usize>,
     /// Workers without a thread: the system refused it.
     spare: Vec<usize>,
@@ -159,8 +159,8 @@ impl<P: Platform> Permits<P> {
 pub(in crate::pool) struct Vacancy {
     /// Whether threads are absent that could take the job.
     pub(in crate::pool) lacking: bool,
-    /// Whether a poster can get a thread although no worker sleeps: permit 0 is vacant, or threads are
-    /// lacking.
+    /// Whether a poster can get a thread although no worker sleeps: permit 0 is vacant, or threads
+    /// are lacking.
     pub(in crate::pool) any: bool,
 }
 
@@ -325,9 +325,9 @@ impl<P: Platform> State<'_, P> {
         at.map(|at| self.lists.ready.remove(at)).is_some()
     }
 
-    /// Worker `id` hands its permit to the first worker of the ready list, and waits on the idle list;
-    /// if it is `adopted`, on the ready list. Returns the other worker, and whether this
-    /// one stays in the pool. `cleared` runs before this worker is on a list.
+    /// Worker `id` hands its permit to the first worker of the ready list, and waits on the idle
+    /// list; if it is `adopted`, on the ready list. Returns the other worker, and whether this one
+    /// stays in the pool. `cleared` runs before this worker is on a list.
     pub(in crate::pool) fn make_way(
         &mut self,
         id: usize,
@@ -421,7 +421,8 @@ impl<P: Platform> State<'_, P> {
         true
     }
 
-    /// The pool ends: no worker sits down any more. Returns the workers on the idle list, which go home.
+    /// The pool ends: no worker joins the idle list any more. Returns the workers on the idle list,
+    /// which go home.
     pub(in crate::pool) fn close(&mut self) -> Vec<usize> {
         self.lists.closed = true;
         std::mem::take(&mut self.lists.idle)

@@ -1,5 +1,5 @@
-//! Random walks through the transitions, without a pool: a permit is one thread's at a time, and what
-//! waits for a permit is attended to.
+//! Random walks through the transitions, without a pool: a permit is one thread's at a time, and
+//! what waits for a permit is attended to.
 
 use super::state::{Left, Listed, Permits, State, Successor};
 use super::word::CallerSlot;
@@ -11,7 +11,7 @@ use std::panic::catch_unwind;
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum At {
     Permit(usize),
-    Bench,
+    Idle,
     /// It has what it waited for, and is on the list.
     Ready,
     /// It waits, and has no permit.
@@ -88,7 +88,7 @@ impl Walk {
 
     fn grant(&mut self, permit: usize, id: usize) {
         let before = self.workers[id];
-        assert!(matches!(before, At::Bench | At::Ready), "{id}: {before:?}");
+        assert!(matches!(before, At::Idle | At::Ready), "{id}: {before:?}");
         if (permit, id) == (0, 0) && self.mistake != Some(Mistake::NoRegain) {
             self.change(|permits| permits.regain());
         }
@@ -184,7 +184,7 @@ impl Walk {
                     self.change(|permits| permits.make_way(id, false, || ()))
                 {
                     assert!(stays);
-                    self.workers[id] = At::Bench;
+                    self.workers[id] = At::Idle;
                     self.grant(permit, next);
                 }
             }
@@ -194,7 +194,7 @@ impl Walk {
                     return;
                 };
                 if self.change(|permits| permits.give_back(id, || ())) {
-                    self.workers[id] = At::Bench;
+                    self.workers[id] = At::Idle;
                 }
             }
         }

@@ -12,8 +12,8 @@
 //!
 //! Two transitions take no lock, and one locked instruction each: a caller enters (none to CALLER)
 //! and leaves (CALLER to none). Every other transition is a function of [`Word`] below, and
-//! [`CallerSlot::change`] makes it, under the lock of [`Permits`](super::state::Permits). So under the
-//! lock only callers that come and go change the word, and only between none and CALLER.
+//! [`CallerSlot::change`] makes it, under the lock of [`Permits`](super::state::Permits). So under
+//! the lock only callers that come and go change the word, and only between none and CALLER.
 
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 
@@ -96,13 +96,14 @@ impl Word {
         }
     }
 
-    /// The caller that is with permit 0 gives that permit to a thread of the pool, and keeps the stack.
+    /// The caller that is with permit 0 gives that permit to a thread of the pool, and keeps the
+    /// stack.
     pub(super) fn lent(self) -> Self {
         Self(self.0 | HELD)
     }
 
-    /// The caller has permit 0 again. While a thread of the pool held it, posters did not set NEEDED.
-    /// So the caller must look for jobs when it leaves.
+    /// The caller has permit 0 again. While a thread of the pool held it, posters did not set
+    /// NEEDED. So the caller must look for jobs when it leaves.
     pub(super) fn regained(self) -> Self {
         Self(self.0 & !HELD | NEEDED)
     }
@@ -130,8 +131,8 @@ impl Word {
         Self(self.left().0 | VACANT)
     }
 
-    /// A thread wants a permit: the holder of permit 0 must look when it leaves it, or a thread must be
-    /// found for it.
+    /// A thread wants a permit: the holder of permit 0 must look when it leaves it, or a thread
+    /// must be found for it.
     pub(super) fn wanted(self) -> Self {
         match self.0 {
             0 => Self(VACANT),
@@ -164,8 +165,8 @@ impl<P: Platform> CallerSlot<P> {
     /// A caller enters, if the slot is empty. Cost: one locked instruction.
     #[inline]
     pub(crate) fn take(&self) -> bool {
-        // Acquire pairs with `leave` and `change`: what the last holder did to the worker's cells is
-        // visible. Relaxed on failure: the caller then leaves them alone.
+        // Acquire pairs with `leave` and `change`: what the last holder did to the worker's cells
+        // is visible. Relaxed on failure: the caller then leaves them alone.
         (self.0)
             .compare_exchange(0, CALLER, Ordering::Acquire, Ordering::Relaxed)
             .is_ok()
@@ -175,8 +176,8 @@ impl<P: Platform> CallerSlot<P> {
     /// locked instruction.
     #[inline]
     pub(crate) fn leave(&self) -> bool {
-        // Release publishes the worker's cells to the next holder of the slot. A thread that
-        // needs a holder here has set a bit of this word, and the exchange fails then: no fence, and no
+        // Release publishes the worker's cells to the next holder of the slot. A thread that needs
+        // a holder here has set a bit of this word, and the exchange fails then: no fence, and no
         // other look.
         (self.0)
             .compare_exchange(CALLER, 0, Ordering::Release, Ordering::Relaxed)

@@ -32,7 +32,7 @@ pub(in crate::sleep) enum FenceFault {
     SettledTooSoon,
     /// Posters do not fence any more, and sleepers still rely on it.
     StaysSettled,
-    /// The watchdog leaves unnoticed by who reads the word later.
+    /// The watchdog leaves, and a thread that reads the word later does not notice.
     LeavesUnnoticed,
 }
 
@@ -49,8 +49,8 @@ pub(super) fn absent(word: u32) -> u32 {
 }
 
 impl<P: Platform> Nearest<P> {
-    /// Wakes somebody for a job that was just posted, unless somebody is on the
-    /// way already. `true`: nobody sleeps, and a permit is vacant.
+    /// Wakes somebody for a job that was just posted, unless somebody is on the way already.
+    /// `true`: no worker sleeps, and a permit is vacant.
     #[cold]
     #[inline(never)]
     pub(super) fn call(&self, near: usize) -> bool {
@@ -112,9 +112,9 @@ impl<P: Platform> Nearest<P> {
         let _ = (self.callable).compare_exchange(word, light, relaxed, relaxed);
     }
 
-    /// The sleeper's fence between the exchange that has counted it, or that has cleared WAKING, and
-    /// its look at what posters have pushed. `word` is what it has read in that exchange or since,
-    /// with Acquire.
+    /// The sleeper's fence between the exchange that has counted it, or that has cleared WAKING,
+    /// and its look at what posters have pushed. `word` is what it has read in that exchange or
+    /// since, with Acquire.
     ///
     /// If posters do not fence, it is a heavy one; and from then on they do.
     pub(super) fn fence_against_posters(&self, word: u32) {

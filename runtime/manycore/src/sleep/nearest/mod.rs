@@ -136,7 +136,7 @@ impl<P: Platform> Nearest<P> {
     }
 
     /// A worker has pushed a job. This is on the path of every `join`; who the worker is, is asked
-    /// only if somebody sleeps. `true`: nobody is there for it, and a permit is
+    /// only if somebody sleeps. `true`: no worker is there for it, and a permit is
     /// [vacant](Self::set_vacant).
     #[inline(always)]
     #[must_use]
@@ -157,8 +157,8 @@ impl<P: Platform> Nearest<P> {
         (0..jobs).any(|_| self.call(near))
     }
 
-    /// Says whether a permit is vacant: a worker could be had if all others are busy. From then on it
-    /// is like a sleeper, the last to be called. Posters are told so.
+    /// Says whether a permit is vacant: a worker could be had if all others are busy. From then on
+    /// it is like a sleeper, the last to be called. Posters are told so.
     pub(crate) fn set_vacant(&self, vacant: bool) {
         // Relaxed: who sets it fences before it looks for jobs that were pushed
         // meanwhile, or knows of none (`pool/permits/`).
@@ -214,14 +214,14 @@ impl<P: Platform> Nearest<P> {
     /// [`posted_by`](Self::posted_by), for the jobs that are left.
     #[must_use]
     pub(crate) fn work_found(&self, worker: usize, idle: Looking) -> bool {
-        // A worker that was called and found something calls the next: other posts may
-        // have been left to it, and many sleepers are woken as a tree. So does one that leaves
-        // without a look, since what it waited for has come.
+        // A worker that was called and found something calls the next: other posts may have been
+        // left to it, and many sleepers are woken as a tree. So does a worker that leaves without a
+        // look, since what it waited for has come.
         idle.called && self.call(worker)
     }
 
-    /// `worker` has searched once more in vain. Returns when it should search again, the latch may be
-    /// set then; and whether it has slept.
+    /// `worker` has searched once more in vain. Returns when it should search again, the latch may
+    /// be set then; and whether it has slept.
     pub(crate) fn no_work_found(
         &self,
         worker: usize,

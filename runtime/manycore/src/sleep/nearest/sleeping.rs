@@ -72,8 +72,8 @@ impl<P: Platform> Nearest<P> {
         }
     }
 
-    /// Where threads outnumber cores: a worker gets up, and ends its watch if it kept one. What others have left
-    /// to it, it is called for: it looks, and calls the next.
+    /// Where threads outnumber cores: a worker gets up, and ends its watch if it kept one. What
+    /// others have left to it, it is called for: it looks, and calls the next.
     fn get_up(
         &self,
         oversubscription: &Oversubscription<P>,

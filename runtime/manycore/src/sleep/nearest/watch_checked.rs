@@ -1,4 +1,5 @@
-//! The end of a watch while posters cease to fence: a job that was left to the watchdog is seen by it.
+//! The end of a watch while posters cease to fence: a job that was left to the watchdog is seen by
+//! it.
 
 use super::super::nearest_checked::{Jobs, LookAtJobs, oversubscribed};
 use super::super::policy::Scan;

@@ -10,7 +10,7 @@ use manycore_platform::{Atomic, Futex, Ordering, Platform};
 /// is not there when the latch is set.
 fn asleep<P: Platform>() {
     let (stack, task) = (JobStack::<P>::new(1).unwrap(), CheckedTask::new());
-    let bed = P::Futex::new(0);
+    let parked = P::Futex::new(0);
     team::<P>(2, |rank| {
         if rank > 0 {
             let Some(claim) = stack.raise(0, thief(rank)) else {
@@ -22,8 +22,8 @@ fn asleep<P: Platform>() {
                 run(task, true);
             }
             if stack.done(claim) {
-                bed.store(1, Ordering::Release);
-                bed.wake(1);
+                parked.store(1, Ordering::Release);
+                parked.wake(1);
             }
             return;
         }
@@ -34,8 +34,8 @@ fn asleep<P: Platform>() {
         let latch = stack.latch(index);
         while !latch.is_set() {
             if latch.announce_sleep() {
-                while bed.load(Ordering::Acquire) == 0 {
-                    bed.wait(0, None);
+                while parked.load(Ordering::Acquire) == 0 {
+                    parked.wait(0, None);
                 }
             }
             latch.withdraw();

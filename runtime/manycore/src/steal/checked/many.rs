@@ -53,7 +53,7 @@ fn turmoil<P: Platform>(thieves: usize) {
                 let me = thief(rank);
                 let claim = match random.u32(0..8) {
                     0 => {
-                        stack.ask();
+                        stack.request();
                         None
                     }
                     1 => stack.raise(random.u32(0..4), me),

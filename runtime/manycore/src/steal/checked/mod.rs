@@ -90,7 +90,7 @@ fn thief(rank: usize) -> Thief {
 enum Way {
     Steal,
     Raise,
-    /// Asks, and takes what it is given by then; or raises.
+    /// Requests, and takes what it is given by then; or raises.
     AskThenRaise,
 }
 
@@ -101,7 +101,7 @@ fn take<P: Platform>(stack: &JobStack<P>, way: Way, rank: usize) -> bool {
         Way::Steal => stack.steal(0, me),
         Way::Raise => stack.raise(0, me),
         Way::AskThenRaise => {
-            stack.ask();
+            stack.request();
             stack.steal(0, me).or_else(|| stack.raise(0, me))
         }
     };

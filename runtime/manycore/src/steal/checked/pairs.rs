@@ -97,7 +97,7 @@ fn one_asks_and_another_takes() {
 /// A raise that the owner has cancelled must not be taken for the next one,
 /// which looks the same but for who is at it.
 #[test]
-fn two_raises_of_the_same_place_one_after_the_other() {
+fn two_raises_of_the_same_index_one_after_the_other() {
     check::<Loom>(Some(3), 1, 2, &[&[Way::Raise], &[Way::Raise]], 2);
 }
 

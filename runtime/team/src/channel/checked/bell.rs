@@ -1,7 +1,7 @@
 //! The bell under loom: no wake-up is lost, and each step of its argument is needed.
 
 use crate::channel::bell::{Bell, wait_for};
-use crate::channel::ends::{Ends, HANDLE, PORT};
+use crate::channel::sender_count::{HANDLE, PORT, SenderCount};
 use manycore_check::{Deaf, Faulty, Loom, NoFence, NoHeavyFence, caught, loom_model, team};
 use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering, Platform};
 
@@ -167,7 +167,7 @@ enum Ending {
 
 /// A sender leaves a word, and goes; the receiver takes it, and is told of the end.
 fn the_end_comes(ending: Ending) {
-    let (bell, ends) = (Bell::<Loom>::new(), Ends::<Loom>::with_handle());
+    let (bell, ends) = (Bell::<Loom>::new(), SenderCount::<Loom>::with_handle());
     ends.add(PORT);
     ends.add(PORT);
     assert!(!ends.leave(HANDLE));

@@ -1,7 +1,7 @@
 //! Two workers and three ranks under loom.
 
-use super::super::hand::{Hand, Leave};
 use super::super::run::{Run, TeamSettings};
+use super::super::worker_run::{Leave, WorkerRun};
 use super::super::{Body, Policy, Report, Step, Turn};
 use super::{Books, walker};
 use manycore_check::{
@@ -49,7 +49,7 @@ fn run<'a, P: Platform, B: Body<P> + 'a>(
                 allotment.wait_while(cores);
                 continue;
             }
-            let leave = Hand::new(&run, worker).take_part();
+            let leave = WorkerRun::new(&run, worker).take_part();
             if leave == Leave::Over {
                 // A worker that was taken off the allotment is told.
                 return if worker == 0 {
@@ -98,10 +98,10 @@ impl Memory {
     }
 }
 
-/// All ranks are cut `cuts` times in each of so many episodes.
-fn episodes<P: Platform>(policy: Policy, ranks: usize, cuts: u32, times: u32) {
-    let books = Books::new(ranks, cuts + 1, times);
-    let memory = Memory::new(ranks, cuts + 1, times);
+/// All ranks are preempted `preemptions` times in each of so many episodes.
+fn episodes<P: Platform>(policy: Policy, ranks: usize, preemptions: u32, times: u32) {
+    let books = Books::new(ranks, preemptions + 1, times);
+    let memory = Memory::new(ranks, preemptions + 1, times);
     let allotment = Allotment::<P>::new(2);
     let report = run(policy, &allotment, false, ranks, |_| {
         walker(&books, |turn: &Turn<'_, P>, step| {
@@ -113,10 +113,10 @@ fn episodes<P: Platform>(policy: Policy, ranks: usize, cuts: u32, times: u32) {
     assert_eq!(report.episodes, u64::from(times));
     assert_eq!(
         report.switches,
-        u64::from((cuts + 1) * times) * ranks as u64
+        u64::from((preemptions + 1) * times) * ranks as u64
     );
-    // Those that were not cut for another are no cuts.
-    assert!(report.cuts <= u64::from(cuts * times) * ranks as u64);
+    // Those that were not preempted for another rank are no preemptions.
+    assert!(report.preemptions <= u64::from(preemptions * times) * ranks as u64);
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn two_episodes() {
 }
 
 #[test]
-fn with_cuts() {
+fn with_preemptions() {
     loom_model(Some(1), || episodes::<Loom>(Policy::Fifo, 3, 1, 1));
     loom_model(Some(2), || episodes::<Loom>(Policy::Fifo, 2, 1, 1));
 }
@@ -179,7 +179,7 @@ fn a_rank_panics() {
                 assert!(step < 3, "a rank has passed the barrier");
                 match (turn.rank(), step) {
                     (1, 2) => std::panic::resume_unwind(Box::new("oh")),
-                    (_, 1) => Step::Cut,
+                    (_, 1) => Step::Preempted,
                     _ => Step::Arrived(super::Site::START),
                 }
             }
@@ -214,7 +214,7 @@ fn fails<F: Fault>(model: fn()) -> String {
 
 #[test]
 fn each_fault_is_caught() {
-    fn cut<F: Fault>() {
+    fn preempted<F: Fault>() {
         episodes::<Faulty<Loom, F>>(Policy::Fifo, 2, 1, 1);
     }
     fn meet<F: Fault>() {
@@ -230,9 +230,9 @@ fn each_fault_is_caught() {
     // The opening does not see who has fallen asleep.
     assert!(fails::<TornSwap>(meet::<TornSwap>).contains("deadlock"));
     assert!(fails::<Deaf>(meet::<Deaf>).contains("deadlock"));
-    // The barrier orders nothing, or the cut.
+    // The barrier orders nothing, or the preemption.
     assert!(fails::<Relaxed>(meet::<Relaxed>).contains("Causality violation"));
-    assert!(fails::<Relaxed>(cut::<Relaxed>).contains("Causality violation"));
+    assert!(fails::<Relaxed>(preempted::<Relaxed>).contains("Causality violation"));
     // A worker that leaves puts its rank back, and does not see one that falls asleep.
     assert!(fails::<NoFence>(leave::<NoFence>).contains("deadlock"));
 }

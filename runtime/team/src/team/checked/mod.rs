@@ -41,7 +41,7 @@ impl Books {
     /// Where the step leads.
     fn outcome(&self, step: u32) -> Step {
         if (step + 1) % self.per_episode != 0 {
-            Step::Cut
+            Step::Preempted
         } else if step + 1 == self.per_episode * self.episodes {
             Step::Done
         } else {

@@ -84,7 +84,7 @@ fn a_panic_reaches_the_caller_and_the_team_goes_on() {
                     match (turn.rank(), step) {
                         (2, 3) => std::panic::resume_unwind(Box::new("oh")),
                         (_, 1) => Step::Arrived(Site::START),
-                        (_, 2) => Step::Cut,
+                        (_, 2) => Step::Preempted,
                         _ => Step::Arrived(Site::START),
                     }
                 }

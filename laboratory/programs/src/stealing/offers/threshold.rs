@@ -1,4 +1,4 @@
-use super::super::chance::Chance;
+use super::super::rng::Rng;
 
 /// Whether a core takes requests, by the length of its queue (Park 2013, figure 5-4):
 /// never up to `low`, always from `high` on, and between them by chance, with a
@@ -8,17 +8,17 @@ use super::super::chance::Chance;
 /// task; who has a few more takes all requests. With `high` from 2 to 8 its benchmark takes
 /// the same time on the simulated chip to a few percent (`examples/stealing.rs` there).
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ramp {
+pub(super) struct Threshold {
     pub(super) low: usize,
     pub(super) high: usize,
 }
 
-impl Ramp {
+impl Threshold {
     pub(super) const DEFAULT: Self = Self { low: 1, high: 4 };
 
-    pub(super) fn accepts(self, length: usize, chance: &mut Chance) -> bool {
+    pub(super) fn accepts(self, length: usize, rng: &mut Rng) -> bool {
         length > self.low
-            && (length >= self.high || chance.below(self.high - self.low) < length - self.low)
+            && (length >= self.high || rng.below(self.high - self.low) < length - self.low)
     }
 }
 
@@ -28,10 +28,10 @@ mod tests {
 
     #[test]
     fn the_probability_rises_linearly() {
-        let ramp = Ramp { low: 2, high: 12 };
-        let mut chance = Chance::new(3, 0);
+        let threshold = Threshold { low: 2, high: 12 };
+        let mut rng = Rng::new(3, 0);
         for length in 0..=20 {
-            let accepted = (0..10_000).filter(|_| ramp.accepts(length, &mut chance));
+            let accepted = (0..10_000).filter(|_| threshold.accepts(length, &mut rng));
             let expected = length.clamp(2, 12) - 2;
             // Five standard deviations of the widest.
             assert!(
@@ -39,7 +39,7 @@ mod tests {
                 "{length}"
             );
         }
-        assert!((0..10_000).all(|_| !ramp.accepts(2, &mut chance)));
-        assert!((0..10_000).all(|_| ramp.accepts(12, &mut chance)));
+        assert!((0..10_000).all(|_| !threshold.accepts(2, &mut rng)));
+        assert!((0..10_000).all(|_| threshold.accepts(12, &mut rng)));
     }
 }

@@ -31,12 +31,12 @@ enum Then {
     Leaves,
 }
 
-/// The longest time between two looks for a rank that somebody has cut, in times of the
+/// The longest time between two looks for a rank that another worker has preempted, in times of the
 /// first.
 const LONGEST: u64 = 8;
 
 /// A worker in a run.
-pub(super) struct Hand<'a, P: Platform> {
+pub(super) struct WorkerRun<'a, P: Platform> {
     run: &'a Run<P>,
     worker: usize,
     /// Ranks that have arrived here and are not announced, those of them that are done, and
@@ -47,11 +47,11 @@ pub(super) struct Hand<'a, P: Platform> {
     /// When the last turn ended.
     clock: u64,
     switches: u64,
-    cuts: u64,
+    preemptions: u64,
     migrations: u64,
 }
 
-impl<'a, P: Platform> Hand<'a, P> {
+impl<'a, P: Platform> WorkerRun<'a, P> {
     /// The part of worker `worker`, which is one of those that may take part.
     pub(super) fn new(run: &'a Run<P>, worker: usize) -> Self {
         let tally = &run.tallies[worker];
@@ -65,7 +65,7 @@ impl<'a, P: Platform> Hand<'a, P> {
             site: Site::START,
             clock: 0,
             switches: before(&tally.switches),
-            cuts: before(&tally.cuts),
+            preemptions: before(&tally.preemptions),
             migrations: before(&tally.migrations),
         }
     }
@@ -144,7 +144,7 @@ impl<'a, P: Platform> Hand<'a, P> {
     }
 
     fn put_back(&mut self, episode: Episode, rank: usize) {
-        self.cuts += 1;
+        self.preemptions += 1;
         self.keep_tally();
         self.run.ranks[rank].put_back(episode);
         self.run.tell_sleepers();
@@ -195,7 +195,7 @@ impl<'a, P: Platform> Hand<'a, P> {
     }
 
     /// Gives a rank that it has claimed a turn, of `budget` ticks if somebody is to have it
-    /// then. `false` if it was cut; then the worker still has it.
+    /// then. `false` if it was preempted; then the worker still has it.
     fn go_on(&mut self, episode: Episode, rank: usize, budget: Option<u64>) -> bool {
         let run = self.run;
         let cell = &run.ranks[rank];
@@ -234,7 +234,7 @@ impl<'a, P: Platform> Hand<'a, P> {
         inner.took += now.saturating_sub(self.clock);
         self.clock = now;
         let done = match step {
-            Ok(Step::Cut) => {
+            Ok(Step::Preempted) => {
                 if run.has_failed() {
                     self.bury(episode, rank);
                     return true;
@@ -286,7 +286,7 @@ impl<'a, P: Platform> Hand<'a, P> {
         // Relaxed: published by what follows, an announcement or a rank that is put
         // back, whose next claimer goes on to announce it.
         tally.switches.store(self.switches, Ordering::Relaxed);
-        tally.cuts.store(self.cuts, Ordering::Relaxed);
+        tally.preemptions.store(self.preemptions, Ordering::Relaxed);
         tally.migrations.store(self.migrations, Ordering::Relaxed);
     }
 

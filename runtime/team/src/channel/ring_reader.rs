@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// What a port knows of another's ring; on lines of its own, as the port.
 #[repr(align(128))]
-pub(super) struct Tap<P: Platform> {
+pub(super) struct RingReader<P: Platform> {
     pub(super) ring: Arc<Ring<P>>,
     cursor: Arc<ReadCursor<P>>,
     /// The next record, and the number of its message where readers are overtaken.
@@ -44,7 +44,7 @@ pub(super) enum Look {
     Message(Message),
 }
 
-impl<P: Platform> Tap<P> {
+impl<P: Platform> RingReader<P> {
     /// A ring that the port has read from the start, or begins to read at `next`.
     pub(super) fn new(ring: Arc<Ring<P>>, cursor: Arc<ReadCursor<P>>, next: Mark) -> Self {
         Self {

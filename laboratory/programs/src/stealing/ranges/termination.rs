@@ -1,4 +1,4 @@
-//! The census: which workers are at work, and when none is.
+//! Termination detection: which workers are at work, and when none is.
 
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 
@@ -21,7 +21,7 @@ const COUNTED: u32 = 1 << 31;
 /// sets COUNTED; others who join wait for that. So whoever's `join` has returned is in
 /// a node that is counted above, and it is counted out only by a member that leaves it empty,
 /// which it is not while he is in; and so on to the top.
-pub(super) struct CensusTree<P: Platform> {
+pub(super) struct TerminationTree<P: Platform> {
     nodes: Box<[Node<P>]>,
 }
 
@@ -31,7 +31,7 @@ struct Node<P: Platform> {
     above: Option<usize>,
 }
 
-impl<P: Platform> CensusTree<P> {
+impl<P: Platform> TerminationTree<P> {
     /// With all `members` in.
     pub(super) fn new(members: usize) -> Self {
         let mut nodes = Vec::new();

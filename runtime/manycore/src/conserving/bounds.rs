@@ -55,11 +55,11 @@ pub(super) const WAITING_IS_IDLE: bool = true;
 pub(super) const REPLACED: u64 = 2 * WAKE_UP + 125_000;
 
 /// Whether permit 0 is filled though no caller from outside takes part.
-pub(super) const EVERY_PLACE: bool = true;
+pub(super) const EVERY_PERMIT: bool = true;
 
 /// Whether all leaves run with a permit, and each permit runs one at a time.
-pub(super) const PLACES_ARE_UNIQUE: bool = true;
+pub(super) const PERMITS_ARE_UNIQUE: bool = true;
 
-/// Whether the rest of a block is given up when it turns out to be longer than was believed.
+/// Whether the rest of a block is given up when it turns out to be longer than was predicted.
 /// If not, the programs of [`Skewed`](super::random::Mixture::Skewed) are measured only.
 pub(super) const BLOCKS_ARE_GIVEN_UP: bool = false;

@@ -65,15 +65,15 @@ fn a_dedicated_pool_has_all_its_threads() {
             assert!(!all.contains(&here));
         }
         // Worker 0 works when nobody calls, too.
-        let (tell, told) = std::sync::mpsc::channel();
-        pool.spawn_broadcast(move |context| tell.send(context.index()).unwrap());
-        let mut indices: Vec<_> = told.iter().collect();
+        let (sender, receiver) = std::sync::mpsc::channel();
+        pool.spawn_broadcast(move |context| sender.send(context.index()).unwrap());
+        let mut indices: Vec<_> = receiver.iter().collect();
         indices.sort_unstable();
         assert_eq!(indices, (0..threads).collect::<Vec<_>>());
     }
 }
 
-/// A visitor that waits lets nobody else wait: who cannot sit hands in the call,
+/// An external thread that waits lets no other wait: one that finds no slot hands in the call,
 /// and what is handed in is run by who sits and waits.
 #[test]
 fn calls_while_worker_0_waits_in_a_scope() {

@@ -9,14 +9,13 @@ use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 ///
 /// When the count is 0 no task is left. Only its owner adds to a deque, with a task in hand
 /// or before its first look, in neither case resting; so the deque of who rests
-/// stays empty. What is taken from a deque is taken by somebody who is counted: he has roused,
-/// if he ever rested, before he took it. That the count has his rousing *before* the resting of
-/// the owner who found the task gone is an order between two threads: taking is a
-/// release, and seeing it gone an acquire.
+/// stays empty. A thief counts itself in before it steals. The count has this *before* the resting
+/// of the owner that found the task gone. That is an order between two threads: a theft is a
+/// release, and the look that finds the task gone an acquire.
 ///
 /// And 0 is reached: when no task is left nobody sees one to try to take, so all come to
 /// rest, and nobody rouses. The last to rest says so for good.
-pub(super) struct Census<P: Platform> {
+pub(super) struct Termination<P: Platform> {
     awake: CachePadded<P::AtomicU32>,
     over: CachePadded<P::AtomicBool>,
 }
@@ -27,7 +26,7 @@ pub(super) struct Standing {
     rests: bool,
 }
 
-impl<P: Platform> Census<P> {
+impl<P: Platform> Termination<P> {
     /// All are awake, those too that have not come yet.
     pub(super) fn new(workers: usize) -> Self {
         // More workers than fit are more than there are threads.

@@ -8,7 +8,7 @@ use manycore_platform::{Atomic, Ordering, Platform};
 use std::sync::Arc;
 
 /// What a port needs to send. The ring is made at the first message.
-pub(super) struct Outlet<P: Platform> {
+pub(super) struct Outbox<P: Platform> {
     ring: Option<Arc<Ring<P>>>,
     /// Where the next record goes.
     next: Mark,
@@ -16,7 +16,7 @@ pub(super) struct Outlet<P: Platform> {
     limit: u64,
 }
 
-impl<P: Platform> Outlet<P> {
+impl<P: Platform> Outbox<P> {
     pub(super) fn new() -> Self {
         Self {
             ring: None,
@@ -120,7 +120,7 @@ impl<P: Platform> Outlet<P> {
         ring.word(position).store(header.0, Ordering::Release);
         self.next.position = position + words;
         self.next.number = number + u64::from(last);
-        hub.news.arrival.ring();
+        hub.hot.arrival.ring();
     }
 
     #[cold]

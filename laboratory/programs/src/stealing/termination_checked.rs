@@ -5,7 +5,7 @@
 //! additions to one word; loom has additions in the order of its execution, and
 //! cannot refute their being relaxed.
 
-use super::census::Census;
+use super::termination::Termination;
 use manycore_check::{Faulty, Loom, Plain, Relaxed, TornAdd, caught, loom_model, team};
 use manycore_platform::{Atomic, Ordering, Platform};
 
@@ -23,33 +23,33 @@ enum Mistake {
 /// The owner's deque holds a task, which its owner takes, or the thief, who rests by
 /// then. What was done in it is seen by all in the end.
 fn one_task<P: Platform>(mistake: Option<Mistake>) {
-    let census = Census::<P>::new(2);
+    let termination = Termination::<P>::new(2);
     let deque = P::AtomicU32::new(1);
     let done = Plain::new(0);
     let is = |this| mistake == Some(this);
     team::<P>(2, |rank| {
-        let mut standing = census.enter();
+        let mut standing = termination.enter();
         let take = || (deque.compare_exchange(1, 0, Ordering::AcqRel, Ordering::Acquire)).is_ok();
         let mut took = false;
         if rank == 0 {
             took = !is(Mistake::DoesNotLook) && take();
         } else {
-            census.rest(&mut standing);
+            termination.rest(&mut standing);
             if deque.load(Ordering::Relaxed) == 1 {
                 if !is(Mistake::TakesFirst) && !is(Mistake::SleepWalks) {
-                    census.rouse(&mut standing);
+                    termination.rouse(&mut standing);
                 }
                 took = take();
                 if is(Mistake::TakesFirst) {
-                    census.rouse(&mut standing);
+                    termination.rouse(&mut standing);
                 }
             }
         }
         if took {
             done.write(1);
         }
-        census.rest(&mut standing);
-        while !census.is_over() {
+        termination.rest(&mut standing);
+        while !termination.is_over() {
             P::yield_now();
         }
         assert_eq!(done.read(), 1, "the end comes before the task is done");

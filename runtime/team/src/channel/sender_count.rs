@@ -16,11 +16,11 @@ pub const PORT: u64 = 1;
 /// the changes of the word are one chain of read-modify-writes. So a receiver that first finds the
 /// channel closed, by an acquire, and then nothing in its rings, has received everything. In
 /// the other order, a message and its sender's leaving may fall between the two looks.
-pub struct Ends<P: Platform> {
+pub struct SenderCount<P: Platform> {
     count: P::AtomicU64,
 }
 
-impl<P: Platform> Ends<P> {
+impl<P: Platform> SenderCount<P> {
     /// The count of a channel with one handle.
     pub fn with_handle() -> Self {
         Self {

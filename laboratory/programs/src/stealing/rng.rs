@@ -1,9 +1,9 @@
 /// A worker's dice. Xorshift (Marsaglia 2003), after a seed that is mixed so that
 /// neighbouring ranks throw differently from the beginning.
 #[derive(Clone, Debug)]
-pub(super) struct Chance(u64);
+pub(super) struct Rng(u64);
 
-impl Chance {
+impl Rng {
     pub(super) fn new(seed: u64, rank: usize) -> Self {
         // The finalizer of MurmurHash3, and not zero.
         let mut x = seed.wrapping_add((rank as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -24,15 +24,15 @@ impl Chance {
 
 #[cfg(test)]
 mod tests {
-    use super::Chance;
+    use super::Rng;
 
     #[test]
     fn each_number_is_as_likely() {
         for rank in 0..4 {
-            let mut chance = Chance::new(7, rank);
+            let mut rng = Rng::new(7, rank);
             let mut thrown = [0_u32; 10];
             for _ in 0..100_000 {
-                thrown[chance.below(10)] += 1;
+                thrown[rng.below(10)] += 1;
             }
             // Five standard deviations of a binomial of 100,000 and 1/10.
             assert!(
@@ -45,8 +45,8 @@ mod tests {
     #[test]
     fn ranks_and_seeds_throw_differently_and_again_the_same() {
         let throws = |seed, rank| {
-            let mut chance = Chance::new(seed, rank);
-            [(); 8].map(|()| chance.below(1_000))
+            let mut rng = Rng::new(seed, rank);
+            [(); 8].map(|()| rng.below(1_000))
         };
         assert_eq!(throws(1, 2), throws(1, 2));
         assert_ne!(throws(1, 2), throws(1, 3));

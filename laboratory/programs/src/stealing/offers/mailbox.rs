@@ -18,7 +18,7 @@ const FINISH: u32 = 0;
 ///
 /// The filter declines what has any of the bits that it does not want. So the
 /// end passes every filter, and so do messages of other channels whose signature is 0.
-pub(super) struct Mail<P: Broadcast> {
+pub(super) struct Mailbox<P: Broadcast> {
     port: Port<P>,
     rank: usize,
     declined: u32,
@@ -28,7 +28,7 @@ pub(super) struct Mail<P: Broadcast> {
 
 /// What came.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Letter {
+pub(super) enum StealMessage {
     /// This rank asks for work.
     Request(usize),
     /// Work, for this worker.
@@ -40,18 +40,18 @@ fn class(rank: usize) -> u32 {
     1 << (rank % CLASSES)
 }
 
-impl<P: Broadcast> Mail<P> {
+impl<P: Broadcast> Mailbox<P> {
     /// For the core on which the caller runs.
     pub(super) fn new(channel: &Channel<P>, rank: usize) -> Self {
-        let mut mail = Self {
+        let mut mailbox = Self {
             port: channel.open(),
             rank,
             declined: 0,
             sent: 0,
             received: 0,
         };
-        mail.hear(false, false);
-        mail
+        mailbox.hear(false, false);
+        mailbox
     }
 
     /// Sets whether requests, and offers to this worker, are heard.
@@ -91,15 +91,15 @@ impl<P: Broadcast> Mail<P> {
     }
 
     /// The next that is for this worker.
-    pub(super) fn receive(&mut self) -> Option<Letter> {
+    pub(super) fn receive(&mut self) -> Option<StealMessage> {
         loop {
             let message = self.port.try_receive()?;
             self.received += 1;
             match message.signature {
-                FINISH => return Some(Letter::Finish),
-                REQUEST => return Some(Letter::Request(message.payload as usize)),
+                FINISH => return Some(StealMessage::Finish),
+                REQUEST => return Some(StealMessage::Request(message.payload as usize)),
                 _ if message.tag as usize == self.rank => {
-                    return Some(Letter::Offer(message.payload));
+                    return Some(StealMessage::Offer(message.payload));
                 }
                 // To another of its class.
                 _ => {}
@@ -113,7 +113,7 @@ impl<P: Broadcast> Mail<P> {
     }
 }
 
-impl<P: Broadcast> Drop for Mail<P> {
+impl<P: Broadcast> Drop for Mailbox<P> {
     fn drop(&mut self) {
         self.retire();
     }

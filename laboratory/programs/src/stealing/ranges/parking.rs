@@ -3,24 +3,24 @@
 use manycore_cores::sync::{AfterRmw, Sleepers};
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Ordering, Platform};
 
-/// Sleepers, and what they are woken by: [`Sleepers`] has the argument that no wake-up is lost. What a
-/// publisher changes, if somebody sleeps, is `news`; a sleeper reads that once it is counted,
-/// and looks for tasks after that.
+/// Sleepers, and what they are woken by: [`Sleepers`] has the argument that no wake-up is lost.
+/// What a publisher changes, if somebody sleeps, is `hints`; a sleeper reads that once it is
+/// counted, and looks for tasks after that.
 ///
 /// One that is woken and finds nothing has been forestalled by one that was awake.
-pub(super) struct Rest<P: Platform> {
+pub(super) struct Parking<P: Platform> {
     sleepers: Sleepers<P, AfterRmw>,
-    news: CachePadded<P::Futex>,
+    hints: CachePadded<P::Futex>,
 }
 
-impl<P: Platform> Rest<P> {
+impl<P: Platform> Parking<P> {
     pub(super) fn new() -> Self {
         let rest = Self {
             sleepers: Sleepers::new(),
-            news: CachePadded::new(<P::Futex as Atomic<u32>>::new(0)),
+            hints: CachePadded::new(<P::Futex as Atomic<u32>>::new(0)),
         };
         rest.sleepers.name("pile: sleepers");
-        P::name(&rest.news, "pile: news");
+        P::name(&rest.hints, "pile: news");
         rest
     }
 
@@ -37,8 +37,8 @@ impl<P: Platform> Rest<P> {
     #[cold]
     fn wake(&self, count: u32) {
         // Release: who reads it finds what was published.
-        self.news.fetch_add(1, Ordering::Release);
-        self.news.wake(count);
+        self.hints.fetch_add(1, Ordering::Release);
+        self.hints.wake(count);
     }
 
     /// Something was published that concerns all.
@@ -50,10 +50,10 @@ impl<P: Platform> Rest<P> {
     /// no reason.
     pub(super) fn sleep<T>(&self, look: impl FnOnce() -> Option<T>) -> Option<T> {
         self.sleepers.sleep(|| {
-            let news = self.news.load(Ordering::Acquire);
+            let hints = self.hints.load(Ordering::Acquire);
             let found = look();
             if found.is_none() {
-                self.news.wait(news, None);
+                self.hints.wait(hints, None);
             }
             found
         })

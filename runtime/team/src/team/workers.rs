@@ -1,7 +1,7 @@
 //! The threads of a team between runs.
 
-use super::hand::{Hand, Leave};
 use super::run::Run;
+use super::worker_run::{Leave, WorkerRun};
 use manycore_cores::elastic::Allotment;
 use manycore_cores::sync::EventCount;
 use manycore_cores::sync::Lock;
@@ -9,7 +9,7 @@ use manycore_platform::{Atomic, Ordering, Platform};
 use std::sync::Arc;
 
 /// What a team and its workers share.
-pub(super) struct Crew<P: Platform> {
+pub(super) struct Workers<P: Platform> {
     allotment: Allotment<P>,
     /// The run, if there is one.
     run: Lock<P, Option<Arc<Run<P>>>>,
@@ -20,7 +20,7 @@ pub(super) struct Crew<P: Platform> {
     patience: u64,
 }
 
-impl<P: Platform> Crew<P> {
+impl<P: Platform> Workers<P> {
     pub(super) fn new(allotment: Allotment<P>, patience: u64) -> Self {
         Self {
             allotment,
@@ -78,7 +78,7 @@ impl<P: Platform> Crew<P> {
             }
             let run = self.run.with(|run| run.clone());
             if let Some(run) = run.filter(|run| worker < run.workers() && !run.is_over()) {
-                match Hand::new(&run, worker).take_part() {
+                match WorkerRun::new(&run, worker).take_part() {
                     Leave::Over | Leave::Revoked => continue,
                 }
             }

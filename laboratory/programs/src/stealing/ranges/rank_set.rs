@@ -1,11 +1,11 @@
 //! A set of ranks.
 
 /// Ranks, a bit each.
-pub(super) struct Crowd {
+pub(super) struct RankSet {
     words: Box<[u64]>,
 }
 
-impl Crowd {
+impl RankSet {
     pub(super) fn new(ranks: usize) -> Self {
         Self {
             words: vec![0; ranks.div_ceil(64)].into(),
@@ -43,21 +43,21 @@ impl Crowd {
 
 #[cfg(test)]
 mod tests {
-    use super::Crowd;
+    use super::RankSet;
 
     #[test]
     fn taken_in_order_from_where_one_starts() {
-        let mut crowd = Crowd::new(130);
+        let mut rank_set = RankSet::new(130);
         for rank in [129, 3, 64, 70] {
-            crowd.insert(rank);
+            rank_set.insert(rank);
         }
-        crowd.remove(64);
-        let taken: Vec<_> = std::iter::from_fn(|| crowd.take(66)).collect();
+        rank_set.remove(64);
+        let taken: Vec<_> = std::iter::from_fn(|| rank_set.take(66)).collect();
         assert_eq!(taken, [70, 129, 3]);
-        crowd.insert(5);
-        assert_eq!(crowd.take(6), Some(5));
-        crowd.insert(7);
-        crowd.clear();
-        assert_eq!(crowd.take(0), None);
+        rank_set.insert(5);
+        assert_eq!(rank_set.take(6), Some(5));
+        rank_set.insert(7);
+        rank_set.clear();
+        assert_eq!(rank_set.take(0), None);
     }
 }

@@ -34,7 +34,7 @@ impl Classes {
 
 /// What a worker wants to hear.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ear {
+pub(super) enum Interest {
     /// That it is over.
     End,
     /// And who has nothing, if it asked this one's class: this one has tasks.
@@ -72,31 +72,31 @@ pub(super) enum Item {
 /// Messages that the filter stops cost nothing, so a worker hears only what
 /// it can use: while it has something and works, requests to its class, an eighth of all; while
 /// it has nothing, what concerns its group of 64.
-pub(super) struct News<P: Broadcast> {
+pub(super) struct Hints<P: Broadcast> {
     wire: P::Channel,
     rank: usize,
     /// Bits of a signature that it does not want.
     declined: u32,
 }
 
-impl<P: Broadcast> News<P> {
+impl<P: Broadcast> Hints<P> {
     /// On the core that is to hear them.
     pub(super) fn new(wire: P::Channel, rank: usize) -> Self {
         P::open_port(wire);
-        let mut news = Self {
+        let mut hints = Self {
             wire,
             rank,
             declined: 0,
         };
-        news.hear(Ear::End);
-        news
+        hints.hear(Interest::End);
+        hints
     }
 
-    pub(super) fn hear(&mut self, ear: Ear) {
-        let wanted = match ear {
-            Ear::End => 0,
-            Ear::Host => HOSTS.of(self.rank),
-            Ear::Guest => GUESTS.of(self.rank),
+    pub(super) fn hear(&mut self, interest: Interest) {
+        let wanted = match interest {
+            Interest::End => 0,
+            Interest::Host => HOSTS.of(self.rank),
+            Interest::Guest => GUESTS.of(self.rank),
         };
         if self.declined != !wanted {
             self.declined = !wanted;
@@ -153,7 +153,7 @@ impl<P: Broadcast> News<P> {
     }
 }
 
-impl<P: Broadcast> Drop for News<P> {
+impl<P: Broadcast> Drop for Hints<P> {
     /// The core's filter is everybody's again.
     fn drop(&mut self) {
         P::set_filter(Filter::ALL);
