@@ -74,6 +74,8 @@ pub(crate) struct Run {
     pub(crate) own_n: usize,
     /// Whether the system put the caller aside meanwhile: the run counts for neither way.
     pub(crate) aside: bool,
+    /// Whether a helper had to be woken, which typical runs have no need of.
+    pub(crate) woken: bool,
 }
 
 /// The unit of time.
@@ -100,6 +102,8 @@ pub(crate) struct Choice {
     trial: f32,
     /// How many times as long as it lost the next phase that fails is paid for.
     patience: f32,
+    /// What the account held at the beginning of the phase, if it is not the first.
+    credit: f32,
 }
 
 impl Choice {
@@ -114,6 +118,7 @@ impl Choice {
             // The first trial comes at once: `each` may be the time of a shared iteration.
             trial: f32::MAX,
             patience: 1.0,
+            credit: 0.0,
         }
     }
 
@@ -124,7 +129,7 @@ impl Choice {
             self.shared.bits(),
             pair(self.balance, self.worst),
             pair(self.due, self.trial),
-            pair(self.patience, 0.0),
+            pair(self.patience, self.credit),
         ]
     }
 
@@ -139,6 +144,7 @@ impl Choice {
             due: low(plan),
             trial: high(plan),
             patience: low(more),
+            credit: high(more),
         }
     }
 
@@ -227,10 +233,11 @@ impl Choice {
 
     fn begin_shared(self, n: usize) -> Self {
         // One run is not enough to end it again, unless it took twice as long as alone.
-        let balance = self.each_alone() * n as f32;
+        let credit = self.each_alone() * n as f32;
         Self {
             due: 0.0,
-            balance,
+            balance: credit,
+            credit,
             shared: Recent::default(),
             ..self
         }
@@ -251,22 +258,32 @@ impl Choice {
             return self;
         }
         let saved = alone - run.took;
-        if run.own_n == run.n {
+        let is_first = self.credit > 0.0 && self.balance == self.credit;
+        if run.woken && is_first && saved < 0.0 {
+            // A phase begins with a wake-up, which the runs after it do not need. It is paid for in
+            // the end.
+            self.credit -= saved;
+            return self;
+        }
+        if run.own_n == run.n && !run.woken {
             // No helper came: all that it cost is the post.
             self.balance += saved.clamp(-0.05 * alone, 0.0);
             return self;
         }
-        self.shared = self.shared.push(run.took / n);
-        self.worst =
-            self.worst.max(-saved) * (1.0 - run.took / (FORGET_NS * units.ticks_per_ns)).max(0.0);
-        let full = (2.0 * self.worst).max(4.0 * alone);
+        if !run.woken {
+            self.shared = self.shared.push(run.took / n);
+        }
+        let forget = run.took / (FORGET_NS * units.ticks_per_ns);
+        self.worst = self.worst.max(-saved) * (1.0 - forget).max(0.0);
         self.balance += saved;
+        let full = (2.0 * self.worst).max(4.0 * alone) + self.credit;
         if self.balance >= full {
             self.balance = full;
             self.patience = 1.0;
         }
         let shared = self.shared.typical().unwrap_or(0.0);
-        let in_vain = self.shared.count() >= 3 && shared > GAINS * each;
+        let gains_nothing = shared > GAINS * each;
+        let in_vain = self.shared.count() >= 3 && gains_nothing;
         if self.balance >= 0.0 && !in_vain {
             return self;
         }
@@ -275,16 +292,20 @@ impl Choice {
         } else {
             0.0
         };
-        let in_vain = shared > GAINS * each;
+        let overdrawn = if self.balance < 0.0 {
+            self.credit - self.balance
+        } else {
+            0.0
+        };
         if self.balance < 0.0 {
             // What is typical of this phase is not what counts.
             self.shared = Recent::default();
         }
-        let due = self.patience * lost.max(-self.balance);
+        let due = self.patience * lost.max(overdrawn);
         let due = due
             .max(FEWEST_ALONE * alone)
             .min(LONGEST_NS * units.ticks_per_ns);
-        let patience = (if in_vain { 4.0 } else { 2.0 } * self.patience).min(RETURN);
+        let patience = (if gains_nothing { 4.0 } else { 2.0 } * self.patience).min(RETURN);
         Self {
             due,
             patience,

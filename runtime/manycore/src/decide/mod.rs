@@ -12,4 +12,4 @@ mod recent;
 pub(crate) use choice::{Choice, Run, Units, Way};
 pub use explain::{Decision, Reason};
 pub(crate) use explain::{Explained, print_at_exit};
-pub(crate) use recent::Recent;
+pub(crate) use recent::{Recent, Samples};

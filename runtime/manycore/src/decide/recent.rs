@@ -1,5 +1,7 @@
 //! The last four times of something, and the one that stands for them.
 
+use manycore_platform::{Atomic, Ordering, Platform};
+
 /// Up to four samples in one word, the newest in its lowest bits. A sample is the upper half of an
 /// `f32`, so it is exact to 0.4%; 0 is no sample.
 ///
@@ -54,6 +56,19 @@ impl Recent {
         (self.0 != 0).then(|| f32::from_bits(u32::from(typical) << 16))
     }
 
+    /// The second largest of three or four samples, the larger of two: what is hardly exceeded.
+    #[inline]
+    pub(crate) fn high(self) -> Option<f32> {
+        // Where there is none, the least.
+        let [a, b, c, d] = [0, 16, 32, 48].map(|shift| (self.0 >> shift) as u16);
+        let larger = (a.max(b), c.max(d));
+        let smaller = (a.min(b), c.min(d));
+        let largest = larger.0.max(larger.1);
+        let second = larger.0.min(larger.1).max(smaller.0.max(smaller.1));
+        let high = if self.count() < 3 { largest } else { second };
+        (self.0 != 0).then(|| f32::from_bits(u32::from(high) << 16))
+    }
+
     /// Whether all samples are within a quarter of the smallest.
     #[inline]
     pub(crate) fn agree(self) -> bool {
@@ -74,6 +89,27 @@ impl Recent {
             0 => u16::MAX,
             sample => sample,
         })
+    }
+}
+
+/// Samples that all threads of a pool add to and read; in ticks.
+///
+/// Relaxed and racy: two threads may lose each other's sample, and only time depends on it.
+pub(crate) struct Samples<P: Platform>(P::AtomicU64);
+
+impl<P: Platform> Samples<P> {
+    /// `first` is a guess.
+    pub(crate) fn new(first: u64) -> Self {
+        Self(P::AtomicU64::new(Recent::of(first as f32).bits()))
+    }
+
+    pub(crate) fn add(&self, ticks: u64) {
+        let recent = self.recent().push(ticks as f32);
+        self.0.store(recent.bits(), Ordering::Relaxed);
+    }
+
+    pub(crate) fn recent(&self) -> Recent {
+        Recent::of_bits(self.0.load(Ordering::Relaxed))
     }
 }
 
@@ -104,6 +140,11 @@ mod tests {
             let mut last = samples[samples.len().saturating_sub(4)..].to_vec();
             last.sort_by(f32::total_cmp);
             assert!(is_about(of(&samples), last[1]), "{samples:?}");
+            let high = of(&samples).high().expect("there are samples");
+            assert!(
+                (high / last[last.len() - 2] - 1.0).abs() < 0.005,
+                "{samples:?}"
+            );
         }
     }
 

@@ -359,10 +359,6 @@ impl<P: Platform> Launch<'_, P> {
         let Some(shared) = self.share(done, each, wake) else {
             return Reason::Crowded;
         };
-        // A helper that had to be woken came late: that says nothing of the runs to come.
-        if matches!(wake, Wake::Paid(_)) {
-            return Reason::Shared;
-        }
         let ticks_per_ns = self.pool.shared().ticks_per_ns();
         let took = shared.took + LAUNCH_NS * ticks_per_ns;
         if took < GAINS * self.work(done, each) {
@@ -374,7 +370,13 @@ impl<P: Platform> Launch<'_, P> {
             own: shared.own,
             own_n: shared.own_n,
             aside: self.was_aside(self.choice(), shared.own_n, shared.own),
+            woken: matches!(wake, Wake::Paid(_)),
         };
+        #[cfg(test)]
+        if fault::is(Fault::MeanDecides) {
+            self.update(|choice| choice.ran_shared_by_mean(run));
+            return Reason::Shared;
+        }
         let units = self.pool.shared().call_sites().units();
         self.update(|choice| choice.ran_shared(run, units));
         Reason::Shared

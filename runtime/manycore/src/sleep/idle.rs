@@ -3,6 +3,7 @@
 use super::inter_arrival::InterArrival;
 use super::other_processes::OtherProcesses;
 use super::period::View;
+use crate::decide::Samples;
 use manycore_cores::sync::EventCount;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 use std::time::Duration;
@@ -28,9 +29,9 @@ pub struct Idle<P: Platform> {
 /// racy, as estimates may be: nothing but time depends on them.
 struct Costs<P: Platform> {
     /// From a sleeper's being roused to its first instruction.
-    wake: P::AtomicU64,
+    wake: Samples<P>,
     /// From the end of a timed sleep to the sleeper's first instruction.
-    lateness: P::AtomicU64,
+    lateness: Samples<P>,
     /// Time that loops lost for lack of an awake worker since the last wake.
     missed: P::AtomicU64,
     /// Workers woken for that, in a row, without a loop that gained by one.
@@ -85,6 +86,9 @@ const WIDEST: u64 = 8;
 /// Loops that last longer than this many wake-ups have every worker take part, also
 /// where threads outnumber cores: their bodies may be blocking.
 const LONG: f32 = 20.0;
+/// A loop of which nobody knows when the next follows misses this part of its work for lack of an awake
+/// worker.
+const UNFORESEEABLE: f32 = 128.0;
 /// How often the price of a wake-up doubles while none gains.
 const DOUBLINGS: u32 = 6;
 
@@ -97,8 +101,8 @@ impl<P: Platform> Idle<P> {
             events: EventCount::new(),
             inter_arrival: CachePadded::new(InterArrival::new()),
             costs: CachePadded::new(Costs {
-                wake: P::AtomicU64::new(ticks(WAKE_NS)),
-                lateness: P::AtomicU64::new(ticks(LATENESS_NS)),
+                wake: Samples::new(ticks(WAKE_NS)),
+                lateness: Samples::new(ticks(LATENESS_NS)),
                 missed: P::AtomicU64::new(0),
                 in_vain: P::AtomicU32::new(0),
             }),
@@ -120,8 +124,7 @@ impl<P: Platform> Idle<P> {
     /// infinite): where threads outnumber cores, one that must wait for a core holds
     /// the caller up at the end of a short loop.
     pub(crate) fn helpers(&self, work: f32, helpers: usize) -> usize {
-        let wake = self.costs.wake.load(Ordering::Relaxed);
-        if work > LONG * wake as f32 {
+        if work > LONG * self.wake_cost() as f32 {
             return helpers;
         }
         self.seated
@@ -130,7 +133,7 @@ impl<P: Platform> Idle<P> {
 
     /// Ticks that it takes to wake somebody.
     pub(crate) fn wake_cost(&self) -> u64 {
-        self.costs.wake.load(Ordering::Relaxed)
+        self.costs.wake.recent().typical().unwrap_or(0.0) as u64
     }
 
     /// Whether a loop with `work` ticks to do should wake a sleeper.
@@ -142,17 +145,14 @@ impl<P: Platform> Idle<P> {
     /// (the ski-rental argument); and where it has gained nothing, its price doubles
     /// each time, so that it costs next to nothing in the long run.
     pub(crate) fn pays_to_wake(&self, work: f32) -> bool {
-        let wake = self.costs.wake.load(Ordering::Relaxed);
+        let wake = self.wake_cost();
         if work > 1.25 * wake as f32 {
             return true;
         }
-        if !self.spins(1) || !self.inter_arrival.next_is_foreseeable() {
-            // It would be asleep again before the next loop. A machine once thought
-            // slow to wake is tried again in the end.
-            self.costs.wake.store(wake - wake / 1024, Ordering::Relaxed);
-            return false;
-        }
-        let missed = self.costs.missed.load(Ordering::Relaxed) + (work / 2.0) as u64;
+        // Where the worker would be asleep again before the next loop, it is tried now and then.
+        let foreseeable = self.spins(1) && self.inter_arrival.next_is_foreseeable();
+        let share = if foreseeable { 2.0 } else { UNFORESEEABLE };
+        let missed = self.costs.missed.load(Ordering::Relaxed) + (work / share) as u64;
         let in_vain = self.costs.in_vain.load(Ordering::Relaxed);
         let pays = missed > wake.max(1) << in_vain;
         if pays {
@@ -260,7 +260,7 @@ impl<P: Platform> Idle<P> {
             (period / (DUTY * periods)).min(WIDEST * self.spin_budget) + self.spin_budget
         };
         let window = self.inter_arrival.expected(&view, most)?;
-        let lateness = self.costs.lateness.load(Ordering::Relaxed);
+        let lateness = self.costs.lateness.recent().high().unwrap_or(0.0) as u64;
         Some(TimedWait {
             alarm: window.from.saturating_sub(lateness),
             until: window.to,
@@ -276,10 +276,8 @@ impl<P: Platform> Idle<P> {
     pub(super) fn learn_lateness(&self, alarm: u64) {
         let woke = P::now();
         if woke >= alarm {
-            average(
-                &self.costs.lateness,
-                (woke - alarm).min(2 * self.spin_budget),
-            );
+            let most = 2 * self.spin_budget;
+            self.costs.lateness.add((woke - alarm).min(most));
         }
     }
 
@@ -287,17 +285,6 @@ impl<P: Platform> Idle<P> {
     pub(super) fn learn_wake(&self, roused_at: u64, filled: impl FnOnce(u64) -> bool) {
         let now = P::now();
         self.notice_other_processes(roused_at, now, filled);
-        // A worker that could not run for long after its wake-up says
-        // something about the machine's load, not about its wake-up.
-        let bound = P::duration_to_ticks(Duration::from_micros(200));
-        average(&self.costs.wake, now.saturating_sub(roused_at).min(bound));
+        self.costs.wake.add(now.saturating_sub(roused_at));
     }
-}
-
-/// An exponential average, quick to rise and slow to fall: too early costs
-/// some spinning, too late a loop. Racy, as an estimate may be.
-fn average<A: AtomicInteger<u64>>(mean: &A, sample: u64) {
-    let old = mean.load(Ordering::Relaxed);
-    let share = if sample > old { 4 } else { 16 };
-    mean.store(old - old / share + sample / share, Ordering::Relaxed);
 }
