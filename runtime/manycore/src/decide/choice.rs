@@ -53,8 +53,10 @@ const FIRST_NS: f32 = 1e6;
 const GAINS: f32 = 0.95;
 /// Losses that are this long ago, in ns of shared runs, are forgotten by two thirds.
 const FORGET_NS: f32 = 2e9;
-/// A caller whose own iterations took more than this many times as long as alone was put aside itself.
+/// A caller whose own iterations took more than this many times as long as alone, ...
 const ASIDE: f32 = 4.0;
+/// ... and this long in addition, in ns, may have been put aside itself.
+const ASIDE_NS: f32 = 20_000.0;
 
 /// How a loop is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,7 +86,7 @@ pub(crate) struct Units {
     pub(crate) ticks_per_ns: f32,
 }
 
-/// What is known of one loop's two ways, in four words. Each is read and written without regard
+/// What is known of one loop's two ways, in six words. Each is read and written without regard
 /// to other callers of the same loop: a mixture of two callers' words is an estimate too.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Choice {
@@ -92,6 +94,8 @@ pub(crate) struct Choice {
     alone: Recent,
     /// Ticks an iteration of a shared run, its beginning to its end, in this phase.
     shared: Recent,
+    /// The same of runs for which a helper had to be woken.
+    woken: Recent,
     /// Ticks that sharing has saved in this phase.
     balance: f32,
     /// The most that one shared run has lost of late.
@@ -112,6 +116,7 @@ impl Choice {
         Self {
             alone: Recent::of(each),
             shared: Recent::default(),
+            woken: Recent::default(),
             balance: FIRST_NS * units.ticks_per_ns,
             worst: FIRST_NS / 2.0 * units.ticks_per_ns,
             due: 0.0,
@@ -122,23 +127,25 @@ impl Choice {
         }
     }
 
-    pub(crate) fn words(self) -> [u64; 5] {
+    pub(crate) fn words(self) -> [u64; 6] {
         let pair = |low: f32, high: f32| u64::from(low.to_bits()) | u64::from(high.to_bits()) << 32;
         [
             self.alone.bits(),
             self.shared.bits(),
+            self.woken.bits(),
             pair(self.balance, self.worst),
             pair(self.due, self.trial),
             pair(self.patience, self.credit),
         ]
     }
 
-    pub(crate) fn of_words([alone, shared, account, plan, more]: [u64; 5]) -> Self {
+    pub(crate) fn of_words([alone, shared, woken, account, plan, more]: [u64; 6]) -> Self {
         let low = |pair: u64| f32::from_bits(pair as u32);
         let high = |pair: u64| f32::from_bits((pair >> 32) as u32);
         Self {
             alone: Recent::of_bits(alone),
             shared: Recent::of_bits(shared),
+            woken: Recent::of_bits(woken),
             balance: low(account),
             worst: high(account),
             due: low(plan),
@@ -199,8 +206,15 @@ impl Choice {
 
     /// Whether `n` iterations took the caller so long that it may have been put aside.
     #[inline]
-    pub(crate) fn is_suspicious(self, n: usize, took: f32) -> bool {
-        took > ASIDE * self.each_alone() * n as f32
+    pub(crate) fn is_suspicious(self, n: usize, took: f32, units: Units) -> bool {
+        let slack = ASIDE_NS * units.ticks_per_ns;
+        took > ASIDE * self.each_alone() * n as f32 + slack
+    }
+
+    /// Whether the loop gains by waking a helper for it, if that is known.
+    pub(crate) fn gains_woken(self) -> Option<bool> {
+        let woken = self.woken.typical()?;
+        (self.woken.count() >= 2).then_some(woken < GAINS * self.each_alone())
     }
 
     /// The caller ran all `n` iterations alone, as [`next`](Self::next) said; `aside`: as in [`Run`].
@@ -257,6 +271,9 @@ impl Choice {
         if run.aside {
             return self;
         }
+        if run.woken {
+            self.woken = self.woken.push(run.took / n);
+        }
         let saved = alone - run.took;
         let is_first = self.credit > 0.0 && self.balance == self.credit;
         if run.woken && is_first && saved < 0.0 {
@@ -265,14 +282,16 @@ impl Choice {
             self.credit -= saved;
             return self;
         }
-        if run.own_n == run.n && !run.woken {
-            // No helper came: all that it cost is the post.
-            self.balance += saved.clamp(-0.05 * alone, 0.0);
-            return self;
-        }
         if !run.woken {
             self.shared = self.shared.push(run.took / n);
         }
+        // Where no helper came, all that it cost is the post.
+        let alone_again = run.own_n == run.n && !run.woken;
+        let saved = if alone_again {
+            saved.clamp(-0.05 * alone, 0.0)
+        } else {
+            saved
+        };
         let forget = run.took / (FORGET_NS * units.ticks_per_ns);
         self.worst = self.worst.max(-saved) * (1.0 - forget).max(0.0);
         self.balance += saved;

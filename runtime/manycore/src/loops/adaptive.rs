@@ -185,7 +185,7 @@ impl<P: Platform> Launch<'_, P> {
     /// Whether this thread was put aside since this was last asked, or may have been: `n` of its
     /// iterations took `took` ticks.
     fn was_aside(&self, choice: Choice, n: usize, took: f32) -> bool {
-        choice.is_suspicious(n, took)
+        choice.is_suspicious(n, took, self.pool.shared().call_sites().units())
             && Context::worker_of(self.pool).is_some_and(|worker| worker.was_put_aside())
     }
 
@@ -195,7 +195,7 @@ impl<P: Platform> Launch<'_, P> {
         let pool = self.pool;
         if Context::is_in_loop(pool.shared()) {
             // Whether anybody comes depends on the loop around it, and on when.
-            let Some(shared) = self.share(0, each, Wake::IfPays(work)) else {
+            let Some(shared) = self.share(0, each, pool.wakes(work)) else {
                 return Reason::Busy;
             };
             if shared.own_n > 0 {
@@ -226,24 +226,33 @@ impl<P: Platform> Launch<'_, P> {
                 Err(slow) => self.give_up(&slow),
             };
         }
-        let mut wake = Wake::IfPays(work);
-        if pool.all_asleep() {
-            if !pool.shared().idle().pays_to_wake(work) {
+        let woken = pool.all_asleep();
+        if woken {
+            let idle = pool.shared().idle();
+            let pays = match choice.gains_woken() {
+                Some(true) => true,
+                Some(false) => idle.has_missed(work),
+                None => idle.pays_to_wake(work),
+            };
+            if !pays {
                 return match self.run_alone(each) {
                     Ok((started, took)) => {
                         self.update(|choice| choice.saw_alone(self.n, took));
                         // The next one may be met by a worker that expects it.
                         let ended = started + took as u64;
-                        let idle = pool.shared().idle();
                         idle.loop_ended(self.body.caller(), started, ended);
                         Reason::Asleep
                     }
                     Err(slow) => self.give_up(&slow),
                 };
             }
-            wake = Wake::Paid(work);
         }
-        self.post(0, each, wake)
+        let wake = if woken {
+            Wake::Now(work)
+        } else {
+            pool.wakes(work)
+        };
+        self.post(0, each, wake, woken)
     }
 
     fn predicted(&self, each: f32) -> Predicted<'_, P> {
@@ -275,7 +284,7 @@ impl<P: Platform> Launch<'_, P> {
             self.run_inline(slow.done, self.n);
             return Reason::Short;
         }
-        let wake = Wake::IfPays(self.work(slow.done, each));
+        let wake = self.pool.wakes(self.work(slow.done, each));
         self.share(slow.done, each, wake);
         Reason::Shared
     }
@@ -314,7 +323,8 @@ impl<P: Platform> Launch<'_, P> {
         let each = spent / done as f32;
         self.pool.shared().call_sites().begin(self.call_site, each);
         if done < self.n {
-            self.post(done, each, Wake::IfPays(self.work(done, each)));
+            let wake = self.pool.wakes(self.work(done, each));
+            self.post(done, each, wake, false);
         }
     }
 
@@ -354,8 +364,9 @@ impl<P: Platform> Launch<'_, P> {
         self.run_while_all_busy(done)
     }
 
-    /// Posts the iterations from `done`, of about `each` ticks, and learns from it.
-    fn post(&self, done: usize, each: f32, wake: Wake) -> Reason {
+    /// Posts the iterations from `done`, of about `each` ticks, and learns from it. `woken`: a helper
+    /// is woken for it, since none is awake.
+    fn post(&self, done: usize, each: f32, wake: Wake, woken: bool) -> Reason {
         let Some(shared) = self.share(done, each, wake) else {
             return Reason::Crowded;
         };
@@ -370,7 +381,7 @@ impl<P: Platform> Launch<'_, P> {
             own: shared.own,
             own_n: shared.own_n,
             aside: self.was_aside(self.choice(), shared.own_n, shared.own),
-            woken: matches!(wake, Wake::Paid(_)),
+            woken,
         };
         #[cfg(test)]
         if fault::is(Fault::MeanDecides) {
@@ -402,14 +413,16 @@ impl<P: Platform> Launch<'_, P> {
             let few = FixedBlock::<P>::new(n, NonZeroUsize::MIN, pool.shared().threads());
             pool.post(self.body, range, wake, |_, _| few)
         } else {
+            // A guess that nobody was woken for is tried by one iteration: it is between
+            // blocks that the caller of a loop thinks better of it.
+            let tries = matches!(wake, Wake::Late(_));
             pool.post(self.body, range, wake, |slot, caller| Adaptive {
                 ranges: Ranges::new(slot.shards(pool.shared().threads()), n, caller, threads),
                 guess: each,
                 claim: pool.shared().claim_ticks(),
                 max_ticks: MAX_BLOCK_NS * pool.shared().ticks_per_ns(),
                 caller,
-                pool,
-                wake,
+                tries,
             })
         };
         if posted.is_none() {
@@ -436,8 +449,8 @@ struct Adaptive<'a, P: Platform> {
     claim: u64,
     max_ticks: f32,
     caller: usize,
-    pool: &'a Registry<P>,
-    wake: Wake,
+    /// Whether the caller's first block is one iteration.
+    tries: bool,
 }
 
 impl<P: Platform> Partition for Adaptive<'_, P> {
@@ -447,10 +460,7 @@ impl<P: Platform> Partition for Adaptive<'_, P> {
         Self: 'a;
 
     fn claims(&self, rank: usize) -> TimedClaims<'_, P> {
-        // Nobody is left asleep on a guess that was not tried: it is between blocks that
-        // the caller of a loop thinks better of it. Asked after the post has decided: who
-        // falls asleep later looks for posted loops first.
-        let tries = rank == self.caller && self.pool.lets_sleep(self.wake);
+        let tries = rank == self.caller && self.tries;
         let rate = BlockRate::new(self.guess, self.claim, self.max_ticks, tries);
         TimedClaims::new(self.ranges.own(rank), rate)
     }

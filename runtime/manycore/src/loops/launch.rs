@@ -151,14 +151,16 @@ fn always() -> bool {
     true
 }
 
-/// Whether a posted loop wakes a sleeper, when there is one.
+/// Whether a posted loop wakes a sleeper, when there is one; with the ticks of work that it has.
 #[derive(Clone, Copy)]
 pub(crate) enum Wake {
+    /// At once.
     Always,
-    /// If it pays, for a loop with this many ticks of work.
-    IfPays(f32),
-    /// It pays, as was asked, for a loop with this many ticks of work.
-    Paid(f32),
+    /// At once, for a loop of so much work.
+    Now(f32),
+    /// Once it has lasted as long as a wake-up takes: what was known of it was wrong then, or waking a
+    /// helper would have paid by now (the ski-rental argument again).
+    Late(f32),
 }
 
 impl Wake {
@@ -166,7 +168,7 @@ impl Wake {
     fn work(self) -> f32 {
         match self {
             Self::Always => f32::INFINITY,
-            Self::IfPays(work) | Self::Paid(work) => work,
+            Self::Now(work) | Self::Late(work) => work,
         }
     }
 }
@@ -257,19 +259,17 @@ impl<P: Platform> Registry<P> {
         header.gate().open();
         self.shared().idle().events.post();
         let started = P::now();
-        // When to wake a helper even though the estimate said not to.
+        // When to wake a helper that was not woken at once.
         let late = Cell::new(u64::MAX);
         let mut began = started;
         if self.has_sleepers() {
-            if self.lets_sleep(wake) {
+            if matches!(wake, Wake::Late(_)) {
                 late.set(started + self.shared().idle().wake_cost());
             } else {
                 self.call_helpers(helpers);
                 began = P::now();
             }
         }
-        // The loop has lasted for as long as a wake-up costs. So the estimate was wrong, or
-        // waking a helper would have paid by now (the ski-rental argument again).
         let call_late = || {
             if late.get() != u64::MAX && P::now() >= late.get() {
                 late.set(u64::MAX);
@@ -323,12 +323,12 @@ impl<P: Platform> Registry<P> {
         self.sleepers() > 0 || self.is_vacant()
     }
 
-    /// Whether a loop is posted without waking anybody, since it is predicted to be over
-    /// before they would come.
-    pub(super) fn lets_sleep(&self, wake: Wake) -> bool {
-        match wake {
-            Wake::Always | Wake::Paid(_) => false,
-            Wake::IfPays(work) => self.has_sleepers() && !self.shared().idle().pays_to_wake(work),
+    /// Whether a loop of `work` ticks wakes a sleeper at once: if there is one, and if that pays.
+    pub(super) fn wakes(&self, work: f32) -> Wake {
+        if self.has_sleepers() && !self.shared().idle().pays_to_wake(work) {
+            Wake::Late(work)
+        } else {
+            Wake::Now(work)
         }
     }
 

@@ -13,7 +13,7 @@ use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 /// next time: the entry is a guess, and every loop that relies on it measures
 /// again and corrects it.
 ///
-/// The time is one word (32 bits of key, a 32-bit float of ticks), the choice five others,
+/// The time is one word (32 bits of key, a 32-bit float of ticks), the choice six others,
 /// so readers see a consistent value of each word. Relaxed: a stale guess is a guess.
 pub(crate) struct CallSites<P: Platform> {
     entries: Box<[CachePadded<Entry<P>>]>,
@@ -22,7 +22,7 @@ pub(crate) struct CallSites<P: Platform> {
 
 struct Entry<P: Platform> {
     time: P::AtomicU64,
-    choice: [P::AtomicU64; 5],
+    choice: [P::AtomicU64; 6],
 }
 
 /// 32 KiB a pool; a program has few hot loops at a time.

@@ -136,19 +136,22 @@ impl<P: Platform> Idle<P> {
         self.costs.wake.recent().typical().unwrap_or(0.0) as u64
     }
 
-    /// Whether a loop with `work` ticks to do should wake a sleeper.
+    /// Whether a loop with `work` ticks to do should wake a sleeper, as far as can be known before that
+    /// was tried: it is longer than a wake-up takes, or loops have missed enough.
+    pub(crate) fn pays_to_wake(&self, work: f32) -> bool {
+        work > 1.25 * self.wake_cost() as f32 || self.has_missed(work)
+    }
+
+    /// Whether loops have missed so much for lack of an awake worker, with this one of `work` ticks, that
+    /// waking one pays.
     ///
-    /// A loop much longer than a wake-up gains by itself. Shorter ones gain
-    /// only if more follow while the woken worker still spins; they save up
-    /// what they miss, and wake somebody once that exceeds what it costs. So
+    /// A short loop gains only if more follow while the woken worker still spins. So loops save up
+    /// what they miss, and wake somebody once that exceeds what it costs:
     /// waking costs at most about twice what never or always waking would have
     /// (the ski-rental argument); and where it has gained nothing, its price doubles
     /// each time, so that it costs next to nothing in the long run.
-    pub(crate) fn pays_to_wake(&self, work: f32) -> bool {
+    pub(crate) fn has_missed(&self, work: f32) -> bool {
         let wake = self.wake_cost();
-        if work > 1.25 * wake as f32 {
-            return true;
-        }
         // Where the worker would be asleep again before the next loop, it is tried now and then.
         let foreseeable = self.spins(1) && self.inter_arrival.next_is_foreseeable();
         let share = if foreseeable { 2.0 } else { UNFORESEEABLE };
