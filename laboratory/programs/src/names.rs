@@ -10,52 +10,76 @@
 /// assert_eq!(error.to_string(), "no class is called `D`; there are S, W, A, B, C");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{refusal} `{given}`; there are {}", names.join(", "))]
+#[error("{refusal} `{given}`; {expected} {}", names.join(", "))]
 pub struct UnknownName {
     refusal: &'static str,
+    expected: &'static str,
     given: String,
     names: Vec<&'static str>,
 }
 
-/// The one of `all` whose name was `given`; `refusal` begins the error.
-pub(crate) fn find<T: Copy>(
-    all: &[T],
-    name: impl Fn(T) -> &'static str,
-    given: &str,
-    refusal: &'static str,
-) -> Result<T, UnknownName> {
-    let mut named = all.iter().copied();
-    named
-        .find(|&one| name(one) == given)
-        .ok_or_else(|| UnknownName {
+impl UnknownName {
+    /// The one of `all` whose name was `given`; `said` is what the error says before that and
+    /// before all names. For [`by_name!`](crate::by_name).
+    ///
+    /// # Errors
+    ///
+    /// If none is called so.
+    #[doc(hidden)]
+    pub fn find<T: Copy>(
+        all: &[T],
+        name: impl Fn(T) -> &'static str,
+        given: &str,
+        [refusal, expected]: [&'static str; 2],
+    ) -> Result<T, Self> {
+        let mut named = all.iter().copied();
+        let found = named.find(|&one| name(one) == given);
+        found.ok_or_else(|| Self {
             refusal,
+            expected,
             given: given.to_owned(),
             names: all.iter().copied().map(name).collect(),
         })
+    }
 }
 
-/// An enum and the names of its variants, by which it is shown and read: all of them, in the order
-/// of the list, are its `ALL`.
+/// An enum and the names of its variants, by which it is shown and read, by serde too: all of
+/// them, in the order of the list, are its `ALL`. What an error says of another name follows the
+/// enum's.
+///
+/// ```
+/// manycore_programs::by_name! {
+///     /// A colour.
+///     enum Colour: "unknown colour", "expected one of" {
+///         Red = "red",
+///         Blue = "blue",
+///     }
+/// }
+/// assert_eq!("blue".parse(), Ok(Colour::Blue));
+/// let error = "green".parse::<Colour>().unwrap_err();
+/// assert_eq!(error.to_string(), "unknown colour `green`; expected one of red, blue");
+/// ```
+#[macro_export]
 macro_rules! by_name {
     (
         $(#[$about:meta])*
-        pub enum $named:ident: $refusal:literal {
+        $vis:vis enum $named:ident: $refusal:literal, $expected:literal {
             $($(#[$doc:meta])* $variant:ident = $name:literal,)*
         }
     ) => {
         $(#[$about])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub enum $named {
+        $vis enum $named {
             $($(#[$doc])* $variant,)*
         }
 
         impl $named {
             /// All of them.
-            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$variant),*];
+            $vis const ALL: [Self; [$($name),*].len()] = [$(Self::$variant),*];
 
             /// The name in commands and reports.
             #[must_use]
-            pub fn name(self) -> &'static str {
+            $vis fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)*
                 }
@@ -72,13 +96,24 @@ macro_rules! by_name {
             type Err = $crate::UnknownName;
 
             fn from_str(name: &str) -> Result<Self, $crate::UnknownName> {
-                $crate::names::find(&Self::ALL, Self::name, name, $refusal)
+                $crate::UnknownName::find(&Self::ALL, Self::name, name, [$refusal, $expected])
+            }
+        }
+
+        impl serde::Serialize for $named {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.name())
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $named {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let name = <std::borrow::Cow<'_, str>>::deserialize(deserializer)?;
+                name.parse().map_err(serde::de::Error::custom)
             }
         }
     };
 }
-
-pub(crate) use by_name;
 
 #[cfg(test)]
 mod tests {

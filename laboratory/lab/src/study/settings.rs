@@ -3,6 +3,7 @@
 use super::unknown::unknown;
 use crate::failure::bad_input;
 use std::collections::BTreeMap;
+use std::fmt::Display;
 
 /// A setting that a study knows.
 #[derive(Clone, Copy, Debug)]
@@ -108,10 +109,10 @@ impl Settings {
     }
 
     /// Items separated by commas, read by `parse`; each once.
-    pub(crate) fn list<T: PartialEq>(
+    pub(crate) fn list<T: PartialEq, E: Display>(
         &self,
         key: &str,
-        parse: impl Fn(&str) -> Result<T, String>,
+        parse: impl Fn(&str) -> Result<T, E>,
     ) -> anyhow::Result<Option<Vec<T>>> {
         let Some(text) = self.text(key) else {
             return Ok(None);

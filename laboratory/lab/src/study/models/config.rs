@@ -21,24 +21,12 @@ const MOST_WRITTEN: u64 = 1 << 30;
 /// Bytes that a loop reads or writes: a minute's.
 const LONGEST_LOOP: u64 = 1 << 36;
 
-/// What varies in one of the document's tables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum Dimension {
-    Read,
-    Write,
-    Comp,
-}
-
-impl Dimension {
-    pub(super) const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Comp];
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Read => "unit_read",
-            Self::Write => "unit_write",
-            Self::Comp => "unit_comp",
-        }
+manycore_programs::by_name! {
+    /// What varies in one of the document's tables.
+    pub(super) enum Dimension: "unknown size", "expected some of" {
+        Read = "unit_read",
+        Write = "unit_write",
+        Comp = "unit_comp",
     }
 }
 
