@@ -9,8 +9,8 @@ mod tables;
 
 use super::Study;
 use super::settings::Key;
-use super::team::{self, Race, TeamMeasured, TeamPoint};
-use super::trial::{Answer, Inquiry, MeasuredTrials, PIN, RUNS, SECONDS, Setup, Text, Trials};
+use super::team::{self, PointSummary, Race, TeamMeasured, TeamPoint, TeamProgram};
+use super::trial::{Answer, Inquiry, PIN, RUNS, Results, SECONDS, Setup, Text, Trials};
 use config::BarrierConfig;
 use rows::BarrierRow;
 
@@ -74,17 +74,21 @@ impl Trials for BarrierConfig {
         self.all_points()
     }
 
-    fn answer(&self, measured: &MeasuredTrials<TeamPoint>) -> anyhow::Result<Answer<BarrierRow>> {
-        let measured = &TeamMeasured::new(measured);
-        let race = Race {
-            config: self,
-            measured,
-        };
+    fn answer(results: Results<'_, Self>) -> anyhow::Result<Answer<BarrierRow>> {
+        let config = results.config;
+        let measured = &TeamMeasured::new(results.measured);
+        let race = Race { config, measured };
         let mut tables = vec![tables::episodes(race), tables::exits(race)];
         tables.extend(tables::single(race));
         tables.extend(tables::as_it_may_have_been(race));
         tables.extend(tables::remains(race));
-        let rows = rows::rows(self, measured);
+        let row = |summary: &PointSummary| match summary.point.program {
+            TeamProgram::Loop { arrivals, .. } => {
+                Some(BarrierRow::new(&config.setup, summary, arrivals))
+            }
+            TeamProgram::Streamcluster { .. } => None,
+        };
+        let rows = measured.all.iter().filter_map(row).collect();
         Ok(Answer::new(figure::figure(race), FIGURE, tables, rows))
     }
 }

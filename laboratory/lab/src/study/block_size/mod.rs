@@ -30,6 +30,7 @@ use simulated::compare;
 pub(in crate::study) use grid::{LoopCell, LoopTask, Workload};
 pub(in crate::study) use load::time_natively;
 pub(in crate::study) use policy::LoopPolicy;
+pub(in crate::study) use rows::groups_here;
 pub(in crate::study) use simulated::{DocumentChip, simulate};
 
 /// The study `block-size`.

@@ -1,6 +1,6 @@
 //! The figure: time against cores, a panel a program and graph.
 
-use super::results::{GraphResults, time};
+use super::results::GraphResults;
 use manycore_figure::{Axis, Content, Figure, Panel, Point, Series};
 
 pub(super) fn figure(results: GraphResults<'_>) -> Figure {
@@ -9,9 +9,10 @@ pub(super) fn figure(results: GraphResults<'_>) -> Figure {
     let panels = config.loads().map(|(program, scale)| {
         let series = config.disciplines.iter().map(|name| {
             let point = |&cores: &usize| {
+                let runs = results.runs((program, scale), cores, name)?;
                 Some(Point {
                     x: cores as f64,
-                    y: time(results.runs((program, scale), cores, name)?).into(),
+                    y: runs.spread(|run| run.time).into(),
                 })
             };
             Series::measured(&**name, config.cores.iter().filter_map(point).collect())

@@ -13,7 +13,7 @@ mod tables;
 
 use super::Study;
 use super::settings::Key;
-use super::trial::{Answer, Inquiry, MeasuredTrials, PIN, RUNS, SECONDS, Setup, Text, Trials};
+use super::trial::{Answer, Inquiry, PIN, RUNS, SECONDS, Setup, Text, Trials};
 use case::GraphCase;
 use config::GraphConfig;
 use results::GraphResults;
@@ -80,17 +80,14 @@ impl Trials for GraphConfig {
         self.cases()
     }
 
-    fn answer(&self, measured: &MeasuredTrials<GraphCase>) -> anyhow::Result<Answer<GraphRow>> {
-        let results = GraphResults {
-            config: self,
-            measured,
-        };
-        let rows = rows::rows(results);
+    fn answer(results: GraphResults<'_>) -> anyhow::Result<Answer<GraphRow>> {
+        let setup = &results.config.setup;
+        let row = |runs| GraphRow::new(setup, runs, runs.spread(|run| run.time));
         Ok(Answer::new(
             figure::figure(results),
             FIGURE,
             tables::all(results),
-            rows,
+            results.measured.iter().map(row).collect(),
         ))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::case::GraphSample;
 use super::program::GraphProgram;
-use super::results::{GraphResults, middle, time};
+use super::results::GraphResults;
 use crate::report::table::{Cell, Table};
 
 /// Times by cores, and what was stolen and sent, one table each a graph and program.
@@ -29,7 +29,7 @@ fn times(results: GraphResults<'_>, load: (GraphProgram, u32)) -> Table {
                 return Cell::new("-");
             };
             Cell {
-                text: format!("{:.0}", time(runs).median),
+                text: format!("{:.0}", runs.median(|run| run.time)),
                 best: best.is_some_and(|best| best.0 == name),
             }
         });
@@ -46,11 +46,11 @@ fn times(results: GraphResults<'_>, load: (GraphProgram, u32)) -> Table {
 fn counts(results: GraphResults<'_>, load: (GraphProgram, u32)) -> Table {
     let config = results.config;
     let cores = config.cores.last().copied().unwrap_or(1);
-    type Of = fn(&GraphSample) -> u64;
+    type Of = fn(&GraphSample) -> f64;
     let kinds: [(&str, Of); 3] = [
-        ("tasks", |run| run.tasks),
-        ("taken from others", |run| run.steals),
-        ("messages sent", |run| run.sent),
+        ("tasks", |run| run.tasks as f64),
+        ("taken from others", |run| run.steals as f64),
+        ("messages sent", |run| run.sent as f64),
     ];
     let mut header = vec!["discipline".to_owned()];
     header.extend(kinds.map(|(what, _)| what.to_owned()));
@@ -58,7 +58,7 @@ fn counts(results: GraphResults<'_>, load: (GraphProgram, u32)) -> Table {
         let cells = kinds
             .iter()
             .map(|(_, of)| match results.runs(load, cores, name) {
-                Some(runs) => Cell::new(format!("{:.0}", middle(runs, *of))),
+                Some(runs) => Cell::new(format!("{:.0}", runs.median(of))),
                 None => Cell::new("-"),
             });
         std::iter::once(Cell::new(&**name)).chain(cells).collect()

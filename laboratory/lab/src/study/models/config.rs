@@ -5,7 +5,7 @@ use super::policy::ModelPolicy;
 use crate::failure::bad_input;
 use crate::model::Configuration;
 use crate::study::Request;
-use crate::study::block_size::DocumentChip;
+use crate::study::block_size::{DocumentChip, groups_here};
 use crate::study::settings::{bounded, product};
 use crate::study::trial::Setup;
 use manycore::topology::Topology;
@@ -198,13 +198,4 @@ fn policies(
     let wanted =
         |policy: &ModelPolicy| only.is_empty() || only.iter().any(|one| one == policy.name());
     Ok(possible.into_iter().filter(wanted).collect())
-}
-
-/// Core groups that the usable CPUs of this host belong to.
-fn groups_here() -> usize {
-    let machine = Topology::detect();
-    let mut groups: Vec<usize> = machine.usable().iter().map(|cpu| cpu.group).collect();
-    groups.sort_unstable();
-    groups.dedup();
-    groups.len()
 }

@@ -12,7 +12,7 @@ mod tables;
 
 use super::Study;
 use super::settings::Key;
-use super::trial::{Answer, Inquiry, MeasuredTrials, PIN, RUNS, SECONDS, Setup, Text, Trials};
+use super::trial::{Answer, Inquiry, PIN, RUNS, Results, SECONDS, Setup, Text, Trials};
 use case::ModelCase;
 use config::ModelsConfig;
 use results::ModelResults;
@@ -92,11 +92,12 @@ impl Trials for ModelsConfig {
         self.cases()
     }
 
-    fn answer(&self, measured: &MeasuredTrials<ModelCase>) -> anyhow::Result<Answer<ModelRow>> {
-        let results = ModelResults::new(self, measured)?;
+    fn answer(of: Results<'_, Self>) -> anyhow::Result<Answer<ModelRow>> {
+        let results = ModelResults::new(of)?;
         let mut tables = tables::latencies(&results);
         tables.push(tables::means(&results));
-        let rows = rows::rows(&results);
+        let row = |runs| ModelRow::new(&of.config.setup, runs, runs.spread(|run| run.latency_ns));
+        let rows = of.measured.iter().map(row).collect();
         Ok(Answer::new(figure::figure(&results), FIGURE, tables, rows))
     }
 }

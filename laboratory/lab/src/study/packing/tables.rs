@@ -34,7 +34,7 @@ pub(super) fn all(results: PackingResults<'_>) -> Vec<Table> {
 
 /// How well the time of a step is known where it was given up before it was steady.
 fn unsteady(results: PackingResults<'_>) -> Option<Table> {
-    let all = results.measured.0.iter();
+    let all = results.measured.iter();
     let row = |runs: &Runs<PackingCase>| {
         let outcome = &runs.outcomes[0];
         let margin = outcome.margin.filter(|_| outcome.is_unsteady())?;

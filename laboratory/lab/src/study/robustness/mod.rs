@@ -10,7 +10,7 @@ mod tables;
 use super::Study;
 use super::settings::Key;
 use super::team::{self, Race, TeamMeasured, TeamPoint};
-use super::trial::{Answer, Inquiry, MeasuredTrials, Setup, Text, Trials};
+use super::trial::{Answer, Inquiry, Results, Setup, Text, Trials};
 use config::{Contestants, RobustnessConfig};
 use rows::RobustnessRow;
 
@@ -81,16 +81,14 @@ impl Trials for RobustnessConfig {
         self.all_points()
     }
 
-    fn answer(
-        &self,
-        measured: &MeasuredTrials<TeamPoint>,
-    ) -> anyhow::Result<Answer<RobustnessRow>> {
-        let measured = &TeamMeasured::new(measured);
-        let contests: Vec<Contestants<'_>> = self.contests().collect();
+    fn answer(results: Results<'_, Self>) -> anyhow::Result<Answer<RobustnessRow>> {
+        let config = results.config;
+        let measured = &TeamMeasured::new(results.measured);
+        let contests: Vec<Contestants<'_>> = config.contests().collect();
         let races = contests.iter().map(|config| Race { config, measured });
-        let figure = figure::figure(self, races.clone());
+        let figure = figure::figure(config, races.clone());
         let tables = races.flat_map(|race| [tables::sweeps(race), tables::references(race)]);
-        let rows = rows::rows(self, measured);
+        let rows = rows::rows(config, measured);
         Ok(Answer::new(figure, FIGURE, tables.collect(), rows))
     }
 }

@@ -10,7 +10,7 @@ mod tables;
 
 use super::Study;
 use super::settings::Key;
-use super::trial::{Answer, Inquiry, MeasuredTrials, PIN, RUNS, SECONDS, Setup, Text, Trials};
+use super::trial::{Answer, Inquiry, PIN, RUNS, SECONDS, Setup, Text, Trials};
 use case::StealingCase;
 use config::StealingConfig;
 pub(super) use config::disciplines_of;
@@ -78,18 +78,13 @@ impl Trials for StealingConfig {
         self.cases()
     }
 
-    fn answer(
-        &self,
-        measured: &MeasuredTrials<StealingCase>,
-    ) -> anyhow::Result<Answer<StealingRow>> {
-        let results = StealingResults {
-            config: self,
-            measured,
-        };
+    fn answer(results: StealingResults<'_>) -> anyhow::Result<Answer<StealingRow>> {
         let mut tables = tables::stretches(results);
         tables.extend(tables::counts(results));
         tables.extend(tables::answering(results));
-        let rows = rows::rows(results);
+        let setup = &results.config.setup;
+        let row = |runs| StealingRow::new(setup, runs, runs.spread(|run| run.makespan));
+        let rows = results.measured.iter().map(row).collect();
         Ok(Answer::new(figure::figure(results), FIGURE, tables, rows))
     }
 }

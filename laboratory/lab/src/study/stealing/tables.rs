@@ -52,13 +52,13 @@ pub(super) fn counts(results: StealingResults<'_>) -> Vec<Table> {
     };
     let (cores, cycles) = at;
     let unit = results.config.setup.unit().name();
-    type CountOf = fn(&StealingSample) -> u64;
+    type CountOf = fn(&StealingSample) -> f64;
     let kinds: [(&str, CountOf); 2] = [
         (
             "tasks taken from others, a task each time that it is",
-            |run| run.steals,
+            |run| run.steals as f64,
         ),
-        ("messages sent", |run| run.sent),
+        ("messages sent", |run| run.sent as f64),
     ];
     let tables = kinds.map(|(what, of)| {
         let caption = format!("{cores} cores, tasks of {cycles} {unit}: {what}");
