@@ -8,7 +8,7 @@ mod rows;
 mod tables;
 
 use super::Study;
-use super::settings::Key;
+use super::settings::{Key, keys};
 use super::team::{self, PointSummary, Race, TeamMeasured, TeamPoint, TeamProgram};
 use super::trial::{Answer, Inquiry, PIN, RUNS, Results, SECONDS, Setup, Text, Trials};
 use config::BarrierConfig;
@@ -19,26 +19,18 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     name: "barrier",
     question: "what a wait at each barrier costs, with and without a broadcast network",
     home: "atac-64",
-    keys: &KEYS,
+    keys: KEYS,
     text: TEXT,
     ask: BarrierConfig::new,
 };
 
 /// The settings of this study.
-const KEYS: [Key; 5] = [
-    Key::number(
-        "episodes",
+const KEYS: &[Key] = keys![
+    "episodes" [1, 1_000_000]
         "waits of the loop [100, and beyond 64 cores fewer by the square, 10 at least; --full: 1000]",
-        1,
-        1_000_000,
-    ),
-    Key::text(
-        "beside",
+    "beside"
         "presets to compare the machine with, a list, or none [kunpeng-920,westmere-ex]",
-    ),
-    RUNS,
-    SECONDS,
-    PIN,
+    .. RUNS, SECONDS, PIN
 ];
 
 const TEXT: Text = Text {

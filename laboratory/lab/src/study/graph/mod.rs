@@ -12,7 +12,7 @@ mod search;
 mod tables;
 
 use super::Study;
-use super::settings::Key;
+use super::settings::{Key, keys};
 use super::trial::{Answer, Inquiry, PIN, RUNS, SECONDS, Setup, Text, Trials};
 use case::GraphCase;
 use config::GraphConfig;
@@ -24,26 +24,18 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     name: "graph",
     question: "how fast each discipline of work stealing searches an R-MAT graph",
     home: "atac-64",
-    keys: &KEYS,
+    keys: KEYS,
     text: TEXT,
     ask: GraphConfig::new,
 };
 
 /// The settings of this study.
-const KEYS: [Key; 5] = [
-    Key::number(
-        "scale",
+const KEYS: &[Key] = keys![
+    "scale" [1, 20]
         "logarithms of the number of vertices, a list [10; --full: 10,12,14]",
-        1,
-        20,
-    ),
-    Key::text(
-        "programs",
+    "programs"
         "a list of breadth-first, components, triangles (of edges that come and go) [all]",
-    ),
-    RUNS,
-    SECONDS,
-    PIN,
+    .. RUNS, SECONDS, PIN
 ];
 
 const TEXT: Text = Text {

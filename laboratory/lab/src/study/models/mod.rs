@@ -11,7 +11,7 @@ mod rows;
 mod tables;
 
 use super::Study;
-use super::settings::Key;
+use super::settings::{Key, keys};
 use super::trial::{Answer, Inquiry, PIN, RUNS, Results, SECONDS, Setup, Text, Trials};
 use case::ModelCase;
 use config::ModelsConfig;
@@ -23,29 +23,19 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     name: "models",
     question: "what a loop takes with the block that each cost model picks",
     home: "native",
-    keys: &KEYS,
+    keys: KEYS,
     text: TEXT,
     ask: ModelsConfig::new,
 };
 
 /// The settings of this study.
-const KEYS: [Key; 5] = [
-    Key::number(
-        "n",
+const KEYS: &[Key] = keys![
+    "n" [1, 1 << 24]
         "iterations of the loop [4096, the document's]",
-        1,
-        1 << 24,
-    ),
-    Key::number(
-        "sizes",
+    "sizes" [1, 1 << 20]
         "bytes read, and written, by an iteration while the other stays 1024, a list [2^6, 2^10, \
          2^12; --full: 2^6, 2^8 .. 2^16]",
-        1,
-        1 << 20,
-    ),
-    RUNS,
-    SECONDS,
-    PIN,
+    .. RUNS, SECONDS, PIN
 ];
 
 const TEXT: Text = Text {

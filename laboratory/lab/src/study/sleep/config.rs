@@ -207,7 +207,7 @@ mod tests {
         let pairs: Vec<String> = set.iter().map(|&pair| pair.to_owned()).collect();
         SleepConfig::new(&Request {
             world: World::Simulated(Box::new(Machine::preset("dahu")?)),
-            settings: Settings::parse(&pairs, &super::super::KEYS)?,
+            settings: Settings::parse(&pairs, super::super::KEYS)?,
             threads: threads
                 .iter()
                 .filter_map(|&count| NonZeroUsize::new(count))

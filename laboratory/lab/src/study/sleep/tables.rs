@@ -215,7 +215,7 @@ mod tests {
         let machine = Machine::preset("dahu").unwrap();
         SleepConfig::new(&Request {
             world: World::Simulated(Box::new(machine)),
-            settings: Settings::parse(&size, &super::super::KEYS).unwrap(),
+            settings: Settings::parse(&size, super::super::KEYS).unwrap(),
             threads: vec![32.try_into().unwrap()],
             cores: Vec::new(),
             only: only.iter().map(|&name| name.to_owned()).collect(),

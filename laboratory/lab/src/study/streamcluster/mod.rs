@@ -6,7 +6,7 @@ mod figure;
 mod rows;
 
 use super::Study;
-use super::settings::Key;
+use super::settings::{Key, keys};
 use super::team::{self, PointSummary, Race, TeamMeasured, TeamPoint, TeamProgram};
 use super::trial::{Answer, Inquiry, PIN, RUNS, Results, SECONDS, Setup, Text, Trials};
 use crate::report::table::Table;
@@ -18,20 +18,16 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     name: "streamcluster",
     question: "how long PARSEC's streamcluster takes with each barrier",
     home: "atac-64",
-    keys: &KEYS,
+    keys: KEYS,
     text: TEXT,
     ask: StreamclusterConfig::new,
 };
 
 /// The settings of this study.
-const KEYS: [Key; 4] = [
-    Key::text(
-        "input",
+const KEYS: &[Key] = keys![
+    "input"
         "PARSEC's inputs, a list of test, simdev, simsmall, simmedium, simlarge [test]",
-    ),
-    RUNS,
-    SECONDS,
-    PIN,
+    .. RUNS, SECONDS, PIN
 ];
 
 const TEXT: Text = Text {
