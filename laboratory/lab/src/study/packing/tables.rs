@@ -50,7 +50,7 @@ fn unsteady(results: PackingResults<'_>) -> Option<Table> {
 }
 
 fn cell(value: Option<f64>) -> Cell {
-    Cell::new(value.map_or("-".into(), |value| format!("{value:.3}")))
+    Cell::or_dash(value.map(|value| format!("{value:.3}")))
 }
 
 /// The same; a tilde says that the run was given up before it was steady.

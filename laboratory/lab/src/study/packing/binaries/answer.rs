@@ -174,7 +174,7 @@ impl<'a> BinariesResults<'a> {
                 row.push(Cell::new(""));
                 row.extend(self.others().map(|way| {
                     let mean = reduction.mean(cores, way.name());
-                    Cell::new(mean.map_or("-".into(), |mean| format!("{mean:.3}")))
+                    Cell::or_dash(mean.map(|mean| format!("{mean:.3}")))
                 }));
                 row.extend(closed());
                 rows.push(row);
