@@ -149,12 +149,7 @@ impl<'a, C: Contest> Race<'a, C> {
         let barriers = self.config.barriers().iter();
         let line = |name: &String| {
             let cores = self.config.cores().iter().filter(|&&cores| cores <= most);
-            let point = |&cores: &usize| {
-                Some(Point {
-                    x: cores as f64,
-                    y: value(cores, name)?.into(),
-                })
-            };
+            let point = |&cores: &usize| Some(Point::new(cores as f64, value(cores, name)?));
             Series::measured(&**name, cores.filter_map(point).collect())
         };
         barriers.map(line).collect()
