@@ -41,7 +41,59 @@ impl UnknownName {
             names: all.iter().copied().map(name).collect(),
         })
     }
+
+    pub(crate) fn among(names: Vec<&'static str>, refusal: &'static str, given: &str) -> Self {
+        Self {
+            refusal,
+            expected: "there are",
+            given: given.to_owned(),
+            names,
+        }
+    }
 }
+
+/// Types that are chosen by name at run time: a list of types over the platform `$p`, each of which
+/// is a `$kind` with a `NAME`. `$names` has the names, and `$with` calls a `$visitor`, which is a
+/// closure that is generic over a type, with the type of a name.
+macro_rules! types_by_name {
+    (
+        $p:ident: $kind:ident, $refusal:literal;
+        $(#[$of_visitor:meta])* trait $visitor:ident;
+        $(#[$of_names:meta])* fn $names:ident;
+        $(#[$of_with:meta])* fn $with:ident;
+        $($named:ty,)*
+    ) => {
+        $(#[$of_visitor])*
+        pub trait $visitor<P: manycore_platform::Platform> {
+            /// What comes of it.
+            type Output;
+
+            /// Called with the type.
+            fn visit<T: $kind<P>>(self) -> Self::Output;
+        }
+
+        $(#[$of_names])*
+        pub fn $names() -> Vec<&'static str> {
+            type $p = manycore_platform::Native;
+            vec![$(<$named as $kind<$p>>::NAME),*]
+        }
+
+        $(#[$of_with])*
+        pub fn $with<$p: manycore_chip::Broadcast, V: $visitor<$p>>(
+            name: &str,
+            visitor: V,
+        ) -> Result<V::Output, $crate::UnknownName> {
+            $(
+                if name == <$named as $kind<$p>>::NAME {
+                    return Ok(visitor.visit::<$named>());
+                }
+            )*
+            Err($crate::UnknownName::among($names(), $refusal, name))
+        }
+    };
+}
+
+pub(crate) use types_by_name;
 
 /// An enum and the names of its variants, by which it is shown and read, by serde too: all of
 /// them, in the order of the list, are its `ALL`. What an error says of another name follows the
