@@ -38,7 +38,7 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     name: "block-size",
     question: "how block size, threads and task size decide the latency of a parallel loop",
     home: "native",
-    keys: &keys::KEYS,
+    keys: keys::KEYS,
     text: TEXT,
     ask,
 };

@@ -55,7 +55,7 @@ const fn inquiry<Q>(text: Text, ask: fn(&Request) -> anyhow::Result<Q>) -> Inqui
         name: "packing",
         question: "what a program of T threads loses on C cores, and how to lose nothing",
         home: "e5-2640x2",
-        keys: &keys::KEYS,
+        keys: keys::KEYS,
         text,
         ask,
     }
