@@ -19,12 +19,12 @@ pub struct UnknownName {
 }
 
 impl UnknownName {
-    /// The one of `all` whose name was `given`; `said` is what the error says before that and
-    /// before all names. For [`by_name!`](crate::by_name).
+    /// Finds the value of `all` whose name is `given`, for [`by_name!`](crate::by_name). The error
+    /// begins with `refusal`, and has `expected` before all names.
     ///
     /// # Errors
     ///
-    /// If none is called so.
+    /// If no value has this name.
     #[doc(hidden)]
     pub fn find<T: Copy>(
         all: &[T],
@@ -52,9 +52,9 @@ impl UnknownName {
     }
 }
 
-/// Types that are chosen by name at run time: a list of types over the platform `$p`, each of which
-/// is a `$kind` with a `NAME`. `$names` has the names, and `$with` calls a `$visitor`, which is a
-/// closure that is generic over a type, with the type of a name.
+/// Declares types that a program chooses by name at run time. Each type is over the platform `$p`, is
+/// a `$kind`, and has a `NAME`. `$names` returns the names. `$with` calls a `$visitor`, a closure that
+/// is generic over a type, with the type of that name.
 macro_rules! types_by_name {
     (
         $p:ident: $kind:ident, $refusal:literal;
@@ -95,9 +95,9 @@ macro_rules! types_by_name {
 
 pub(crate) use types_by_name;
 
-/// An enum and the names of its variants, by which it is shown and read, by serde too: all of
-/// them, in the order of the list, are its `ALL`. What an error says of another name follows the
-/// enum's.
+/// Declares an enum with a name for each variant. `Display`, `FromStr` and serde use the names, and
+/// `ALL` has the variants in the order of the list. The two texts behind the enum's name are for the
+/// error about an unknown name.
 ///
 /// ```
 /// manycore_programs::by_name! {

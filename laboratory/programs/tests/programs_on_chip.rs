@@ -21,7 +21,7 @@ enum By {
 
 const ALL: [By; 4] = [By::Team(3), By::Team(16), By::Pool(3), By::Pool(16)];
 
-/// What came of a run.
+/// The outcome of a run.
 #[derive(Clone, Debug, PartialEq)]
 struct Ran<R> {
     result: R,
@@ -57,7 +57,7 @@ fn run_once<T: Program + ?Sized + 'static, R>(
     }
 }
 
-/// The same twice, which must be the same to the last event.
+/// Runs a program twice. Both runs must have the same events.
 fn run<T: Program + ?Sized + 'static, R: PartialEq + std::fmt::Debug>(
     by: By,
     make: impl Fn() -> Arc<T>,

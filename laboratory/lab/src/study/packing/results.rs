@@ -126,7 +126,7 @@ impl PackingResults<'_> {
     }
 }
 
-/// The mean of ratios; none if one of them is not known, or there are none.
+/// The geometric mean of ratios, if there are ratios and each is known.
 pub(super) fn mean(ratios: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     let ratios: Vec<f64> = ratios.collect::<Option<_>>()?;
     (!ratios.is_empty()).then(|| geometric_mean(ratios))
