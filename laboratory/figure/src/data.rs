@@ -122,6 +122,29 @@ pub struct Value {
     pub high: f64,
 }
 
+impl Point {
+    /// With its range.
+    pub fn new(x: f64, y: impl Into<Value>) -> Self {
+        Self { x, y: y.into() }
+    }
+}
+
+impl Panel {
+    /// How a value depends on another.
+    pub fn lines(
+        title: impl Into<String>,
+        x: Axis,
+        y: Axis,
+        series: impl IntoIterator<Item = Series>,
+    ) -> Self {
+        let series = series.into_iter().collect();
+        Self {
+            title: title.into(),
+            content: Content::Lines { x, y, series },
+        }
+    }
+}
+
 impl Axis {
     /// From 0, or near the least value if that is far from 0.
     pub fn linear(quantity: impl Into<String>, unit: &str) -> Self {

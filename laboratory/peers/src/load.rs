@@ -25,20 +25,19 @@ pub enum Load {
     Levels { side: usize, steps: u32 },
 }
 
-/// How the work of an irregular loop is spread over its indices.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Shape {
-    /// Proportional to the index.
-    Triangular,
-    /// Proportional to the distance from the end.
-    Reversed,
-    /// Pareto with exponent 1.5, in no order; nothing above 64 times the mean.
-    HeavyTailed,
+manycore_programs::by_name! {
+    /// How the work of an irregular loop is spread over its indices.
+    pub enum Shape: "no shape is called", "there are" {
+        /// Proportional to the index.
+        Triangular = "triangular",
+        /// Proportional to the distance from the end.
+        Reversed = "reversed",
+        /// Pareto with exponent 1.5, in no order; nothing above 64 times the mean.
+        HeavyTailed = "heavy-tailed",
+    }
 }
 
 impl Shape {
-    pub const ALL: [Shape; 3] = [Shape::Triangular, Shape::Reversed, Shape::HeavyTailed];
-
     /// Steps per index: the mean falls with `n`, so that a loop lasts
     /// milliseconds at each of the lengths used.
     fn steps(self, n: usize) -> Vec<u32> {
@@ -60,16 +59,6 @@ impl Shape {
         (0..n)
             .map(|i| step(i, &mut random).round() as u32)
             .collect()
-    }
-}
-
-impl fmt::Display for Shape {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Shape::Triangular => "triangular",
-            Shape::Reversed => "reversed",
-            Shape::HeavyTailed => "heavy-tailed",
-        })
     }
 }
 

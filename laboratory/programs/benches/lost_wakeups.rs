@@ -16,6 +16,7 @@
 use manycore::seam::{BuilderExt, Make, tally};
 use manycore::{Native, Pool};
 use manycore_programs::sleep::{Mode, policies, policy};
+use std::error::Error;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -125,7 +126,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn detect(arguments: &[String]) -> Result<(), String> {
+fn detect(arguments: &[String]) -> Result<(), Box<dyn Error>> {
     let iterations = match arguments.first() {
         None => 100_000,
         Some(text) => (text.parse()).map_err(|_| format!("expected iterations; found {text}"))?,
@@ -143,7 +144,7 @@ fn detect(arguments: &[String]) -> Result<(), String> {
     };
     for name in names {
         let begun = Instant::now();
-        let make = policy(name, mode).map_err(|error| error.to_string())?;
+        let make = policy(name, mode)?;
         let found = look(make, iterations);
         println!(
             "{name:24} {mode:12} {} lost of {iterations}, {} sleeps, {} recovered by a watchdog, {:.0} s",
@@ -153,7 +154,7 @@ fn detect(arguments: &[String]) -> Result<(), String> {
             begun.elapsed().as_secs_f64(),
         );
         if mode == Mode::Sound && found.lost > 0 {
-            return Err(format!("{name} loses wake-ups"));
+            return Err(format!("{name} loses wake-ups").into());
         }
     }
     Ok(())

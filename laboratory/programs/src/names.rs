@@ -10,52 +10,128 @@
 /// assert_eq!(error.to_string(), "no class is called `D`; there are S, W, A, B, C");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{refusal} `{given}`; there are {}", names.join(", "))]
+#[error("{refusal} `{given}`; {expected} {}", names.join(", "))]
 pub struct UnknownName {
     refusal: &'static str,
+    expected: &'static str,
     given: String,
     names: Vec<&'static str>,
 }
 
-/// The one of `all` whose name was `given`; `refusal` begins the error.
-pub(crate) fn find<T: Copy>(
-    all: &[T],
-    name: impl Fn(T) -> &'static str,
-    given: &str,
-    refusal: &'static str,
-) -> Result<T, UnknownName> {
-    let mut named = all.iter().copied();
-    named
-        .find(|&one| name(one) == given)
-        .ok_or_else(|| UnknownName {
+impl UnknownName {
+    /// Finds the value of `all` whose name is `given`, for [`by_name!`](crate::by_name). The error
+    /// begins with `refusal`, and has `expected` before all names.
+    ///
+    /// # Errors
+    ///
+    /// If no value has this name.
+    #[doc(hidden)]
+    pub fn find<T: Copy>(
+        all: &[T],
+        name: impl Fn(T) -> &'static str,
+        given: &str,
+        [refusal, expected]: [&'static str; 2],
+    ) -> Result<T, Self> {
+        let mut named = all.iter().copied();
+        let found = named.find(|&one| name(one) == given);
+        found.ok_or_else(|| Self {
             refusal,
+            expected,
             given: given.to_owned(),
             names: all.iter().copied().map(name).collect(),
         })
+    }
+
+    pub(crate) fn among(names: Vec<&'static str>, refusal: &'static str, given: &str) -> Self {
+        Self {
+            refusal,
+            expected: "there are",
+            given: given.to_owned(),
+            names,
+        }
+    }
 }
 
-/// An enum and the names of its variants, by which it is shown and read: all of them, in the order
-/// of the list, are its `ALL`.
+/// Declares types that a program chooses by name at run time. Each type is over the platform `$p`, is
+/// a `$kind`, and has a `NAME`. `$names` returns the names. `$with` calls a `$visitor`, a closure that
+/// is generic over a type, with the type of that name.
+macro_rules! types_by_name {
+    (
+        $p:ident: $kind:ident, $refusal:literal;
+        $(#[$of_visitor:meta])* trait $visitor:ident;
+        $(#[$of_names:meta])* fn $names:ident;
+        $(#[$of_with:meta])* fn $with:ident;
+        $($named:ty,)*
+    ) => {
+        $(#[$of_visitor])*
+        pub trait $visitor<P: manycore_platform::Platform> {
+            /// What comes of it.
+            type Output;
+
+            /// Called with the type.
+            fn visit<T: $kind<P>>(self) -> Self::Output;
+        }
+
+        $(#[$of_names])*
+        pub fn $names() -> Vec<&'static str> {
+            type $p = manycore_platform::Native;
+            vec![$(<$named as $kind<$p>>::NAME),*]
+        }
+
+        $(#[$of_with])*
+        pub fn $with<$p: manycore_chip::Broadcast, V: $visitor<$p>>(
+            name: &str,
+            visitor: V,
+        ) -> Result<V::Output, $crate::UnknownName> {
+            $(
+                if name == <$named as $kind<$p>>::NAME {
+                    return Ok(visitor.visit::<$named>());
+                }
+            )*
+            Err($crate::UnknownName::among($names(), $refusal, name))
+        }
+    };
+}
+
+pub(crate) use types_by_name;
+
+/// Declares an enum with a name for each variant. `Display`, `FromStr` and serde use the names, and
+/// `ALL` has the variants in the order of the list. The two texts behind the enum's name are for the
+/// error about an unknown name.
+///
+/// ```
+/// manycore_programs::by_name! {
+///     /// A colour.
+///     enum Colour: "unknown colour", "expected one of" {
+///         Red = "red",
+///         Blue = "blue",
+///     }
+/// }
+/// assert_eq!("blue".parse(), Ok(Colour::Blue));
+/// let error = "green".parse::<Colour>().unwrap_err();
+/// assert_eq!(error.to_string(), "unknown colour `green`; expected one of red, blue");
+/// ```
+#[macro_export]
 macro_rules! by_name {
     (
         $(#[$about:meta])*
-        pub enum $named:ident: $refusal:literal {
+        $vis:vis enum $named:ident: $refusal:literal, $expected:literal {
             $($(#[$doc:meta])* $variant:ident = $name:literal,)*
         }
     ) => {
         $(#[$about])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub enum $named {
+        $vis enum $named {
             $($(#[$doc])* $variant,)*
         }
 
         impl $named {
             /// All of them.
-            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$variant),*];
+            $vis const ALL: [Self; [$($name),*].len()] = [$(Self::$variant),*];
 
             /// The name in commands and reports.
             #[must_use]
-            pub fn name(self) -> &'static str {
+            $vis fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)*
                 }
@@ -72,13 +148,24 @@ macro_rules! by_name {
             type Err = $crate::UnknownName;
 
             fn from_str(name: &str) -> Result<Self, $crate::UnknownName> {
-                $crate::names::find(&Self::ALL, Self::name, name, $refusal)
+                $crate::UnknownName::find(&Self::ALL, Self::name, name, [$refusal, $expected])
+            }
+        }
+
+        impl serde::Serialize for $named {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.name())
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $named {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let name = <std::borrow::Cow<'_, str>>::deserialize(deserializer)?;
+                name.parse().map_err(serde::de::Error::custom)
             }
         }
     };
 }
-
-pub(crate) use by_name;
 
 #[cfg(test)]
 mod tests {

@@ -15,18 +15,16 @@ const WINDOW: Duration = Duration::from_micros(300);
 /// the clock's 10 ns or so must not show.
 const BATCH: u64 = 256;
 
-/// An operation that a shared counter is made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum CounterOperation {
-    FetchAndAdd,
-    /// Load, then compare-and-swap until it succeeds.
-    CompareAndSwap,
+manycore_programs::by_name! {
+    /// An operation that a shared counter is made of.
+    pub(crate) enum CounterOperation: "unknown operation", "expected some of" {
+        FetchAndAdd = "fetch-and-add",
+        /// Load, then compare-and-swap until it succeeds.
+        CompareAndSwap = "compare-and-swap",
+    }
 }
 
 impl CounterOperation {
-    pub(super) const ALL: [Self; 2] = [Self::FetchAndAdd, Self::CompareAndSwap];
-
     #[inline(always)]
     fn increment(self, counter: &AtomicU64) {
         match self {

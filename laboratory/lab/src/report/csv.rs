@@ -2,6 +2,31 @@
 
 use serde::Serialize;
 
+/// A line of a CSV file: its columns in their order, each with its type and where its value comes
+/// from. Its `new` makes a line of what it is given.
+macro_rules! columns {
+    (
+        $(#[$about:meta])*
+        $vis:vis $row:ident($($given:ident: $of:ty),* $(,)?) {
+            $($(#[$doc:meta])* $column:ident: $kind:ty = $value:expr,)*
+        }
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, Debug, serde::Serialize)]
+        $vis struct $row {
+            $($(#[$doc])* $column: $kind,)*
+        }
+
+        impl $row {
+            $vis fn new($($given: $of),*) -> Self {
+                Self { $($column: $value,)* }
+            }
+        }
+    };
+}
+
+pub(crate) use columns;
+
 /// A header with the fields' names, and a line a row.
 pub(crate) fn text<R: Serialize>(rows: &[R]) -> anyhow::Result<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());

@@ -28,9 +28,53 @@ impl Cell {
             best: false,
         }
     }
+
+    /// A dash where there is nothing.
+    pub(crate) fn or_dash(text: Option<String>) -> Self {
+        Self::new(text.unwrap_or_else(|| "-".into()))
+    }
 }
 
 impl Table {
+    pub(crate) fn new(
+        caption: impl Into<String>,
+        header: impl IntoIterator<Item = impl Into<String>>,
+        rows: impl IntoIterator<Item = Vec<Cell>>,
+    ) -> Self {
+        Self {
+            caption: caption.into(),
+            header: header.into_iter().map(Into::into).collect(),
+            rows: rows.into_iter().collect(),
+        }
+    }
+
+    /// A row for each of `names`, a column for each of `columns`: what `value` has for both, as
+    /// `show` has it, and the least of each column marked.
+    pub(crate) fn of_least<C: ToString>(
+        caption: String,
+        corner: &str,
+        names: &[String],
+        columns: impl IntoIterator<Item = C>,
+        value: impl Fn(&C, &str) -> Option<f64>,
+        show: impl Fn(f64) -> String,
+    ) -> Self {
+        let mut header = vec![corner.to_owned()];
+        let mut rows: Vec<Vec<Cell>> = names.iter().map(|name| vec![Cell::new(name)]).collect();
+        for column in columns {
+            header.push(column.to_string());
+            let values = names.iter().map(|name| value(&column, name));
+            let values: Vec<Option<f64>> = values.collect();
+            let least = values.iter().flatten().copied().reduce(f64::min);
+            for (row, value) in rows.iter_mut().zip(values) {
+                row.push(Cell {
+                    best: value.is_some() && value == least,
+                    ..Cell::or_dash(value.map(&show))
+                });
+            }
+        }
+        Self::new(caption, header, rows)
+    }
+
     /// Lines for a terminal, without colours.
     pub(crate) fn to_text(&self) -> String {
         let mut grid = Grid::new(&self.header);

@@ -14,7 +14,6 @@ mod sleep;
 mod stealing;
 mod streamcluster;
 mod team;
-mod text;
 mod trial;
 mod unit;
 pub(crate) mod unknown;

@@ -3,6 +3,7 @@
 use super::unknown::unknown;
 use crate::failure::bad_input;
 use std::collections::BTreeMap;
+use std::fmt::Display;
 
 /// A setting that a study knows.
 #[derive(Clone, Copy, Debug)]
@@ -15,26 +16,16 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// A setting that is no number.
-    pub(crate) const fn text(name: &'static str, meaning: &'static str) -> Self {
-        Self {
-            name,
-            meaning,
-            range: None,
-        }
-    }
-
-    /// A whole number from `least` to `most`, or a list of them.
-    pub(crate) const fn number(
+    /// A whole number in this range, or a list of them; or what is no number.
+    pub(crate) const fn new(
         name: &'static str,
         meaning: &'static str,
-        least: u64,
-        most: u64,
+        range: Option<(u64, u64)>,
     ) -> Self {
         Self {
             name,
             meaning,
-            range: Some((least, most)),
+            range,
         }
     }
 
@@ -45,6 +36,25 @@ impl Key {
         })
     }
 }
+
+/// The settings of a study: of each its name, the least and the most if it is a number, and its
+/// meaning; behind two dots those that it shares with other studies.
+macro_rules! keys {
+    (@range) => { None };
+    (@range $least:expr, $most:expr) => { Some(($least, $most)) };
+    ($($name:literal $([$least:expr, $most:expr])? $meaning:literal,)* $(.. $($shared:expr),+)?) => {
+        &[
+            $($crate::study::settings::Key::new(
+                $name,
+                $meaning,
+                $crate::study::settings::keys!(@range $($least, $most)?),
+            ),)*
+            $($($shared,)+)?
+        ]
+    };
+}
+
+pub(crate) use keys;
 
 /// The most items of a list. What is compared are all pairs of two lists, or all triples.
 const MOST_ITEMS: usize = 64;
@@ -108,10 +118,10 @@ impl Settings {
     }
 
     /// Items separated by commas, read by `parse`; each once.
-    pub(crate) fn list<T: PartialEq>(
+    pub(crate) fn list<T: PartialEq, E: Display>(
         &self,
         key: &str,
-        parse: impl Fn(&str) -> Result<T, String>,
+        parse: impl Fn(&str) -> Result<T, E>,
     ) -> anyhow::Result<Option<Vec<T>>> {
         let Some(text) = self.text(key) else {
             return Ok(None);
@@ -220,14 +230,11 @@ pub(crate) fn power(number: u64) -> String {
 mod tests {
     use super::*;
 
-    const KEYS: [Key; 2] = [
-        Key::number("n", "", 1, 10),
-        Key::number("reads", "", 1, 1 << 16),
-    ];
+    const KEYS: &[Key] = keys!["n" [1, 10] "", "reads" [1, 1 << 16] "",];
 
     fn parse(pairs: &[&str]) -> anyhow::Result<Settings> {
         let pairs: Vec<String> = pairs.iter().map(|&pair| pair.into()).collect();
-        Settings::parse(&pairs, &KEYS)
+        Settings::parse(&pairs, KEYS)
     }
 
     #[test]

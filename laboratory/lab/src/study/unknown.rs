@@ -66,8 +66,9 @@ fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a &'a str>) -> Option<&
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::study::settings::keys;
 
-    const STUDY: [Key; 2] = [Key::number("episodes", "", 1, 10), Key::text("beside", "")];
+    const STUDY: &[Key] = keys!["episodes" [1, 10] "", "beside" "",];
 
     fn message(key: &str, study: &[Key], on_chip: bool) -> String {
         unknown(&format!("{key}=3"), key, study, on_chip).to_string()
@@ -75,7 +76,7 @@ mod tests {
 
     #[test]
     fn the_keys_of_study_and_machine_are_told_apart() {
-        let text = message("episode", &STUDY, true);
+        let text = message("episode", STUDY, true);
         let start = "--set episode=3: unknown key `episode`, perhaps `episodes`; expected one of \
                      the study's episodes, beside, or of the machine's name, title, cores,";
         assert!(text.starts_with(start), "{text}");
@@ -84,12 +85,12 @@ mod tests {
         let start = "--set l1.latencie=3: unknown key `l1.latencie`, perhaps `l1.latency`; \
                      expected one of the machine's name,";
         assert!(text.starts_with(start), "{text}");
-        let text = message("cores", &STUDY, false);
+        let text = message("cores", STUDY, false);
         let expected = "--set cores=3: unknown key `cores`, which only a simulated machine has \
                         (--on); expected one of episodes, beside";
         assert_eq!(text, expected);
         for far in ["", "epos", "besides us", &"e".repeat(100_000)] {
-            assert!(!message(far, &STUDY, true).contains("perhaps"), "{far}");
+            assert!(!message(far, STUDY, true).contains("perhaps"), "{far}");
         }
     }
 

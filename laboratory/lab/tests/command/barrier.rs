@@ -4,19 +4,10 @@ use crate::{Bench, Run, sealed, unsealed};
 use serde_json::Value;
 use std::fs;
 
-const SMALL: [&str; 8] = [
-    "study",
-    "barrier",
-    "--cores",
-    "2,8",
-    "--set",
-    "episodes=5",
-    "--set",
-    "beside=none",
-];
+const SMALL: &str = "study barrier --cores 2,8 --set episodes=5 --set beside=none";
 
-fn small(bench: &Bench, more: &[&str]) -> Run {
-    bench.run(&[&SMALL[..], more].concat())
+fn small(bench: &Bench, more: &str) -> Run {
+    bench.run(&format!("{SMALL} {more}"))
 }
 
 pub(crate) fn records(csv: &str) -> Vec<csv::StringRecord> {
@@ -32,8 +23,8 @@ pub(crate) fn meta(bench: &Bench, study: &str) -> Value {
 
 #[test]
 fn the_thesis_barrier_costs_what_its_figures_say() {
-    let only = ["--only", "channel,sense", "--format", "csv"];
-    let csv = small(&Bench::new(), &only).ok().out();
+    let only = "--only channel,sense --format csv";
+    let csv = small(&Bench::new(), only).ok().out();
     let head =
         "world,machine,cores,barrier,episodes,total_cycles,exit_latency_median,unit,arrivals,";
     assert!(csv.starts_with(head), "{csv}");
@@ -67,8 +58,7 @@ fn the_thesis_barrier_costs_what_its_figures_say() {
 fn what_the_thesis_has_the_other_way_round_is_tried() {
     let args = "study barrier --cores 2,4,16 --set episodes=20 --set beside=none \
                 --only channel,sense,sense-on-a-line,futex,glibc-2011";
-    let args: Vec<&str> = args.split_whitespace().collect();
-    let text = Bench::new().run(&args).ok().out();
+    let text = Bench::new().run(args).ok().out();
     let mut lines = text.lines();
     let caption = "What the thesis compared with, as it may have been";
     assert!(lines.any(|line| line.starts_with(caption)), "{text}");
@@ -91,33 +81,29 @@ fn what_the_thesis_has_the_other_way_round_is_tried() {
 
 #[test]
 fn the_same_again_has_the_same_hash_and_another_machine_has_not() {
-    let run = |more: &[&str]| {
+    let run = |more: &str| {
         let bench = Bench::new();
-        let text = small(
-            &bench,
-            &[&["--only", "channel,dissemination"], more].concat(),
-        );
+        let text = small(&bench, &format!("--only channel,dissemination {more}"));
         let (text, meta) = (text.ok().out(), meta(&bench, "barrier"));
         let hash = meta["hash"].as_str().unwrap().to_owned();
         assert!(text.contains(&hash), "{text}");
         (hash, meta)
     };
-    let (hash, first) = run(&[]);
+    let (hash, first) = run("");
     // One more: the thesis's barrier of two members that compute before they wait.
     assert_eq!(first["hashes"].as_object().unwrap().len(), 2 * 2 * 3 + 1);
     let machine = first["config"]["machines"][0].as_str().unwrap();
     assert!(machine.contains("controller = 10"), "{machine}");
-    let (again, second) = run(&[]);
+    let (again, second) = run("");
     assert_eq!((again, &second["hashes"]), (hash.clone(), &first["hashes"]));
-    assert_ne!(run(&["--set", "optical.controller=20"]).0, hash);
+    assert_ne!(run("--set optical.controller=20").0, hash);
 }
 
 #[test]
 fn other_machines_get_the_network_too() {
     let args = "study barrier --cores 4 --set episodes=3 --set beside=kunpeng-920";
-    let args: Vec<&str> = args.split(' ').collect();
     let bench = Bench::new();
-    let text = bench.run(&args).ok().out();
+    let text = bench.run(args).ok().out();
     for part in [
         "What remains",
         "atac-64-mesi",
@@ -128,7 +114,7 @@ fn other_machines_get_the_network_too() {
     ] {
         assert!(text.contains(part), "{text}\nlacks {part}");
     }
-    let svg = fs::read_to_string(bench.path("out/barrier.svg")).unwrap();
+    let svg = bench.read("out/barrier.svg");
     let svg = roxmltree::Document::parse(&svg).unwrap();
     let texts: Vec<&str> = svg.descendants().filter_map(|node| node.text()).collect();
     for part in ["cores", "time of a wait (cycles)", "dissemination"] {
@@ -138,25 +124,23 @@ fn other_machines_get_the_network_too() {
     // The figure again in another form, from its file.
     let args = "figure out/barrier.svg --figure width=85mm --figure format=pdf --figure \
                 panels=single --out paper";
-    let args: Vec<&str> = args.split_whitespace().collect();
-    let printed = bench.run(&args).ok().out();
+    let printed = bench.run(args).ok().out();
     assert!(printed.contains("paper/barrier.panel-1.pdf"), "{printed}");
     assert_eq!(bench.names("paper").len(), printed.lines().count());
 
     // Without the network the thesis's barrier goes through memory.
     let args = "study barrier --on kunpeng-920 --cores 4 --set episodes=3 --only channel \
                 --format csv";
-    let args: Vec<&str> = args.split_whitespace().collect();
-    let rows = records(&Bench::new().run(&args).ok().out());
+    let rows = records(&Bench::new().run(args).ok().out());
     assert!(rows.iter().all(|row| &row[14] == "0"), "{rows:?}");
 }
 
 #[test]
 fn this_host_is_measured() {
     let args = "study barrier --on native --cores 2 --set runs=2 --set episodes=20 --format json";
-    for pin in [&[][..], &["--set", "pin=no"]] {
-        let args: Vec<&str> = args.split(' ').chain(pin.iter().copied()).collect();
-        let json: Value = serde_json::from_str(&Bench::new().run(&args).ok().out()).unwrap();
+    for pin in ["", "--set pin=no"] {
+        let json = Bench::new().run(&format!("{args} {pin}")).ok().out();
+        let json: Value = serde_json::from_str(&json).unwrap();
         let rows = json["rows"].as_array().unwrap();
         assert!(!rows.is_empty());
         for row in rows {
@@ -173,8 +157,7 @@ fn an_interrupted_study_goes_on_where_it_was() {
     let bench = Bench::new();
     let args = "study barrier --cores 16,32,64 --only channel,sense --set episodes=1000 \
                 --set beside=none --format csv";
-    let args: Vec<&str> = args.split_whitespace().collect();
-    let (path, _) = crate::study::interrupted(&bench, &args);
+    let (path, _) = crate::study::interrupted(&bench, args);
 
     // What it holds is kept: mark it, and find the mark in the results.
     let text = unsealed(&fs::read_to_string(&path).unwrap());
@@ -182,7 +165,7 @@ fn an_interrupted_study_goes_on_where_it_was() {
     let mut first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
     first["outcome"]["total"] = 123_456.0.into();
     fs::write(&path, sealed(&format!("{measurer}\n{first}\n"))).unwrap();
-    let rows = records(&bench.run(&args).ok().out());
+    let rows = records(&bench.run(args).ok().out());
     assert_eq!(rows.len(), 3 * 2 * 3);
     let marked: Vec<_> = rows.iter().filter(|row| &row[5] == "123456.0").collect();
     assert_eq!(marked.len(), 1);
@@ -193,19 +176,23 @@ fn an_interrupted_study_goes_on_where_it_was() {
 #[test]
 fn what_cannot_be_is_refused() {
     let bench = Bench::new();
-    let run = |args: &[&str]| bench.run(&[&["study", "barrier"], args].concat());
-    run(&["--only", "chanel"]).refused(&["--only", "`chanel`", "channel"]);
-    run(&["--threads", "2"]).refused(&["--threads", "--cores"]);
-    run(&["--on", "kunpeng-920", "--cores", "65"]).refused(&["--cores 65", "64 cores"]);
-    run(&["--cores", "100000"]).refused(&["--cores 100000"]);
-    run(&["--set", "seconds=3"]).refused(&["--set seconds", "--on native"]);
-    run(&["--set", "episodes=0"]).refused(&["--set episodes"]);
-    run(&["--set", "episode=3"]).refused(&["episode"]);
-    run(&["--set", "beside=atac-65"]).refused(&["--set beside", "atac-65"]);
-    run(&["--on", "native", "--set", "beside=kunpeng-920"]).refused(&["--set beside"]);
-    run(&["--on", "native", "--set", "pin=maybe"]).refused(&["--set pin", "yes or no"]);
+    bench.refuses(
+        "study barrier",
+        &[
+            ("--only chanel", "--only | `chanel` | channel"),
+            ("--threads 2", "--threads | --cores"),
+            ("--on kunpeng-920 --cores 65", "--cores 65 | 64 cores"),
+            ("--cores 100000", "--cores 100000"),
+            ("--set seconds=3", "--set seconds | --on native"),
+            ("--set episodes=0", "--set episodes"),
+            ("--set episode=3", "episode"),
+            ("--set beside=atac-65", "--set beside | atac-65"),
+            ("--on native --set beside=kunpeng-920", "--set beside"),
+            ("--on native --set pin=maybe", "--set pin | yes or no"),
+        ],
+    );
     bench
-        .run(&["study", "sleep", "--cores", "2"])
-        .refused(&["--cores", "--threads"]);
+        .run("study sleep --cores 2")
+        .refused("--cores | --threads");
     assert!(bench.names("").is_empty());
 }

@@ -3,18 +3,8 @@
 use crate::Bench;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::fs;
 
-const SMALL: [&str; 8] = [
-    "study",
-    "barrier",
-    "--cores",
-    "2,4",
-    "--only",
-    "sense,futex",
-    "--set",
-    "episodes=5",
-];
+const SMALL: &str = "study barrier --cores 2,4 --only sense,futex --set episodes=5";
 
 /// The rows of a file of statistics: simulation, part, which, quantity and value.
 fn rows(text: &str) -> Vec<(String, String, String, String, f64)> {
@@ -34,15 +24,15 @@ fn rows(text: &str) -> Vec<(String, String, String, String, f64)> {
 fn a_study_counts_each_simulation_and_its_results_stay_the_same() {
     let (plain, counted) = (Bench::new(), Bench::new());
     let hash = |bench: &Bench| {
-        let text = fs::read_to_string(bench.path("out/barrier.meta.json")).unwrap();
+        let text = bench.read("out/barrier.meta.json");
         let meta: Value = serde_json::from_str(&text).unwrap();
         meta["hash"].as_str().unwrap().to_owned()
     };
-    plain.run(&SMALL).ok();
-    let text = counted.run(&[&SMALL[..], &["--stats"]].concat()).ok().out();
+    plain.run(SMALL).ok();
+    let text = counted.run(&format!("{SMALL} --stats")).ok().out();
     assert!(text.contains("barrier.stats.csv"), "{text}");
     assert_eq!(hash(&plain), hash(&counted));
-    let csv = fs::read_to_string(counted.path("out/barrier.stats.csv")).unwrap();
+    let csv = counted.read("out/barrier.stats.csv");
     let mut stacks: BTreeMap<(String, String), (f64, f64)> = BTreeMap::new();
     for (simulation, part, which, quantity, value) in rows(&csv) {
         if part == "machine" && quantity == "length" {
@@ -63,7 +53,7 @@ fn a_study_counts_each_simulation_and_its_results_stay_the_same() {
             "{cell:?}: {sum} of {length}"
         );
     }
-    let svg = fs::read_to_string(counted.path("out/barrier.stats.svg")).unwrap();
+    let svg = counted.read("out/barrier.stats.svg");
     assert!(
         svg.contains("serialised") && svg.contains("Cycle stack"),
         "{svg}"
@@ -74,10 +64,10 @@ fn a_study_counts_each_simulation_and_its_results_stay_the_same() {
 #[test]
 fn a_timeline_is_json_for_perfetto_and_is_bounded() {
     let bench = Bench::new();
-    let asked = [&SMALL[..], &["--timeline", "all.json"]].concat();
+    let asked = format!("{SMALL} --timeline all.json");
     let text = bench.run(&asked).ok().out();
     assert!(text.contains("wrote all.json"), "{text}");
-    let file = fs::read_to_string(bench.path("all.json")).unwrap();
+    let file = bench.read("all.json");
     let file: Value = serde_json::from_str(&file).unwrap();
     let runs = file["otherData"]["runs"].as_array().unwrap();
     assert!((4..=16).contains(&runs.len()), "{}", runs.len());
@@ -158,26 +148,15 @@ fn is_a_trace_event_file(file: &Value) {
 #[test]
 fn a_machine_is_counted_probe_by_probe() {
     let bench = Bench::new();
-    let args = [
-        "machine",
-        "--on",
-        "atac-64",
-        "--set",
-        "cores=4",
-        "--threads",
-        "2",
-        "--stats",
-    ];
-    bench.run(&args).ok();
-    let csv = fs::read_to_string(bench.path("out/machine.stats.csv")).unwrap();
+    let args = "machine --on atac-64 --set cores=4 --threads 2 --stats";
+    bench.run(args).ok();
+    let csv = bench.read("out/machine.stats.csv");
     // Another machine's stands beside it.
-    let other = "cores=8";
-    let args = args.map(|arg| if arg == "cores=4" { other } else { arg });
-    bench.run(&args).ok();
+    bench.run(&args.replace("cores=4", "cores=8")).ok();
     let kept = bench.names("out").into_iter();
     let kept = kept.filter(|name| name.starts_with("machine.atac-64-") && name.ends_with(".csv"));
     let kept: Vec<String> = kept
-        .map(|name| fs::read_to_string(bench.path(&format!("out/{name}"))).unwrap())
+        .map(|name| bench.read(&format!("out/{name}")))
         .collect();
     assert!(kept.len() == 2 && kept.contains(&csv));
     let probes: std::collections::BTreeSet<String> =
@@ -191,17 +170,20 @@ fn a_machine_is_counted_probe_by_probe() {
 
 #[test]
 fn where_nothing_is_simulated_nothing_is_counted() {
-    for (flag, args) in [
-        ("--stats", &["machine", "--stats"][..]),
-        ("--stats", &["study", "sleep", "--stats"]),
-        ("--timeline", &["machine", "--timeline", "t.json"]),
-    ] {
-        Bench::new().run(args).refused(&[flag, "--on"]);
-    }
-    let nowhere = [&SMALL[..], &["--timeline", "no/such/t.json"]].concat();
-    Bench::new()
-        .run(&nowhere)
-        .refused(&["--timeline no/such/t.json"]);
-    let sweep = [&SMALL[..], &["--sweep", "seed=1,2", "--stats"]].concat();
-    Bench::new().run(&sweep).refused(&["--sweep", "--stats"]);
+    let bench = Bench::new();
+    bench.refuses(
+        "",
+        &[
+            ("machine --stats", "--stats | --on"),
+            ("study sleep --stats", "--stats | --on"),
+            ("machine --timeline t.json", "--timeline | --on"),
+        ],
+    );
+    bench.refuses(
+        SMALL,
+        &[
+            ("--timeline no/such/t.json", "--timeline no/such/t.json"),
+            ("--sweep seed=1,2 --stats", "--sweep | --stats"),
+        ],
+    );
 }

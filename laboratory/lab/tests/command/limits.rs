@@ -30,8 +30,7 @@ fn sixty_four_cores_are_simulated() {
         "{limited}"
     );
     // What is there does not change what is found.
-    let args: Vec<&str> = barrier.split(' ').collect();
-    assert_eq!(bench.run(&args).ok().out(), limited);
+    assert_eq!(bench.run(barrier).ok().out(), limited);
 }
 
 #[test]

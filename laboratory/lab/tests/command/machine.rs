@@ -4,10 +4,7 @@ use crate::Bench;
 
 #[test]
 fn a_preset_is_shown_beside_what_was_published() {
-    let text = Bench::new()
-        .run(&["machine", "--on", "westmere-ex"])
-        .ok()
-        .out();
+    let text = Bench::new().run("machine --on westmere-ex").ok().out();
     assert!(
         text.starts_with("simulated (preset westmere-ex, hash "),
         "{text}"
@@ -37,17 +34,8 @@ fn a_preset_is_shown_beside_what_was_published() {
 
 #[test]
 fn json_has_the_machine_as_it_was_changed() {
-    let args = [
-        "machine",
-        "--on",
-        "atac-64",
-        "--set",
-        "cores=4",
-        "--threads",
-        "2,9",
-    ];
-    let json = [&args[..], &["--format", "json"]].concat();
-    let text = Bench::new().run(&json).ok().out();
+    let json = "machine --on atac-64 --set cores=4 --threads 2,9 --format json";
+    let text = Bench::new().run(json).ok().out();
     let report: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(report["world"], "simulated");
     assert_eq!(report["cores"], 4);
@@ -57,5 +45,5 @@ fn json_has_the_machine_as_it_was_changed() {
     assert!(report["notes"][0].as_str().unwrap().contains("9 threads"));
     assert_eq!(report["latency_errors"], serde_json::Value::Null);
     // The same again, to the byte.
-    assert_eq!(Bench::new().run(&json).ok().out(), text);
+    assert_eq!(Bench::new().run(json).ok().out(), text);
 }

@@ -40,18 +40,31 @@ impl Bench {
         self.0.path().join(name)
     }
 
-    fn run(&self, args: &[&str]) -> Run {
-        let output = self.command(args).output().unwrap();
+    /// Runs a command whose arguments are the words of `line`.
+    fn run(&self, line: &str) -> Run {
         Run {
-            args: args.join(" "),
-            output,
+            args: line.to_owned(),
+            output: self.command(line).output().unwrap(),
         }
     }
 
-    fn command(&self, args: &[&str]) -> Command {
+    fn command(&self, line: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_manycore"));
-        command.args(args).current_dir(self.0.path());
+        let words = line.split_whitespace();
+        command.args(words).current_dir(self.0.path());
         command
+    }
+
+    /// Each of these lines, after `begin`, is refused for the reason beside it.
+    #[track_caller]
+    fn refuses(&self, begin: &str, lines: &[(&str, &str)]) {
+        for (line, parts) in lines {
+            self.run(&format!("{begin} {line}")).refused(parts);
+        }
+    }
+
+    fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap()
     }
 
     fn names(&self, folder: &str) -> Vec<String> {
@@ -140,16 +153,16 @@ impl Run {
     }
 
     /// Exit status 2, nothing on standard output, and one line that says all
-    /// of `parts`.
+    /// of `parts`, between which there are bars.
     #[track_caller]
-    fn refused(self, parts: &[&str]) {
+    fn refused(self, parts: &str) {
         let (args, err) = (&self.args, self.err());
         assert_eq!(self.output.status.code(), Some(2), "{args}: {err}");
         assert_eq!(self.out(), "", "{args}");
         assert!(err.starts_with("manycore: "), "{args}: {err}");
         assert_eq!(err.matches('\n').count(), 1, "{args}: {err}");
         assert!(err.ends_with('\n'), "{args}: {err}");
-        for part in parts {
+        for part in parts.split(" | ") {
             assert!(err.contains(part), "{args}: {err} lacks {part}");
         }
     }

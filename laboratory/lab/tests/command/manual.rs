@@ -11,8 +11,8 @@ fn presets_and_studies_are_listed_and_taken() {
         ("presets", "cores", "tr3970x"),
         ("studies", "question", "packing"),
     ] {
-        let text = bench.run(&[list]).ok().out();
-        let json = bench.run(&[list, "--format", "json"]).ok().out();
+        let text = bench.run(list).ok().out();
+        let json = bench.run(&format!("{list} --format json")).ok().out();
         let json: Value = serde_json::from_str(&json).unwrap();
         let rows = json.as_array().unwrap();
         assert!(rows.iter().any(|row| row["name"] == some), "{json}");
@@ -22,29 +22,24 @@ fn presets_and_studies_are_listed_and_taken() {
         }
     }
     // What is listed is what the refusals name.
-    let names = |list| {
-        let json = bench.run(&[list, "--format", "json"]).ok().out();
+    let names = |list: &str| {
+        let json = bench.run(&format!("{list} --format json")).ok().out();
         let rows: Vec<Value> = serde_json::from_str(&json).unwrap();
         let names = rows
             .iter()
             .map(|row| row["name"].as_str().unwrap().to_owned());
         names.collect::<Vec<_>>().join(", ")
     };
-    bench
-        .run(&["machine", "--on", "x"])
-        .refused(&[&names("presets")]);
-    bench.run(&["study", "x"]).refused(&[&names("studies")]);
+    bench.run("machine --on x").refused(&names("presets"));
+    bench.run("study x").refused(&names("studies"));
 }
 
 #[test]
 fn what_was_published_of_a_preset_is_listed_row_by_row() {
     let bench = Bench::new();
-    let text = bench
-        .run(&["presets", "--errors", "skylake-6700hq"])
-        .ok()
-        .out();
-    let json = ["presets", "--errors", "skylake-6700hq", "--format", "json"];
-    let json: Value = serde_json::from_str(&bench.run(&json).ok().out()).unwrap();
+    let text = bench.run("presets --errors skylake-6700hq").ok().out();
+    let json = "presets --errors skylake-6700hq --format json";
+    let json: Value = serde_json::from_str(&bench.run(json).ok().out()).unwrap();
     let rows = json[0]["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 8, "{json}");
     for row in rows {
@@ -53,16 +48,16 @@ fn what_was_published_of_a_preset_is_listed_row_by_row() {
         assert!(text.contains(&format!(" {simulated:.1} ")), "{text}");
     }
     bench
-        .run(&["presets", "--errors", "tr3970x", "nobody"])
-        .refused(&["--errors nobody", "expected some of atac-64"]);
-    bench.run(&["presets", "tr3970x"]).refused(&["--errors"]);
+        .run("presets --errors tr3970x nobody")
+        .refused("--errors nobody | expected some of atac-64");
+    bench.run("presets tr3970x").refused("--errors");
 }
 
 #[test]
 fn every_shell_is_told_of_commands_flags_studies_and_presets() {
     let bench = Bench::new();
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
-        let script = bench.run(&["completions", shell]).ok().out();
+        let script = bench.run(&format!("completions {shell}")).ok().out();
         for word in ["predict", "fresh", "completions"] {
             assert!(script.contains(word), "{shell} lacks {word}");
         }
@@ -76,13 +71,13 @@ fn every_shell_is_told_of_commands_flags_studies_and_presets() {
             assert!(script.contains(value), "{shell} lacks {value}");
         }
     }
-    bench.run(&["completions", "csh"]).refused(&["csh"]);
+    bench.run("completions csh").refused("csh");
 }
 
 #[test]
 fn the_manual_has_a_page_for_each_command_and_its_flags() {
     let bench = Bench::new();
-    bench.run(&["man", "--out", "pages"]).ok();
+    bench.run("man --out pages").ok();
     let pages = bench.names("pages");
     for page in [
         "manycore.1",
@@ -92,12 +87,12 @@ fn the_manual_has_a_page_for_each_command_and_its_flags() {
     ] {
         assert!(pages.contains(&page.to_owned()), "{pages:?}");
     }
-    let page = fs::read_to_string(bench.path("pages/manycore-study.1")).unwrap();
+    let page = bench.read("pages/manycore-study.1");
     for word in ["fresh", "Thread counts", "transport"] {
         assert!(page.contains(word), "{page}");
     }
     fs::write(bench.path("file"), "").unwrap();
     bench
-        .run(&["man", "--out", "file/pages"])
-        .refused(&["--out file/pages"]);
+        .run("man --out file/pages")
+        .refused("--out file/pages");
 }

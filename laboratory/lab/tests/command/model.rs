@@ -6,9 +6,7 @@ use std::fs;
 
 #[test]
 fn eval_prints_a_list_of_scores() {
-    let run = Bench::new()
-        .run(&["model", "eval", "--format", "json"])
-        .ok();
+    let run = Bench::new().run("model eval --format json").ok();
     let scores: Value = serde_json::from_str(&run.out()).unwrap();
     let names: Vec<&str> = scores
         .as_array()
@@ -33,14 +31,8 @@ fn eval_prints_a_list_of_scores() {
 #[test]
 fn predict_and_fit_print_tables() {
     let bench = Bench::new();
-    assert!(bench.run(&["model", "predict"]).ok().out().contains("ours"));
-    assert!(
-        bench
-            .run(&["model", "fit"])
-            .ok()
-            .out()
-            .contains("published")
-    );
+    assert!(bench.run("model predict").ok().out().contains("ours"));
+    assert!(bench.run("model fit").ok().out().contains("published"));
 }
 
 #[test]
@@ -50,27 +42,26 @@ fn bad_data_is_named_with_its_line() {
                   latency_clocks\n";
     let good = "m,1,2,64,64,64,1,100\n";
     for (text, parts) in [
-        (String::new(), &["data.csv"][..]),
-        (header.into(), &["data.csv", "no rows"]),
-        ("a,b\n1,2\n".into(), &["data.csv", "machine"]),
+        (String::new(), "data.csv"),
+        (header.into(), "data.csv | no rows"),
+        ("a,b\n1,2\n".into(), "data.csv | machine"),
         (
             format!("{header}{good}m,1,2,64,64,64,0,100\n"),
-            &["line 3", "block_size"],
+            "line 3 | block_size",
         ),
         (
             format!("{header}{good}m,1,2,64,64,64,2,NaN\n"),
-            &["line 3", "latency_clocks"],
+            "line 3 | latency_clocks",
         ),
-        (format!("{header}m,1,2,64\n"), &["line 2"]),
+        (format!("{header}m,1,2,64\n"), "line 2"),
     ] {
         fs::write(bench.path("data.csv"), text).unwrap();
         for action in ["fit", "eval"] {
-            bench
-                .run(&["model", action, "--data", "data.csv"])
-                .refused(parts);
+            let line = format!("model {action} --data data.csv");
+            bench.run(&line).refused(parts);
         }
     }
     bench
-        .run(&["model", "eval", "--data", "nowhere.csv"])
-        .refused(&["nowhere.csv"]);
+        .run("model eval --data nowhere.csv")
+        .refused("nowhere.csv");
 }

@@ -2,22 +2,11 @@
 
 use crate::Bench;
 
-const SMALL: [&str; 10] = [
-    "study",
-    "models",
-    "--threads",
-    "2",
-    "--set",
-    "n=64",
-    "--set",
-    "sizes=64,256",
-    "--format",
-    "csv",
-];
+const SMALL: &str = "study models --threads 2 --set n=64 --set sizes=64,256 --format csv";
 
 /// The rows of a run, which has `policies` in each of seven loops.
-fn rows(bench: &Bench, more: &[&str], policies: usize) -> Vec<csv::StringRecord> {
-    let csv = bench.run(&[&SMALL[..], more].concat()).ok().out();
+fn rows(bench: &Bench, more: &str, policies: usize) -> Vec<csv::StringRecord> {
+    let csv = bench.run(&format!("{SMALL} {more}")).ok().out();
     let mut reader = csv::Reader::from_reader(csv.as_bytes());
     let header = reader.headers().unwrap().clone();
     assert_eq!(
@@ -37,9 +26,9 @@ fn rows(bench: &Bench, more: &[&str], policies: usize) -> Vec<csv::StringRecord>
 
 #[test]
 fn every_model_runs_on_a_simulated_machine_and_the_same_again() {
-    let on = ["--on", "w3225r"];
-    let first = rows(&Bench::new(), &on, 7);
-    assert_eq!(first, rows(&Bench::new(), &on, 7));
+    let on = "--on w3225r";
+    let first = rows(&Bench::new(), on, 7);
+    assert_eq!(first, rows(&Bench::new(), on, 7));
     let block = |policy: &str, read: &str| {
         let found = first
             .iter()
@@ -53,7 +42,7 @@ fn every_model_runs_on_a_simulated_machine_and_the_same_again() {
 
 #[test]
 fn natively_all_policies_are_ours() {
-    let rows = rows(&Bench::new(), &["--set", "runs=1"], 6);
+    let rows = rows(&Bench::new(), "--set runs=1", 6);
     assert!(
         rows.iter()
             .all(|row| &row[0] == "native" && &row[8] != "document")
@@ -62,25 +51,15 @@ fn natively_all_policies_are_ours() {
 
 #[test]
 fn what_cannot_be_is_refused() {
-    let bench = Bench::new();
-    let refused = |args: &[&str], parts: &[&str]| {
-        bench
-            .run(&[&["study", "models"], args].concat())
-            .refused(parts);
-    };
-    refused(&["--only", "guess"], &["--only", "guess", "adaptive"]);
-    refused(&["--threads", "2,4"], &["--threads", "expected one"]);
-    refused(&["--cores", "2"], &["--cores", "--threads"]);
-    refused(
-        &["--on", "w3225r", "--threads", "17"],
-        &["--threads 17", "16"],
-    );
-    refused(
-        &["--on", "tr3970x", "--threads", "64", "--only", "document"],
-        &["document"],
-    );
-    refused(
-        &["--set", "sizes=1048576", "--set", "n=16777216"],
-        &["--set sizes"],
+    Bench::new().refuses(
+        "study models",
+        &[
+            ("--only guess", "--only | guess | adaptive"),
+            ("--threads 2,4", "--threads | expected one"),
+            ("--cores 2", "--cores | --threads"),
+            ("--on w3225r --threads 17", "--threads 17 | 16"),
+            ("--on tr3970x --threads 64 --only document", "document"),
+            ("--set sizes=1048576 --set n=16777216", "--set sizes"),
+        ],
     );
 }

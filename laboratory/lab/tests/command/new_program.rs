@@ -7,7 +7,7 @@ use std::process::Command;
 #[test]
 fn the_program_builds_and_runs_natively_and_simulated() {
     let bench = Bench::new();
-    bench.run(&["new-program", "my-lock"]).ok();
+    bench.run("new-program my-lock").ok();
     // Where the tests are built, with what they were built from: no network.
     let target = env!("CARGO_TARGET_TMPDIR");
     let lock = concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.lock");
@@ -38,7 +38,7 @@ fn the_program_builds_and_runs_natively_and_simulated() {
 #[test]
 fn clippy_tells_an_atomic_that_the_machine_does_not_see() {
     let bench = Bench::new();
-    bench.run(&["new-program", "my-lock"]).ok();
+    bench.run("new-program my-lock").ok();
     let lock = concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.lock");
     fs::copy(lock, bench.path("my-lock/Cargo.lock")).unwrap();
     let clippy = |args: &[&str]| {
@@ -78,16 +78,15 @@ fn what_is_there_stays_as_it_is() {
     fs::write(bench.path("mine/notes"), "keep").unwrap();
     fs::write(bench.path("file"), "keep").unwrap();
     for name in ["mine", "file"] {
-        bench
-            .run(&["new-program", name])
-            .refused(&[name, "it is there already"]);
+        let run = bench.run(&format!("new-program {name}"));
+        run.refused(&format!("{name} | it is there already"));
     }
     assert_eq!(bench.names("mine"), ["notes"]);
     bench
-        .run(&["new-program", "new", "--manycore", "mine"])
-        .refused(&["--manycore mine", "simulator/chip"]);
+        .run("new-program new --manycore mine")
+        .refused("--manycore mine | simulator/chip");
     bench
-        .run(&["new-program", "../up"])
-        .refused(&["../up", "expected the name of a crate"]);
+        .run("new-program ../up")
+        .refused("../up | expected the name of a crate");
     assert_eq!(bench.names("."), ["file", "mine"]);
 }

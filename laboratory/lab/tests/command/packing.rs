@@ -12,7 +12,7 @@ const SMALL: &str = "study packing --cores 15,16 --set benchmarks=bt,cg --set pr
 /// What a run of it has left: its table, and its hash.
 fn small() -> (String, String) {
     let bench = Bench::new();
-    let csv = run(&bench, &format!("{SMALL} --format csv")).ok().out();
+    let csv = bench.run(&format!("{SMALL} --format csv")).ok().out();
     let hash = meta(&bench, "packing")["hash"].as_str().unwrap().to_owned();
     (csv, hash)
 }
@@ -21,11 +21,6 @@ fn small() -> (String, String) {
 fn first() -> &'static (String, String) {
     static FIRST: OnceLock<(String, String)> = OnceLock::new();
     FIRST.get_or_init(small)
-}
-
-fn run(bench: &Bench, args: &str) -> crate::Run {
-    let args: Vec<&str> = args.split_whitespace().collect();
-    bench.run(&args)
 }
 
 /// The column of that name.
@@ -91,7 +86,7 @@ fn the_cores_time_is_all_accounted_for() {
 fn runtimes_that_follow_lose_next_to_nothing() {
     let args = "study packing --cores 15 --set benchmarks=cg --set programs=intervals \
                 --set intervals=10 --set sweep=1000 --only elastic,wrap --format csv";
-    let csv = run(&Bench::new(), args).ok().out();
+    let csv = Bench::new().run(args).ok().out();
     let of = |name: &str| column(&csv, name);
     let (benchmark, ratio) = (of("benchmark"), of("ratio_tr"));
     for row in records(&csv).iter().filter(|row| &row[benchmark] == "cg") {
@@ -104,7 +99,7 @@ fn runtimes_that_follow_lose_next_to_nothing() {
 fn a_run_is_steady_and_a_short_program_is_run_whole() {
     let args = "study packing --cores 15 --set benchmarks=barnes,canneal --set programs=declared \
                 --set sweep=1000 --only wrap --format csv";
-    let csv = run(&Bench::new(), args).ok().out();
+    let csv = Bench::new().run(args).ok().out();
     let of = |name: &str| column(&csv, name);
     let [benchmark, class] = ["benchmark", "class"].map(of);
     let numbers = [
@@ -156,28 +151,21 @@ fn the_same_again_has_the_same_hash() {
 #[test]
 fn what_cannot_be_is_refused() {
     let bench = Bench::new();
-    let refused = |args: &str, parts: &[&str]| {
-        run(&bench, &format!("study packing {args}")).refused(parts);
-    };
-    refused("--only rotate", &["--only", "`rotate`", "tp-pinned"]);
-    refused("--cores 17", &["--cores 17", "at most 16"]);
-    refused("--threads 4", &["--threads", "--cores"]);
-    refused(
-        "--set benchmarks=lu",
-        &["--set benchmarks", "`lu`", "canneal"],
-    );
-    refused(
-        "--set programs=some",
-        &["--set programs", "`some`", "declared"],
-    );
-    refused(
-        "--set barrier=futexes",
-        &["--set barrier", "`futexes`", "sense"],
-    );
-    refused("--set intervals=0", &["--set intervals"]);
-    refused(
-        "--on native --set programs=declared",
-        &["--set programs", "simulated"],
+    bench.refuses(
+        "study packing",
+        &[
+            ("--only rotate", "--only | `rotate` | tp-pinned"),
+            ("--cores 17", "--cores 17 | at most 16"),
+            ("--threads 4", "--threads | --cores"),
+            ("--set benchmarks=lu", "--set benchmarks | `lu` | canneal"),
+            ("--set programs=some", "--set programs | `some` | declared"),
+            ("--set barrier=futexes", "--set barrier | `futexes` | sense"),
+            ("--set intervals=0", "--set intervals"),
+            (
+                "--on native --set programs=declared",
+                "--set programs | simulated",
+            ),
+        ],
     );
     assert!(bench.names("").is_empty());
 }
@@ -217,7 +205,7 @@ fn compiled_programs_are_run_in_all_ways_and_asked_whether_they_are_right() {
     let args = "study packing --set programs=openmp --set binaries=programs --set threads=3 --cores 1 \
                 --set runs=1 --set limit=1 --set library=ours.so --only tp,tp-pinned,ours \
                 --format csv";
-    let csv = run(&bench, args).ok().out();
+    let csv = bench.run(args).ok().out();
     let rows = records(&csv);
     let of = |name: &str| column(&csv, name);
     let (program, mode, time) = (of("program"), of("mode"), of("time"));
@@ -245,7 +233,7 @@ fn compiled_programs_are_run_in_all_ways_and_asked_whether_they_are_right() {
         "int nothing;"
     ));
     std::fs::remove_file(folder.join("stuck")).unwrap();
-    let csv = run(&bench, &format!("{args} --fresh")).ok().out();
+    let csv = bench.run(&format!("{args} --fresh")).ok().out();
     let unused = |row: &&csv::StringRecord| &row[otherwise] == "library not used";
     assert_eq!(records(&csv).iter().filter(unused).count(), 2, "{csv}");
 }
@@ -255,48 +243,42 @@ fn compiled_programs_are_run_in_all_ways_and_asked_whether_they_are_right() {
 fn what_compiled_programs_cannot_be_asked_is_refused() {
     let bench = Bench::new();
     std::fs::create_dir(bench.path("empty")).unwrap();
-    let refused = |args: &str, parts: &[&str]| {
-        run(&bench, &format!("study packing {args}")).refused(parts);
-    };
-    let openmp = "--set programs=openmp";
-    refused(openmp, &["--set binaries=FOLDER"]);
-    refused(
-        &format!("{openmp} --set binaries=none"),
-        &["--set binaries=none", "folder"],
+    bench.refuses(
+        "study packing --set",
+        &[
+            ("programs=openmp", "--set binaries=FOLDER"),
+            ("binaries=empty", "--set binaries | --set programs=openmp"),
+        ],
     );
-    refused(
-        &format!("{openmp} --set binaries=empty"),
-        &["--set binaries=empty", "executed"],
-    );
-    refused(
-        &format!("{openmp} --set binaries=empty --on e5-2640x2"),
-        &["--set programs=openmp", "--on native"],
-    );
-    refused(
-        &format!("{openmp} --set binaries=empty --set sweep=10"),
-        &["--set sweep", "binaries"],
-    );
-    refused(
-        &format!("{openmp} --set binaries=empty --set says=("),
-        &["--set says=(", "regular expression"],
-    );
-    refused(
-        &format!("{openmp} --set binaries=empty --set limit=0"),
-        &["--set limit"],
-    );
-    refused(
-        "--set binaries=empty",
-        &["--set binaries", "--set programs=openmp"],
+    let openmp = "study packing --set programs=openmp --set";
+    bench.refuses(
+        openmp,
+        &[
+            ("binaries=none", "--set binaries=none | folder"),
+            ("binaries=empty", "--set binaries=empty | executed"),
+            (
+                "binaries=empty --on e5-2640x2",
+                "--set programs=openmp | --on native",
+            ),
+            ("binaries=empty --set sweep=10", "--set sweep | binaries"),
+            (
+                "binaries=empty --set says=(",
+                "--set says=( | regular expression",
+            ),
+            ("binaries=empty --set limit=0", "--set limit"),
+        ],
     );
     let program = bench.path("empty/program");
     std::fs::copy("/bin/true", &program).unwrap();
-    refused(
-        &format!("{openmp} --set binaries=empty --set library=none.so"),
-        &["--set library=none.so", "libmanycore_gomp.so"],
-    );
-    refused(
-        &format!("{openmp} --set binaries=empty --only wrap"),
-        &["--only", "`wrap`", "tp-passive"],
+    bench.refuses(
+        openmp,
+        &[
+            (
+                "binaries=empty --set library=none.so",
+                "--set library=none.so | libmanycore_gomp.so",
+            ),
+            ("binaries=empty --only wrap", "--only | `wrap` | tp-passive"),
+        ],
     );
 }
 
@@ -306,7 +288,7 @@ fn a_figure_of_one_mode_has_a_title_that_is_a_sentence() {
         let bench = Bench::new();
         let args = "study packing --cores 15 --set benchmarks=cg --set programs=intervals \
                     --set intervals=5 --set sweep=1000 --only";
-        run(&bench, &format!("{args} {mode}")).ok();
+        bench.run(&format!("{args} {mode}")).ok();
         let names = bench.names("out").into_iter();
         for name in names.filter(|name| name.ends_with(".svg")) {
             let svg = std::fs::read_to_string(bench.path("out").join(&name)).unwrap();
@@ -329,10 +311,9 @@ fn a_table_of_packed_programs_becomes_a_figure() {
     }
     fs::write(bench.path("guests.csv"), &table).unwrap();
     let words = "figure guests.csv --figure width=85mm --figure format=svg,pdf";
-    let words: Vec<&str> = words.split(' ').collect();
-    bench.run(&words).ok();
+    bench.run(words).ok();
     assert_eq!(bench.names("out"), ["guests.pdf", "guests.svg"]);
-    let svg = fs::read_to_string(bench.path("out/guests.svg")).unwrap();
+    let svg = bench.read("out/guests.svg");
     for part in [
         "tp 100.0% more and ours 4.7% more",
         "bt S",
@@ -345,6 +326,6 @@ fn a_table_of_packed_programs_becomes_a_figure() {
     fs::create_dir(bench.path("more")).unwrap();
     fs::write(bench.path("more/guests.csv"), &table).unwrap();
     bench
-        .run(&["figure", "guests.csv", "more/guests.csv"])
-        .refused(&["two figures would be guests.svg", "different names"]);
+        .run("figure guests.csv more/guests.csv")
+        .refused("two figures would be guests.svg | different names");
 }

@@ -13,16 +13,12 @@ const STUDY: &str = "study block-size --threads 1 --seed 7 --set n=8 --set reads
                      writes=64 --set comps=64 --set rounds=1 --set blocks=1,2";
 
 /// The first cell of this one takes an instant, the second one minutes.
-const LONG: &str = "study block-size --threads 1 --set n=8 --set tasks=folded,tiny --set \
+pub(crate) const LONG: &str = "study block-size --threads 1 --set n=8 --set tasks=folded,tiny --set \
                     tiny-n=2^24 --set blocks=1,2 --set reads=64 --set comps=64 --set writes=64 \
                     --set seconds=1000000";
 
-fn words(line: &str) -> Vec<&str> {
-    line.split_whitespace().collect()
-}
-
 fn start(bench: &Bench, line: &str) -> Child {
-    let mut command = bench.command(&words(line));
+    let mut command = bench.command(line);
     let command = command.stdout(Stdio::null()).stderr(Stdio::null());
     command.spawn().unwrap()
 }
@@ -60,12 +56,12 @@ fn two_machines_leave_both_results() {
     let bench = Bench::new();
     let on = |machine: &str, more: &str| {
         let line = format!("{STUDY} --on {machine} {more} --format csv");
-        bench.run(&words(&line)).ok().out()
+        bench.run(&line).ok().out()
     };
     let first = on("w3225r", "");
     let second = on("gold5225r", "");
     let changed = on("gold5225r", "--set ghz=1");
-    let read = |name: &str| fs::read_to_string(bench.path(name)).unwrap();
+    let read = |name: &str| bench.read(name);
     assert_eq!(read("out/block-size.w3225r.csv"), first);
     assert_eq!(read("out/block-size.gold5225r.csv"), second);
     // The last one is the latest; a machine that was changed is another one.
@@ -81,9 +77,9 @@ fn a_folder_is_one_processs_until_it_ends() {
     let first = start(&bench, LONG);
     wait_for_records(&bench, "block-size", 1);
     let process = format!("process {}", first.id());
-    let second = || bench.run(&words(STUDY));
-    second().refused(&["--out out", &process, "study block-size"]);
-    bench.run(&words(&format!("{STUDY} --out other"))).ok();
+    let second = || bench.run(STUDY);
+    second().refused(&format!("--out out | {process} | study block-size"));
+    bench.run(&format!("{STUDY} --out other")).ok();
     // The lock of one that was killed is in nobody's way.
     kill(first);
     second().ok();
@@ -101,8 +97,8 @@ fn a_journal_of_another_build_is_not_mixed_in() {
     fs::write(&path, sealed(&other)).unwrap();
     let name = path.file_name().unwrap().to_str().unwrap();
     bench
-        .run(&words(LONG))
-        .refused(&[name, "build 0123", "--fresh"]);
+        .run(LONG)
+        .refused(&format!("{name} | build 0123 | --fresh"));
 }
 
 /// The machine and the first cell of the first study are kept; the next
@@ -114,7 +110,7 @@ fn a_killed_report_loses_the_cell_under_way_and_no_other() {
     wait_for_records(&bench, "block-size", 1);
     kill(first);
     // The page has its first section since then, and says what is to come.
-    let page = fs::read_to_string(bench.path("out/report.html")).unwrap();
+    let page = bench.read("out/report.html");
     for part in ["id=\"the-machine\"", "Still being measured: block-size, "] {
         assert!(page.contains(part), "{page} lacks {part}");
     }

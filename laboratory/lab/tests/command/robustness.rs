@@ -8,8 +8,7 @@ use crate::barrier::{meta, records};
 fn a_slower_network_shows() {
     let args = "study robustness --cores 4 --only loop,sense --set episodes=10 \
                 --set transport=200,20000 --set controller=20 --set check=30 --format csv";
-    let args: Vec<&str> = args.split_whitespace().collect();
-    let csv = Bench::new().run(&args).ok().out();
+    let csv = Bench::new().run(args).ok().out();
     let head = "world,machine,cores,app,parameter,value,total_cycles,barrier,";
     assert!(csv.starts_with(head), "{csv}");
     let rows = records(&csv);
@@ -44,9 +43,8 @@ fn a_slower_network_shows() {
 fn the_thesis_numbers_are_put_beside_each_other() {
     let args = "study robustness --cores 64 --only loop,sense --set episodes=10 \
                 --set transport=200,20000 --set controller=200 --set check=3";
-    let args: Vec<&str> = args.split_whitespace().collect();
     let bench = Bench::new();
-    let text = bench.run(&args).ok().out();
+    let text = bench.run(args).ok().out();
     let row = |parameter: &str, value: &str| -> Vec<&str> {
         let mut rows = text.lines().map(|line| line.trim_matches(['│', ' ']));
         let is = |row: &&str| row.split_whitespace().take(2).eq([parameter, value]);
@@ -67,7 +65,6 @@ fn the_thesis_numbers_are_put_beside_each_other() {
 fn streamclusters_answer_is_everywhere_the_same() {
     let run = |more: &str| {
         let args = format!("study streamcluster --only channel,sense --format csv {more}");
-        let args: Vec<&str> = args.split_whitespace().collect();
         let bench = Bench::new();
         let csv = bench.run(&args).ok().out();
         (csv, meta(&bench, "streamcluster")["hash"].clone())
@@ -98,15 +95,22 @@ fn streamclusters_answer_is_everywhere_the_same() {
 #[test]
 fn what_cannot_be_is_refused() {
     let bench = Bench::new();
-    let run = |args: &str| {
-        let args: Vec<&str> = args.split_whitespace().collect();
-        bench.run(&[&["study"], &args[..]].concat())
-    };
-    run("robustness --on native").refused(&["--on", "broadcast network", "atac-64"]);
-    run("robustness --on kunpeng-920").refused(&["--on", "atac-64"]);
-    run("robustness --cores 2,4").refused(&["--cores", "one number"]);
-    run("robustness --set check=x").refused(&["--set check", "`x`"]);
-    run("robustness --only lop").refused(&["--only", "`lop`"]);
-    run("streamcluster --set input=native").refused(&["--set input", "native", "simdev"]);
+    bench.refuses(
+        "study",
+        &[
+            (
+                "robustness --on native",
+                "--on | broadcast network | atac-64",
+            ),
+            ("robustness --on kunpeng-920", "--on | atac-64"),
+            ("robustness --cores 2,4", "--cores | one number"),
+            ("robustness --set check=x", "--set check | `x`"),
+            ("robustness --only lop", "--only | `lop`"),
+            (
+                "streamcluster --set input=native",
+                "--set input | native | simdev",
+            ),
+        ],
+    );
     assert!(bench.names("").is_empty());
 }

@@ -11,11 +11,7 @@ fn hello() -> Vec<u8> {
 fn a_program_prints_exits_and_is_timed() {
     let bench = Bench::new();
     std::fs::write(bench.path("hello"), hello()).unwrap();
-    let runs = [(); 2].map(|()| {
-        bench
-            .command(&["run", "--on", "dahu", "--stats", "hello"])
-            .output()
-    });
+    let runs = [(); 2].map(|()| bench.command("run --on dahu --stats hello").output());
     let [once, again] = runs.map(Result::unwrap);
     assert_eq!(
         (once.status.code(), &*once.stdout),
@@ -33,7 +29,7 @@ fn a_program_prints_exits_and_is_timed() {
     }
     assert_eq!(once.stderr, again.stderr);
     let quiet = bench
-        .command(&["run", "--functional", "--quiet", "hello"])
+        .command("run --functional --quiet hello")
         .output()
         .unwrap();
     assert_eq!(
@@ -48,8 +44,8 @@ fn a_program_is_forwarded_by_a_number_of_instructions() {
     let bench = Bench::new();
     std::fs::write(bench.path("hello"), hello()).unwrap();
     let told = |forward: &str| {
-        let args = ["run", "--on", "dahu", forward, "hello"];
-        let output = bench.command(&args).output().unwrap();
+        let line = format!("run --on dahu {forward} hello");
+        let output = bench.command(&line).output().unwrap();
         assert_eq!(
             (output.status.code(), &*output.stdout),
             (Some(7), &b"hello\n"[..])
@@ -69,38 +65,29 @@ fn what_cannot_be_run_is_refused_in_one_line() {
     let bench = Bench::new();
     std::fs::write(bench.path("hello"), hello()).unwrap();
     std::fs::write(bench.path("text"), "#!/bin/sh\n").unwrap();
-    let cases: [(&[&str], &str); 8] = [
-        (&["run"], "PROGRAM"),
-        (&["run", "nowhere"], "nowhere: cannot be read"),
-        (
-            &["run", "text"],
-            "text: no ELF file; expected a RISC-V Linux program of 64 bits",
-        ),
-        (
-            &["run", "--on", "native", "hello"],
-            "--on native: the program is for RISC-V",
-        ),
-        (
-            &["run", "--root", "nowhere", "hello"],
-            "--root nowhere: no such folder",
-        ),
-        (
-            &["run", "--fast-forward=0", "hello"],
-            "invalid value '0' for '--fast-forward",
-        ),
-        (
-            &["run", "--env", "NAME", "hello"],
-            "--env NAME: expected NAME=VALUE",
-        ),
-        (
-            &["run", "--on", "dahu", "--cpus", "33", "hello"],
-            "--cpus 33: expected 1 to 32, the cores of the machine",
-        ),
-    ];
-    for (args, words) in cases {
-        let output = bench.command(args).output().unwrap();
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{told}");
-        assert!(told.contains(words) && told.lines().count() == 1, "{told}");
-    }
+    bench.refuses(
+        "run",
+        &[
+            ("", "PROGRAM"),
+            ("nowhere", "nowhere: cannot be read"),
+            (
+                "text",
+                "text: no ELF file; expected a RISC-V Linux program of 64 bits",
+            ),
+            (
+                "--on native hello",
+                "--on native: the program is for RISC-V",
+            ),
+            ("--root nowhere hello", "--root nowhere: no such folder"),
+            (
+                "--fast-forward=0 hello",
+                "invalid value '0' for '--fast-forward",
+            ),
+            ("--env NAME hello", "--env NAME: expected NAME=VALUE"),
+            (
+                "--on dahu --cpus 33 hello",
+                "--cpus 33: expected 1 to 32, the cores of the machine",
+            ),
+        ],
+    );
 }

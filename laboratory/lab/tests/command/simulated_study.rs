@@ -5,36 +5,21 @@ use crate::{Bench, Run};
 use serde_json::Value;
 use std::fs;
 
-const SMALL: [&str; 14] = [
-    "study",
-    "block-size",
-    "--on",
-    "w3225r",
-    "--threads",
-    "1,2",
-    "--set",
-    "n=64",
-    "--set",
-    "blocks=1,8,64",
-    "--set",
-    "reads=64",
-    "--set",
-    "writes=64",
-];
+const SMALL: &str = "study block-size --on w3225r --threads 1,2 --set n=64 --set blocks=1,8,64 --set reads=64 --set writes=64";
 
-fn small(bench: &Bench, more: &[&str]) -> Run {
-    bench.run(&[&SMALL[..], more].concat())
+fn small(bench: &Bench, more: &str) -> Run {
+    bench.run(&format!("{SMALL} {more}"))
 }
 
 fn meta(bench: &Bench) -> Value {
-    let text = fs::read_to_string(bench.path("out/block-size.meta.json")).unwrap();
+    let text = bench.read("out/block-size.meta.json");
     serde_json::from_str(&text).unwrap()
 }
 
 #[test]
 fn the_csv_has_the_same_columns_in_cycles() {
     let bench = Bench::new();
-    let csv = small(&bench, &["--format", "csv"]).ok().out();
+    let csv = small(&bench, "--format csv").ok().out();
     let mut reader = csv::Reader::from_reader(csv.as_bytes());
     assert_eq!(reader.headers().unwrap().len(), 16);
     let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
@@ -54,7 +39,7 @@ fn the_csv_has_the_same_columns_in_cycles() {
 #[test]
 fn the_same_again_has_the_same_hash_and_another_machine_has_not() {
     let first = Bench::new();
-    small(&first, &[]).ok();
+    small(&first, "").ok();
     let meta = meta(&first);
     let hash = meta["hash"].as_str().unwrap();
     assert_eq!(hash.len(), 16, "{meta}");
@@ -65,12 +50,12 @@ fn the_same_again_has_the_same_hash_and_another_machine_has_not() {
     assert!(chip.contains("threads-per-core = 2"), "{chip}");
 
     let second = Bench::new();
-    let text = small(&second, &[]).ok().out();
+    let text = small(&second, "").ok().out();
     assert!(text.contains(hash), "{text}");
     assert_eq!(self::meta(&second)["hashes"], meta["hashes"]);
 
     let other = Bench::new();
-    small(&other, &["--set", "os.futex-wake=20000"]).ok();
+    small(&other, "--set os.futex-wake=20000").ok();
     assert_ne!(self::meta(&other)["hash"], meta["hash"]);
 }
 
@@ -85,22 +70,29 @@ fn given_tables_are_compared_with() {
         csv += &format!("W-3225R,1,2,64,64,1024,64,{block},{latency}\n");
     }
     fs::write(bench.path("tables.csv"), csv).unwrap();
-    let text = small(&bench, &["--set", "tables=tables.csv"]).ok().out();
+    let text = small(&bench, "--set tables=tables.csv").ok().out();
     let ranks = "rank correlation of latency over block size";
     assert!(text.contains(ranks), "{text}");
     // Without them there is nothing to compare with.
-    let text = small(&bench, &[]).ok().out();
+    let text = small(&bench, "").ok().out();
     assert!(!text.contains(ranks), "{text}");
 }
 
 #[test]
 fn what_a_machine_cannot_do_is_refused() {
     let bench = Bench::new();
-    let run = |args: &[&str]| bench.run(&[&["study", "block-size"], args].concat());
-    run(&["--on", "w3225r", "--threads", "9"]).refused(&["--threads 9", "8 cores"]);
-    run(&["--on", "w3225r", "--set", "seconds=3"]).refused(&["--set seconds", "--set rounds"]);
-    run(&["--on", "w3225r", "--set", "os.wake=3"]).refused(&["os.wake"]);
-    run(&["--on", "w3225r", "--set", "tables=none.csv"]).refused(&["none.csv"]);
-    run(&["--set", "tables=none.csv"]).refused(&["--set tables", "--on"]);
+    bench.refuses(
+        "study block-size",
+        &[
+            ("--on w3225r --threads 9", "--threads 9 | 8 cores"),
+            (
+                "--on w3225r --set seconds=3",
+                "--set seconds | --set rounds",
+            ),
+            ("--on w3225r --set os.wake=3", "os.wake"),
+            ("--on w3225r --set tables=none.csv", "none.csv"),
+            ("--set tables=none.csv", "--set tables | --on"),
+        ],
+    );
     assert!(bench.names("").is_empty());
 }

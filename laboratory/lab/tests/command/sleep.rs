@@ -1,35 +1,21 @@
 //! `manycore study sleep`, on inputs so small that a test can wait.
 
+use crate::barrier::records;
 use crate::{Bench, Run, sealed, unsealed};
 use serde_json::Value;
 use std::fs;
 
-const SIMULATED: [&str; 8] = [
-    "study",
-    "sleep",
-    "--on",
-    "dahu",
-    "--threads",
-    "3",
-    "--set",
-    "runs=1",
-];
+const SIMULATED: &str = "study sleep --on dahu --threads 3 --set runs=1";
 
-fn simulated(bench: &Bench, more: &[&str]) -> Run {
-    bench.run(&[&SIMULATED[..], more].concat())
-}
-
-fn records(csv: &str) -> Vec<csv::StringRecord> {
-    let mut reader = csv::Reader::from_reader(csv.as_bytes());
-    reader.records().map(Result::unwrap).collect()
+fn simulated(bench: &Bench, more: &str) -> Run {
+    bench.run(&format!("{SIMULATED} {more}"))
 }
 
 #[test]
 fn the_csvs_are_tidy() {
     let bench = Bench::new();
-    let only = ["--only", "string-split,packed,split-padded"];
-    let csv = simulated(&bench, &[&only[..], &["--format", "csv"]].concat());
-    let csv = csv.ok().out();
+    let only = "--only string-split,packed,split-padded --format csv";
+    let csv = simulated(&bench, only).ok().out();
     let head = "world,machine,algorithm,policy,threads,time_median,unit,speedup,wakeups,cpu_time,";
     assert!(csv.starts_with(head), "{csv}");
     let rows = records(&csv);
@@ -46,7 +32,7 @@ fn the_csvs_are_tidy() {
         // On one thread, nothing is faster than the fastest.
         assert!(&row[4] == "3" || number(7) <= 1.0, "{row:?}");
     }
-    let lines = fs::read_to_string(bench.path("out/sleep.lines.csv")).unwrap();
+    let lines = bench.read("out/sleep.lines.csv");
     let lines = records(&lines);
     let own = |policy: &str, word: &str| {
         let mut all = lines.iter();
@@ -58,17 +44,17 @@ fn the_csvs_are_tidy() {
 
 #[test]
 fn the_same_again_has_the_same_hash_and_another_seed_has_not() {
-    let only = ["--only", "quick-sort,packed,no-inactive"];
-    let run = |more: &[&str]| {
+    let run = |more: &str| {
         let bench = Bench::new();
-        let text = simulated(&bench, &[&only[..], more].concat()).ok().out();
-        let meta = fs::read_to_string(bench.path("out/sleep.meta.json")).unwrap();
+        let line = format!("--only quick-sort,packed,no-inactive {more}");
+        let text = simulated(&bench, &line).ok().out();
+        let meta = bench.read("out/sleep.meta.json");
         let meta: Value = serde_json::from_str(&meta).unwrap();
         let hash = meta["hash"].as_str().unwrap().to_owned();
         assert!(text.contains(&hash), "{text}");
         (hash, meta)
     };
-    let (hash, meta) = run(&[]);
+    let (hash, meta) = run("");
     assert!(
         meta["config"]["chip"]
             .as_str()
@@ -82,19 +68,14 @@ fn the_same_again_has_the_same_hash_and_another_seed_has_not() {
             .len(),
         16
     );
-    assert_eq!(run(&[]).0, hash);
-    assert_ne!(run(&["--seed", "2"]).0, hash);
+    assert_eq!(run("").0, hash);
+    assert_ne!(run("--seed 2").0, hash);
 }
 
 #[test]
 fn the_table_shows_both_baselines_and_the_document() {
-    let only = [
-        "--only",
-        "merge-sort,packed,nojec-padded",
-        "--set",
-        "mode=sound,as-published",
-    ];
-    let text = simulated(&Bench::new(), &only).ok().out();
+    let only = "--only merge-sort,packed,nojec-padded --set mode=sound,as-published";
+    let text = simulated(&Bench::new(), only).ok().out();
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in [
         "The columns of 2022",
@@ -111,8 +92,7 @@ fn the_table_shows_both_baselines_and_the_document() {
 fn this_host_is_measured() {
     let bench = Bench::new();
     let args = "study sleep --threads 2 --only fibonacci,packed,split --set runs=2 --format json";
-    let args: Vec<&str> = args.split(' ').collect();
-    let json: Value = serde_json::from_str(&bench.run(&args).ok().out()).unwrap();
+    let json: Value = serde_json::from_str(&bench.run(args).ok().out()).unwrap();
     let rows = json["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 2 * 2);
     for row in rows {
@@ -121,7 +101,7 @@ fn this_host_is_measured() {
     }
     let names = bench.latest("out", "sleep");
     assert_eq!(names, ["sleep.csv", "sleep.meta.json", "sleep.svg"]);
-    let svg = fs::read_to_string(bench.path("out/sleep.svg")).unwrap();
+    let svg = bench.read("out/sleep.svg");
     let svg = roxmltree::Document::parse(&svg).unwrap();
     let texts: Vec<&str> = svg.descendants().filter_map(|node| node.text()).collect();
     assert!(
@@ -137,8 +117,7 @@ fn an_interrupted_study_goes_on_where_it_was() {
     // A cell that takes an instant, then one that takes a while.
     let args = "study sleep --on dahu --threads 1 --only join-recursively,quick-sort,packed,split \
                 --set runs=50 --format csv";
-    let args: Vec<&str> = args.split_whitespace().collect();
-    let (path, _) = crate::study::interrupted(&bench, &args);
+    let (path, _) = crate::study::interrupted(&bench, args);
 
     // What it holds is kept: mark it, and find the mark in the results.
     let text = unsealed(&fs::read_to_string(&path).unwrap());
@@ -152,7 +131,7 @@ fn an_interrupted_study_goes_on_where_it_was() {
         }
     }
     fs::write(&path, sealed(&format!("{measurer}\n{first}\n"))).unwrap();
-    let rows = records(&bench.run(&args).ok().out());
+    let rows = records(&bench.run(args).ok().out());
     let marked = |row: &csv::StringRecord| &row[5] == "123456.0";
     assert_eq!(
         rows.iter().map(marked).collect::<Vec<_>>(),
@@ -164,11 +143,18 @@ fn an_interrupted_study_goes_on_where_it_was() {
 #[test]
 fn what_cannot_be_is_refused() {
     let bench = Bench::new();
-    let run = |args: &[&str]| bench.run(&[&["study", "sleep"], args].concat());
-    run(&["--only", "lief"]).refused(&["--only", "`lief`", "merge-sort", "nojec-sleepers"]);
-    run(&["--set", "mode=fast"]).refused(&["--set mode", "as-published"]);
-    run(&["--set", "runs=0"]).refused(&["--set runs"]);
-    run(&["--on", "dahu", "--threads", "64"]).refused(&["--threads 64", "32 cores"]);
-    run(&["--on", "dahu", "--set", "os.ipi=-1"]).refused(&["os.ipi"]);
+    bench.refuses(
+        "study sleep",
+        &[
+            (
+                "--only lief",
+                "--only | `lief` | merge-sort | nojec-sleepers",
+            ),
+            ("--set mode=fast", "--set mode | as-published"),
+            ("--set runs=0", "--set runs"),
+            ("--on dahu --threads 64", "--threads 64 | 32 cores"),
+            ("--on dahu --set os.ipi=-1", "os.ipi"),
+        ],
+    );
     assert!(bench.names("").is_empty());
 }

@@ -7,9 +7,7 @@ use serde_json::Value;
 const SMALL: &str = "study stealing --cores 4 --set tasks=4 --set task-cycles=5000";
 
 fn run(bench: &Bench, more: &str) -> crate::Run {
-    let args = format!("{SMALL} {more}");
-    let args: Vec<&str> = args.split_whitespace().collect();
-    bench.run(&args)
+    bench.run(&format!("{SMALL} {more}"))
 }
 
 #[test]
@@ -54,8 +52,7 @@ fn prompt_answers_are_measured_beside_late_ones() {
     let bench = Bench::new();
     let args = "study stealing --cores 16 --set tasks=8 --set task-cycles=50000 \
                 --set distributions=half,quarter --only offer-cas,random --format csv";
-    let args: Vec<&str> = args.split_whitespace().collect();
-    let rows = records(&bench.run(&args).ok().out());
+    let rows = records(&bench.run(args).ok().out());
     let makespan = |distribution: &str, answers: &str| -> f64 {
         let mut all = rows.iter();
         let row = all.find(|row| {
@@ -74,8 +71,7 @@ fn prompt_answers_are_measured_beside_late_ones() {
 fn this_host_is_measured() {
     let args = "study stealing --on native --cores 2 --set runs=1 --set tasks=3 \
                 --set task-cycles=20000 --set distributions=half --format json";
-    let args: Vec<&str> = args.split_whitespace().collect();
-    let run = Bench::new().run(&args);
+    let run = Bench::new().run(args);
     if run.err().contains("there are 1 CPUs") {
         return; // Two workers would share one.
     }
@@ -89,11 +85,11 @@ fn this_host_is_measured() {
 #[test]
 fn what_cannot_be_is_refused() {
     let bench = Bench::new();
-    run(&bench, "--only rand").refused(&["--only", "`rand`", "offer-cas"]);
-    run(&bench, "--set distributions=skew").refused(&["--set distributions", "total-skew"]);
-    run(&bench, "--set tasks=0").refused(&["--set tasks"]);
-    run(&bench, "--threads 2").refused(&["--threads", "--cores"]);
-    let args = ["study", "stealing", "--on", "native", "--cores", "1000"];
-    bench.run(&args).refused(&["--cores 1000", "CPUs"]);
+    run(&bench, "--only rand").refused("--only | `rand` | offer-cas");
+    run(&bench, "--set distributions=skew").refused("--set distributions | total-skew");
+    run(&bench, "--set tasks=0").refused("--set tasks");
+    run(&bench, "--threads 2").refused("--threads | --cores");
+    let line = "study stealing --on native --cores 1000";
+    bench.run(line).refused("--cores 1000 | CPUs");
     assert!(bench.names("").is_empty());
 }

@@ -1,5 +1,7 @@
 //! `manycore study block-size`, on loops so small that a test can wait.
 
+#[cfg(unix)]
+use crate::provenance::LONG;
 use crate::{Bench, Run, sealed, unsealed};
 use serde_json::Value;
 use std::fs;
@@ -7,34 +9,15 @@ use std::fs;
 use std::{path::PathBuf, process::Stdio};
 
 /// Every task, in an instant.
-const TINY: [&str; 16] = [
-    "study",
-    "block-size",
-    "--threads",
-    "1,2",
-    "--seed",
-    "7",
-    "--set",
-    "n=40",
-    "--set",
-    "reads=64",
-    "--set",
-    "writes=64,128",
-    "--set",
-    "comps=64,2^60",
-    "--set",
-    "rounds=4",
-];
+const TINY: &str = "study block-size --threads 1,2 --seed 7 --set n=40 --set reads=64 --set writes=64,128 --set comps=64,2^60 --set rounds=4";
 
-fn tiny(bench: &Bench, more: &[&str]) -> Run {
-    let mut args = TINY.to_vec();
-    args.extend(more);
-    bench.run(&args)
+fn tiny(bench: &Bench, more: &str) -> Run {
+    bench.run(&format!("{TINY} {more}"))
 }
 
 #[test]
 fn the_table_shows_blocks_threads_and_regrets() {
-    let text = tiny(&Bench::new(), &[]).ok().out();
+    let text = tiny(&Bench::new(), "").ok().out();
     // Paragraphs are broken into lines.
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in [
@@ -57,14 +40,12 @@ fn the_table_shows_blocks_threads_and_regrets() {
 #[test]
 fn the_csv_is_tidy() {
     let bench = Bench::new();
-    let printed = tiny(&bench, &["--out", "results", "--format", "csv"])
-        .ok()
-        .out();
+    let printed = tiny(&bench, "--out results --format csv").ok().out();
     assert_eq!(
         bench.latest("results", "block-size"),
         ["block-size.csv", "block-size.meta.json", "block-size.svg"]
     );
-    let csv = fs::read_to_string(bench.path("results/block-size.csv")).unwrap();
+    let csv = bench.read("results/block-size.csv");
     assert_eq!(printed, csv);
     let mut reader = csv::Reader::from_reader(csv.as_bytes());
     let header: Vec<String> = reader.headers().unwrap().iter().map(String::from).collect();
@@ -110,11 +91,7 @@ fn the_csv_is_tidy() {
 #[test]
 fn json_holds_everything_and_the_figure_is_well_formed() {
     let bench = Bench::new();
-    let printed = tiny(
-        &bench,
-        &["--only", "folded,adaptive,static", "--format", "json"],
-    )
-    .ok();
+    let printed = tiny(&bench, "--only folded,adaptive,static --format json").ok();
     let json: Value = serde_json::from_str(&printed.out()).unwrap();
     assert_eq!(json["study"], "block-size");
     // 3 cells, 2 thread counts; 6 blocks and 2 partitioners.
@@ -127,7 +104,7 @@ fn json_holds_everything_and_the_figure_is_well_formed() {
             .all(|name| json["overall"][0].get(name).is_some())
     );
 
-    let meta = fs::read_to_string(bench.path("out/block-size.meta.json")).unwrap();
+    let meta = bench.read("out/block-size.meta.json");
     let meta: Value = serde_json::from_str(&meta).unwrap();
     assert_eq!(meta, json["meta"]);
     assert_eq!(meta["seed"], 7);
@@ -148,7 +125,7 @@ fn json_holds_everything_and_the_figure_is_well_formed() {
     // Every column has a unit.
     assert_eq!(meta["columns"]["csv"]["unit_read"], "bytes an iteration");
 
-    let svg = fs::read_to_string(bench.path("out/block-size.svg")).unwrap();
+    let svg = bench.read("out/block-size.svg");
     let document = roxmltree::Document::parse(&svg).unwrap();
     assert_eq!(document.root_element().tag_name().name(), "svg");
     assert!(document.root_element().attribute("viewBox").is_some());
@@ -169,27 +146,17 @@ fn json_holds_everything_and_the_figure_is_well_formed() {
 #[test]
 fn a_loop_may_have_one_iteration_and_one_round() {
     let bench = Bench::new();
-    let sets = ["--set", "n=1", "--set", "rounds=1", "--set", "comps=64"];
-    let mut args = vec!["study", "block-size", "--threads", "3"];
-    args.extend(sets);
-    let text = bench.run(&args).ok().out();
+    let line = "study block-size --threads 3 --set n=1 --set rounds=1 --set comps=64";
+    let text = bench.run(line).ok().out();
     assert!(text.contains("3 threads"), "{text}");
 }
 
 #[test]
 fn blocks_and_partitioners_can_be_chosen() {
     let bench = Bench::new();
-    let more = [
-        "--only",
-        "opaque",
-        "--set",
-        "blocks=3,5",
-        "--set",
-        "partitioners=sharded=2,fixed-block=3",
-        "--format",
-        "csv",
-    ];
-    let csv = tiny(&bench, &more).ok().out();
+    let more =
+        "--only opaque --set blocks=3,5 --set partitioners=sharded=2,fixed-block=3 --format csv";
+    let csv = tiny(&bench, more).ok().out();
     let mut policies: Vec<String> = csv
         .lines()
         .skip(1)
@@ -204,33 +171,7 @@ fn blocks_and_partitioners_can_be_chosen() {
 #[cfg(unix)]
 fn an_interrupted_study_goes_on_where_it_was() {
     let bench = Bench::new();
-    // A cell that takes an instant, then one that would take minutes.
-    let mut args = vec![
-        "study",
-        "block-size",
-        "--threads",
-        "1",
-        "--set",
-        "n=8",
-        "--set",
-    ];
-    args.extend([
-        "tasks=folded,tiny",
-        "--set",
-        "tiny-n=2^24",
-        "--set",
-        "blocks=1,2",
-    ]);
-    args.extend([
-        "--set",
-        "reads=64",
-        "--set",
-        "comps=64",
-        "--set",
-        "writes=64",
-    ]);
-    let long = [&args[..], &["--set", "seconds=1000000"]].concat();
-    let (path, err) = interrupted(&bench, &long);
+    let (path, err) = interrupted(&bench, LONG);
     assert!(err.contains("of 2 cells"), "{err}");
 
     // What it holds is kept: mark it, and find the mark in the results.
@@ -250,10 +191,7 @@ fn an_interrupted_study_goes_on_where_it_was() {
     }
     tiny["cell"]["workload"]["comp"] = 14.into();
     fs::write(&path, sealed(&format!("{measurer}\n{first}\n{tiny}\n"))).unwrap();
-    let csv = bench
-        .run(&[&long[..], &["--format", "csv"]].concat())
-        .ok()
-        .out();
+    let csv = bench.run(&format!("{LONG} --format csv")).ok().out();
     assert!(
         csv.lines().skip(1).all(|line| line.contains("123456")),
         "{csv}"
@@ -264,9 +202,9 @@ fn an_interrupted_study_goes_on_where_it_was() {
 /// Runs a study and presses ctrl-C once something is in its journal: where that
 /// is, and what the command said.
 #[cfg(unix)]
-pub(crate) fn interrupted(bench: &Bench, args: &[&str]) -> (PathBuf, String) {
+pub(crate) fn interrupted(bench: &Bench, line: &str) -> (PathBuf, String) {
     let child = bench
-        .command(args)
+        .command(line)
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()

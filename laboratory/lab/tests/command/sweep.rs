@@ -4,22 +4,10 @@ use crate::{Bench, Run, sealed, unsealed};
 use std::fs;
 use std::path::PathBuf;
 
-const STUDY: [&str; 10] = [
-    "study",
-    "barrier",
-    "--cores",
-    "4",
-    "--only",
-    "sense,channel",
-    "--set",
-    "beside=none",
-    "--sweep",
-    "optical.transport=5,50,500",
-];
+const STUDY: &str = "study barrier --cores 4 --only sense,channel --set beside=none --sweep optical.transport=5,50,500";
 
-fn sweep(bench: &Bench, more: &[&str]) -> Run {
-    let seeds = ["--sweep", "episodes=10,20"];
-    bench.run(&[&STUDY[..], &seeds, more].concat())
+fn sweep(bench: &Bench, more: &str) -> Run {
+    bench.run(&format!("{STUDY} --sweep episodes=10,20 {more}"))
 }
 
 fn journal(bench: &Bench, folder: &str) -> PathBuf {
@@ -31,9 +19,7 @@ fn journal(bench: &Bench, folder: &str) -> PathBuf {
 #[test]
 fn shards_of_which_one_died_give_the_table_of_one_process() {
     let bench = Bench::new();
-    let whole = sweep(&bench, &["--out", "whole", "--format", "csv"])
-        .ok()
-        .out();
+    let whole = sweep(&bench, "--out whole --format csv").ok().out();
     let lines: Vec<&str> = whole.lines().collect();
     assert!(
         lines[0].starts_with("sweep.optical.transport,sweep.episodes,"),
@@ -43,44 +29,33 @@ fn shards_of_which_one_died_give_the_table_of_one_process() {
         assert!(lines.iter().any(|line| line.starts_with(point)), "{whole}");
     }
     for [shard, out] in [["1/2", "one"], ["2/2", "two"]] {
-        let said = sweep(&bench, &["--shard", shard, "--out", out]).ok().out();
+        let said = sweep(&bench, &format!("--shard {shard} --out {out}"))
+            .ok()
+            .out();
         assert!(said.contains("3 of 6 points"), "{said}");
     }
     let [one, two] = ["one", "two"].map(|folder| journal(&bench, folder));
     let [one, two] = [&one, &two].map(|path| path.to_str().unwrap());
     let merge = |journals: &[&str]| {
-        bench.run(
-            &[
-                &["merge"],
-                journals,
-                &["--out", "merged", "--format", "csv"],
-            ]
-            .concat(),
-        )
+        let journals = journals.join(" ");
+        bench.run(&format!("merge {journals} --out merged --format csv"))
     };
-    merge(&[one]).refused(&["3 of 6 points", "optical.transport=5, episodes=20"]);
+    merge(&[one]).refused("3 of 6 points | optical.transport=5, episodes=20");
 
     // As if the first had been killed while it wrote its third point.
     let text = fs::read_to_string(one).unwrap();
     fs::write(one, &text[..text.len() - 20]).unwrap();
-    merge(&[one, two]).refused(&["1 of 6 points"]);
-    sweep(&bench, &["--shard", "1/2", "--out", "one"]).ok();
+    merge(&[one, two]).refused("1 of 6 points");
+    sweep(&bench, "--shard 1/2 --out one").ok();
     assert_eq!(fs::read_to_string(one).unwrap(), text);
     // A journal that is named twice adds nothing.
     assert_eq!(merge(&[one, two, one]).ok().out(), whole);
-    let read = |name: &str| fs::read_to_string(bench.path(name)).unwrap();
+    let read = |name: &str| bench.read(name);
     assert_eq!(read("merged/barrier.sweep.csv"), whole);
     // Another sweep replaces the latest, and nothing else.
     let kept = journal(&bench, "whole").with_extension("csv");
-    let more = [
-        "--sweep",
-        "episodes=10",
-        "--out",
-        "whole",
-        "--format",
-        "csv",
-    ];
-    let latest = bench.run(&[&STUDY[..], &more].concat()).ok().out();
+    let line = format!("{STUDY} --sweep episodes=10 --out whole --format csv");
+    let latest = bench.run(&line).ok().out();
     assert_eq!(read("whole/barrier.sweep.csv"), latest);
     assert_eq!(fs::read_to_string(&kept).unwrap(), whole);
     let meta = read(kept.with_extension("meta.json").to_str().unwrap());
@@ -95,38 +70,26 @@ fn shards_of_which_one_died_give_the_table_of_one_process() {
     let text = unsealed(&text);
     let other = text.replacen("\"5\"", "\"6\"", 1);
     fs::write(bench.path("other.journal"), sealed(&other)).unwrap();
-    merge(&[one, "other.journal"]).refused(&["other.journal", "another sweep"]);
+    merge(&[one, "other.journal"]).refused("other.journal | another sweep");
     let build = text.replacen("\"build\":\"", "\"build\":\"x", 1);
     fs::write(bench.path("build.journal"), sealed(&build)).unwrap();
-    merge(&[one, "build.journal"]).refused(&["build.journal", "measured by build x"]);
+    merge(&[one, "build.journal"]).refused("build.journal | measured by build x");
     let result = text.replacen("\"hash\":\"", "\"hash\":\"x", 1);
     fs::write(bench.path("result.journal"), sealed(&result)).unwrap();
-    merge(&[one, "result.journal"]).refused(&["result.journal", "another result"]);
+    merge(&[one, "result.journal"]).refused("result.journal | another result");
     // The same change, by who knows no fingerprints.
     let damaged = fs::read_to_string(one).unwrap();
     let damaged = damaged.replacen("\"hash\":\"", "\"hash\":\"x", 1);
     fs::write(bench.path("damaged.journal"), damaged).unwrap();
-    merge(&["damaged.journal"]).refused(&["damaged.journal, line 3", "damaged"]);
+    merge(&["damaged.journal"]).refused("damaged.journal, line 3 | damaged");
 }
 
 #[test]
 fn machines_and_seeds_are_swept() {
     let bench = Bench::new();
-    let sweeps = ["--sweep", "on=w3225r,tr3970x", "--sweep", "seed=1,2"];
-    let study = [
-        "study",
-        "models",
-        "--only",
-        "adaptive",
-        "--set",
-        "sizes=64",
-        "--threads",
-        "2",
-    ];
-    let csv = bench
-        .run(&[&study[..], &sweeps, &["--format", "csv"]].concat())
-        .ok()
-        .out();
+    let line = "study models --only adaptive --set sizes=64 --threads 2 \
+                --sweep on=w3225r,tr3970x --sweep seed=1,2 --format csv";
+    let csv = bench.run(line).ok().out();
     for point in ["w3225r,1,", "w3225r,2,", "tr3970x,1,", "tr3970x,2,"] {
         assert!(csv.lines().any(|line| line.starts_with(point)), "{csv}");
     }
@@ -135,10 +98,9 @@ fn machines_and_seeds_are_swept() {
 #[test]
 fn what_seeds_move_has_an_interval() {
     let bench = Bench::new();
-    let study = ["study", "stealing", "--on", "atac-64", "--cores", "4"];
-    let sweep = ["--sweep", "seed=1,2,3", "--format", "csv"];
-    let csv = bench.run(&[&study[..], &sweep].concat()).ok().out();
-    let seeds = fs::read_to_string(bench.path("out/stealing.sweep.seeds.csv")).unwrap();
+    let line = "study stealing --on atac-64 --cores 4 --sweep seed=1,2,3 --format csv";
+    let csv = bench.run(line).ok().out();
+    let seeds = bench.read("out/stealing.sweep.seeds.csv");
     let lines: Vec<Vec<&str>> = seeds
         .lines()
         .map(|line| line.split(',').collect())
@@ -159,37 +121,22 @@ fn what_seeds_move_has_an_interval() {
 #[test]
 fn bad_sweeps_are_refused_before_anything_is_measured() {
     let bench = Bench::new();
-    for (more, parts) in [
-        (
-            &["--sweep", "episodes"][..],
-            &["--sweep episodes", "KEY=A,B"][..],
-        ),
-        (
-            &["--sweep", "episodes=1,1"],
-            &["--sweep episodes=1,1", "differ"],
-        ),
-        (&["--sweep", "episodes=1,,2"], &["empty"]),
-        (
-            &["--sweep", "episodes=1", "--set", "episodes=2"],
-            &["already"],
-        ),
-        (&["--sweep", "seed=x"], &["seed=x", "whole number"]),
-        (&["--sweep", "on=nowhere"], &["nowhere"]),
-        (&["--sweep", "episodes=10,0"], &["episodes"]),
-        (
-            &["--sweep", "episodes=10", "--shard", "3/2"],
-            &["--shard", "I/N"],
-        ),
-        (&["--shard", "1/2"], &["--sweep"]),
-    ] {
-        bench
-            .run(&[&["study", "barrier"], more].concat())
-            .refused(parts);
-    }
+    bench.refuses(
+        "study barrier",
+        &[
+            ("--sweep episodes", "--sweep episodes | KEY=A,B"),
+            ("--sweep episodes=1,1", "--sweep episodes=1,1 | differ"),
+            ("--sweep episodes=1,,2", "empty"),
+            ("--sweep episodes=1 --set episodes=2", "already"),
+            ("--sweep seed=x", "seed=x | whole number"),
+            ("--sweep on=nowhere", "nowhere"),
+            ("--sweep episodes=10,0", "episodes"),
+            ("--sweep episodes=10 --shard 3/2", "--shard | I/N"),
+            ("--shard 1/2", "--sweep"),
+        ],
+    );
     assert!(!bench.path("out").exists());
     fs::write(bench.path("empty"), "").unwrap();
-    bench
-        .run(&["merge", "empty"])
-        .refused(&["empty", "no sweep"]);
-    bench.run(&["merge", "nowhere"]).refused(&["nowhere"]);
+    bench.run("merge empty").refused("empty | no sweep");
+    bench.run("merge nowhere").refused("nowhere");
 }

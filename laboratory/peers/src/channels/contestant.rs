@@ -1,12 +1,11 @@
-use std::fmt;
-
-/// What a receiver does while there is nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Waiting {
-    /// It asks again at once.
-    Spins,
-    /// It calls the blocking receive, which goes to sleep sooner or later.
-    Sleeps,
+manycore_programs::by_name! {
+    /// What a receiver does while there is nothing.
+    pub enum Waiting: "no waiting is called", "there are" {
+        /// It asks again at once.
+        Spins = "spins",
+        /// It calls the blocking receive, which goes to sleep sooner or later.
+        Sleeps = "sleeps",
+    }
 }
 
 /// A channel on which one sends and all receivers hear every word.
@@ -30,13 +29,4 @@ pub trait Contestant {
 pub trait Blocking: Contestant {
     /// The next word, when it comes.
     fn receive(receiver: &mut Self::Receiver) -> u64;
-}
-
-impl fmt::Display for Waiting {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Spins => "spins",
-            Self::Sleeps => "sleeps",
-        })
-    }
 }

@@ -52,7 +52,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let rounds = arguments.options.rounds(20, 3);
     let line = "nanoseconds a message or a round trip";
     let mut contest = arguments.options.begin("channels", rounds, line)?;
-    for waiting in [Waiting::Spins, Waiting::Sleeps] {
+    for waiting in Waiting::ALL {
         let asked = |it: &&Entry| {
             it.waiting == waiting && (it.name == "manycore" || takes(&arguments.peers, it.name))
         };

@@ -2,42 +2,20 @@
 
 use crate::mixtures::step::{Leaves, Skew, Step, Through};
 use fastrand::Rng;
-use std::fmt;
 
-/// What a program is mixed from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Loops of all lengths, empty ones among them.
-    Loops,
-    /// Joins and scopes, deep and shallow, loops inside.
-    Forks,
-    /// Spawns, broadcasts and installs.
-    Calls,
-    /// The same loop again and again, something else between: one caller.
-    Rhythm,
-    /// All of it.
-    All,
-}
-
-impl Kind {
-    pub const ALL: [Kind; 5] = [
-        Kind::Loops,
-        Kind::Forks,
-        Kind::Calls,
-        Kind::Rhythm,
-        Kind::All,
-    ];
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Kind::Loops => "loops",
-            Kind::Forks => "forks",
-            Kind::Calls => "calls",
-            Kind::Rhythm => "rhythm",
-            Kind::All => "all",
-        })
+manycore_programs::by_name! {
+    /// What a program is mixed from.
+    pub enum Kind: "no kind of program is called", "there are" {
+        /// Loops of all lengths, empty ones among them.
+        Loops = "loops",
+        /// Joins and scopes, deep and shallow, loops inside.
+        Forks = "forks",
+        /// Spawns, broadcasts and installs.
+        Calls = "calls",
+        /// The same loop again and again, something else between: one caller.
+        Rhythm = "rhythm",
+        /// All of it.
+        All = "all",
     }
 }
 

@@ -50,7 +50,7 @@ pub use futex::{FutexBarrier, FutexMember};
 pub use glibc_2011::{Glibc2011Barrier, Glibc2011Member};
 pub use grouped::{GroupedBarrier, GroupedMember};
 pub use mcs::{McsBarrier, McsMember};
-pub use registry::{BarrierVisitor, UnknownBarrier, barriers, with_barrier};
+pub use registry::{BarrierVisitor, barriers, with_barrier};
 pub use sense_on_a_line::{SenseOnALineBarrier, SenseOnALineMember};
 pub use spin_sleep::{SpinSleepBarrier, SpinSleepMember};
 pub use tournament::{TournamentBarrier, TournamentMember};

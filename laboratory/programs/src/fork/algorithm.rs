@@ -1,7 +1,7 @@
 //! The kernels by name, with the sizes that studies use.
 
 use super::*;
-use crate::names::by_name;
+use crate::by_name;
 
 by_name! {
     /// A program to study, by name.
@@ -17,7 +17,7 @@ by_name! {
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub enum Algorithm: "no algorithm is called" {
+    pub enum Algorithm: "no algorithm is called", "there are" {
         /// [`MergeSort`](super::MergeSort) of 488,281 numbers, chunks of 32 Ki
         /// sorted and 64 Ki merged by one thread.
         MergeSort = "merge-sort",

@@ -5,4 +5,4 @@ pub mod published;
 mod registry;
 
 pub use mode::Mode;
-pub use registry::{UnknownPolicy, policies, policy};
+pub use registry::{policies, policy};

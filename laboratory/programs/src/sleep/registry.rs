@@ -6,45 +6,9 @@ use super::published::{
     NoJecSleepersPadded, Packed, PackedPadded, Published, Sound, Split, SplitPadded, SplitSleepers,
     SplitSleepersPadded, Variant,
 };
+use crate::UnknownName;
 use manycore::seam::Make;
 use manycore_platform::{Native, Platform};
-use std::error::Error;
-use std::fmt;
-
-/// No policy has this name, in this mode.
-///
-/// ```
-/// use manycore_programs::sleep::{Mode, UnknownPolicy};
-///
-/// let error = UnknownPolicy { name: "spilt".into(), mode: Mode::Sound };
-/// assert!(error.to_string().starts_with("no sleep policy `spilt` in mode sound; there are ours, packed,"));
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownPolicy {
-    /// The name asked for.
-    pub name: String,
-    /// The mode asked for.
-    pub mode: Mode,
-}
-
-impl fmt::Display for UnknownPolicy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (name, mode) = (&self.name, self.mode);
-        let names = names(mode);
-        write!(
-            f,
-            "no sleep policy `{name}` in mode {mode}; there are {names}"
-        )
-    }
-}
-
-impl Error for UnknownPolicy {}
-
-fn names(mode: Mode) -> String {
-    let in_mode = policies().into_iter().filter(|policy| policy.1 == mode);
-    let names: Vec<_> = in_mode.map(|(name, _)| name).collect();
-    names.join(", ")
-}
 
 /// A policy by name and mode, and how it is made.
 type Entry<P> = (&'static str, Mode, Make<P>);
@@ -102,7 +66,7 @@ pub fn policies() -> Vec<(&'static str, Mode)> {
 ///
 /// # Errors
 ///
-/// [`UnknownPolicy`], which lists those there are.
+/// No policy has this name in this mode; the error lists those there are.
 ///
 /// ```
 /// use manycore::Pool;
@@ -112,9 +76,11 @@ pub fn policies() -> Vec<(&'static str, Mode)> {
 /// let split = policy("split-padded", Mode::Sound)?;
 /// let pool = Pool::builder().threads(2).policy(split).build()?;
 /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
+/// let error = policy::<manycore::Native>("spilt", Mode::Sound).unwrap_err();
+/// assert!(error.to_string().starts_with("no sleep policy of mode sound is called `spilt`; there are ours,"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn policy<P: Platform>(name: &str, mode: Mode) -> Result<Option<Make<P>>, UnknownPolicy> {
+pub fn policy<P: Platform>(name: &str, mode: Mode) -> Result<Option<Make<P>>, UnknownName> {
     if (name, mode) == OURS {
         return Ok(None);
     }
@@ -122,9 +88,14 @@ pub fn policy<P: Platform>(name: &str, mode: Mode) -> Result<Option<Make<P>>, Un
     let entry = (entries.iter()).find(|entry| (entry.0, entry.1) == (name, mode));
     match entry {
         Some(entry) => Ok(Some(entry.2)),
-        None => Err(UnknownPolicy {
-            name: name.into(),
-            mode,
-        }),
+        None => {
+            let in_mode = policies().into_iter().filter(|policy| policy.1 == mode);
+            let refusal = match mode {
+                Mode::Sound => "no sleep policy of mode sound is called",
+                Mode::AsPublished => "no sleep policy of mode as-published is called",
+            };
+            let names = in_mode.map(|(name, _)| name).collect();
+            Err(UnknownName::among(names, refusal, name))
+        }
     }
 }

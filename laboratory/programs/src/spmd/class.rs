@@ -1,6 +1,6 @@
 //! The classes of the NAS parallel benchmarks: how large a problem is.
 
-use crate::names::by_name;
+use crate::by_name;
 
 by_name! {
     /// A size of problem, from seconds' fractions to many gigabytes' minutes.
@@ -11,7 +11,7 @@ by_name! {
     /// assert_eq!("W".parse(), Ok(Class::W));
     /// assert_eq!(Class::ALL.map(|class| class.to_string()).concat(), "SWABC");
     /// ```
-    pub enum Class: "no class is called" {
+    pub enum Class: "no class is called", "there are" {
         /// A sample, for tests.
         S = "S",
         /// For what was a workstation in 1994.

@@ -17,6 +17,8 @@ mod cg;
 mod class;
 mod ft;
 mod npb;
+#[cfg(test)]
+mod npb_tests;
 mod part;
 mod phase;
 mod program;

@@ -1,7 +1,7 @@
 //! The programs of the NAS parallel benchmarks, by name.
 
 use super::{Bt, BtPhases, Cg, CgPhases, Class, Declaration, Ft, FtPhases, Program};
-use crate::names::by_name;
+use crate::by_name;
 use manycore_platform::{Native, Platform};
 
 by_name! {
@@ -18,7 +18,7 @@ by_name! {
     /// cg.verify()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub enum Npb: "no program of NPB is called" {
+    pub enum Npb: "no program of NPB is called", "there are" {
         /// [`Bt`]: the flow of a gas through a cube.
         Bt = "bt",
         /// [`Cg`]: the largest eigenvalue of a sparse matrix.

@@ -64,15 +64,19 @@ impl BarrierVisitor<Native> for Team<'_> {
     }
 }
 
-/// Runs programs by teams that meet at two kinds of barrier, and verifies them.
-pub(super) fn with_barriers<T: Program>(ranks: usize, make: impl Fn() -> T) -> Vec<T> {
-    let run = |barrier| {
+/// Runs programs by teams that meet at these barriers, and verifies them.
+pub(super) fn with_barriers<T: Program>(
+    barriers: [&str; 2],
+    ranks: usize,
+    make: impl Fn() -> T,
+) -> Vec<T> {
+    let run = |barrier: &str| {
         let program = make();
         with_barrier(barrier, Team(ranks, &program)).unwrap();
         program.verify().unwrap();
         program
     };
-    ["futex", "spin-sleep"].map(run).into()
+    barriers.map(run).into()
 }
 
 /// Runs a program as loops of a pool, and verifies it.

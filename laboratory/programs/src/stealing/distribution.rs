@@ -1,54 +1,31 @@
 //! Where the tasks are at the beginning (Park 2013, figure 6-7).
 
-use serde::{Deserialize, Serialize};
-use std::fmt;
-use std::str::FromStr;
+use crate::by_name;
 
-/// One of the five distributions in Park's thesis.
-///
-/// ```
-/// use manycore_programs::stealing::Distribution;
-///
-/// assert_eq!("half".parse(), Ok(Distribution::Half));
-/// assert_eq!(Distribution::Half.shares(8, 4, 1), [4, 4, 0, 0]);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Distribution {
-    /// All on one core.
-    TotalSkew,
-    /// Evenly on half of the cores.
-    Half,
-    /// Evenly on a quarter.
-    Quarter,
-    /// Evenly on all.
-    Even,
-    /// By a normal variable a core.
-    Random,
+by_name! {
+    /// One of the five distributions in Park's thesis, in the order of its figure.
+    ///
+    /// ```
+    /// use manycore_programs::stealing::Distribution;
+    ///
+    /// assert_eq!("half".parse(), Ok(Distribution::Half));
+    /// assert_eq!(Distribution::Half.shares(8, 4, 1), [4, 4, 0, 0]);
+    /// ```
+    pub enum Distribution: "unknown distribution", "expected some of" {
+        /// All on one core.
+        TotalSkew = "total-skew",
+        /// Evenly on half of the cores.
+        Half = "half",
+        /// Evenly on a quarter.
+        Quarter = "quarter",
+        /// Evenly on all.
+        Even = "even",
+        /// By a normal variable a core.
+        Random = "random",
+    }
 }
 
 impl Distribution {
-    /// In the order of the thesis's figure.
-    pub const ALL: [Self; 5] = [
-        Self::TotalSkew,
-        Self::Half,
-        Self::Quarter,
-        Self::Even,
-        Self::Random,
-    ];
-
-    /// As in `manycore study stealing --set distributions=NAME`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::TotalSkew => "total-skew",
-            Self::Half => "half",
-            Self::Quarter => "quarter",
-            Self::Even => "even",
-            Self::Random => "random",
-        }
-    }
-
     /// How many of `tasks` each core has; all of them together. What is decided by chance
     /// follows from `seed`.
     #[must_use]
@@ -89,21 +66,6 @@ fn normal(random: &mut fastrand::Rng) -> u64 {
     // Twelve of variance 1/12 have a deviation of 1 together, so of 1/2 when halved.
     let sum: i64 = (0..12).map(|_| random.i64(0..1_000)).sum();
     (1_000 + (sum - 6_000) / 2).max(0).unsigned_abs()
-}
-
-impl fmt::Display for Distribution {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Distribution {
-    type Err = ();
-
-    fn from_str(name: &str) -> Result<Self, ()> {
-        let mut all = Self::ALL.into_iter();
-        all.find(|one| one.name() == name).ok_or(())
-    }
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ pub use global_queue::{GlobalDeque, GlobalQueue};
 pub use offers::{OfferCas, OfferDeque, OfferMutex, OfferStealing};
 pub use random::{RandomDeque, RandomStealing};
 pub use ranges::{RangeDeque, RangeStealing};
-pub use registry::{DisciplineVisitor, UnknownDiscipline, disciplines, with_discipline};
+pub use registry::{DisciplineVisitor, disciplines, with_discipline};
 
 use manycore_platform::Platform;
 use manycore_team::barrier::Placement;

@@ -23,20 +23,14 @@ pub(crate) fn to_integer(f: Format, a: u64, to: Integer, mode: Rounding, flags: 
         Number::Nan => (false, u128::MAX, false),
         Number::Infinity { negative } => (negative, u128::MAX, false),
         Number::Zero { .. } => (false, 0, false),
-        Number::Finite {
-            negative,
-            exponent,
-            significand,
-        } if exponent < 0 => {
+        Number::Finite(negative, exponent, significand) if exponent < 0 => {
             let (kept, inexact) = round_off(significand, -exponent as u32, mode, negative);
             (negative, kept, inexact)
         }
-        Number::Finite {
-            negative,
-            exponent,
-            significand,
-        } if exponent <= 64 => (negative, significand << exponent, false),
-        Number::Finite { negative, .. } => (negative, u128::MAX, false),
+        Number::Finite(negative, exponent, significand) if exponent <= 64 => {
+            (negative, significand << exponent, false)
+        }
+        Number::Finite(negative, ..) => (negative, u128::MAX, false),
     };
     let limit = if negative { least } else { most };
     if magnitude > limit {
@@ -88,11 +82,9 @@ pub(crate) fn between(from: Format, to: Format, a: u64, mode: Rounding, flags: &
         }
         Number::Infinity { negative } => sign(negative) | to.infinity(),
         Number::Zero { negative } => sign(negative),
-        Number::Finite {
-            negative,
-            exponent,
-            significand,
-        } => pack(to, negative, exponent, significand, mode, flags),
+        Number::Finite(negative, exponent, significand) => {
+            pack(to, negative, exponent, significand, mode, flags)
+        }
     }
 }
 

@@ -110,16 +110,12 @@ impl Format {
             0 => Number::Zero { negative },
             _ if magnitude > self.infinity() => Number::Nan,
             _ if magnitude == self.infinity() => Number::Infinity { negative },
-            _ if exponent == 0 => Number::Finite {
+            _ if exponent == 0 => Number::Finite(negative, low, fraction.into()),
+            _ => Number::Finite(
                 negative,
-                exponent: low,
-                significand: fraction.into(),
-            },
-            _ => Number::Finite {
-                negative,
-                exponent: low + exponent - 1,
-                significand: u128::from(fraction | 1 << self.fraction()),
-            },
+                low + exponent - 1,
+                u128::from(fraction | 1 << self.fraction()),
+            ),
         }
     }
 }
@@ -134,20 +130,17 @@ pub(crate) enum Number {
     Zero {
         negative: bool,
     },
-    Finite {
-        negative: bool,
-        exponent: i32,
-        significand: u128,
-    },
+    /// Whether it is negative, the exponent, and the significand.
+    Finite(bool, i32, u128),
 }
 
 impl Number {
     pub(crate) fn negative(self) -> bool {
         match self {
             Self::Nan => false,
-            Self::Infinity { negative }
-            | Self::Zero { negative }
-            | Self::Finite { negative, .. } => negative,
+            Self::Infinity { negative } | Self::Zero { negative } | Self::Finite(negative, ..) => {
+                negative
+            }
         }
     }
 }

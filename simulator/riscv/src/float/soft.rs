@@ -106,18 +106,7 @@ pub(crate) fn multiply(f: Format, a: u64, b: u64, mode: Rounding, flags: &mut u8
         (Infinity { .. }, Zero { .. }) | (Zero { .. }, Infinity { .. }) => nan(f, &[], true, flags),
         (Infinity { .. }, _) | (_, Infinity { .. }) => infinity(f, negative),
         (Zero { .. }, _) | (_, Zero { .. }) => zero(f, negative),
-        (
-            Finite {
-                exponent: i,
-                significand: m,
-                ..
-            },
-            Finite {
-                exponent: j,
-                significand: n,
-                ..
-            },
-        ) => pack(f, negative, i + j, m * n, mode, flags),
+        (Finite(_, i, m), Finite(_, j, n)) => pack(f, negative, i + j, m * n, mode, flags),
     }
 }
 
@@ -134,18 +123,7 @@ pub(crate) fn divide(f: Format, a: u64, b: u64, mode: Rounding, flags: &mut u8) 
             infinity(f, negative)
         }
         (Zero { .. }, _) | (_, Infinity { .. }) => zero(f, negative),
-        (
-            Finite {
-                exponent: i,
-                significand: m,
-                ..
-            },
-            Finite {
-                exponent: j,
-                significand: n,
-                ..
-            },
-        ) => {
+        (Finite(_, i, m), Finite(_, j, n)) => {
             // At least 127 bits over at most 53: 74 bits of quotient or more.
             let shift = m.leading_zeros();
             let m = m << shift;
@@ -159,12 +137,8 @@ pub(crate) fn square_root(f: Format, a: u64, mode: Rounding, flags: &mut u8) -> 
     match f.unpack(a) {
         Number::Nan => nan(f, &[a], false, flags),
         Number::Zero { .. } | Number::Infinity { negative: false } => a,
-        Number::Infinity { .. } | Number::Finite { negative: true, .. } => nan(f, &[], true, flags),
-        Number::Finite {
-            exponent,
-            significand,
-            ..
-        } => {
+        Number::Infinity { .. } | Number::Finite(true, ..) => nan(f, &[], true, flags),
+        Number::Finite(_, exponent, significand) => {
             // 127 or 128 bits, and an even exponent: 64 bits of root.
             let mut shift = significand.leading_zeros();
             if (exponent - shift as i32) % 2 != 0 {
@@ -217,45 +191,15 @@ pub(crate) fn multiply_add(
     }
     match (x, y, z) {
         (.., Infinity { .. }) => c,
-        (
-            Finite {
-                exponent: i,
-                significand: m,
-                ..
-            },
-            Finite {
-                exponent: j,
-                significand: n,
-                ..
-            },
-            Zero { .. },
-        ) => pack(f, negative, i + j, m * n, mode, flags),
-        (
-            Finite {
-                exponent: i,
-                significand: m,
-                ..
-            },
-            Finite {
-                exponent: j,
-                significand: n,
-                ..
-            },
-            Finite {
-                negative: other,
-                exponent: k,
-                significand: o,
-            },
-        ) => sum(f, (negative, i + j, m * n), (other, k, o), mode, flags),
+        (Finite(_, i, m), Finite(_, j, n), Zero { .. }) => {
+            pack(f, negative, i + j, m * n, mode, flags)
+        }
+        (Finite(_, i, m), Finite(_, j, n), Finite(other, k, o)) => {
+            sum(f, (negative, i + j, m * n), (other, k, o), mode, flags)
+        }
         // The product is zero.
         (.., Zero { negative: other }) if other == negative => c,
-        (.., Zero { .. }) => {
-            if mode == Rounding::Down {
-                f.sign()
-            } else {
-                0
-            }
-        }
+        (.., Zero { .. }) => zero(f, mode == Rounding::Down),
         _ => c,
     }
 }

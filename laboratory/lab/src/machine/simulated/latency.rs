@@ -13,55 +13,36 @@ use crate::instrument;
 use manycore_chip::config::Config;
 use manycore_chip::{Run, Simulated, Simulation, SimulationError};
 use manycore_platform::{Atomic, AtomicInteger, Ordering::SeqCst, Platform};
-use serde::Serialize;
+use manycore_programs::by_name;
 use std::sync::Arc;
 
-/// What is measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Operation {
-    Load,
-    Store,
-    Cas,
-    Faa,
-    Tas,
-    Swap,
+by_name! {
+    /// What is measured.
+    pub(crate) enum Operation: "unknown operation", "expected some of" {
+        Load = "load",
+        Store = "store",
+        Cas = "cas",
+        Faa = "faa",
+        Tas = "tas",
+        Swap = "swap",
+    }
 }
 
-/// The line before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub(crate) enum State {
-    /// The holder has written to it.
-    M,
-    /// The holder alone has read it.
-    E,
-    /// The holder and another core have read it.
-    S,
-    /// Nobody has it.
-    I,
+by_name! {
+    /// The line before.
+    pub(crate) enum State: "unknown state", "expected some of" {
+        /// The holder has written to it.
+        M = "M",
+        /// The holder alone has read it.
+        E = "E",
+        /// The holder and another core have read it.
+        S = "S",
+        /// Nobody has it.
+        I = "I",
+    }
 }
 
 impl Operation {
-    pub(super) const ALL: [Self; 6] = [
-        Self::Load,
-        Self::Store,
-        Self::Cas,
-        Self::Faa,
-        Self::Tas,
-        Self::Swap,
-    ];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Load => "load",
-            Self::Store => "store",
-            Self::Cas => "cas",
-            Self::Faa => "faa",
-            Self::Tas => "tas",
-            Self::Swap => "swap",
-        }
-    }
-
     /// Whether it is one of those whose errors are summed up.
     pub(super) fn is_counted(self) -> bool {
         !matches!(self, Self::Tas | Self::Swap)
@@ -81,17 +62,6 @@ impl Operation {
 }
 
 impl State {
-    pub(super) const ALL: [Self; 4] = [Self::M, Self::E, Self::S, Self::I];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::M => "M",
-            Self::E => "E",
-            Self::S => "S",
-            Self::I => "I",
-        }
-    }
-
     /// What is done to a line, and by which core, to bring it there.
     fn preparation(self) -> &'static [(Role, Operation)] {
         match self {

@@ -13,13 +13,8 @@ const SMALL: usize = 16;
 pub(super) fn figure(race: Race<'_, BarrierConfig>) -> Figure {
     let config = race.config;
     let unit = config.setup.unit().name();
-    let panel = |title: &str, y, series: Vec<Series>| Panel {
-        title: title.to_owned(),
-        content: Content::Lines {
-            x: Axis::logarithmic("cores", ""),
-            y,
-            series,
-        },
+    let panel = |title: &str, y, series: Vec<Series>| {
+        Panel::lines(title.to_owned(), Axis::logarithmic("cores", ""), y, series)
     };
     let waits = |most| race.series(most, |cores, name| Some(race.of(0, cores, name)?.a_wait()));
     let small = format!("A wait, up to {SMALL} cores");

@@ -81,7 +81,7 @@ mod tests {
 
     fn names(preset: &str, pairs: &[&str]) -> anyhow::Result<Vec<String>> {
         let pairs: Vec<String> = pairs.iter().map(|&pair| pair.to_owned()).collect();
-        let settings = Settings::parse(&pairs, &super::super::KEYS)?;
+        let settings = Settings::parse(&pairs, super::super::KEYS)?;
         let mut machines = Machines(vec![Chip(Config::preset(preset)?)]);
         add(&mut machines, &settings)?;
         // What a result echoes can be run again.

@@ -8,9 +8,9 @@ mod rows;
 mod tables;
 
 use super::Study;
-use super::settings::Key;
-use super::team::{self, Race, TeamMeasured, TeamPoint};
-use super::trial::{Answer, Inquiry, MeasuredTrials, PIN, RUNS, SECONDS, Setup, Text, Trials};
+use super::settings::{Key, keys};
+use super::team::{self, PointSummary, Race, TeamMeasured, TeamPoint, TeamProgram};
+use super::trial::{Answer, Inquiry, PIN, RUNS, Results, SECONDS, Setup, Text, Trials};
 use config::BarrierConfig;
 use rows::BarrierRow;
 
@@ -19,26 +19,18 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     name: "barrier",
     question: "what a wait at each barrier costs, with and without a broadcast network",
     home: "atac-64",
-    keys: &KEYS,
+    keys: KEYS,
     text: TEXT,
     ask: BarrierConfig::new,
 };
 
 /// The settings of this study.
-const KEYS: [Key; 5] = [
-    Key::number(
-        "episodes",
+const KEYS: &[Key] = keys![
+    "episodes" [1, 1_000_000]
         "waits of the loop [100, and beyond 64 cores fewer by the square, 10 at least; --full: 1000]",
-        1,
-        1_000_000,
-    ),
-    Key::text(
-        "beside",
+    "beside"
         "presets to compare the machine with, a list, or none [kunpeng-920,westmere-ex]",
-    ),
-    RUNS,
-    SECONDS,
-    PIN,
+    .. RUNS, SECONDS, PIN
 ];
 
 const TEXT: Text = Text {
@@ -74,17 +66,21 @@ impl Trials for BarrierConfig {
         self.all_points()
     }
 
-    fn answer(&self, measured: &MeasuredTrials<TeamPoint>) -> anyhow::Result<Answer<BarrierRow>> {
-        let measured = &TeamMeasured::new(measured);
-        let race = Race {
-            config: self,
-            measured,
-        };
+    fn answer(results: Results<'_, Self>) -> anyhow::Result<Answer<BarrierRow>> {
+        let config = results.config;
+        let measured = &TeamMeasured::new(results.measured);
+        let race = Race { config, measured };
         let mut tables = vec![tables::episodes(race), tables::exits(race)];
         tables.extend(tables::single(race));
         tables.extend(tables::as_it_may_have_been(race));
         tables.extend(tables::remains(race));
-        let rows = rows::rows(self, measured);
+        let row = |summary: &PointSummary| match summary.point.program {
+            TeamProgram::Loop { arrivals, .. } => {
+                Some(BarrierRow::new(&config.setup, summary, arrivals))
+            }
+            TeamProgram::Streamcluster { .. } => None,
+        };
+        let rows = measured.all.iter().filter_map(row).collect();
         Ok(Answer::new(figure::figure(race), FIGURE, tables, rows))
     }
 }

@@ -94,7 +94,7 @@ pub(super) fn remains(race: Race<'_, BarrierConfig>) -> Option<Table> {
         let of = |name: &str| race.of(machine, cores, name);
         let show = |summary: Option<&PointSummary>| {
             let unit = race.config.setup.unit();
-            Cell::new(summary.map_or("-".into(), |summary| unit.show(summary.an_episode())))
+            Cell::or_dash(summary.map(|summary| unit.show(summary.an_episode())))
         };
         let name = |summary: Option<&PointSummary>| {
             Cell::new(summary.map_or("-", |summary| &summary.point.barrier))
@@ -103,7 +103,7 @@ pub(super) fn remains(race: Race<'_, BarrierConfig>) -> Option<Table> {
         let gain = |over: Option<&PointSummary>| {
             let gain = over.zip(channel);
             let gain = gain.map(|(over, channel)| over.total.median / channel.total.median);
-            Cell::new(gain.map_or("-".into(), |gain| format!("{gain:.2}")))
+            Cell::or_dash(gain.map(|gain| format!("{gain:.2}")))
         };
         let beyond = race.beyond(machine, cores);
         let mut row = vec![

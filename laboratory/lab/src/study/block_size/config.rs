@@ -88,16 +88,8 @@ impl BlockSizeConfig {
             let exponents = if full { full_step } else { quick };
             exponents.iter().map(|&exponent| 1 << exponent).collect()
         };
-        let tasks = set.list("tasks", |name| {
-            LoopTask::from_name(name).ok_or_else(|| {
-                let names = LoopTask::ALL.map(LoopTask::name).join(", ");
-                format!("unknown task `{name}`; expected one of {names}")
-            })
-        })?;
-        let partitioners = set.list("partitioners", |name| {
-            let parsed = name.parse::<Partitioner>();
-            parsed.map_err(|error| error.to_string())
-        })?;
+        let tasks = set.list("tasks", str::parse)?;
+        let partitioners = set.list("partitioners", str::parse)?;
         let tables = match (set.text("tables"), &chip) {
             (Some(_), None) => {
                 return Err(bad_input(

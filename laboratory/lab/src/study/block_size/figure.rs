@@ -8,7 +8,7 @@ use crate::measure::statistics::Spread;
 use crate::report::words::{self, more_or_less};
 use crate::study::settings::power;
 use crate::study::trial::CellRecord;
-use manycore_figure::{Axis, Content, Figure, Panel, Point, Series};
+use manycore_figure::{Axis, Figure, Panel, Point, Series};
 use manycore_programs::partition::Partitioner;
 
 /// The pool whose fixed blocks a panel shows.
@@ -64,17 +64,15 @@ fn panel(cell: &MeasuredLoops, pool: WhosePool, series: Vec<Series>) -> Panel {
             format!("{name}: {} iterations", words::count(workload.n as u64))
         }
     };
-    Panel {
-        title: match pool {
+    Panel::lines(
+        match pool {
             WhosePool::Ours => title,
             WhosePool::Documents => format!("document's pool, {title}"),
         },
-        content: Content::Lines {
-            x: Axis::logarithmic("block size (iterations)", ""),
-            y: Axis::linear("latency", cell.unit.name()),
-            series,
-        },
-    }
+        Axis::logarithmic("block size (iterations)", ""),
+        Axis::linear("latency", cell.unit.name()),
+        series,
+    )
 }
 
 /// A cell's fixed blocks, and the default beside them.
@@ -84,10 +82,7 @@ fn series(cell: &MeasuredLoops, pool: WhosePool) -> Vec<Series> {
             WhosePool::Ours => samples.fixed_block()?,
             WhosePool::Documents => samples.document_block()?,
         };
-        Some(Point {
-            x: block as f64,
-            y: Spread::of(&samples.latency).into(),
-        })
+        Some(Point::new(block as f64, Spread::of(&samples.latency)))
     };
     let mut points: Vec<Point> = cell.policies.iter().filter_map(point).collect();
     points.sort_by(|a, b| a.x.total_cmp(&b.x));

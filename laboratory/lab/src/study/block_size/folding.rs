@@ -73,11 +73,9 @@ fn table(measured: &[MeasuredLoops]) -> Option<Table> {
     let row = |&comp: &u64| {
         let (folded, opaque) = (best(&folded, comp), best(&opaque, comp));
         let latency = |found: Option<(f64, f64)>| {
-            Cell::new(found.map_or("-".into(), |(us, _)| Unit::Microseconds.show(us)))
+            Cell::or_dash(found.map(|(us, _)| Unit::Microseconds.show(us)))
         };
-        let rate = |found: Option<(f64, f64)>| {
-            Cell::new(found.map_or("-".into(), |(_, rate)| per_ns(rate)))
-        };
+        let rate = |found: Option<(f64, f64)>| Cell::or_dash(found.map(|(_, rate)| per_ns(rate)));
         vec![
             Cell::new(power(comp)),
             latency(folded),

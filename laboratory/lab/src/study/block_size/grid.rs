@@ -5,16 +5,16 @@ use crate::study::settings::power;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What an iteration does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(in crate::study) enum LoopTask {
-    Folded,
-    Opaque,
-    Triangular,
-    ReverseTriangular,
-    HeavyTailed,
-    Tiny,
+manycore_programs::by_name! {
+    /// What an iteration does.
+    pub(in crate::study) enum LoopTask: "unknown task", "expected one of" {
+        Folded = "folded",
+        Opaque = "opaque",
+        Triangular = "triangular",
+        ReverseTriangular = "reverse-triangular",
+        HeavyTailed = "heavy-tailed",
+        Tiny = "tiny",
+    }
 }
 
 /// Tasks whose results are averaged together.
@@ -27,37 +27,12 @@ pub(super) enum Class {
 }
 
 impl LoopTask {
-    pub(super) const ALL: [Self; 6] = [
-        Self::Folded,
-        Self::Opaque,
-        Self::Triangular,
-        Self::ReverseTriangular,
-        Self::HeavyTailed,
-        Self::Tiny,
-    ];
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Folded => "folded",
-            Self::Opaque => "opaque",
-            Self::Triangular => "triangular",
-            Self::ReverseTriangular => "reverse-triangular",
-            Self::HeavyTailed => "heavy-tailed",
-            Self::Tiny => "tiny",
-        }
-    }
-
     pub(super) fn class(self) -> Class {
         match self {
             Self::Folded | Self::Opaque => Class::UnitTask,
             Self::Triangular | Self::ReverseTriangular | Self::HeavyTailed => Class::Irregular,
             Self::Tiny => Class::Tiny,
         }
-    }
-
-    /// `None`: no such task.
-    pub(super) fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|task| task.name() == name)
     }
 }
 

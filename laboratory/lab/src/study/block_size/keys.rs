@@ -1,6 +1,6 @@
 //! The study's settings, for `--set` and for its help.
 
-use crate::study::settings::Key;
+use crate::study::settings::{Key, keys};
 
 /// The largest loop: what a small machine's memory holds, with a counter for
 /// every iteration while a loop is audited.
@@ -9,72 +9,31 @@ const LARGEST: u64 = 1 << 28;
 const LARGEST_BYTES: u64 = 1 << 24;
 
 /// The settings of this study.
-pub(super) const KEYS: [Key; 13] = [
-    Key::number(
-        "n",
+pub(super) const KEYS: &[Key] = keys![
+    "n" [1, LARGEST]
         "iterations of a unit-task loop [1024; simulated: the document's, 4096 or 8192]",
-        1,
-        LARGEST,
-    ),
-    Key::number(
-        "irregular-n",
+    "irregular-n" [1, LARGEST]
         "iterations of an irregular loop, a list [1024; --full: and 100000]",
-        1,
-        LARGEST,
-    ),
-    Key::number(
-        "tiny-n",
+    "tiny-n" [1, LARGEST]
         "iterations of the tiny loop [1000000]",
-        1,
-        LARGEST,
-    ),
-    Key::number(
-        "reads",
+    "reads" [1, LARGEST_BYTES]
         "bytes read by an iteration, a list [2^10, 2^6; --full: 2^6..2^16; simulated: the document's]",
-        1,
-        LARGEST_BYTES,
-    ),
-    Key::number(
-        "writes",
+    "writes" [0, LARGEST_BYTES]
         "bytes written by an iteration, a list [2^10; --full: 2^6..2^16; simulated: the document's]",
-        0,
-        LARGEST_BYTES,
-    ),
-    Key::number(
-        "comps",
+    "comps" [0, 1 << 62]
         "additions of an iteration, a list [2^10 and, folded 2^60, opaque 2^12; --full: 2^10..2^60 and ..2^20; simulated: 2^10]",
-        0,
-        1 << 62,
-    ),
-    Key::text(
-        "grid",
+    "grid"
         "star: vary one size at a time, as in the document; cross: all pairs [star]",
-    ),
-    Key::text(
-        "tasks",
+    "tasks"
         "folded, opaque, triangular, reverse-triangular, heavy-tailed, tiny [all; simulated: folded]",
-    ),
-    Key::number(
-        "blocks",
+    "blocks" [1, LARGEST]
         "fixed block sizes, a list [11 from 1 to N, evenly spaced in their logarithm; simulated: 1..1024]",
-        1,
-        LARGEST,
-    ),
-    Key::text("partitioners", "beside the fixed blocks, a list [all]"),
-    Key::number(
-        "rounds",
+    "partitioners"
+        "beside the fixed blocks, a list [all]",
+    "rounds" [1, 10_000]
         "measurements of each policy in each cell [as many as there is time for; simulated: 2]",
-        1,
-        10_000,
-    ),
-    Key::text(
-        "tables",
+    "tables"
         "latencies to compare simulated ones with, a CSV file as for `model` [the document's]",
-    ),
-    Key::number(
-        "seconds",
+    "seconds" [1, 1_000_000]
         "time for all cells together, not simulated [15; --full: 660]",
-        1,
-        1_000_000,
-    ),
 ];

@@ -30,6 +30,7 @@ use simulated::compare;
 pub(in crate::study) use grid::{LoopCell, LoopTask, Workload};
 pub(in crate::study) use load::time_natively;
 pub(in crate::study) use policy::LoopPolicy;
+pub(in crate::study) use rows::groups_here;
 pub(in crate::study) use simulated::{DocumentChip, simulate};
 
 /// The study `block-size`.
@@ -37,7 +38,7 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     name: "block-size",
     question: "how block size, threads and task size decide the latency of a parallel loop",
     home: "native",
-    keys: &keys::KEYS,
+    keys: keys::KEYS,
     text: TEXT,
     ask,
 };

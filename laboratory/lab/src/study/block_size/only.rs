@@ -16,7 +16,7 @@ impl BlockSizeOnly {
         let mut only = Self::default();
         for name in names {
             let partitioner = Partitioner::NAMES.into_iter().find(|known| known == name);
-            match (LoopTask::from_name(name), partitioner) {
+            match (name.parse().ok(), partitioner) {
                 (Some(task), _) => only.tasks.push(task),
                 (None, Some(partitioner)) => only.partitioners.push(partitioner),
                 (None, None) => {

@@ -1,77 +1,59 @@
 //! The numbers, one observation a row.
 
 use super::config::BlockSizeConfig;
-use super::measure::MeasuredLoops;
+use super::grid::LoopTask;
+use super::measure::{LoopSamples, MeasuredLoops};
 use crate::measure::statistics::Spread;
+use crate::report::csv::columns;
 use crate::study::unit::Unit;
 use manycore::topology::Topology;
-use serde::Serialize;
 
-/// A policy in a cell: a line of `block-size.csv`.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct BlockSizeRow {
-    world: &'static str,
-    machine: String,
-    core_groups: usize,
-    threads: usize,
-    unit_read: usize,
-    unit_write: usize,
-    unit_comp: u64,
-    task: &'static str,
-    partitioner: &'static str,
-    /// Empty where the partitioner chooses.
-    block_size: Option<usize>,
-    latency_median: f64,
-    latency_p10: f64,
-    latency_p90: f64,
-    unit: Unit,
-    runs: usize,
-    /// Iterations of the loop.
-    n: usize,
+columns! {
+    /// A policy in a cell: a line of `block-size.csv`.
+    pub(super) BlockSizeRow(
+        config: &BlockSizeConfig,
+        groups: usize,
+        of: &MeasuredLoops,
+        samples: &LoopSamples,
+    ) {
+        world: &'static str = config.world,
+        machine: String = config.machine.clone(),
+        core_groups: usize = groups,
+        threads: usize = of.cell.threads,
+        unit_read: usize = of.cell.workload.read,
+        unit_write: usize = of.cell.workload.write,
+        unit_comp: u64 = of.cell.workload.comp,
+        task: LoopTask = of.cell.workload.task,
+        partitioner: &'static str = samples.policy().name(),
+        /// Empty where the partitioner chooses.
+        block_size: Option<usize> = samples.policy().block(),
+        latency_median: f64 = of.unit.round(samples.median()),
+        latency_p10: f64 = of.unit.round(Spread::of(&samples.latency).p10),
+        latency_p90: f64 = of.unit.round(Spread::of(&samples.latency).p90),
+        unit: Unit = of.unit,
+        runs: usize = samples.latency.len(),
+        /// Iterations of the loop.
+        n: usize = of.cell.workload.n,
+    }
 }
 
 /// The rows of every cell that has a round.
 pub(super) fn rows(config: &BlockSizeConfig, measured: &[MeasuredLoops]) -> Vec<BlockSizeRow> {
-    let mut rows = Vec::new();
-    for cell in measured {
-        let workload = cell.cell.workload;
+    let rows = measured.iter().flat_map(|cell| {
         let groups = match &config.chip {
             Some(chip) => chip.groups_of(cell.cell.threads),
-            None => core_groups().min(cell.cell.threads),
+            None => groups_here().min(cell.cell.threads),
         };
-        for samples in cell
-            .policies
-            .iter()
-            .filter(|samples| !samples.latency.is_empty())
-        {
-            let spread = Spread::of(&samples.latency);
-            let policy = samples.policy();
-            rows.push(BlockSizeRow {
-                world: config.world,
-                machine: config.machine.clone(),
-                core_groups: groups,
-                threads: cell.cell.threads,
-                unit_read: workload.read,
-                unit_write: workload.write,
-                unit_comp: workload.comp,
-                task: workload.task.name(),
-                partitioner: policy.name(),
-                block_size: policy.block(),
-                latency_median: cell.unit.round(spread.median),
-                latency_p10: cell.unit.round(spread.p10),
-                latency_p90: cell.unit.round(spread.p90),
-                unit: cell.unit,
-                runs: samples.latency.len(),
-                n: workload.n,
-            });
-        }
-    }
-    rows
+        let has_run = |samples: &&LoopSamples| !samples.latency.is_empty();
+        let policies = cell.policies.iter().filter(has_run);
+        policies.map(move |samples| BlockSizeRow::new(config, groups, cell, samples))
+    });
+    rows.collect()
 }
 
-/// Core groups that the usable CPUs belong to. The threads are not pinned, so
-/// a loop may touch as many of them as it has threads.
-fn core_groups() -> usize {
+/// Core groups that the usable CPUs of this host belong to. Threads that are not pinned may touch
+/// as many of them as there are threads.
+pub(in crate::study) fn groups_here() -> usize {
     let machine = Topology::detect();
     let mut groups: Vec<usize> = machine.usable().iter().map(|cpu| cpu.group).collect();
     groups.sort_unstable();

@@ -122,7 +122,7 @@ pub(super) fn regret_means(overall: &[Overall]) -> Table {
             let found = overall
                 .iter()
                 .find(|row| row.class == Some(class) && row.partitioner == all.partitioner);
-            Cell::new(found.map_or("-".into(), |row| percent(row.geometric_mean_regret)))
+            Cell::or_dash(found.map(|row| percent(row.geometric_mean_regret)))
         }));
         row.push(Cell::new(percent(all.geometric_mean_regret)));
         row.push(Cell::new(percent(all.geometric_mean_plain_regret)));

@@ -27,12 +27,7 @@ impl GraphConfig {
     pub(super) fn new(request: &Request) -> anyhow::Result<Self> {
         let setup = Setup::new("graph", request)?;
         let set = &request.settings;
-        let programs = set.list("programs", |name| {
-            name.parse().map_err(|()| {
-                let all = GraphProgram::ALL.map(GraphProgram::name).join(", ");
-                format!("unknown program `{name}`; expected some of {all}")
-            })
-        })?;
+        let programs = set.list("programs", str::parse)?;
         let scales = match set.numbers("scale") {
             Some(scales) => scales.into_iter().map(|scale| scale as u32).collect(),
             None if request.full => vec![10, 12, 14],

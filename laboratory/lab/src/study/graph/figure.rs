@@ -1,7 +1,7 @@
 //! The figure: time against cores, a panel a program and graph.
 
-use super::results::{GraphResults, time};
-use manycore_figure::{Axis, Content, Figure, Panel, Point, Series};
+use super::results::GraphResults;
+use manycore_figure::{Axis, Figure, Panel, Point, Series};
 
 pub(super) fn figure(results: GraphResults<'_>) -> Figure {
     let config = results.config;
@@ -9,21 +9,17 @@ pub(super) fn figure(results: GraphResults<'_>) -> Figure {
     let panels = config.loads().map(|(program, scale)| {
         let series = config.disciplines.iter().map(|name| {
             let point = |&cores: &usize| {
-                Some(Point {
-                    x: cores as f64,
-                    y: time(results.runs((program, scale), cores, name)?).into(),
-                })
+                let runs = results.runs((program, scale), cores, name)?;
+                Some(Point::new(cores as f64, runs.spread(|run| run.time)))
             };
             Series::measured(&**name, config.cores.iter().filter_map(point).collect())
         });
-        Panel {
-            title: format!("{program}, 2^{scale} vertices"),
-            content: Content::Lines {
-                x: Axis::logarithmic("cores", ""),
-                y: Axis::logarithmic("time", unit),
-                series: series.collect(),
-            },
-        }
+        Panel::lines(
+            format!("{program}, 2^{scale} vertices"),
+            Axis::logarithmic("cores", ""),
+            Axis::logarithmic("time", unit),
+            series,
+        )
     });
     Figure {
         part: String::new(),

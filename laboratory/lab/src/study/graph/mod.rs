@@ -12,8 +12,8 @@ mod search;
 mod tables;
 
 use super::Study;
-use super::settings::Key;
-use super::trial::{Answer, Inquiry, MeasuredTrials, PIN, RUNS, SECONDS, Setup, Text, Trials};
+use super::settings::{Key, keys};
+use super::trial::{Answer, Inquiry, PIN, RUNS, SECONDS, Setup, Text, Trials};
 use case::GraphCase;
 use config::GraphConfig;
 use results::GraphResults;
@@ -24,26 +24,18 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     name: "graph",
     question: "how fast each discipline of work stealing searches an R-MAT graph",
     home: "atac-64",
-    keys: &KEYS,
+    keys: KEYS,
     text: TEXT,
     ask: GraphConfig::new,
 };
 
 /// The settings of this study.
-const KEYS: [Key; 5] = [
-    Key::number(
-        "scale",
+const KEYS: &[Key] = keys![
+    "scale" [1, 20]
         "logarithms of the number of vertices, a list [10; --full: 10,12,14]",
-        1,
-        20,
-    ),
-    Key::text(
-        "programs",
+    "programs"
         "a list of breadth-first, components, triangles (of edges that come and go) [all]",
-    ),
-    RUNS,
-    SECONDS,
-    PIN,
+    .. RUNS, SECONDS, PIN
 ];
 
 const TEXT: Text = Text {
@@ -80,17 +72,14 @@ impl Trials for GraphConfig {
         self.cases()
     }
 
-    fn answer(&self, measured: &MeasuredTrials<GraphCase>) -> anyhow::Result<Answer<GraphRow>> {
-        let results = GraphResults {
-            config: self,
-            measured,
-        };
-        let rows = rows::rows(results);
+    fn answer(results: GraphResults<'_>) -> anyhow::Result<Answer<GraphRow>> {
+        let setup = &results.config.setup;
+        let row = |runs| GraphRow::new(setup, runs, runs.spread(|run| run.time));
         Ok(Answer::new(
             figure::figure(results),
             FIGURE,
             tables::all(results),
-            rows,
+            results.measured.iter().map(row).collect(),
         ))
     }
 }

@@ -1,59 +1,33 @@
 //! The numbers, one observation a row.
 
-use super::case::EDGE_FACTOR;
+use super::case::{EDGE_FACTOR, GraphCase};
 use super::program::GraphProgram;
-use super::results::{GraphResults, middle, time};
+use crate::measure::statistics::Spread;
+use crate::report::csv::columns;
+use crate::study::trial::{Runs, Setup};
 use crate::study::unit::Unit;
-use serde::Serialize;
 
-/// A case: a line of `graph.csv`.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct GraphRow {
-    world: &'static str,
-    machine: String,
-    cores: usize,
-    program: GraphProgram,
-    /// The logarithm of the number of vertices.
-    scale: u32,
-    edge_factor: u32,
-    discipline: String,
-    time_median: f64,
-    time_p10: f64,
-    time_p90: f64,
-    unit: Unit,
-    /// Edges within the tree's component, or components.
-    found: f64,
-    /// Counts are a run's medians.
-    tasks: f64,
-    steals: f64,
-    messages: f64,
-    runs: usize,
-}
-
-/// All that was measured.
-pub(super) fn rows(results: GraphResults<'_>) -> Vec<GraphRow> {
-    let setup = &results.config.setup;
-    let unit = setup.unit();
-    let row = results.measured.0.iter().map(|runs| {
-        let (case, spread) = (&runs.trial, time(runs));
-        GraphRow {
-            world: setup.world,
-            machine: setup.machine.clone(),
-            cores: case.cores,
-            program: case.program,
-            scale: case.scale,
-            edge_factor: EDGE_FACTOR,
-            discipline: case.discipline.clone(),
-            time_median: unit.round(spread.median),
-            time_p10: unit.round(spread.p10),
-            time_p90: unit.round(spread.p90),
-            unit,
-            found: middle(runs, |run| run.found),
-            tasks: middle(runs, |run| run.tasks),
-            steals: middle(runs, |run| run.steals),
-            messages: middle(runs, |run| run.sent),
-            runs: runs.outcomes.len(),
-        }
-    });
-    row.collect()
+columns! {
+    /// A case: a line of `graph.csv`.
+    pub(super) GraphRow(setup: &Setup, runs: &Runs<GraphCase>, time: Spread) {
+        world: &'static str = setup.world,
+        machine: String = setup.machine.clone(),
+        cores: usize = runs.trial.cores,
+        program: GraphProgram = runs.trial.program,
+        /// The logarithm of the number of vertices.
+        scale: u32 = runs.trial.scale,
+        edge_factor: u32 = EDGE_FACTOR,
+        discipline: String = runs.trial.discipline.clone(),
+        time_median: f64 = setup.unit().round(time.median),
+        time_p10: f64 = setup.unit().round(time.p10),
+        time_p90: f64 = setup.unit().round(time.p90),
+        unit: Unit = setup.unit(),
+        /// Edges within the tree's component, or components.
+        found: f64 = runs.median(|run| run.found as f64),
+        /// Counts are a run's medians.
+        tasks: f64 = runs.median(|run| run.tasks as f64),
+        steals: f64 = runs.median(|run| run.steals as f64),
+        messages: f64 = runs.median(|run| run.sent as f64),
+        runs: usize = runs.outcomes.len(),
+    }
 }

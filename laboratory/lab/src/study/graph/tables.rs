@@ -2,7 +2,7 @@
 
 use super::case::GraphSample;
 use super::program::GraphProgram;
-use super::results::{GraphResults, middle, time};
+use super::results::GraphResults;
 use crate::report::table::{Cell, Table};
 
 /// Times by cores, and what was stolen and sent, one table each a graph and program.
@@ -16,57 +16,47 @@ pub(super) fn all(results: GraphResults<'_>) -> Vec<Table> {
 fn times(results: GraphResults<'_>, load: (GraphProgram, u32)) -> Table {
     let config = results.config;
     let unit = config.setup.unit();
-    let mut header = vec!["discipline".to_owned()];
-    header.extend(config.cores.iter().map(|cores| format!("{cores} cores")));
-    let best: Vec<_> = config
-        .cores
-        .iter()
-        .map(|&cores| results.best(load, cores))
-        .collect();
+    let best = config.cores.iter().map(|&cores| results.best(load, cores));
+    let best: Vec<_> = best.collect();
     let row = |name: &String| {
         let cells = config.cores.iter().zip(&best).map(|(&cores, best)| {
-            let Some(runs) = results.runs(load, cores, name) else {
-                return Cell::new("-");
-            };
+            let runs = results.runs(load, cores, name);
+            let time = runs.map(|runs| format!("{:.0}", runs.median(|run| run.time)));
             Cell {
-                text: format!("{:.0}", time(runs).median),
-                best: best.is_some_and(|best| best.0 == name),
+                best: time.is_some() && best.is_some_and(|best| best.0 == name),
+                ..Cell::or_dash(time)
             }
         });
-        std::iter::once(Cell::new(&**name)).chain(cells).collect()
+        std::iter::once(Cell::new(name)).chain(cells).collect()
     };
     let (program, scale) = load;
-    Table {
-        caption: format!("{program}, 2^{scale} vertices: time, {}", unit.name()),
-        header,
-        rows: config.disciplines.iter().map(row).collect(),
-    }
+    let cores = config.cores.iter().map(|cores| format!("{cores} cores"));
+    Table::new(
+        format!("{program}, 2^{scale} vertices: time, {}", unit.name()),
+        std::iter::once("discipline".into()).chain(cores),
+        config.disciplines.iter().map(row),
+    )
 }
 
 fn counts(results: GraphResults<'_>, load: (GraphProgram, u32)) -> Table {
     let config = results.config;
     let cores = config.cores.last().copied().unwrap_or(1);
-    type Of = fn(&GraphSample) -> u64;
-    let kinds: [(&str, Of); 3] = [
-        ("tasks", |run| run.tasks),
-        ("taken from others", |run| run.steals),
-        ("messages sent", |run| run.sent),
-    ];
-    let mut header = vec!["discipline".to_owned()];
-    header.extend(kinds.map(|(what, _)| what.to_owned()));
     let row = |name: &String| {
-        let cells = kinds
-            .iter()
-            .map(|(_, of)| match results.runs(load, cores, name) {
-                Some(runs) => Cell::new(format!("{:.0}", middle(runs, *of))),
-                None => Cell::new("-"),
-            });
-        std::iter::once(Cell::new(&**name)).chain(cells).collect()
+        let runs = results.runs(load, cores, name);
+        let count = |of: fn(&GraphSample) -> u64| {
+            Cell::or_dash(runs.map(|runs| format!("{:.0}", runs.median(|run| of(run) as f64))))
+        };
+        let counts = [
+            count(|run| run.tasks),
+            count(|run| run.steals),
+            count(|run| run.sent),
+        ];
+        std::iter::once(Cell::new(name)).chain(counts).collect()
     };
     let (program, scale) = load;
-    Table {
-        caption: format!("{program}, 2^{scale} vertices, {cores} cores: what was done for it"),
-        header,
-        rows: config.disciplines.iter().map(row).collect(),
-    }
+    Table::new(
+        format!("{program}, 2^{scale} vertices, {cores} cores: what was done for it"),
+        ["discipline", "tasks", "taken from others", "messages sent"],
+        config.disciplines.iter().map(row),
+    )
 }

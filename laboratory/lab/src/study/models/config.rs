@@ -5,7 +5,7 @@ use super::policy::ModelPolicy;
 use crate::failure::bad_input;
 use crate::model::Configuration;
 use crate::study::Request;
-use crate::study::block_size::DocumentChip;
+use crate::study::block_size::{DocumentChip, groups_here};
 use crate::study::settings::{bounded, product};
 use crate::study::trial::Setup;
 use manycore::topology::Topology;
@@ -21,24 +21,12 @@ const MOST_WRITTEN: u64 = 1 << 30;
 /// Bytes that a loop reads or writes: a minute's.
 const LONGEST_LOOP: u64 = 1 << 36;
 
-/// What varies in one of the document's tables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum Dimension {
-    Read,
-    Write,
-    Comp,
-}
-
-impl Dimension {
-    pub(super) const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Comp];
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Read => "unit_read",
-            Self::Write => "unit_write",
-            Self::Comp => "unit_comp",
-        }
+manycore_programs::by_name! {
+    /// What varies in one of the document's tables.
+    pub(super) enum Dimension: "unknown size", "expected some of" {
+        Read = "unit_read",
+        Write = "unit_write",
+        Comp = "unit_comp",
     }
 }
 
@@ -210,13 +198,4 @@ fn policies(
     let wanted =
         |policy: &ModelPolicy| only.is_empty() || only.iter().any(|one| one == policy.name());
     Ok(possible.into_iter().filter(wanted).collect())
-}
-
-/// Core groups that the usable CPUs of this host belong to.
-fn groups_here() -> usize {
-    let machine = Topology::detect();
-    let mut groups: Vec<usize> = machine.usable().iter().map(|cpu| cpu.group).collect();
-    groups.sort_unstable();
-    groups.dedup();
-    groups.len()
 }

@@ -3,7 +3,7 @@
 use super::config::Dimension;
 use super::policy::ModelPolicy;
 use super::results::{ModelResults, middle};
-use manycore_figure::{Axis, Content, Figure, Panel, Point, Series, Value};
+use manycore_figure::{Axis, Figure, Panel, Point, Series, Value};
 
 pub(super) fn figure(results: &ModelResults<'_>) -> Figure {
     Figure {
@@ -47,14 +47,12 @@ fn panel(results: &ModelResults<'_>, dimension: Dimension) -> Panel {
             "",
         ),
     };
-    Panel {
-        title: title.into(),
-        content: Content::Lines {
-            x: Axis::logarithmic(quantity, unit),
-            y: Axis::logarithmic("latency", "us"),
-            series: series.collect(),
-        },
-    }
+    Panel::lines(
+        title,
+        Axis::logarithmic(quantity, unit),
+        Axis::logarithmic("latency", "us"),
+        series,
+    )
 }
 
 /// The title of the figure.

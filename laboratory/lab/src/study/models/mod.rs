@@ -11,8 +11,8 @@ mod rows;
 mod tables;
 
 use super::Study;
-use super::settings::Key;
-use super::trial::{Answer, Inquiry, MeasuredTrials, PIN, RUNS, SECONDS, Setup, Text, Trials};
+use super::settings::{Key, keys};
+use super::trial::{Answer, Inquiry, PIN, RUNS, Results, SECONDS, Setup, Text, Trials};
 use case::ModelCase;
 use config::ModelsConfig;
 use results::ModelResults;
@@ -23,29 +23,19 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     name: "models",
     question: "what a loop takes with the block that each cost model picks",
     home: "native",
-    keys: &KEYS,
+    keys: KEYS,
     text: TEXT,
     ask: ModelsConfig::new,
 };
 
 /// The settings of this study.
-const KEYS: [Key; 5] = [
-    Key::number(
-        "n",
+const KEYS: &[Key] = keys![
+    "n" [1, 1 << 24]
         "iterations of the loop [4096, the document's]",
-        1,
-        1 << 24,
-    ),
-    Key::number(
-        "sizes",
+    "sizes" [1, 1 << 20]
         "bytes read, and written, by an iteration while the other stays 1024, a list [2^6, 2^10, \
          2^12; --full: 2^6, 2^8 .. 2^16]",
-        1,
-        1 << 20,
-    ),
-    RUNS,
-    SECONDS,
-    PIN,
+    .. RUNS, SECONDS, PIN
 ];
 
 const TEXT: Text = Text {
@@ -92,11 +82,12 @@ impl Trials for ModelsConfig {
         self.cases()
     }
 
-    fn answer(&self, measured: &MeasuredTrials<ModelCase>) -> anyhow::Result<Answer<ModelRow>> {
-        let results = ModelResults::new(self, measured)?;
+    fn answer(of: Results<'_, Self>) -> anyhow::Result<Answer<ModelRow>> {
+        let results = ModelResults::new(of)?;
         let mut tables = tables::latencies(&results);
         tables.push(tables::means(&results));
-        let rows = rows::rows(&results);
+        let row = |runs| ModelRow::new(&of.config.setup, runs, runs.spread(|run| run.latency_ns));
+        let rows = of.measured.iter().map(row).collect();
         Ok(Answer::new(figure::figure(&results), FIGURE, tables, rows))
     }
 }

@@ -6,35 +6,31 @@ use super::policy::ModelPolicy;
 use super::printed::Printed;
 use crate::measure::statistics::{Spread, geometric_mean, median};
 use crate::model::{Configuration, ModelError};
-use crate::study::trial::{MeasuredTrials, Runs};
+use crate::study::trial::{Results, Runs};
 
 /// The study's numbers, to be asked.
 pub(super) struct ModelResults<'a> {
     pub(super) config: &'a ModelsConfig,
-    pub(super) measured: &'a MeasuredTrials<ModelCase>,
+    pub(super) of: Results<'a, ModelsConfig>,
     pub(super) printed: Printed,
 }
 
 impl<'a> ModelResults<'a> {
-    pub(super) fn new(
-        config: &'a ModelsConfig,
-        measured: &'a MeasuredTrials<ModelCase>,
-    ) -> Result<Self, ModelError> {
+    pub(super) fn new(of: Results<'a, ModelsConfig>) -> Result<Self, ModelError> {
         Ok(Self {
-            config,
-            measured,
+            config: of.config,
+            of,
             printed: Printed::new()?,
         })
     }
 
     fn runs(&self, at: &Configuration, policy: ModelPolicy) -> Option<&Runs<ModelCase>> {
-        let case = self.config.case(at.clone(), policy);
-        self.measured.0.iter().find(|runs| runs.trial == case)
+        self.of.of(&self.config.case(at.clone(), policy))
     }
 
     /// A policy's latency in ns.
     pub(super) fn latency(&self, at: &Configuration, policy: ModelPolicy) -> Option<Spread> {
-        Some(latency(self.runs(at, policy)?))
+        Some(self.runs(at, policy)?.spread(|run| run.latency_ns))
     }
 
     /// The block that a model picked beforehand.
@@ -60,12 +56,6 @@ impl<'a> ModelResults<'a> {
         let ratio = |at: &Configuration| Some(self.latency(at, policy)?.median / self.best(at)?);
         loops.iter().filter_map(ratio).collect()
     }
-}
-
-/// The latency of all runs of a case.
-pub(super) fn latency(runs: &Runs<ModelCase>) -> Spread {
-    let all: Vec<f64> = runs.outcomes.iter().map(|run| run.latency_ns).collect();
-    Spread::of(&all)
 }
 
 /// Mean, median and the most of ratios.

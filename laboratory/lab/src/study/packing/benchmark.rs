@@ -2,34 +2,19 @@
 
 use manycore_platform::Platform;
 use manycore_programs::spmd::{Class, Declaration, Npb, Program, barnes, canneal};
-use serde::{Deserialize, Serialize};
-use std::fmt;
-use std::str::FromStr;
 
-/// One of the five.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum Benchmark {
-    Barnes,
-    Bt,
-    Canneal,
-    Cg,
-    Ft,
+manycore_programs::by_name! {
+    /// One of the five.
+    pub(super) enum Benchmark: "unknown benchmark", "expected some of" {
+        Barnes = "barnes",
+        Bt = "bt",
+        Canneal = "canneal",
+        Cg = "cg",
+        Ft = "ft",
+    }
 }
 
 impl Benchmark {
-    pub(super) const ALL: [Self; 5] = [Self::Barnes, Self::Bt, Self::Canneal, Self::Cg, Self::Ft];
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Barnes => "barnes",
-            Self::Bt => "bt",
-            Self::Canneal => "canneal",
-            Self::Cg => "cg",
-            Self::Ft => "ft",
-        }
-    }
-
     /// The dataset that the poster's table I names.
     pub(super) fn dataset(self) -> &'static str {
         match self {
@@ -89,23 +74,5 @@ impl Benchmark {
             Self::Canneal | Self::Cg => "fine",
             Self::Barnes | Self::Bt | Self::Ft => "coarse",
         }
-    }
-}
-
-impl fmt::Display for Benchmark {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Benchmark {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        let mut all = Self::ALL.into_iter();
-        all.find(|one| one.name() == name).ok_or_else(|| {
-            let all = Self::ALL.map(Self::name).join(", ");
-            format!("unknown benchmark `{name}`; expected some of {all}")
-        })
     }
 }

@@ -81,6 +81,12 @@ impl PackingSample {
 }
 
 impl PackingCase {
+    /// The numbers of cores, one after the other.
+    pub(super) fn cores(&self) -> Vec<String> {
+        let turns = self.turns.iter();
+        turns.map(|turn| turn.cores.to_string()).collect()
+    }
+
     fn most_cores(&self) -> usize {
         self.turns.iter().map(|turn| turn.cores).max().unwrap_or(1)
     }
@@ -261,13 +267,8 @@ impl Trial for PackingCase {
 
 impl fmt::Display for PackingCase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let cores: Vec<String> = self
-            .turns
-            .iter()
-            .map(|turn| turn.cores.to_string())
-            .collect();
         let (load, threads, mode) = (self.load, self.threads, self.mode);
-        let cores = cores.join(", then ");
+        let cores = self.cores().join(", then ");
         write!(f, "{load}, {threads} threads on {cores} cores, {mode}")?;
         self.settings
             .iter()

@@ -134,14 +134,12 @@ fn timeline(results: PackingResults<'_>) -> Figure {
             })
             .collect();
         series.push(Series::computed("ideal", results.ideal_course(load)?));
-        Some(Panel {
-            title: format!("{}, 16 threads", load.name()),
-            content: Content::Lines {
-                x: Axis::linear("time", "s"),
-                y: Axis::linear("barriers passed", ""),
-                series,
-            },
-        })
+        Some(Panel::lines(
+            format!("{}, 16 threads", load.name()),
+            Axis::linear("time", "s"),
+            Axis::linear("barriers passed", ""),
+            series,
+        ))
     };
     Figure {
         part: "timeline".into(),
@@ -177,15 +175,13 @@ fn sweep(results: PackingResults<'_>) -> Figure {
                 series.push(Series::level("pinned", pinned(threads, cores)));
             }
             let ranks = if skew == 0 { "equal" } else { "unequal" };
-            panels.push(Panel {
-                title: format!("{threads} {ranks} ranks on {cores} cores"),
-                content: Content::Lines {
-                    x: Axis::logarithmic("work between two barriers", "us"),
-                    // Waits for wake-ups are another matter: at the edge.
-                    y: Axis::linear("time over the work", "").up_to(3.0 * pinned(threads, cores)),
-                    series,
-                },
-            });
+            panels.push(Panel::lines(
+                format!("{threads} {ranks} ranks on {cores} cores"),
+                Axis::logarithmic("work between two barriers", "us"),
+                // Waits for wake-ups are another matter: at the edge.
+                Axis::linear("time over the work", "").up_to(3.0 * pinned(threads, cores)),
+                series,
+            ));
         }
     }
     Figure {

@@ -1,69 +1,35 @@
 //! The study's settings, for `--set` and for its help.
 
-use crate::study::settings::Key;
+use crate::study::settings::{Key, keys};
 use crate::study::trial::{RUNS, SECONDS};
 
 /// The settings of this study.
-pub(super) const KEYS: [Key; 14] = [
-    Key::number(
-        "threads",
+pub(super) const KEYS: &[Key] = keys![
+    "threads" [1, 1024]
         "what the programs were written for, a list [16; native: 2,3,4,5,8,9]",
-        1,
-        1024,
-    ),
-    Key::text("benchmarks", "a list of barnes, bt, canneal, cg, ft [all]"),
-    Key::text(
-        "programs",
+    "benchmarks"
+        "a list of barnes, bt, canneal, cg, ft [all]",
+    "programs"
         "a list of declared (told by their phases), intervals (the poster's), real (small inputs) [intervals,declared; --full: all; native: real]; or openmp: your own, compiled",
-    ),
-    Key::number(
-        "intervals",
+    "intervals" [1, 1_000_000]
         "barriers that count, at least: a simulated run goes on until it is steady [12; --full: 50]",
-        1,
-        1_000_000,
-    ),
-    Key::number(
-        "doublings",
+    "doublings" [0, 4]
         "how often a simulated run that has become steady is doubled again [0]",
-        0,
-        4,
-    ),
-    Key::text(
-        "barrier",
+    "barrier"
         "where the threads meet, as in study barrier [futex]",
-    ),
-    Key::number(
-        "sweep",
+    "sweep" [1, 1_000_000]
         "lengths of equal and unequal intervals, a list in us [100,1000,10000,100000; --full: 10 to 100000, thirteen of them]",
-        1,
-        1_000_000,
-    ),
-    Key::number(
-        "skew",
+    "skew" [1, 100]
         "percent that unequal ranks are apart from their mean [20]",
-        1,
-        100,
-    ),
-    Key::text(
-        "binaries",
+    "binaries"
         "openmp: the folder with the programs, each run without arguments",
-    ),
-    Key::text(
-        "library",
+    "library"
         "openmp: our libgomp [libmanycore_gomp.so beside this command]",
-    ),
-    Key::text(
-        "says",
+    "says"
         "openmp: what a program writes if its result is right, a regular expression [SUCCESSFUL]",
-    ),
-    Key::number(
-        "limit",
+    "limit" [1, 86_400]
         "openmp: seconds after which a run is ended [60]",
-        1,
-        86_400,
-    ),
-    RUNS,
-    SECONDS,
+    .. RUNS, SECONDS
 ];
 
 /// Those that are for compiled programs alone.

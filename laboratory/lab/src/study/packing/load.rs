@@ -3,7 +3,6 @@
 use super::benchmark::Benchmark;
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::str::FromStr;
 
 /// A program, and how much of it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -31,26 +30,16 @@ pub(super) enum Load {
     },
 }
 
-/// How the poster's programs are run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum Kind {
-    Declared,
-    Intervals,
-    Real,
+manycore_programs::by_name! {
+    /// How the poster's programs are run.
+    pub(super) enum Kind: "unknown kind of program", "expected some of" {
+        Declared = "declared",
+        Intervals = "intervals",
+        Real = "real",
+    }
 }
 
 impl Kind {
-    pub(super) const ALL: [Self; 3] = [Self::Declared, Self::Intervals, Self::Real];
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Declared => "declared",
-            Self::Intervals => "intervals",
-            Self::Real => "real",
-        }
-    }
-
     /// What that means.
     pub(super) fn meaning(self) -> &'static str {
         match self {
@@ -73,18 +62,6 @@ impl Kind {
             },
             Self::Real => Load::Real { benchmark },
         }
-    }
-}
-
-impl FromStr for Kind {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        let mut all = Self::ALL.into_iter();
-        all.find(|one| one.name() == name).ok_or_else(|| {
-            let all = Self::ALL.map(Self::name).join(", ");
-            format!("unknown kind of program `{name}`; expected some of {all}")
-        })
     }
 }
 

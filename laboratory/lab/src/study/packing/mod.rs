@@ -29,7 +29,7 @@ mod variation;
 mod world;
 
 use super::settings::Key;
-use super::trial::{Answer, Extra, Inquiry, MeasuredTrials, Setup, Text, Trials};
+use super::trial::{Answer, Extra, Inquiry, Setup, Text, Trials};
 use super::{Plan, Request, Study};
 use crate::report::section::Block;
 use binaries::BinariesConfig;
@@ -55,7 +55,7 @@ const fn inquiry<Q>(text: Text, ask: fn(&Request) -> anyhow::Result<Q>) -> Inqui
         name: "packing",
         question: "what a program of T threads loses on C cores, and how to lose nothing",
         home: "e5-2640x2",
-        keys: &keys::KEYS,
+        keys: keys::KEYS,
         text,
         ask,
     }
@@ -147,15 +147,12 @@ impl Trials for PackingConfig {
         self.cases()
     }
 
-    fn answer(&self, measured: &MeasuredTrials<PackingCase>) -> anyhow::Result<Answer<PackingRow>> {
-        let results = PackingResults {
-            config: self,
-            measured,
-        };
+    fn answer(results: PackingResults<'_>) -> anyhow::Result<Answer<PackingRow>> {
+        let rows = results.measured.iter();
         Ok(Answer {
             figures: figure::all(results),
             blocks: tables::all(results).into_iter().map(Block::Table).collect(),
-            rows: rows::rows(results),
+            rows: rows.map(|runs| PackingRow::new(results, runs)).collect(),
             extra: Extra::default(),
         })
     }

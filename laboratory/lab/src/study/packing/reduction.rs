@@ -2,7 +2,7 @@
 
 use super::closed_form::{fair, ideal, pinned};
 use super::mode::Mode;
-use crate::measure::statistics::geometric_mean;
+use super::results::mean;
 use crate::report::words::{list, more_or_less};
 use manycore_figure::{Axis, Content, DotRow, Figure, Panel, Point, Series, Value};
 
@@ -23,9 +23,7 @@ impl<R: Fn(&str, usize, &str) -> Option<f64>> Reduction<R> {
     /// The mean of all programs; none if one is not known.
     pub(super) fn mean(&self, cores: usize, way: &str) -> Option<f64> {
         let programs = self.programs.iter();
-        let ratios = programs.map(|program| (self.ratio)(program, cores, way));
-        let ratios = ratios.collect::<Option<Vec<f64>>>()?;
-        (!ratios.is_empty()).then(|| geometric_mean(ratios))
+        mean(programs.map(|program| (self.ratio)(program, cores, way)))
     }
 
     /// On the most cores that are fewer than the threads, and have means.

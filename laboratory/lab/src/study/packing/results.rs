@@ -6,23 +6,14 @@ use super::config::PackingConfig;
 use super::load::{Kind, Load};
 use super::mode::Mode;
 use super::variation::Variation;
-use crate::measure::statistics::{Spread, geometric_mean, median};
-use crate::study::trial::{MeasuredTrials, Runs};
+use crate::measure::statistics::geometric_mean;
+use crate::study::trial::{Results, Runs};
 use manycore_figure::Point;
 
 /// The study's numbers.
-#[derive(Clone, Copy)]
-pub(super) struct PackingResults<'a> {
-    pub(super) config: &'a PackingConfig,
-    pub(super) measured: &'a MeasuredTrials<PackingCase>,
-}
+pub(super) type PackingResults<'a> = Results<'a, PackingConfig>;
 
-impl<'a> PackingResults<'a> {
-    /// A case's runs.
-    pub(super) fn of(self, case: &PackingCase) -> Option<&'a Runs<PackingCase>> {
-        self.measured.0.iter().find(|runs| runs.trial == *case)
-    }
-
+impl PackingResults<'_> {
     /// What a program takes, in ns.
     fn time(self, load: Load, threads: usize, cores: usize, mode: Mode) -> Option<f64> {
         let case = self.config.case(load, threads, cores, mode);
@@ -73,10 +64,7 @@ impl<'a> PackingResults<'a> {
             Some(program_ns(runs) - prelude_ns(runs))
         };
         let ratio = |load| Some(steps(load, Mode::Tr)? / steps(load, mode)?);
-        let ratios: Option<Vec<f64>> = self.config.programs(kind).into_iter().map(ratio).collect();
-        ratios
-            .filter(|ratios| !ratios.is_empty())
-            .map(geometric_mean)
+        mean(self.config.programs(kind).into_iter().map(ratio))
     }
 
     /// Whether a case, or thread reduction on as many cores, was given up before it was steady.
@@ -99,10 +87,7 @@ impl<'a> PackingResults<'a> {
             let case = self.config.varied(load, threads, Mode::Tp, variation);
             self.against_reduction(&case)
         };
-        let ratios: Option<Vec<f64>> = loads.iter().map(ratio).collect();
-        ratios
-            .filter(|ratios| !ratios.is_empty())
-            .map(geometric_mean)
+        mean(loads.iter().map(ratio))
     }
 
     /// The same of any case.
@@ -137,11 +122,14 @@ impl<'a> PackingResults<'a> {
         mode: Mode,
     ) -> Option<f64> {
         let ratio = |load| self.ratio(load, threads, cores, mode);
-        let ratios: Option<Vec<f64>> = self.config.programs(kind).into_iter().map(ratio).collect();
-        ratios
-            .filter(|ratios| !ratios.is_empty())
-            .map(geometric_mean)
+        mean(self.config.programs(kind).into_iter().map(ratio))
     }
+}
+
+/// The geometric mean of ratios, if there are ratios and each is known.
+pub(super) fn mean(ratios: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+    let ratios: Vec<f64> = ratios.collect::<Option<_>>()?;
+    (!ratios.is_empty()).then(|| geometric_mean(ratios))
 }
 
 /// The same with as many threads as cores.
@@ -152,19 +140,9 @@ fn reduced(case: &PackingCase) -> PackingCase {
     }
 }
 
-/// The time of what counts of all runs of a case, in ns.
-pub(super) fn time(runs: &Runs<PackingCase>) -> Spread {
-    let all: Vec<f64> = runs
-        .outcomes
-        .iter()
-        .map(|outcome| outcome.time_ns)
-        .collect();
-    Spread::of(&all)
-}
-
 /// The mean time between two barriers, in ns.
 pub(super) fn interval_ns(runs: &Runs<PackingCase>) -> f64 {
-    median(runs.outcomes.iter().map(PackingSample::interval_ns))
+    runs.median(PackingSample::interval_ns)
 }
 
 /// The time of the whole program, in ns: what comes before its steps, the steps in which it
@@ -174,19 +152,19 @@ pub(super) fn program_ns(runs: &Runs<PackingCase>) -> f64 {
         Load::Declared { .. } => {
             prelude_ns(runs) + settling_ns(runs) + settled_barriers(runs) * interval_ns(runs)
         }
-        Load::Real { .. } => time(runs).median,
+        Load::Real { .. } => runs.median(|run| run.time_ns),
         Load::Interval { .. } | Load::Sweep { .. } => interval_ns(runs),
     }
 }
 
 /// What comes before a program's first step, in ns.
 pub(super) fn prelude_ns(runs: &Runs<PackingCase>) -> f64 {
-    median(runs.outcomes.iter().map(|outcome| outcome.prelude_ns))
+    runs.median(|run| run.prelude_ns)
 }
 
 /// How long the steps take that do not count, in ns.
 pub(super) fn settling_ns(runs: &Runs<PackingCase>) -> f64 {
-    median(runs.outcomes.iter().map(|outcome| outcome.settling_ns))
+    runs.median(|run| run.settling_ns)
 }
 
 /// Barriers of a program after those in which it settles.
@@ -223,7 +201,7 @@ fn settling(runs: &Runs<PackingCase>) -> Account {
 }
 
 fn middle(runs: &Runs<PackingCase>, of: fn(&PackingSample) -> &Account) -> Account {
-    let part = |part: fn(&Account) -> f64| median(runs.outcomes.iter().map(|one| part(of(one))));
+    let part = |part: fn(&Account) -> f64| runs.median(|run| part(of(run)));
     Account {
         user: part(|account| account.user),
         system: part(|account| account.system),

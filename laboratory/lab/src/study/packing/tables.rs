@@ -34,7 +34,7 @@ pub(super) fn all(results: PackingResults<'_>) -> Vec<Table> {
 
 /// How well the time of a step is known where it was given up before it was steady.
 fn unsteady(results: PackingResults<'_>) -> Option<Table> {
-    let all = results.measured.0.iter();
+    let all = results.measured.iter();
     let row = |runs: &Runs<PackingCase>| {
         let outcome = &runs.outcomes[0];
         let margin = outcome.margin.filter(|_| outcome.is_unsteady())?;
@@ -50,7 +50,7 @@ fn unsteady(results: PackingResults<'_>) -> Option<Table> {
 }
 
 fn cell(value: Option<f64>) -> Cell {
-    Cell::new(value.map_or("-".into(), |value| format!("{value:.3}")))
+    Cell::or_dash(value.map(|value| format!("{value:.3}")))
 }
 
 /// The same; a tilde says that the run was given up before it was steady.

@@ -6,8 +6,9 @@ use crate::study::settings::Settings;
 use crate::study::team::{Arrivals, CHANNEL, Contest, TeamPoint, TeamProgram, barriers_of};
 use crate::study::trial::Setup;
 use manycore_chip::config::Optical;
+use manycore_programs::by_name;
 use manycore_programs::spmd::StreamclusterInput;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// The thesis's machine.
 const CORES: usize = 64;
@@ -18,21 +19,21 @@ pub(super) const DOUBLES: u64 = 20_000;
 /// Episodes of the loop, quick and full.
 const EPISODES: [u64; 2] = [100, 1_000];
 
-/// A figure of the broadcast network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum Parameter {
-    Transport,
-    Controller,
-    Check,
+by_name! {
+    /// A figure of the broadcast network.
+    pub(super) enum Parameter: "unknown parameter", "expected some of" {
+        Transport = "transport",
+        Controller = "controller",
+        Check = "check",
+    }
 }
 
-/// An application of the thesis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum App {
-    Loop,
-    Streamcluster,
+by_name! {
+    /// An application of the thesis.
+    pub(super) enum App: "unknown application", "expected some of" {
+        Loop = "loop",
+        Streamcluster = "streamcluster",
+    }
 }
 
 /// A parameter's values, the machine's own among them; ascending.
@@ -57,16 +58,6 @@ pub(super) struct RobustnessConfig {
 }
 
 impl Parameter {
-    pub(super) const ALL: [Self; 3] = [Self::Transport, Self::Controller, Self::Check];
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Transport => "transport",
-            Self::Controller => "controller",
-            Self::Check => "check",
-        }
-    }
-
     /// What takes so long.
     pub(super) fn meaning(self) -> &'static str {
         match self {
@@ -111,15 +102,6 @@ impl Parameter {
 }
 
 impl App {
-    const ALL: [Self; 2] = [Self::Loop, Self::Streamcluster];
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Loop => "loop",
-            Self::Streamcluster => "streamcluster",
-        }
-    }
-
     /// In a sentence, after "in".
     pub(super) fn place(self) -> &'static str {
         match self {

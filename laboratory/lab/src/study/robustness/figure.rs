@@ -6,7 +6,7 @@ use super::curve::Curve;
 use super::tables;
 use crate::report::words;
 use crate::study::team::{CHANNEL, PointSummary, Race};
-use manycore_figure::{Axis, Content, Figure, Panel, Point, Series};
+use manycore_figure::{Axis, Figure, Panel, Point, Series};
 
 /// A row of panels an application.
 pub(super) fn figure<'a>(
@@ -15,13 +15,13 @@ pub(super) fn figure<'a>(
 ) -> Figure {
     let message = races.clone().find_map(message);
     let panels = races.flat_map(|race| {
-        let panel = |parameter: Parameter| Panel {
-            title: format!("{}: {}", race.config.app.name(), parameter.meaning()),
-            content: Content::Lines {
-                x: Axis::logarithmic(parameter.name(), "cycles"),
-                y: Axis::logarithmic("time", "cycles"),
-                series: series(race, parameter),
-            },
+        let panel = |parameter: Parameter| {
+            Panel::lines(
+                format!("{}: {}", race.config.app.name(), parameter.meaning()),
+                Axis::logarithmic(parameter.name(), "cycles"),
+                Axis::logarithmic("time", "cycles"),
+                series(race, parameter),
+            )
         };
         Parameter::ALL.map(panel)
     });

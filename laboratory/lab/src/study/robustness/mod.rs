@@ -8,9 +8,9 @@ mod rows;
 mod tables;
 
 use super::Study;
-use super::settings::Key;
+use super::settings::{Key, keys};
 use super::team::{self, Race, TeamMeasured, TeamPoint};
-use super::trial::{Answer, Inquiry, MeasuredTrials, Setup, Text, Trials};
+use super::trial::{Answer, Inquiry, Results, Setup, Text, Trials};
 use config::{Contestants, RobustnessConfig};
 use rows::RobustnessRow;
 
@@ -19,37 +19,21 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     name: "robustness",
     question: "whether a barrier over a broadcast network stays fast when the network is slower",
     home: "atac-64",
-    keys: &KEYS,
+    keys: KEYS,
     text: TEXT,
     ask: RobustnessConfig::new,
 };
 
 /// The settings of this study.
-const KEYS: [Key; 4] = [
-    Key::number(
-        "transport",
+const KEYS: &[Key] = keys![
+    "transport" [0, 1_000_000]
         "cycles from sender to lambda queue, a list [5..20000; --full: more of them]",
-        0,
-        1_000_000,
-    ),
-    Key::number(
-        "controller",
+    "controller" [0, 1_000_000]
         "cycles of a controller for a message, a list [10..1000; --full: more of them]",
-        0,
-        1_000_000,
-    ),
-    Key::number(
-        "check",
+    "check" [0, 1_000_000]
         "cycles of a core's look into its buffer, a list [3..300; --full: more of them]",
-        0,
-        1_000_000,
-    ),
-    Key::number(
-        "episodes",
+    "episodes" [1, 1_000_000]
         "waits of the loop [100; --full: 1000]",
-        1,
-        1_000_000,
-    ),
 ];
 
 const TEXT: Text = Text {
@@ -81,16 +65,14 @@ impl Trials for RobustnessConfig {
         self.all_points()
     }
 
-    fn answer(
-        &self,
-        measured: &MeasuredTrials<TeamPoint>,
-    ) -> anyhow::Result<Answer<RobustnessRow>> {
-        let measured = &TeamMeasured::new(measured);
-        let contests: Vec<Contestants<'_>> = self.contests().collect();
+    fn answer(results: Results<'_, Self>) -> anyhow::Result<Answer<RobustnessRow>> {
+        let config = results.config;
+        let measured = &TeamMeasured::new(results.measured);
+        let contests: Vec<Contestants<'_>> = config.contests().collect();
         let races = contests.iter().map(|config| Race { config, measured });
-        let figure = figure::figure(self, races.clone());
+        let figure = figure::figure(config, races.clone());
         let tables = races.flat_map(|race| [tables::sweeps(race), tables::references(race)]);
-        let rows = rows::rows(self, measured);
+        let rows = rows::rows(config, measured);
         Ok(Answer::new(figure, FIGURE, tables.collect(), rows))
     }
 }

@@ -1,6 +1,5 @@
 //! What is compared, and where: policies in cells.
 
-use crate::study::text::{parsed, shown};
 use manycore_programs::fork::Algorithm;
 use manycore_programs::sleep::Mode;
 use manycore_programs::sleep::policies;
@@ -10,7 +9,6 @@ use std::fmt;
 /// An algorithm and the threads that run it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct SleepCell {
-    #[serde(serialize_with = "shown", deserialize_with = "parsed")]
     pub(super) algorithm: Algorithm,
     pub(super) threads: usize,
 }
@@ -19,7 +17,6 @@ pub(super) struct SleepCell {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Policy {
     pub(super) name: String,
-    #[serde(serialize_with = "shown", deserialize_with = "parsed")]
     pub(super) mode: Mode,
 }
 

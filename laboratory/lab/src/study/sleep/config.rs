@@ -47,7 +47,6 @@ pub(super) struct SleepConfig {
     pub(super) seed: u64,
     /// Ascending; 1 is always among them, since speedups need it.
     pub(super) threads: Vec<usize>,
-    #[serde(serialize_with = "names")]
     pub(super) algorithms: Vec<Algorithm>,
     pub(super) policies: Vec<Policy>,
     #[serde(serialize_with = "size_name")]
@@ -73,13 +72,7 @@ impl SleepConfig {
                  without --on, or --set runs",
             ));
         }
-        let modes = set.list("mode", |name| match name {
-            "sound" => Ok(Mode::Sound),
-            "as-published" => Ok(Mode::AsPublished),
-            _ => Err(format!(
-                "unknown mode `{name}`; expected sound, as-published or both"
-            )),
-        })?;
+        let modes = set.list("mode", str::parse)?;
         let algorithms = match full {
             true => Algorithm::ALL.to_vec(),
             false => DOCUMENT.to_vec(),
@@ -197,10 +190,6 @@ fn thread_counts(
     Ok(counts)
 }
 
-fn names<S: Serializer>(algorithms: &[Algorithm], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(algorithms.iter().map(|algorithm| algorithm.name()))
-}
-
 fn size_name<S: Serializer>(size: &Size, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(match size {
         Size::Document => "document",
@@ -218,7 +207,7 @@ mod tests {
         let pairs: Vec<String> = set.iter().map(|&pair| pair.to_owned()).collect();
         SleepConfig::new(&Request {
             world: World::Simulated(Box::new(Machine::preset("dahu")?)),
-            settings: Settings::parse(&pairs, &super::super::KEYS)?,
+            settings: Settings::parse(&pairs, super::super::KEYS)?,
             threads: threads
                 .iter()
                 .filter_map(|&count| NonZeroUsize::new(count))

@@ -95,14 +95,12 @@ pub(super) fn speedups(
             let points = config.threads.iter().filter_map(point).collect();
             Series::measured(policy.to_string(), points).coloured_as(&*policy.name)
         });
-        Some(Panel {
-            title: algorithm.name().to_owned(),
-            content: Content::Lines {
-                x: Axis::linear("threads", ""),
-                y: Axis::linear("speedup", ""),
-                series: series.collect(),
-            },
-        })
+        Some(Panel::lines(
+            algorithm.name().to_owned(),
+            Axis::linear("threads", ""),
+            Axis::linear("speedup", ""),
+            series,
+        ))
     };
     Some(Figure {
         part: "speedup".into(),

@@ -17,7 +17,7 @@ mod synthetic;
 mod tables;
 
 use super::Study;
-use super::settings::Key;
+use super::settings::{Key, keys};
 use super::trial::{Answer, Extra, Inquiry, Question, Session, Text, measure_cells};
 use crate::measure::journal::Journal;
 use crate::report::csv;
@@ -34,33 +34,21 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     name: "sleep",
     question: "how fork-join programs speed up under each sleep policy of the pool",
     home: "native",
-    keys: &KEYS,
+    keys: KEYS,
     text: TEXT,
     ask: SleepConfig::new,
 };
 
 /// The settings of this study.
-const KEYS: [Key; 4] = [
-    Key::text(
-        "mode",
+const KEYS: &[Key] = keys![
+    "mode"
         "sound, as-published (with the wake-ups that it loses), or both, a list [sound]",
-    ),
-    Key::text(
-        "size",
+    "size"
         "inputs: quick, or document, as in the document [quick; --full: document]",
-    ),
-    Key::number(
-        "runs",
+    "runs" [1, 100_000]
         "timed runs of each policy in each cell [as many as there is time for; simulated: 7; --full: 15]",
-        1,
-        100_000,
-    ),
-    Key::number(
-        "seconds",
+    "seconds" [1, 1_000_000]
         "time for all cells together, not simulated [15; --full: 900]",
-        1,
-        1_000_000,
-    ),
 ];
 
 const TEXT: Text = Text {

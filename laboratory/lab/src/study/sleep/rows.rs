@@ -3,105 +3,90 @@
 use super::config::SleepConfig;
 use super::measured::{Line, MeasuredPolicies, PolicySamples};
 use super::speedup;
+use crate::report::csv::columns;
 use crate::study::unit::Unit;
-use serde::Serialize;
+use manycore_programs::fork::Algorithm;
+use manycore_programs::sleep::Mode;
 
-/// A policy in a cell: a line of `sleep.csv`.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct SleepRow {
-    world: &'static str,
-    machine: String,
-    algorithm: &'static str,
-    policy: String,
-    threads: usize,
-    time_median: f64,
-    unit: Unit,
-    /// Over the fastest single-thread time of any policy.
-    speedup: Option<f64>,
-    /// A run's, the median; as are sleeps and recovered.
-    wakeups: f64,
-    /// CPU time of all threads together, a run's median.
-    cpu_time: f64,
-    mode: String,
-    time_p10: f64,
-    time_p90: f64,
-    runs: usize,
-    /// Over the policy's own single-thread time.
-    speedup_own: Option<f64>,
-    sleeps: f64,
-    recovered: f64,
+columns! {
+    /// A policy in a cell: a line of `sleep.csv`.
+    pub(super) SleepRow(
+        config: &SleepConfig,
+        cell: &MeasuredPolicies,
+        samples: &PolicySamples,
+        over: &dyn Fn(Option<f64>) -> Option<f64>,
+        all: &[MeasuredPolicies],
+    ) {
+        world: &'static str = config.world,
+        machine: String = config.machine.clone(),
+        algorithm: Algorithm = cell.cell.algorithm,
+        policy: String = samples.policy.name.clone(),
+        threads: usize = cell.cell.threads,
+        time_median: f64 = cell.unit.round(samples.time()),
+        unit: Unit = cell.unit,
+        /// Over the fastest single-thread time of any policy.
+        speedup: Option<f64> = over(speedup::fastest_single(all, cell.cell.algorithm)),
+        /// A run's, the median; as are sleeps and recovered.
+        wakeups: f64 = samples.median(|run| run.wakeups as f64),
+        /// CPU time of all threads together, a run's median.
+        cpu_time: f64 = cell.unit.round(samples.median(|run| run.cpu_time)),
+        mode: Mode = samples.policy.mode,
+        time_p10: f64 = cell.unit.round(samples.spread().p10),
+        time_p90: f64 = cell.unit.round(samples.spread().p90),
+        runs: usize = samples.runs.len(),
+        /// Over the policy's own single-thread time.
+        speedup_own: Option<f64> = over(speedup::time(all, cell.cell.algorithm, &samples.policy, 1)),
+        sleeps: f64 = samples.median(|run| run.sleeps as f64),
+        recovered: f64 = samples.median(|run| run.recovered as f64),
+    }
 }
 
-/// What a policy's runs did to the lines of some named objects: a line of
-/// `sleep.lines.csv`. Counts are a run's, on average.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct LineRow {
-    world: &'static str,
-    machine: String,
-    algorithm: &'static str,
-    policy: String,
-    mode: String,
-    threads: usize,
-    /// Its named objects.
-    line: String,
-    /// How many lines hold just these.
-    lines: usize,
-    reads_missed: f64,
-    writes: f64,
-    transfers: f64,
+columns! {
+    /// What a policy's runs did to the lines of some named objects: a line of
+    /// `sleep.lines.csv`. Counts are a run's, on average.
+    pub(super) LineRow(
+        config: &SleepConfig,
+        cell: &MeasuredPolicies,
+        samples: &PolicySamples,
+        of: &Line,
+    ) {
+        world: &'static str = config.world,
+        machine: String = config.machine.clone(),
+        algorithm: Algorithm = cell.cell.algorithm,
+        policy: String = samples.policy.name.clone(),
+        mode: Mode = samples.policy.mode,
+        threads: usize = cell.cell.threads,
+        /// Its named objects.
+        line: String = of.names.clone(),
+        /// How many lines hold just these.
+        lines: usize = of.lines,
+        reads_missed: f64 = samples.a_run(of.reads),
+        writes: f64 = samples.a_run(of.writes),
+        transfers: f64 = samples.a_run(of.transfers),
+    }
+}
+
+impl PolicySamples {
+    fn a_run(&self, count: u64) -> f64 {
+        three_digits(count as f64 / self.runs.len() as f64)
+    }
 }
 
 /// The rows of every cell that has a run.
 pub(super) fn rows(config: &SleepConfig, measured: &[MeasuredPolicies]) -> Vec<SleepRow> {
-    let row = |cell: &MeasuredPolicies, samples: &PolicySamples| {
-        let (algorithm, policy) = (cell.cell.algorithm, &samples.policy);
-        let spread = samples.spread();
-        let over = |single: Option<f64>| Some(three_digits(single? / spread.median));
-        SleepRow {
-            world: config.world,
-            machine: config.machine.clone(),
-            algorithm: algorithm.name(),
-            policy: policy.name.clone(),
-            threads: cell.cell.threads,
-            time_median: cell.unit.round(spread.median),
-            unit: cell.unit,
-            speedup: over(speedup::fastest_single(measured, algorithm)),
-            wakeups: samples.median(|run| run.wakeups as f64),
-            cpu_time: cell.unit.round(samples.median(|run| run.cpu_time)),
-            mode: policy.mode.to_string(),
-            time_p10: cell.unit.round(spread.p10),
-            time_p90: cell.unit.round(spread.p90),
-            runs: samples.runs.len(),
-            speedup_own: over(speedup::time(measured, algorithm, policy, 1)),
-            sleeps: samples.median(|run| run.sleeps as f64),
-            recovered: samples.median(|run| run.recovered as f64),
-        }
-    };
-    of_each(measured, |cell, samples| vec![row(cell, samples)])
+    of_each(measured, |cell, samples| {
+        let over = |single: Option<f64>| Some(three_digits(single? / samples.time()));
+        vec![SleepRow::new(config, cell, samples, &over, measured)]
+    })
 }
 
 /// The rows of every line that was touched.
 pub(super) fn line_rows(config: &SleepConfig, measured: &[MeasuredPolicies]) -> Vec<LineRow> {
-    let row = |cell: &MeasuredPolicies, samples: &PolicySamples, line: &Line| {
-        let a_run = |count: u64| three_digits(count as f64 / samples.runs.len() as f64);
-        LineRow {
-            world: config.world,
-            machine: config.machine.clone(),
-            algorithm: cell.cell.algorithm.name(),
-            policy: samples.policy.name.clone(),
-            mode: samples.policy.mode.to_string(),
-            threads: cell.cell.threads,
-            line: line.names.clone(),
-            lines: line.lines,
-            reads_missed: a_run(line.reads),
-            writes: a_run(line.writes),
-            transfers: a_run(line.transfers),
-        }
-    };
     of_each(measured, |cell, samples| {
         let touched = |line: &&Line| line.reads + line.writes + line.transfers > 0;
         let lines = samples.lines.iter().filter(touched);
-        lines.map(|line| row(cell, samples, line)).collect()
+        let row = |line| LineRow::new(config, cell, samples, line);
+        lines.map(row).collect()
     })
 }
 

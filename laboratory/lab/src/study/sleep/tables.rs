@@ -58,7 +58,7 @@ fn of_algorithm(
         let samples = speedup::cell(measured, algorithm, threads)?.of(policy)?;
         let time = samples.time();
         let over = |single: Option<f64>| {
-            Cell::new(single.map_or("-".into(), |single| format!("{:.2}", single / time)))
+            Cell::or_dash(single.map(|single| format!("{:.2}", single / time)))
         };
         let mut row = vec![
             Cell::new(policy.to_string()),
@@ -86,8 +86,7 @@ fn of_algorithm(
 }
 
 fn deltas(delta: Option<Delta>) -> [Cell; 2] {
-    let show =
-        |of: fn(Delta) -> f64| Cell::new(delta.map_or("-".into(), |delta| percent(of(delta))));
+    let show = |of: fn(Delta) -> f64| Cell::or_dash(delta.map(|delta| percent(of(delta))));
     [show(|delta| delta.time), show(|delta| delta.own)]
 }
 
@@ -111,7 +110,7 @@ pub(super) fn overview(config: &SleepConfig, measured: &[MeasuredPolicies]) -> T
     header.extend(config.algorithms.iter().map(|one| one.name().to_owned()));
     header.push("geometric\nmean".into());
     let row = |policy: &Policy| {
-        let show = |delta: Option<f64>| Cell::new(delta.map_or("-".into(), percent));
+        let show = |delta: Option<f64>| Cell::or_dash(delta.map(percent));
         let of = config.algorithms.iter().map(|&algorithm| {
             let delta = speedup::delta(measured, algorithm, policy, threads);
             show(delta.map(|delta| delta.time))
@@ -136,7 +135,7 @@ pub(super) fn by_threads(config: &SleepConfig, measured: &[MeasuredPolicies]) ->
     let row = |policy: &Policy| {
         let of = config.threads.iter().map(|&threads| {
             let mean = speedup::mean_speedup(measured, &config.algorithms, policy, threads);
-            Cell::new(mean.map_or("-".into(), |mean| format!("{mean:.2}")))
+            Cell::or_dash(mean.map(|mean| format!("{mean:.2}")))
         });
         let mut row = vec![Cell::new(policy.to_string())];
         row.extend(of);
@@ -215,7 +214,7 @@ mod tests {
         let machine = Machine::preset("dahu").unwrap();
         SleepConfig::new(&Request {
             world: World::Simulated(Box::new(machine)),
-            settings: Settings::parse(&size, &super::super::KEYS).unwrap(),
+            settings: Settings::parse(&size, super::super::KEYS).unwrap(),
             threads: vec![32.try_into().unwrap()],
             cores: Vec::new(),
             only: only.iter().map(|&name| name.to_owned()).collect(),

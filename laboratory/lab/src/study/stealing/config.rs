@@ -42,12 +42,7 @@ impl StealingConfig {
     pub(super) fn new(request: &Request) -> anyhow::Result<Self> {
         let setup = Setup::new("stealing", request)?;
         let set = &request.settings;
-        let distributions = set.list("distributions", |name| {
-            name.parse().map_err(|()| {
-                let all = Distribution::ALL.map(Distribution::name).join(", ");
-                format!("unknown distribution `{name}`; expected some of {all}")
-            })
-        })?;
+        let distributions = set.list("distributions", str::parse)?;
         let mut cycles = match set.numbers("task-cycles") {
             Some(cycles) => cycles,
             None if request.full => vec![1_200, 12_000, CYCLES, 1_200_000],

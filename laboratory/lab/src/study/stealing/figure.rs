@@ -3,7 +3,7 @@
 
 use super::results::StealingResults;
 use crate::report::words;
-use manycore_figure::{Axis, Content, Figure, Panel, Point, Series};
+use manycore_figure::{Axis, Figure, Panel, Point, Series};
 
 pub(super) fn figure(results: StealingResults<'_>) -> Figure {
     let config = results.config;
@@ -50,21 +50,16 @@ fn panels(
         let series = results.config.disciplines.iter().map(|name| {
             let point = |&value: &u64| {
                 let stretch = results.stretch(at(value), distribution, name)?;
-                Some(Point {
-                    x: value as f64,
-                    y: stretch.into(),
-                })
+                Some(Point::new(value as f64, stretch))
             };
             Series::measured(&**name, values.iter().filter_map(point).collect())
         });
-        Panel {
-            title: format!("{distribution}, {what}"),
-            content: Content::Lines {
-                x: x.clone(),
-                y: Axis::logarithmic("time over the ideal", ""),
-                series: series.collect(),
-            },
-        }
+        Panel::lines(
+            format!("{distribution}, {what}"),
+            x.clone(),
+            Axis::logarithmic("time over the ideal", ""),
+            series,
+        )
     };
     results.config.distributions.iter().map(panel).collect()
 }

@@ -9,8 +9,8 @@ mod rows;
 mod tables;
 
 use super::Study;
-use super::settings::Key;
-use super::trial::{Answer, Inquiry, MeasuredTrials, PIN, RUNS, SECONDS, Setup, Text, Trials};
+use super::settings::{Key, keys};
+use super::trial::{Answer, Inquiry, PIN, RUNS, SECONDS, Setup, Text, Trials};
 use case::StealingCase;
 use config::StealingConfig;
 pub(super) use config::disciplines_of;
@@ -22,27 +22,20 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     name: "stealing",
     question: "how fast each discipline of work stealing spreads tasks from where they begin",
     home: "atac-64",
-    keys: &KEYS,
+    keys: KEYS,
     text: TEXT,
     ask: StealingConfig::new,
 };
 
 /// The settings of this study.
-const KEYS: [Key; 6] = [
-    Key::number("tasks", "tasks a core, on average [16]", 1, 100_000),
-    Key::number(
-        "task-cycles",
+const KEYS: &[Key] = keys![
+    "tasks" [1, 100_000]
+        "tasks a core, on average [16]",
+    "task-cycles" [1, 1 << 40]
         "cycles of a task (natively ns), a list [120000,12000,1200; --full: 1200..1200000]",
-        1,
-        1 << 40,
-    ),
-    Key::text(
-        "distributions",
+    "distributions"
         "a list of total-skew, half, quarter, even, random [all]",
-    ),
-    RUNS,
-    SECONDS,
-    PIN,
+    .. RUNS, SECONDS, PIN
 ];
 
 const TEXT: Text = Text {
@@ -78,18 +71,13 @@ impl Trials for StealingConfig {
         self.cases()
     }
 
-    fn answer(
-        &self,
-        measured: &MeasuredTrials<StealingCase>,
-    ) -> anyhow::Result<Answer<StealingRow>> {
-        let results = StealingResults {
-            config: self,
-            measured,
-        };
+    fn answer(results: StealingResults<'_>) -> anyhow::Result<Answer<StealingRow>> {
         let mut tables = tables::stretches(results);
         tables.extend(tables::counts(results));
         tables.extend(tables::answering(results));
-        let rows = rows::rows(results);
+        let setup = &results.config.setup;
+        let row = |runs| StealingRow::new(setup, runs, runs.spread(|run| run.makespan));
+        let rows = results.measured.iter().map(row).collect();
         Ok(Answer::new(figure::figure(results), FIGURE, tables, rows))
     }
 }

@@ -2,16 +2,12 @@
 
 use super::case::{StealingCase, StealingSample};
 use super::config::StealingConfig;
-use crate::measure::statistics::{Spread, median};
-use crate::study::trial::{MeasuredTrials, Runs};
+use crate::measure::statistics::Spread;
+use crate::study::trial::{Results, Runs};
 use manycore_programs::stealing::Distribution;
 
 /// The study's numbers, to be asked.
-#[derive(Clone, Copy)]
-pub(super) struct StealingResults<'a> {
-    pub(super) config: &'a StealingConfig,
-    pub(super) measured: &'a MeasuredTrials<StealingCase>,
-}
+pub(super) type StealingResults<'a> = Results<'a, StealingConfig>;
 
 impl<'a> StealingResults<'a> {
     /// A case's runs.
@@ -24,18 +20,10 @@ impl<'a> StealingResults<'a> {
         self.of(&self.config.case(cores, cycles, distribution, discipline))
     }
 
-    fn of(self, case: &StealingCase) -> Option<&'a Runs<StealingCase>> {
-        self.measured.0.iter().find(|runs| runs.trial == *case)
-    }
-
     /// The makespan over the ideal one where workers answer within tasks as well.
     pub(super) fn answering(self, distribution: Distribution, discipline: &str) -> Option<f64> {
-        self.over_ideal(&self.config.answering(distribution, discipline))
-    }
-
-    fn over_ideal(self, case: &StealingCase) -> Option<f64> {
-        let runs = self.of(case)?;
-        Some(makespan(runs).median / runs.trial.ideal())
+        let runs = self.of(&self.config.answering(distribution, discipline))?;
+        Some(runs.median(|run| run.makespan) / runs.trial.ideal())
     }
 
     /// The makespan over the ideal one.
@@ -46,7 +34,8 @@ impl<'a> StealingResults<'a> {
         discipline: &str,
     ) -> Option<Spread> {
         let runs = self.runs(at, distribution, discipline)?;
-        Some(makespan(runs).map(|makespan| makespan / runs.trial.ideal()))
+        let makespan = runs.spread(|run| run.makespan);
+        Some(makespan.map(|makespan| makespan / runs.trial.ideal()))
     }
 
     /// A count of a run, the median.
@@ -55,9 +44,9 @@ impl<'a> StealingResults<'a> {
         at: (usize, u64),
         distribution: Distribution,
         discipline: &str,
-        of: fn(&StealingSample) -> u64,
+        of: fn(&StealingSample) -> f64,
     ) -> Option<f64> {
-        Some(middle(self.runs(at, distribution, discipline)?, of))
+        Some(self.runs(at, distribution, discipline)?.median(of))
     }
 
     /// The discipline with the least makespan.
@@ -71,19 +60,4 @@ impl<'a> StealingResults<'a> {
             all.filter_map(|name| Some((&**name, self.stretch(at, distribution, name)?.median)));
         all.min_by(|a, b| a.1.total_cmp(&b.1))
     }
-}
-
-/// The makespan of all runs of a case.
-pub(super) fn makespan(runs: &Runs<StealingCase>) -> Spread {
-    let all: Vec<f64> = runs
-        .outcomes
-        .iter()
-        .map(|outcome| outcome.makespan)
-        .collect();
-    Spread::of(&all)
-}
-
-/// The median of a count.
-pub(super) fn middle(runs: &Runs<StealingCase>, of: fn(&StealingSample) -> u64) -> f64 {
-    median(runs.outcomes.iter().map(|outcome| of(outcome) as f64))
 }

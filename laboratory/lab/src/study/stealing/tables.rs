@@ -2,7 +2,7 @@
 
 use super::case::StealingSample;
 use super::results::StealingResults;
-use crate::report::table::{Cell, Table};
+use crate::report::table::Table;
 use manycore_programs::stealing::Distribution;
 
 /// One a number of cores and length of tasks.
@@ -14,10 +14,11 @@ pub(super) fn stretches(results: StealingResults<'_>) -> Vec<Table> {
         let caption = format!(
             "{cores} cores, {tasks} tasks of {cycles} {unit}: time until all are done over the ideal"
         );
-        table(results, caption, |distribution, name| {
+        let stretch = |distribution, name: &str| {
             let stretch = results.stretch(at, distribution, name)?;
-            Some((stretch.median, format!("{:.3}", stretch.median)))
-        })
+            Some(stretch.median)
+        };
+        table(results, caption, stretch, 3)
     });
     tables.collect()
 }
@@ -39,10 +40,8 @@ pub(super) fn answering(results: StealingResults<'_>) -> Option<Table> {
         "{cores} cores, tasks of {cycles} {unit}, requests answered every {every} {unit} and not \
          between tasks only: time until all are done over the ideal"
     );
-    Some(table(results, caption, |distribution, name| {
-        let stretch = results.answering(distribution, name)?;
-        Some((stretch, format!("{stretch:.3}")))
-    }))
+    let stretch = |distribution, name: &str| results.answering(distribution, name);
+    Some(table(results, caption, stretch, 3))
 }
 
 /// The counts of the first of them.
@@ -52,20 +51,18 @@ pub(super) fn counts(results: StealingResults<'_>) -> Vec<Table> {
     };
     let (cores, cycles) = at;
     let unit = results.config.setup.unit().name();
-    type CountOf = fn(&StealingSample) -> u64;
+    type CountOf = fn(&StealingSample) -> f64;
     let kinds: [(&str, CountOf); 2] = [
         (
             "tasks taken from others, a task each time that it is",
-            |run| run.steals,
+            |run| run.steals as f64,
         ),
-        ("messages sent", |run| run.sent),
+        ("messages sent", |run| run.sent as f64),
     ];
     let tables = kinds.map(|(what, of)| {
         let caption = format!("{cores} cores, tasks of {cycles} {unit}: {what}");
-        let mut table = table(results, caption, |distribution, name| {
-            let count = results.count(at, distribution, name, of)?;
-            Some((count, format!("{count:.0}")))
-        });
+        let count = |distribution, name: &str| results.count(at, distribution, name, of);
+        let mut table = table(results, caption, count, 0);
         // Neither more nor fewer is better.
         let cells = table.rows.iter_mut().flatten();
         cells.for_each(|cell| cell.best = false);
@@ -78,27 +75,16 @@ pub(super) fn counts(results: StealingResults<'_>) -> Vec<Table> {
 fn table(
     results: StealingResults<'_>,
     caption: String,
-    value: impl Fn(Distribution, &str) -> Option<(f64, String)>,
+    value: impl Fn(Distribution, &str) -> Option<f64>,
+    digits: usize,
 ) -> Table {
     let config = results.config;
-    let mut header = vec!["discipline".to_owned()];
-    header.extend(config.distributions.iter().map(|one| one.name().to_owned()));
-    let names = config.disciplines.iter();
-    let mut rows: Vec<Vec<Cell>> = names.map(|name| vec![Cell::new(&**name)]).collect();
-    for &distribution in &config.distributions {
-        let names = config.disciplines.iter();
-        let values: Vec<_> = names.map(|name| value(distribution, name)).collect();
-        let least = values.iter().flatten().map(|value| value.0);
-        let least = least.fold(f64::INFINITY, f64::min);
-        for (row, value) in rows.iter_mut().zip(values) {
-            let best = value.as_ref().is_some_and(|value| value.0 == least);
-            let text = value.map_or("-".into(), |value| value.1);
-            row.push(Cell { text, best });
-        }
-    }
-    Table {
+    Table::of_least(
         caption,
-        header,
-        rows,
-    }
+        "discipline",
+        &config.disciplines,
+        &config.distributions,
+        |&&distribution, name| value(distribution, name),
+        |value| format!("{value:.digits$}"),
+    )
 }

@@ -3,9 +3,8 @@
 use crate::study::Request;
 use crate::study::team::{Contest, TeamPoint, TeamProgram, barriers_of};
 use crate::study::trial::Setup;
-use manycore_programs::UnknownName;
 use manycore_programs::spmd::StreamclusterInput;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 /// The thesis's largest machine.
 const MOST: usize = 64;
@@ -17,16 +16,13 @@ pub(super) struct StreamclusterConfig {
     pub(super) setup: Setup,
     pub(super) barriers: Vec<String>,
     pub(super) cores: Vec<usize>,
-    #[serde(serialize_with = "names")]
     pub(super) inputs: Vec<StreamclusterInput>,
 }
 
 impl StreamclusterConfig {
     pub(super) fn new(request: &Request) -> anyhow::Result<Self> {
         let setup = Setup::new("streamcluster", request)?;
-        let inputs = request.settings.list("input", |name| {
-            name.parse().map_err(|error: UnknownName| error.to_string())
-        })?;
+        let inputs = request.settings.list("input", str::parse)?;
         Ok(Self {
             cores: setup.cores(request, MOST)?,
             inputs: inputs.unwrap_or_else(|| vec![StreamclusterInput::Test]),
@@ -91,8 +87,4 @@ impl Contest for Clustering<'_> {
             program: TeamProgram::Streamcluster { input: self.input },
         }
     }
-}
-
-fn names<S: Serializer>(inputs: &[StreamclusterInput], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(inputs.iter().map(|input| input.name()))
 }

@@ -2,7 +2,7 @@
 
 use super::config::{Clustering, StreamclusterConfig};
 use crate::study::team::{PointSummary, Race};
-use manycore_figure::{Axis, Content, Figure, Panel};
+use manycore_figure::{Axis, Figure, Panel};
 
 /// Two panels an input.
 pub(super) fn figure<'a>(
@@ -13,13 +13,13 @@ pub(super) fn figure<'a>(
     let message = races.clone().next().map(message);
     let panels = races.flat_map(|race| {
         let input = race.config.input;
-        let panel = |what: &str, series| Panel {
-            title: format!("Input {input}: {what}"),
-            content: Content::Lines {
-                x: Axis::logarithmic("cores", ""),
-                y: Axis::logarithmic(what, unit),
+        let panel = |what: &str, series| {
+            Panel::lines(
+                format!("Input {input}: {what}"),
+                Axis::logarithmic("cores", ""),
+                Axis::logarithmic(what, unit),
                 series,
-            },
+            )
         };
         let of = |cores, name: &str| race.of(0, cores, name);
         let totals = race.series(usize::MAX, |cores, name| Some(of(cores, name)?.total));

@@ -6,9 +6,9 @@ mod figure;
 mod rows;
 
 use super::Study;
-use super::settings::Key;
-use super::team::{self, Race, TeamMeasured, TeamPoint};
-use super::trial::{Answer, Inquiry, MeasuredTrials, PIN, RUNS, SECONDS, Setup, Text, Trials};
+use super::settings::{Key, keys};
+use super::team::{self, PointSummary, Race, TeamMeasured, TeamPoint, TeamProgram};
+use super::trial::{Answer, Inquiry, PIN, RUNS, Results, SECONDS, Setup, Text, Trials};
 use crate::report::table::Table;
 use config::{Clustering, StreamclusterConfig};
 use rows::StreamclusterRow;
@@ -18,20 +18,16 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     name: "streamcluster",
     question: "how long PARSEC's streamcluster takes with each barrier",
     home: "atac-64",
-    keys: &KEYS,
+    keys: KEYS,
     text: TEXT,
     ask: StreamclusterConfig::new,
 };
 
 /// The settings of this study.
-const KEYS: [Key; 4] = [
-    Key::text(
-        "input",
+const KEYS: &[Key] = keys![
+    "input"
         "PARSEC's inputs, a list of test, simdev, simsmall, simmedium, simlarge [test]",
-    ),
-    RUNS,
-    SECONDS,
-    PIN,
+    .. RUNS, SECONDS, PIN
 ];
 
 const TEXT: Text = Text {
@@ -64,15 +60,19 @@ impl Trials for StreamclusterConfig {
         self.entries()
     }
 
-    fn answer(
-        &self,
-        measured: &MeasuredTrials<TeamPoint>,
-    ) -> anyhow::Result<Answer<StreamclusterRow>> {
-        let measured = &TeamMeasured::new(measured);
-        let clusterings: Vec<Clustering<'_>> = self.clusterings().collect();
+    fn answer(results: Results<'_, Self>) -> anyhow::Result<Answer<StreamclusterRow>> {
+        let config = results.config;
+        let measured = &TeamMeasured::new(results.measured);
+        let clusterings: Vec<Clustering<'_>> = config.clusterings().collect();
         let races = clusterings.iter().map(|config| Race { config, measured });
-        let figure = figure::figure(self, races.clone());
-        let rows = rows::rows(self, measured);
+        let figure = figure::figure(config, races.clone());
+        let row = |summary: &PointSummary| match summary.point.program {
+            TeamProgram::Streamcluster { input } => {
+                Some(StreamclusterRow::new(&config.setup, summary, input))
+            }
+            TeamProgram::Loop { .. } => None,
+        };
+        let rows = measured.all.iter().filter_map(row).collect();
         Ok(Answer::new(
             figure,
             FIGURE,

@@ -1,59 +1,32 @@
 //! The numbers, one observation a row.
 
-use super::config::StreamclusterConfig;
-use crate::study::team::{TeamMeasured, TeamProgram};
+use crate::report::csv::columns;
+use crate::study::team::PointSummary;
+use crate::study::trial::Setup;
 use crate::study::unit::Unit;
-use serde::Serialize;
+use manycore_programs::spmd::StreamclusterInput;
 
-/// A barrier at an input: a line of `streamcluster.csv`.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct StreamclusterRow {
-    world: &'static str,
-    machine: String,
-    cores: usize,
-    barrier: String,
-    input: &'static str,
-    /// In `unit`.
-    total_cycles: f64,
-    exit_latency_median: f64,
-    /// The hash of the verified answer: the same whatever the barrier and the cores.
-    output_hash: Option<String>,
-    unit: Unit,
-    /// Waits of each member.
-    episodes: usize,
-    exit_latency_p10: f64,
-    exit_latency_p90: f64,
-    total_p10: f64,
-    total_p90: f64,
-    runs: usize,
-    messages: u64,
-}
-
-/// All that was measured.
-pub(super) fn rows(config: &StreamclusterConfig, measured: &TeamMeasured) -> Vec<StreamclusterRow> {
-    let unit = config.setup.unit();
-    let row = measured.all.iter().filter_map(|summary| {
-        let TeamProgram::Streamcluster { input } = summary.point.program else {
-            return None;
-        };
-        Some(StreamclusterRow {
-            world: config.setup.world,
-            machine: config.setup.machines.name(summary.point.machine),
-            cores: summary.point.cores,
-            barrier: summary.point.barrier.clone(),
-            input: input.name(),
-            total_cycles: unit.round(summary.total.median),
-            exit_latency_median: unit.round(summary.exit.median),
-            output_hash: summary.output.clone(),
-            unit,
-            episodes: summary.episodes,
-            exit_latency_p10: unit.round(summary.exit.p10),
-            exit_latency_p90: unit.round(summary.exit.p90),
-            total_p10: unit.round(summary.total.p10),
-            total_p90: unit.round(summary.total.p90),
-            runs: summary.runs,
-            messages: summary.messages,
-        })
-    });
-    row.collect()
+columns! {
+    /// A barrier at an input: a line of `streamcluster.csv`.
+    pub(super) StreamclusterRow(setup: &Setup, summary: &PointSummary, of: StreamclusterInput) {
+        world: &'static str = setup.world,
+        machine: String = setup.machines.name(summary.point.machine),
+        cores: usize = summary.point.cores,
+        barrier: String = summary.point.barrier.clone(),
+        input: StreamclusterInput = of,
+        /// In `unit`.
+        total_cycles: f64 = setup.unit().round(summary.total.median),
+        exit_latency_median: f64 = setup.unit().round(summary.exit.median),
+        /// The hash of the verified answer: the same whatever the barrier and the cores.
+        output_hash: Option<String> = summary.output.clone(),
+        unit: Unit = setup.unit(),
+        /// Waits of each member.
+        episodes: usize = summary.episodes,
+        exit_latency_p10: f64 = setup.unit().round(summary.exit.p10),
+        exit_latency_p90: f64 = setup.unit().round(summary.exit.p90),
+        total_p10: f64 = setup.unit().round(summary.total.p10),
+        total_p90: f64 = setup.unit().round(summary.total.p90),
+        runs: usize = summary.runs,
+        messages: u64 = summary.messages,
+    }
 }

@@ -1,7 +1,7 @@
 //! What was measured, in medians.
 
-use super::point::{PointSummary, TeamPoint, TeamSample};
-use crate::study::trial::{MeasuredTrials, Runs};
+use super::point::{PointSummary, TeamPoint};
+use crate::study::trial::Runs;
 
 /// Every point's summary.
 #[derive(Clone, Debug)]
@@ -10,13 +10,9 @@ pub(in crate::study) struct TeamMeasured {
 }
 
 impl TeamMeasured {
-    pub(in crate::study) fn new(measured: &MeasuredTrials<TeamPoint>) -> Self {
-        let summary = |runs: &Runs<TeamPoint>| {
-            let samples: Vec<&TeamSample> = runs.outcomes.iter().collect();
-            PointSummary::of(&runs.trial, &samples)
-        };
+    pub(in crate::study) fn new(measured: &[Runs<TeamPoint>]) -> Self {
         Self {
-            all: measured.0.iter().map(summary).collect(),
+            all: measured.iter().map(PointSummary::of).collect(),
         }
     }
 

@@ -1,7 +1,8 @@
 //! What is run, and what came of it.
 
 use super::program::TeamProgram;
-use crate::measure::statistics::{Spread, median};
+use crate::measure::statistics::Spread;
+use crate::study::trial::Runs;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -47,19 +48,17 @@ pub(in crate::study) struct PointSummary {
 
 impl PointSummary {
     /// The summary of at least one run.
-    pub(super) fn of(point: &TeamPoint, samples: &[&TeamSample]) -> Self {
-        let totals: Vec<f64> = samples.iter().map(|sample| sample.total).collect();
-        let exits = |of: fn(&Spread) -> f64| median(samples.iter().map(|sample| of(&sample.exit)));
-        let first = samples[0];
+    pub(super) fn of(runs: &Runs<TeamPoint>) -> Self {
+        let first = &runs.outcomes[0];
         Self {
-            point: point.clone(),
-            runs: samples.len(),
-            total: Spread::of(&totals),
+            point: runs.trial.clone(),
+            runs: runs.outcomes.len(),
+            total: runs.spread(|run| run.total),
             episodes: first.episodes,
             exit: Spread {
-                p10: exits(|exit| exit.p10),
-                median: exits(|exit| exit.median),
-                p90: exits(|exit| exit.p90),
+                p10: runs.median(|run| run.exit.p10),
+                median: runs.median(|run| run.exit.median),
+                p90: runs.median(|run| run.exit.p90),
             },
             messages: first.messages,
             output: first.output.clone(),

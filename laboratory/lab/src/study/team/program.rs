@@ -2,7 +2,6 @@
 
 use super::barrier_loop::{Arrivals, BarrierLoop};
 use super::kernel;
-use crate::study::text::{parsed, shown};
 use manycore_platform::Platform;
 use manycore_programs::spmd::StreamclusterInput;
 use serde::{Deserialize, Serialize};
@@ -13,9 +12,11 @@ use std::fmt;
 #[serde(rename_all = "kebab-case")]
 pub(in crate::study) enum TeamProgram {
     /// The thesis's: nothing but waiting, so many times.
-    Loop { episodes: usize, arrivals: Arrivals },
+    Loop {
+        episodes: usize,
+        arrivals: Arrivals,
+    },
     Streamcluster {
-        #[serde(serialize_with = "shown", deserialize_with = "parsed")]
         input: StreamclusterInput,
     },
 }

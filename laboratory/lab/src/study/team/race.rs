@@ -124,38 +124,20 @@ impl<'a, C: Contest> Race<'a, C> {
         value: impl Fn(usize, &str) -> Option<f64>,
     ) -> Table {
         let (setup, counts) = (self.config.setup(), self.config.cores());
-        let (unit, barriers) = (setup.unit(), self.config.barriers());
-        let mut rows: Vec<Vec<Cell>> = barriers
-            .iter()
-            .map(|name| vec![Cell::new(&**name)])
-            .collect();
-        for &cores in counts {
-            let values: Vec<_> = barriers.iter().map(|name| value(cores, name)).collect();
-            let least = values
-                .iter()
-                .flatten()
-                .copied()
-                .fold(f64::INFINITY, f64::min);
-            for (row, value) in rows.iter_mut().zip(values) {
-                row.push(Cell {
-                    text: value.map_or("-".into(), |value| unit.show(value)),
-                    best: value == Some(least),
-                });
-            }
-        }
-        if let Some((name, value)) = above {
-            let of = counts
-                .iter()
-                .map(|&cores| Cell::new(value(cores).to_string()));
-            rows.insert(0, std::iter::once(Cell::new(name)).chain(of).collect());
-        }
-        let mut header = vec!["barrier".to_owned()];
-        header.extend(counts.iter().map(usize::to_string));
-        Table {
+        let mut table = Table::of_least(
             caption,
-            header,
-            rows,
+            "barrier",
+            self.config.barriers(),
+            counts,
+            |&&cores, name| value(cores, name),
+            |time| setup.unit().show(time),
+        );
+        if let Some((name, value)) = above {
+            let of = counts.iter().map(|&cores| value(cores).to_string());
+            let row = std::iter::once(name.to_owned()).chain(of);
+            table.rows.insert(0, row.map(Cell::new).collect());
         }
+        table
     }
 
     /// A line a barrier against cores, as far as `most`.
@@ -167,12 +149,7 @@ impl<'a, C: Contest> Race<'a, C> {
         let barriers = self.config.barriers().iter();
         let line = |name: &String| {
             let cores = self.config.cores().iter().filter(|&&cores| cores <= most);
-            let point = |&cores: &usize| {
-                Some(Point {
-                    x: cores as f64,
-                    y: value(cores, name)?.into(),
-                })
-            };
+            let point = |&cores: &usize| Some(Point::new(cores as f64, value(cores, name)?));
             Series::measured(&**name, cores.filter_map(point).collect())
         };
         barriers.map(line).collect()

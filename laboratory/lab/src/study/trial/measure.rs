@@ -8,6 +8,7 @@ use crate::failure::Interrupted;
 use crate::measure::interrupt;
 use crate::measure::journal::{self, Journal};
 use crate::measure::progress::Progress;
+use crate::measure::statistics::{Spread, median};
 use crate::measure::time_left::TimeLeft;
 use anyhow::Context;
 use manycore::topology::Topology;
@@ -41,9 +42,21 @@ pub(in crate::study) struct Runs<T: Trial> {
     seconds: f64,
 }
 
+impl<T: Trial> Runs<T> {
+    /// How something about a run spreads.
+    pub(in crate::study) fn spread(&self, of: impl Fn(&T::Sample) -> f64) -> Spread {
+        Spread::of(&self.outcomes.iter().map(of).collect::<Vec<f64>>())
+    }
+
+    /// The median of something about a run.
+    pub(in crate::study) fn median(&self, of: impl Fn(&T::Sample) -> f64) -> f64 {
+        median(self.outcomes.iter().map(of))
+    }
+}
+
 /// What was measured, trial by trial.
 #[derive(Clone, Debug)]
-pub(in crate::study) struct MeasuredTrials<T: Trial>(pub(in crate::study) Vec<Runs<T>>);
+pub(in crate::study) struct MeasuredTrials<T: Trial>(Vec<Runs<T>>);
 
 impl<T: Trial> Fingerprints for MeasuredTrials<T> {
     fn seconds(&self) -> f64 {
@@ -78,7 +91,29 @@ pub(in crate::study) trait Trials: Serialize {
     /// All that is measured.
     fn trials(&self) -> Vec<Self::Trial>;
 
-    fn answer(&self, measured: &MeasuredTrials<Self::Trial>) -> anyhow::Result<Answer<Self::Row>>;
+    fn answer(results: Results<'_, Self>) -> anyhow::Result<Answer<Self::Row>>;
+}
+
+/// A study's numbers, to be asked.
+pub(in crate::study) struct Results<'a, Q: Trials + ?Sized> {
+    pub(in crate::study) config: &'a Q,
+    /// In the order of the trials.
+    pub(in crate::study) measured: &'a [Runs<Q::Trial>],
+}
+
+impl<Q: Trials> Clone for Results<'_, Q> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<Q: Trials> Copy for Results<'_, Q> {}
+
+impl<'a, Q: Trials> Results<'a, Q> {
+    /// The runs of a trial, if there are any.
+    pub(in crate::study) fn of(self, trial: &Q::Trial) -> Option<&'a Runs<Q::Trial>> {
+        self.measured.iter().find(|runs| runs.trial == *trial)
+    }
 }
 
 impl<Q: Trials> Question for Q {
@@ -90,7 +125,10 @@ impl<Q: Trials> Question for Q {
     }
 
     fn answer(&self, measured: &Self::Measured) -> anyhow::Result<Answer<Q::Row>> {
-        Trials::answer(self, measured)
+        Trials::answer(Results {
+            config: self,
+            measured: &measured.0,
+        })
     }
 }
 

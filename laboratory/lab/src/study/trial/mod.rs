@@ -20,7 +20,7 @@ pub(in crate::study) use cells::{CellRecord, measure_cells, simulate_policies};
 pub(in crate::study) use clock::pass_until;
 pub(in crate::study) use experiment::{Answer, Extra, Inquiry, Question, Session, Text};
 pub(in crate::study) use machines::Machines;
-pub(in crate::study) use measure::{MeasuredTrials, Runs, Trials};
+pub(in crate::study) use measure::{Results, Runs, Trials};
 pub(in crate::study) use setup::{PIN, RUNS, SECONDS, Setup};
 
 use manycore::topology::Topology;

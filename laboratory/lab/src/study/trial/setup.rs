@@ -11,21 +11,20 @@ use manycore::topology::Topology;
 use serde::Serialize;
 
 /// The settings of all of them.
-pub(in crate::study) const RUNS: Key = Key::number(
+pub(in crate::study) const RUNS: Key = Key::new(
     "runs",
     "native runs of each cell [as many as there is time for]",
-    1,
-    100_000,
+    Some((1, 100_000)),
 );
-pub(in crate::study) const SECONDS: Key = Key::number(
+pub(in crate::study) const SECONDS: Key = Key::new(
     "seconds",
     "time for all native runs together [15; --full: 300]",
-    1,
-    1_000_000,
+    Some((1, 1_000_000)),
 );
-pub(in crate::study) const PIN: Key = Key::text(
+pub(in crate::study) const PIN: Key = Key::new(
     "pin",
     "native: yes, each thread to a CPU of its own while there are any, or no [yes]",
+    None,
 );
 
 /// How often this host runs a trial; a simulated machine has no noise.

@@ -104,7 +104,7 @@ fn every_policy_has_a_name_and_a_maker_of_its_own() {
 fn an_unknown_name_is_told_which_there_are() {
     let error = named::<Native>("pack", Mode::Sound).unwrap_err();
     let text = error.to_string();
-    assert!(text.starts_with("no sleep policy `pack` in mode sound"));
+    assert!(text.starts_with("no sleep policy of mode sound is called `pack`"));
     assert!(text.contains("nojec-sleepers-padded") && text.contains("no-inactive"));
 }
 

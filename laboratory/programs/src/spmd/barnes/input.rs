@@ -1,7 +1,7 @@
 //! How many bodies, and SPLASH's numbers.
 
 use super::slot::MOST_NODES;
-use crate::names::by_name;
+use crate::by_name;
 
 by_name! {
     /// A problem by its name: SPLASH's own, and the sizes in which PARSEC carries the program.
@@ -13,7 +13,7 @@ by_name! {
     /// assert_eq!(input.problem().bodies(), 32_768);
     /// # Ok::<(), manycore_programs::UnknownName>(())
     /// ```
-    pub enum BarnesInput: "barnes has no input" {
+    pub enum BarnesInput: "barnes has no input", "there are" {
         /// 512 bodies, for tests; ours.
         Tiny = "tiny",
         /// 16,384 bodies: SPLASH's base problem.

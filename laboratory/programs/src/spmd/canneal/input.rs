@@ -1,6 +1,6 @@
 //! How long to anneal, and PARSEC's inputs by name.
 
-use crate::names::by_name;
+use crate::by_name;
 
 by_name! {
     /// One of the inputs that PARSEC publishes with the program: its numbers. The netlists
@@ -14,7 +14,7 @@ by_name! {
     /// assert_eq!(input.schedule().steps(), 32);
     /// # Ok::<(), manycore_programs::UnknownName>(())
     /// ```
-    pub enum CannealInput: "canneal has no input" {
+    pub enum CannealInput: "canneal has no input", "there are" {
         /// 10 elements, 5 moves.
         Test = "test",
         /// 100 elements, two steps of 100 moves.

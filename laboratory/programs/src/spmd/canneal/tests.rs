@@ -98,7 +98,7 @@ fn teams_and_loops_lose_no_element() {
         (500, (5_000, 200.0, 8)),
     ];
     for (elements, schedule) in sizes {
-        with_barriers(3, || program(elements, schedule));
+        with_barriers(["futex", "spin-sleep"], 3, || program(elements, schedule));
         looped(2, || program(elements, schedule));
     }
 }

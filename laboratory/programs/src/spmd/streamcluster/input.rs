@@ -1,6 +1,6 @@
 //! What is clustered: the published inputs by name, and others.
 
-use crate::names::by_name;
+use crate::by_name;
 use std::ops::RangeInclusive;
 
 by_name! {
@@ -17,7 +17,7 @@ by_name! {
     /// assert_eq!(input.problem().points(), 4_096);
     /// # Ok::<(), manycore_programs::UnknownName>(())
     /// ```
-    pub enum StreamclusterInput: "streamcluster has no input" {
+    pub enum StreamclusterInput: "streamcluster has no input", "there are" {
         /// 10 points on a line: with 64 ranks, 63 have none, and all there is to
         /// the program is its barriers.
         Test = "test",

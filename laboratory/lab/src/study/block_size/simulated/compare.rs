@@ -160,7 +160,7 @@ fn latency_table(
             let us = cell
                 .of_document(block)
                 .map(|cycles| cycles / chip.config.ghz / 1e3);
-            row.push(Cell::new(us.map_or("-".into(), |us| format!("{us:.0}"))));
+            row.push(Cell::or_dash(us.map(|us| format!("{us:.0}"))));
             if !comparisons.is_empty() {
                 row.push(Cell::new(printed(cell, block, comparisons)));
             }

@@ -3,51 +3,48 @@
 use super::super::closed_form::{fair, ideal, pinned};
 use super::super::reduction::Reduction;
 use super::BinariesConfig;
-use super::case::{BinaryCase, Verdict};
+use super::case::{BinaryCase, BinarySample, Verdict};
 use super::way::Way;
 use crate::measure::statistics::Spread;
+use crate::report::csv::columns;
 use crate::report::section::{Block, Captioned};
 use crate::report::table::{Cell, Table};
-use crate::study::trial::{Answer, Extra, MeasuredTrials, Runs};
-use serde::Serialize;
+use crate::study::trial::{Answer, Extra, Results, Runs};
 use std::path::Path;
 
 const CAPTION: &str = "After the poster's figure 1: the time of thread reduction over that of the way, on as many \
      cores; less than 1 is slower. Fair sharing and pinned are closed forms.";
 
-/// A case: a line of `packing.csv`.
-#[derive(Clone, Debug, Serialize)]
-pub(in crate::study::packing) struct BinaryRow {
-    world: &'static str,
-    machine: String,
-    program: String,
-    threads: usize,
-    cores: usize,
-    mode: &'static str,
-    /// From begin to end, of runs whose result was right; empty if none was.
-    time: Option<f64>,
-    time_p10: Option<f64>,
-    time_p90: Option<f64>,
-    /// The time under thread reduction on as many cores over this.
-    ratio_tr: Option<f64>,
-    /// Time of the cores that the program was given, together, of all runs.
-    user: f64,
-    system: f64,
-    idle: f64,
-    /// Runs whose result was right, of so many.
-    right: usize,
-    runs: usize,
-    /// What the first run whose result was not right ended with.
-    otherwise: &'static str,
-    unit: &'static str,
+columns! {
+    /// A case: a line of `packing.csv`.
+    pub(in crate::study::packing) BinaryRow(results: BinariesResults<'_>, runs: Found<'_>) {
+        world: &'static str = results.config.setup.world,
+        machine: String = results.config.setup.machine.clone(),
+        program: String = runs.trial.name(),
+        threads: usize = runs.trial.threads,
+        cores: usize = runs.trial.cores,
+        mode: &'static str = runs.trial.way.name(),
+        /// From begin to end, of runs whose result was right; empty if none was.
+        time: Option<f64> = time(runs).map(|time| ms(time.median)),
+        time_p10: Option<f64> = time(runs).map(|time| ms(time.p10)),
+        time_p90: Option<f64> = time(runs).map(|time| ms(time.p90)),
+        /// The time under thread reduction on as many cores over this.
+        ratio_tr: Option<f64> = results.ratio_of(&runs.trial),
+        /// Time of the cores that the program was given, together, of all runs.
+        user: f64 = ms(mean(runs, |run| run.user)),
+        system: f64 = ms(mean(runs, |run| run.system)),
+        idle: f64 = ms(idle(runs)),
+        /// Runs whose result was right, of so many.
+        right: usize = verified(runs).0,
+        runs: usize = runs.outcomes.len(),
+        /// What the first run whose result was not right ended with.
+        otherwise: &'static str = verified(runs).1.map_or("", Verdict::name),
+        unit: &'static str = "ms",
+    }
 }
 
 /// The numbers.
-#[derive(Clone, Copy)]
-pub(super) struct BinariesResults<'a> {
-    pub(super) config: &'a BinariesConfig,
-    pub(super) measured: &'a MeasuredTrials<BinaryCase>,
-}
+pub(super) type BinariesResults<'a> = Results<'a, BinariesConfig>;
 
 /// A case's runs.
 type Found<'a> = &'a Runs<BinaryCase>;
@@ -60,6 +57,21 @@ fn time(runs: Found<'_>) -> Option<Spread> {
     (!times.is_empty()).then(|| Spread::of(&times))
 }
 
+/// The mean of all runs.
+fn mean(runs: Found<'_>, of: impl Fn(&BinarySample) -> f64) -> f64 {
+    runs.outcomes.iter().map(of).sum::<f64>() / runs.outcomes.len() as f64
+}
+
+/// What its processor time leaves of its cores' time, in seconds.
+fn idle(runs: Found<'_>) -> f64 {
+    let all = mean(runs, |run| run.seconds) * runs.trial.cores as f64;
+    (all - mean(runs, |run| run.user) - mean(runs, |run| run.system)).max(0.0)
+}
+
+fn ms(seconds: f64) -> f64 {
+    (seconds * 1e6).round() / 1e3
+}
+
 /// How many runs' results were right, and what the first other one ended with.
 fn verified(runs: Found<'_>) -> (usize, Option<Verdict>) {
     let verdicts = || runs.outcomes.iter().map(|outcome| outcome.verdict);
@@ -69,19 +81,22 @@ fn verified(runs: Found<'_>) -> (usize, Option<Verdict>) {
 }
 
 impl<'a> BinariesResults<'a> {
-    fn of(self, program: &Path, threads: usize, cores: usize, way: &Way) -> Option<Found<'a>> {
-        let case = self.config.case(program, threads, cores, way);
-        self.measured.0.iter().find(|runs| runs.trial == case)
+    fn runs(self, program: &Path, threads: usize, cores: usize, way: &Way) -> Option<Found<'a>> {
+        self.of(&self.config.case(program, threads, cores, way))
     }
 
     fn seconds(self, program: &Path, threads: usize, cores: usize, way: &Way) -> Option<f64> {
-        Some(time(self.of(program, threads, cores, way)?)?.median)
+        Some(time(self.runs(program, threads, cores, way)?)?.median)
     }
 
     /// The time of thread reduction over that of a way.
     fn ratio(self, program: &Path, threads: usize, cores: usize, way: &Way) -> Option<f64> {
         let seconds = |way| self.seconds(program, threads, cores, way);
         Some(seconds(&Way::Tr)? / seconds(way)?)
+    }
+
+    fn ratio_of(self, case: &BinaryCase) -> Option<f64> {
+        self.ratio(&case.program, case.threads, case.cores, &case.way)
     }
 
     /// What all programs lose, as the poster shows it.
@@ -108,9 +123,10 @@ impl<'a> BinariesResults<'a> {
         self.config.ways.iter().filter(|way| **way != Way::Tr)
     }
 
-    pub(super) fn answer(self) -> Answer<BinaryRow> {
+    pub(super) fn found(self) -> Answer<BinaryRow> {
         let config = self.config;
         let tables = config.threads.iter().map(|&threads| self.table(threads));
+        let rows = self.measured.iter();
         let figures = config.threads.iter().enumerate();
         let figures = figures.filter_map(|(at, &threads)| {
             let part = match at {
@@ -122,7 +138,7 @@ impl<'a> BinariesResults<'a> {
         Answer {
             figures: figures.collect(),
             blocks: tables.map(Block::Table).collect(),
-            rows: self.rows(),
+            rows: rows.map(|runs| BinaryRow::new(self, runs)).collect(),
             extra: Extra::default(),
         }
     }
@@ -140,7 +156,7 @@ impl<'a> BinariesResults<'a> {
             for program in &config.programs {
                 let case = config.case(program, threads, cores, &Way::Tr);
                 let cell = |way: &Way, value: Option<f64>| {
-                    let runs = self.of(program, threads, cores, way);
+                    let runs = self.runs(program, threads, cores, way);
                     Cell::new(told(runs, value))
                 };
                 let reduced = self.seconds(program, threads, cores, &Way::Tr);
@@ -158,7 +174,7 @@ impl<'a> BinariesResults<'a> {
                 row.push(Cell::new(""));
                 row.extend(self.others().map(|way| {
                     let mean = reduction.mean(cores, way.name());
-                    Cell::new(mean.map_or("-".into(), |mean| format!("{mean:.3}")))
+                    Cell::or_dash(mean.map(|mean| format!("{mean:.3}")))
                 }));
                 row.extend(closed());
                 rows.push(row);
@@ -169,41 +185,6 @@ impl<'a> BinariesResults<'a> {
             header,
             rows,
         }
-    }
-
-    fn rows(self) -> Vec<BinaryRow> {
-        let setup = &self.config.setup;
-        let row = |runs: Found<'_>| {
-            let case = &runs.trial;
-            let (right, other) = verified(runs);
-            let spread = time(runs);
-            let ms = |seconds: f64| (seconds * 1e6).round() / 1e3;
-            let mean = |of: &dyn Fn(&super::case::BinarySample) -> f64| {
-                runs.outcomes.iter().map(of).sum::<f64>() / runs.outcomes.len() as f64
-            };
-            let (user, system) = (mean(&|one| one.user), mean(&|one| one.system));
-            let all = mean(&|one| one.seconds) * case.cores as f64;
-            BinaryRow {
-                world: setup.world,
-                machine: setup.machine.clone(),
-                program: case.name(),
-                threads: case.threads,
-                cores: case.cores,
-                mode: case.way.name(),
-                time: spread.map(|spread| ms(spread.median)),
-                time_p10: spread.map(|spread| ms(spread.p10)),
-                time_p90: spread.map(|spread| ms(spread.p90)),
-                ratio_tr: self.ratio(&case.program, case.threads, case.cores, &case.way),
-                user: ms(user),
-                system: ms(system),
-                idle: ms((all - user - system).max(0.0)),
-                right,
-                runs: runs.outcomes.len(),
-                otherwise: other.map_or("", Verdict::name),
-                unit: "ms",
-            }
-        };
-        self.measured.0.iter().map(row).collect()
     }
 }
 

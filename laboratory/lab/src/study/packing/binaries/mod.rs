@@ -10,7 +10,7 @@ use super::keys;
 use crate::failure::bad_input;
 use crate::study::Request;
 use crate::study::settings::bounded;
-use crate::study::trial::{Answer, MeasuredTrials, Setup, Text, Trials};
+use crate::study::trial::{Answer, Setup, Text, Trials};
 use answer::{BinariesResults, BinaryRow};
 use case::BinaryCase;
 use manycore::topology::Topology;
@@ -140,12 +140,8 @@ impl Trials for BinariesConfig {
         self.cases()
     }
 
-    fn answer(&self, measured: &MeasuredTrials<BinaryCase>) -> anyhow::Result<Answer<BinaryRow>> {
-        Ok(BinariesResults {
-            config: self,
-            measured,
-        }
-        .answer())
+    fn answer(results: BinariesResults<'_>) -> anyhow::Result<Answer<BinaryRow>> {
+        Ok(results.found())
     }
 }
 

@@ -61,42 +61,32 @@ struct Watched<V, const AT_ONCE: bool>(PhantomData<V>);
 
 impl<V: Variant, const AT_ONCE: bool> Variant for Watched<V, AT_ONCE> {
     const NAME: &'static str = V::NAME;
-    type Counters<P: Platform> = As<WatchedCounters<V::Counters<P>, AT_ONCE>>;
+    type Counters<P: Platform> = As<P, Self>;
 }
 
-struct WatchedCounters<C, const AT_ONCE: bool>(C);
+impl<P: Platform, V: Variant, const AT_ONCE: bool> Altered<P> for Watched<V, AT_ONCE> {
+    type Original = V::Counters<P>;
 
-impl<P: Platform, C: Counters<P>, const AT_ONCE: bool> Altered<P> for WatchedCounters<C, AT_ONCE> {
-    type Original = C;
-
-    fn over(original: C) -> Self {
-        Self(original)
-    }
-
-    fn original(&self) -> &C {
-        &self.0
-    }
-
-    fn leave(&self) -> u32 {
-        let sleeping = self.0.leave();
+    fn leave(original: &Self::Original) -> u32 {
+        let sleeping = original.leave();
         assert!(sleeping < MANY, "{sleeping} sleep");
         sleeping
     }
 
-    fn lie_down(&self, announced: u32) -> bool {
-        let counted = self.0.lie_down(announced);
-        self.post();
+    fn lie_down(original: &Self::Original, announced: u32) -> bool {
+        let counted = original.lie_down(announced);
+        <Self as Altered<P>>::post(original);
         counted
     }
 
-    fn get_up(&self) {
-        self.0.get_up();
-        self.post();
+    fn get_up(original: &Self::Original) {
+        original.get_up();
+        <Self as Altered<P>>::post(original);
     }
 
-    fn post(&self) -> Seen {
-        let seen = self.0.post();
-        let inactive = self.0.inactive(seen).unwrap_or(seen.sleeping);
+    fn post(original: &Self::Original) -> Seen {
+        let seen = original.post();
+        let inactive = original.inactive(seen).unwrap_or(seen.sleeping);
         assert!(seen.sleeping < MANY && inactive < MANY, "{seen:?}");
         if AT_ONCE {
             assert!(seen.sleeping <= inactive, "{seen:?}");
@@ -130,23 +120,15 @@ struct Worn;
 
 impl Variant for Worn {
     const NAME: &'static str = "a JEC about to wrap";
-    type Counters<P: Platform> = As<WornCounters<P>>;
+    type Counters<P: Platform> = As<P, Self>;
 }
 
-struct WornCounters<P: Platform>(OneWord<P, OwnLine>);
-
-impl<P: Platform> Altered<P> for WornCounters<P> {
+impl<P: Platform> Altered<P> for Worn {
     type Original = OneWord<P, OwnLine>;
 
-    fn over(original: Self::Original) -> Self {
-        original
-            .word
-            .store(u64::from(u32::MAX) << 32, Ordering::Relaxed);
-        Self(original)
-    }
-
-    fn original(&self) -> &Self::Original {
-        &self.0
+    fn begin(original: &Self::Original) {
+        let events = u64::from(u32::MAX) << 32;
+        original.word.store(events, Ordering::Relaxed);
     }
 }
 
@@ -186,24 +168,14 @@ struct OneBit;
 
 impl Variant for OneBit {
     const NAME: &'static str = "a JEC of one bit";
-    type Counters<P: Platform> = As<OneBitCounters<P>>;
+    type Counters<P: Platform> = As<P, Self>;
 }
 
-struct OneBitCounters<P: Platform>(OneWord<P, OwnLine>);
-
-impl<P: Platform> Altered<P> for OneBitCounters<P> {
+impl<P: Platform> Altered<P> for OneBit {
     type Original = OneWord<P, OwnLine>;
 
-    fn over(original: Self::Original) -> Self {
-        Self(original)
-    }
-
-    fn original(&self) -> &Self::Original {
-        &self.0
-    }
-
-    fn lie_down(&self, announced: u32) -> bool {
-        let now = jec(self.0.word.load(Ordering::SeqCst));
-        now % 2 == announced % 2 && self.0.lie_down(now)
+    fn lie_down(original: &Self::Original, announced: u32) -> bool {
+        let now = jec(original.word.load(Ordering::SeqCst));
+        now % 2 == announced % 2 && original.lie_down(now)
     }
 }

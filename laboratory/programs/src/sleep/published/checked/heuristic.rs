@@ -109,24 +109,14 @@ struct Silent<V>(PhantomData<V>);
 
 impl<V: Variant> Variant for Silent<V> {
     const NAME: &'static str = V::NAME;
-    type Counters<P: Platform> = As<SilentCounters<V::Counters<P>>>;
+    type Counters<P: Platform> = As<P, Self>;
 }
 
-struct SilentCounters<C>(C);
+impl<P: Platform, V: Variant> Altered<P> for Silent<V> {
+    type Original = V::Counters<P>;
 
-impl<P: Platform, C: Counters<P>> Altered<P> for SilentCounters<C> {
-    type Original = C;
-
-    fn over(original: C) -> Self {
-        Self(original)
-    }
-
-    fn original(&self) -> &C {
-        &self.0
-    }
-
-    fn leave(&self) -> u32 {
-        self.0.leave();
+    fn leave(original: &Self::Original) -> u32 {
+        original.leave();
         0
     }
 }

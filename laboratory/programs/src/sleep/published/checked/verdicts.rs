@@ -92,25 +92,15 @@ struct PostsWrite;
 
 impl Variant for PostsWrite {
     const NAME: &'static str = "posts write";
-    type Counters<P: Platform> = As<WrittenByPosts<P>>;
+    type Counters<P: Platform> = As<P, Self>;
 }
 
-struct WrittenByPosts<P: Platform>(ThreeWords<P, NoJecSleepers>);
-
-impl<P: Platform> Altered<P> for WrittenByPosts<P> {
+impl<P: Platform> Altered<P> for PostsWrite {
     type Original = ThreeWords<P, NoJecSleepers>;
 
-    fn over(original: Self::Original) -> Self {
-        Self(original)
-    }
-
-    fn original(&self) -> &Self::Original {
-        &self.0
-    }
-
-    fn post(&self) -> Seen {
+    fn post(original: &Self::Original) -> Seen {
         Seen {
-            sleeping: self.0.sleeping.fetch_add(0, Ordering::SeqCst),
+            sleeping: original.sleeping.fetch_add(0, Ordering::SeqCst),
             inactive: 0,
         }
     }

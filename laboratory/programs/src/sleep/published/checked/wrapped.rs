@@ -8,68 +8,69 @@ use manycore_platform::Platform;
 pub(super) trait Altered<P: Platform>: Send + Sync + 'static {
     type Original: Counters<P>;
 
-    fn over(original: Self::Original) -> Self;
+    /// Once, before all else.
+    fn begin(_: &Self::Original) {}
 
-    fn original(&self) -> &Self::Original;
-
-    fn leave(&self) -> u32 {
-        self.original().leave()
+    fn leave(original: &Self::Original) -> u32 {
+        original.leave()
     }
 
-    fn lie_down(&self, announced: u32) -> bool {
-        self.original().lie_down(announced)
+    fn lie_down(original: &Self::Original, announced: u32) -> bool {
+        original.lie_down(announced)
     }
 
-    fn get_up(&self) {
-        self.original().get_up();
+    fn get_up(original: &Self::Original) {
+        original.get_up();
     }
 
-    fn post(&self) -> Seen {
-        self.original().post()
+    fn post(original: &Self::Original) -> Seen {
+        original.post()
     }
 }
 
 /// Altered counters as counters.
-pub(super) struct As<A>(A);
+pub(super) struct As<P: Platform, A: Altered<P>>(A::Original);
 
-impl<P: Platform, A: Altered<P>> Counters<P> for As<A> {
+impl<P: Platform, A: Altered<P>> Counters<P> for As<P, A> {
     fn new() -> Self {
-        Self(A::over(A::Original::new()))
+        let original = A::Original::new();
+        A::begin(&original);
+        Self(original)
     }
 
     fn name(&self) {
-        self.0.original().name();
+        self.0.name();
     }
 
     fn enter(&self) {
-        self.0.original().enter();
+        self.0.enter();
     }
 
     fn leave(&self) -> u32 {
-        self.0.leave()
+        A::leave(&self.0)
     }
 
     fn announce(&self) -> u32 {
-        self.0.original().announce()
+        self.0.announce()
     }
 
     fn lie_down(&self, announced: u32) -> bool {
-        self.0.lie_down(announced)
+        A::lie_down(&self.0, announced)
     }
 
     fn get_up(&self) {
-        self.0.get_up();
+        A::get_up(&self.0);
     }
 
     fn sleeping(&self) -> u32 {
-        self.0.original().sleeping()
+        self.0.sleeping()
     }
 
     fn post(&self) -> Seen {
-        self.0.post()
+        A::post(&self.0)
     }
 
     fn inactive(&self, seen: Seen) -> Option<u32> {
-        self.0.original().inactive(seen)
+        self.0.inactive(seen)
     }
 }

@@ -1,80 +1,20 @@
 //! The programs of the NAS parallel benchmarks: right answers, the same bits whoever runs
 //! them, and the phases that were declared.
 
-use manycore::Pool;
+use super::testing::{alone, looped, with_barriers};
+use super::{Bt, BtPhases, Cg, CgPhases, Class, Declaration, Ft, FtPhases, Npb, Phase, Program};
 use manycore_platform::Native;
-use manycore_programs::barrier::{Barrier, BarrierVisitor, with_barrier};
-use manycore_programs::spmd::{
-    Alone, Bt, BtPhases, Cg, CgPhases, Class, Declaration, Ft, FtPhases, Looped, Member, Npb,
-    Phase, Program, Ranked, Sums, Worksharing,
-};
-use manycore_team::barrier::Placement;
-use std::ops::Range;
-
-fn alone(program: &dyn Program) {
-    let (mut alone, sums) = (Alone, Sums::new(program.grains()));
-    // SAFETY: a team of one, whose sums nobody else has.
-    unsafe { program.run(&mut Ranked::<Native>::new(&mut alone, &sums)) };
-}
-
-/// A team that meets at a barrier.
-struct Team<'a> {
-    program: &'a dyn Program,
-    ranks: usize,
-}
-
-impl BarrierVisitor<Native> for Team<'_> {
-    type Output = ();
-
-    fn visit<B: Barrier<Native>>(self) {
-        let Self { program, ranks } = self;
-        let barrier = B::new(&Placement::flat(ranks).on_cores(2));
-        let sums = Sums::new(program.grains());
-        std::thread::scope(|scope| {
-            for rank in 0..ranks {
-                let (barrier, sums) = (&barrier, &sums);
-                scope.spawn(move || {
-                    // SAFETY: the barrier is for so many, and each is made once.
-                    let mut member = unsafe { Member::new(barrier, rank, ranks) };
-                    // SAFETY: all are given these sums, and run this program.
-                    unsafe { program.run(&mut Ranked::<Native>::new(&mut member, sums)) };
-                });
-            }
-        });
-    }
-}
 
 /// Runs a program in many ways, which must all find the very same.
 fn runs_the_same<Q: Program>(make: impl Fn() -> Q, answer: impl Fn(&Q) -> Vec<u64>) {
     let serial = make();
     alone(&serial);
     println!("{}", serial.verify().unwrap());
-
-    let in_teams = ["futex", "dissemination"].map(|barrier| {
-        let program = make();
-        let (team, ranks) = (&program, 3);
-        with_barrier(
-            barrier,
-            Team {
-                program: team,
-                ranks,
-            },
-        )
-        .unwrap();
-        program
-    });
-    for program in in_teams {
-        program.verify().unwrap();
+    let mut others = with_barriers(["futex", "dissemination"], 3, &make);
+    others.push(looped(2, make));
+    for program in others {
         assert_eq!(answer(&program), answer(&serial));
     }
-
-    let pool = Pool::builder().threads(2).build().unwrap();
-    let program = make();
-    let mut loops = Looped::on(&pool);
-    // SAFETY: run once, by this thread, which looks at it when that is over.
-    unsafe { program.run(&mut loops) };
-    program.verify().unwrap();
-    assert_eq!(answer(&program), answer(&serial));
 }
 
 fn bits(numbers: impl IntoIterator<Item = f64>) -> Vec<u64> {
@@ -165,39 +105,13 @@ fn cg_finds_the_known_zetas_on_its_way() {
     }
 }
 
-/// Runs phases and keeps them.
-struct Recorder(Vec<Phase>);
-
-impl Recorder {
-    fn ranges(&mut self, phase: &Phase) -> impl Iterator<Item = Range<usize>> {
-        self.0.push(*phase);
-        let (items, grain) = (phase.items, phase.grain);
-        (0..items)
-            .step_by(grain)
-            .map(move |start| start..items.min(start + grain))
-    }
-}
-
-// SAFETY: one thread calls the bodies with every item once.
-unsafe impl Worksharing for Recorder {
-    fn share(&mut self, phase: &Phase, body: &(dyn Fn(Range<usize>) + Sync)) {
-        self.ranges(phase).for_each(body);
-    }
-
-    fn sum(&mut self, phase: &Phase, body: &(dyn Fn(Range<usize>) -> f64 + Sync)) -> f64 {
-        self.ranges(phase).map(body).sum()
-    }
-}
-
 #[test]
 fn what_is_run_is_what_was_declared() {
     let recorded = |npb: Npb, class| {
-        let mut recorder = Recorder(Vec::new());
         let program = npb.on_this_machine(class);
-        // SAFETY: run once, by this thread, which looks at it when that is over.
-        unsafe { program.run(&mut recorder) };
+        let phases = alone(&*program);
         program.verify().unwrap();
-        recorder.0
+        phases
     };
     let steps = |declared: &dyn Declaration| declared.step().repeat(declared.steps());
     let bt = BtPhases::of(Class::S);
