@@ -100,6 +100,10 @@ macro_rules! common_platform {
 
         fn leave_core(_core: usize) {}
 
+        fn sleep_off(_core: usize, sleep: &mut dyn FnMut()) {
+            sleep();
+        }
+
         fn preemptions() -> u64 {
             0
         }

@@ -106,6 +106,7 @@ macro_rules! forward {
             fn core() -> usize;
             fn leave_core(core: usize);
             fn preemptions() -> u64;
+            fn sleep_off(core: usize, sleep: &mut dyn FnMut());
             fn forks() -> u32;
             fn watch_forks() -> ::std::io::Result<()>;
             fn stack(bytes: usize) -> ::std::io::Result<Self::Stack>;

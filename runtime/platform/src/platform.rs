@@ -218,6 +218,15 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// nothing.
     fn leave_core(core: usize);
 
+    /// Runs `sleep`, in which this thread sleeps until another wakes it, so that the system gives the
+    /// thread another core than `core` then, if it may run elsewhere. Afterwards it may run where it
+    /// could before. A hint, which may do no more than run `sleep`.
+    ///
+    /// A system may wake a thread on the core of the one that wakes it, which is busy, though another
+    /// is idle: Linux does on virtual machines, where it takes a core that is halted for one
+    /// that the host has taken away.
+    fn sleep_off(core: usize, sleep: &mut dyn FnMut());
+
     /// How often the system has put this thread aside, for another, while it could have gone on,
     /// from any beginning. A system call, on Linux; 0 where the system does not tell.
     fn preemptions() -> u64;

@@ -46,7 +46,7 @@ const LONGEST_NS: f32 = 2e9;
 /// Runs alone after a shared phase, at least.
 const FEWEST_ALONE: f32 = 8.0;
 /// Trials of the other way take 1 part in this many of the time.
-const TRIALS: f32 = 128.0;
+const TRIALS: f32 = 200.0;
 /// What a loop of which nothing is known may lose before it stays with its caller, in ns.
 const FIRST_NS: f32 = 1e6;
 /// Sharing gains if it typically takes less than this part of the caller's time alone.
@@ -282,16 +282,14 @@ impl Choice {
             self.credit -= saved;
             return self;
         }
+        if run.own_n == run.n && !run.woken {
+            // No helper came: all that it cost is the post.
+            self.balance += saved.clamp(-0.05 * alone, 0.0);
+            return self;
+        }
         if !run.woken {
             self.shared = self.shared.push(run.took / n);
         }
-        // Where no helper came, all that it cost is the post.
-        let alone_again = run.own_n == run.n && !run.woken;
-        let saved = if alone_again {
-            saved.clamp(-0.05 * alone, 0.0)
-        } else {
-            saved
-        };
         let forget = run.took / (FORGET_NS * units.ticks_per_ns);
         self.worst = self.worst.max(-saved) * (1.0 - forget).max(0.0);
         self.balance += saved;

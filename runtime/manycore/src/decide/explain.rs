@@ -181,7 +181,9 @@ impl Explained {
         let entry = entries
             .entry((body, iterations.leading_zeros()))
             .or_insert_with(|| Entry {
-                place: has_stack.then(caller).flatten(),
+                place: (has_stack && std::env::var_os("NOPLACE").is_none())
+                    .then(caller)
+                    .flatten(),
                 iterations,
                 reason,
                 reasons: HashMap::new(),

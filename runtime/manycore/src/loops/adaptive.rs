@@ -217,14 +217,7 @@ impl<P: Platform> Launch<'_, P> {
         }
         let choice = self.choice();
         if work < CHOSEN_NS * pool.shared().ticks_per_ns() && choice.next(self.n) == Way::Alone {
-            return match self.run_alone(each) {
-                Ok((_, took)) => {
-                    let aside = self.was_aside(choice, self.n, took);
-                    self.update(|choice| choice.ran_alone(self.n, took, aside));
-                    choice.why_alone()
-                }
-                Err(slow) => self.give_up(&slow),
-            };
+            return self.run_chosen_alone(each, choice);
         }
         let woken = pool.all_asleep();
         if woken {
@@ -253,6 +246,26 @@ impl<P: Platform> Launch<'_, P> {
             pool.wakes(work)
         };
         self.post(0, each, wake, woken)
+    }
+
+    /// Runs a loop inline because `choice` says so.
+    fn run_chosen_alone(&self, each: f32, choice: Choice) -> Reason {
+        let pool = self.pool;
+        let reason = choice.why_alone();
+        // A trial is one run among shared ones.
+        let keeps_awake = reason == Reason::Trial && !pool.all_asleep();
+        let result = match self.run_alone(each) {
+            Ok((_, took)) => {
+                let aside = self.was_aside(choice, self.n, took);
+                self.update(|choice| choice.ran_alone(self.n, took, aside));
+                reason
+            }
+            Err(slow) => self.give_up(&slow),
+        };
+        if keeps_awake && pool.all_asleep() {
+            pool.call_helpers(1);
+        }
+        result
     }
 
     fn predicted(&self, each: f32) -> Predicted<'_, P> {

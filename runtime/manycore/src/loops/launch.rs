@@ -345,7 +345,7 @@ impl<P: Platform> Registry<P> {
 
     /// Wakes one who sleeps, for a loop that `helpers` may help with, and finds somebody
     /// for a vacant permit.
-    fn call_helpers(&self, helpers: usize) {
+    pub(super) fn call_helpers(&self, helpers: usize) {
         let asleep = self.sleepers() > 0;
         if asleep {
             self.wake(1);

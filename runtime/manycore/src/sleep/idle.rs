@@ -34,6 +34,8 @@ struct Costs<P: Platform> {
     lateness: Samples<P>,
     /// Time that loops lost for lack of an awake worker since the last wake.
     missed: P::AtomicU64,
+    /// The core from which a worker was last woken.
+    waker_core: P::AtomicU32,
     /// Workers woken for that, in a row, without a loop that gained by one.
     in_vain: P::AtomicU32,
 }
@@ -104,6 +106,7 @@ impl<P: Platform> Idle<P> {
                 wake: Samples::new(ticks(WAKE_NS)),
                 lateness: Samples::new(ticks(LATENESS_NS)),
                 missed: P::AtomicU64::new(0),
+                waker_core: P::AtomicU32::new(P::core() as u32),
                 in_vain: P::AtomicU32::new(0),
             }),
             callers: CachePadded::new(P::AtomicU32::new(0)),
@@ -168,6 +171,20 @@ impl<P: Platform> Idle<P> {
             .missed
             .store(if pays { 0 } else { missed }, Ordering::Relaxed);
         pays
+    }
+
+    /// A worker is woken by this thread.
+    pub(super) fn wakes_one(&self) {
+        // Looking first spares the line.
+        let core = P::core() as u32;
+        if self.costs.waker_core.load(Ordering::Relaxed) != core {
+            self.costs.waker_core.store(core, Ordering::Relaxed);
+        }
+    }
+
+    /// The core from which a worker was last woken.
+    pub(super) fn waker_core(&self) -> usize {
+        self.costs.waker_core.load(Ordering::Relaxed) as usize
     }
 
     /// A loop was done sooner because somebody was awake to help.

@@ -126,7 +126,7 @@ impl<P: Platform> InterArrival<P> {
             return budget / 32;
         }
         let bound = self.short_bound.load(Ordering::Relaxed);
-        bound.saturating_mul(2).clamp(budget / 8, budget)
+        bound.saturating_mul(2).clamp(budget / 2, budget)
     }
 
     /// Whether a worker woken now would be there for the next loop as well:

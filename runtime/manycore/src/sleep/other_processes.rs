@@ -22,6 +22,8 @@ use std::time::Duration;
 
 /// A thread that runs again later than this has waited for another process's time slice.
 const SLICE: Duration = Duration::from_micros(500);
+/// It takes two such times within so long to be sure of another process.
+const LATELY: Duration = Duration::from_millis(50);
 /// For so long nobody spins or yields when that has happened once.
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 /// Nor for longer than this.
@@ -33,6 +35,8 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(640);
 pub(super) struct OtherProcesses<P: Platform>(CachePadded<Pause<P>>);
 
 struct Pause<P: Platform> {
+    /// When a thread last ran again a time slice late, in ticks.
+    late: P::AtomicU64,
     /// Until when nobody spins or yields, in ticks.
     until: P::AtomicU64,
     /// How long that has been, in ticks; 0: none has been seen.
@@ -42,6 +46,7 @@ struct Pause<P: Platform> {
 impl<P: Platform> OtherProcesses<P> {
     pub(super) fn new() -> Self {
         Self(CachePadded::new(Pause {
+            late: P::AtomicU64::new(0),
             until: P::AtomicU64::new(0),
             length: P::AtomicU64::new(0),
         }))
@@ -63,13 +68,23 @@ impl<P: Platform> OtherProcesses<P> {
 
     #[cold]
     fn pause(&self, now: u64) {
-        let Pause { until, length } = &*self.0;
+        let Pause {
+            late,
+            until,
+            length,
+        } = &*self.0;
         let (before, last) = (
             length.load(Ordering::Relaxed),
             until.load(Ordering::Relaxed),
         );
         if now < last {
             // Another thread has noticed.
+            return;
+        }
+        // Once in a while a system has something of its own to do.
+        let lately = now - late.load(Ordering::Relaxed).min(now) <= P::duration_to_ticks(LATELY);
+        late.store(now, Ordering::Relaxed);
+        if !lately && now - last > before {
             return;
         }
         let first = P::duration_to_ticks(FIRST_PAUSE);

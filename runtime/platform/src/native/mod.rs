@@ -185,6 +185,10 @@ unsafe impl Platform for Native {
         system::leave_core(core);
     }
 
+    fn sleep_off(core: usize, sleep: &mut dyn FnMut()) {
+        system::sleep_off(core, sleep);
+    }
+
     fn preemptions() -> u64 {
         system::preemptions()
     }

@@ -1,11 +1,17 @@
 //! The operating system's threads.
 
-use super::system::{bind, sharpen_timer};
+use super::system::{bind, core, leave_core, sharpen_timer};
 use crate::thread_spec::ThreadSpec;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc;
-use std::thread::{Builder, JoinHandle};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread::{Builder, JoinHandle, yield_now};
+use std::time::{Duration, Instant};
+
+/// For so long a creator yields to a new thread: some four times what a start takes on an idle
+/// machine.
+const START: Duration = Duration::from_micros(200);
 
 /// A thread of this host.
 #[derive(Debug)]
@@ -34,12 +40,25 @@ pub(super) fn spawn(spec: ThreadSpec, body: Box<dyn FnOnce() + Send>) -> io::Res
         builder = builder.stack_size(bytes);
     }
     if spec.cpus.is_empty() {
-        return builder
-            .spawn(move || {
-                sharpen_timer();
-                body();
-            })
-            .map(NativeThread);
+        // A system may put a new thread behind its creator on the creator's core, where it waits for
+        // a time slice to end, 4 ms, though another core is idle. So the creator yields until
+        // the thread has moved. It does not sleep: it might be woken on the thread's core.
+        let moved = Arc::new(AtomicBool::new(false));
+        let has_moved = Arc::clone(&moved);
+        let creators = core();
+        let thread = builder.spawn(move || {
+            leave_core(creators);
+            // Relaxed: a hint.
+            moved.store(true, Ordering::Relaxed);
+            drop(moved);
+            sharpen_timer();
+            body();
+        })?;
+        let began = Instant::now();
+        while !has_moved.load(Ordering::Relaxed) && began.elapsed() < START {
+            yield_now();
+        }
+        return Ok(NativeThread(thread));
     }
     // The thread binds itself (the portable way), so whether it could is known
     // only there; the creator waits for the verdict.

@@ -140,6 +140,7 @@ impl<P: Platform> Nearest<P> {
         // may find that this one is none of its business.
         for free in [true, false] {
             if let Some(worker) = self.slots.rouse_near(near, free, called) {
+                self.idle.wakes_one();
                 self.slots.parker(worker).wake();
                 return true;
             }

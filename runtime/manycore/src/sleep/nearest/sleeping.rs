@@ -172,12 +172,13 @@ impl<P: Platform> Nearest<P> {
         self.fence_against_posters(word);
         sleep.blocked = !scan.anything() || self.leaves_it(worker, scan);
         if sleep.blocked {
-            match time {
+            // What it is woken for is begun on another core.
+            P::sleep_off(self.idle.waker_core(), &mut || match time {
                 Some(time) => parker.sleep(Parker::<P>::ASLEEP, Some(time)),
                 None => {
                     parker.sleep_out();
                 }
-            }
+            });
         }
         sleep.reason = parker.rise();
         self.slots.unmark(worker, free);

@@ -16,6 +16,13 @@ impl CpuSet {
         Self(unsafe { MaybeUninit::zeroed().assume_init() })
     }
 
+    /// All CPUs.
+    pub(super) fn all() -> Self {
+        let mut set = Self::new();
+        (0..MOST).for_each(|cpu| set.insert(cpu));
+        set
+    }
+
     /// The CPUs on which this thread may run.
     pub(super) fn allowed() -> io::Result<Self> {
         let mut set = Self::new();
@@ -45,6 +52,11 @@ impl CpuSet {
         assert!(cpu < MOST, "CPU {cpu} of at most {MOST}");
         // SAFETY: within the set.
         unsafe { libc::CPU_SET(cpu, &mut self.0) };
+    }
+
+    pub(super) fn equals(&self, other: &Self) -> bool {
+        // SAFETY: two sets.
+        unsafe { libc::CPU_EQUAL(&self.0, &other.0) }
     }
 
     pub(super) fn remove(&mut self, cpu: usize) {

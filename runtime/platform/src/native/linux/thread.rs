@@ -50,17 +50,38 @@ pub(in crate::native) fn preemptions() -> u64 {
 /// Forbids the core and allows it again: the kernel moves the thread at the
 /// first call, and leaves it where it is at the second.
 pub(in crate::native) fn leave_core(core: usize) {
-    if cfg!(miri) || self::core() != core || core >= MOST {
-        return;
+    if !cfg!(miri) && self::core() == core {
+        if let Some(before) = forbid(core) {
+            allow(&before);
+        }
     }
-    let Ok(allowed) = CpuSet::allowed() else {
-        return;
-    };
+}
+
+pub(in crate::native) fn sleep_off(core: usize, sleep: &mut dyn FnMut()) {
+    let before = if cfg!(miri) { None } else { forbid(core) };
+    sleep();
+    if let Some(before) = before {
+        allow(&before);
+    }
+}
+
+/// Has this thread run elsewhere than on `core`, if it may; the CPUs that it could run on before.
+fn forbid(core: usize) -> Option<CpuSet> {
+    let allowed = CpuSet::allowed().ok()?;
     let mut elsewhere = allowed;
     elsewhere.remove(core);
-    if elsewhere.iter().next().is_some() && elsewhere.bind().is_ok() {
+    let moves = !elsewhere.equals(&allowed) && elsewhere.iter().next().is_some();
+    (moves && elsewhere.bind().is_ok()).then_some(allowed)
+}
+
+/// Has this thread run on the CPUs of `before` again.
+fn allow(before: &CpuSet) {
+    // The kernel keeps a mask that was set, and would not let the thread have CPUs that its control
+    // group gets later. If the group alone has limited it, no mask is as good.
+    let unlimited = CpuSet::all().bind();
+    if unlimited.is_err() || CpuSet::allowed().is_ok_and(|now| !now.equals(before)) {
         // Fails only if the mask was narrowed from outside in between, and
-        // then what was set above is no wider than what is allowed now.
-        let _ = allowed.bind();
+        // then what is set now is no wider than what is allowed.
+        let _ = before.bind();
     }
 }

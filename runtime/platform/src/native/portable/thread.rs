@@ -13,6 +13,10 @@ pub(in crate::native) fn core() -> usize {
 
 pub(in crate::native) fn leave_core(_core: usize) {}
 
+pub(in crate::native) fn sleep_off(_core: usize, sleep: &mut dyn FnMut()) {
+    sleep();
+}
+
 pub(in crate::native) fn preemptions() -> u64 {
     0
 }

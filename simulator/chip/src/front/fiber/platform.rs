@@ -177,6 +177,11 @@ unsafe impl Platform for Simulated {
         with_inside(|_, core| core as usize)
     }
 
+    /// Sleeps: the simulated scheduler knows which cores are idle.
+    fn sleep_off(_: usize, sleep: &mut dyn FnMut()) {
+        sleep();
+    }
+
     /// A system call.
     fn preemptions() -> u64 {
         with(Engine::enter_kernel);
