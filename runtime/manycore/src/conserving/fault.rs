@@ -79,14 +79,13 @@ pub(crate) fn is(fault: Fault) -> bool {
 /// Runs `test` with pools that have the defect `fault`.
 pub(crate) fn with<R>(fault: Fault, test: impl FnOnce() -> R) -> R {
     /// Takes the defect away, also when `test` panics.
-    struct Restore;
+    struct Restore(Option<Fault>);
     impl Drop for Restore {
         fn drop(&mut self) {
-            FAULT.set(None);
+            FAULT.set(self.0);
         }
     }
-    let _reset = Restore;
-    FAULT.set(Some(fault));
+    let _before = Restore(FAULT.replace(Some(fault)));
     test()
 }
 

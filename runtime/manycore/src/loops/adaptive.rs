@@ -38,8 +38,9 @@ const POST_NS: f32 = 1_000.0;
 /// What a post costs before its clock starts, in ns.
 const LAUNCH_NS: f32 = 100.0;
 /// Work up to this, in ns, may stay with the caller if sharing does not gain. Longer work is posted
-/// whatever came of it: its iterations may be blocking, and a trial would be felt.
-const CHOSEN_NS: f32 = 1e6;
+/// whatever came of it: its iterations may be blocking, and a thread that is idle now is kept from it
+/// no longer than from a loop that is too short to wake one.
+const CHOSEN_NS: f32 = 1e5;
 /// A loop that takes less than this share of the caller's time alone has gained by its
 /// helpers.
 const GAINS: f32 = 0.9;

@@ -23,6 +23,8 @@ pub(super) struct Period<P: Platform> {
 
 /// A long gap is predicted after this many in a row that fit.
 const HITS_TO_TRUST: u32 = 3;
+/// After this many, one that does not fit changes nothing.
+const MOST_HITS: u32 = 4;
 /// Half-width of the window a long gap is expected in, in mean deviations.
 const WINDOW_DEVIATIONS: u64 = 3;
 /// Periods without a loop after which the estimate is dropped.
@@ -89,6 +91,12 @@ impl<P: Platform> Period<P> {
         let mean = self.mean.load(Ordering::Relaxed);
         let deviation = self.deviation.load(Ordering::Relaxed);
         let miss = gap.abs_diff(mean);
+        let hits = self.hits.load(Ordering::Relaxed);
+        if miss > mean / 2 && hits == MOST_HITS {
+            // Once in a while the caller is put aside, or does something else.
+            self.hits.store(HITS_TO_TRUST, Ordering::Relaxed);
+            return;
+        }
         if mean == 0 || miss > mean / 2 {
             // Another period: start again from it.
             self.mean.store(gap, Ordering::Relaxed);
@@ -107,9 +115,8 @@ impl<P: Platform> Period<P> {
         let step = if miss > deviation { 2 } else { 8 };
         let deviation = deviation - deviation / step + miss / step;
         self.deviation.store(deviation, Ordering::Relaxed);
-        let hits = self.hits.load(Ordering::Relaxed);
         self.hits
-            .store((hits + 1).min(HITS_TO_TRUST), Ordering::Relaxed);
+            .store((hits + 1).min(MOST_HITS), Ordering::Relaxed);
     }
 
     /// Whether long gaps have been regular lately.
