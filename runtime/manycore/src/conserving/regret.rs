@@ -265,17 +265,44 @@ fn outcomes(case: &Case) -> Vec<Outcome> {
 }
 
 /// Seeds of one run of the test.
-const SEEDS: u64 = 60;
+const SEEDS: u64 = 24;
 
-/// How many rows of `seeds` took longer than allowed, of how many; and the geometric mean of the time of
+/// A loop of 10 to 60 us called again and again on two cores, and a process that wants the other core for
+/// 0.3 to 3 ms once in a while, as any machine has.
+fn hiccups(seed: u64) -> Case {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let total = spread(&mut random, 10.0, 60.0) * US;
+    let n = random.usize(2..=64);
+    let busy = spread(&mut random, 300.0, 3_000.0) * US;
+    let share = spread(&mut random, 0.02, 0.3);
+    Case {
+        cores: 2,
+        callers: 1,
+        rows: vec![Work {
+            n,
+            each: (2.5 * total / n as f64) as u64,
+            fights: false,
+            gap: 250,
+            calls: 10_000,
+        }],
+        neighbours: vec![Neighbour {
+            core: 1,
+            busy: busy as u64,
+            idle: (busy * (1.0 / share - 1.0)) as u64,
+        }],
+        seed,
+    }
+}
+
+/// How many rows of the cases took longer than allowed, of how many; and the geometric mean of the time of
 /// decided runs over the better way's.
-fn measure(seeds: std::ops::Range<u64>) -> (usize, usize, f64) {
+fn measure(cases: impl Iterator<Item = Case>) -> (usize, usize, f64) {
     let mut all = vec![];
-    for seed in seeds {
-        let case = random_case(seed);
+    for case in cases {
         for outcome in outcomes(&case) {
             println!(
-                "seed {seed}, {} cores, {} callers: {:.2} of what is allowed; us a call: {:.1} decided, {:.1} shared, {:.1} serial",
+                "seed {}, {} cores, {} callers: {:.2} of what is allowed; us a call: {:.1} decided, {:.1} shared, {:.1} serial",
+                case.seed,
                 case.cores,
                 case.callers,
                 outcome.excess,
@@ -288,7 +315,12 @@ fn measure(seeds: std::ops::Range<u64>) -> (usize, usize, f64) {
     }
     let beyond = all.iter().filter(|outcome| outcome.excess > 1.0).count();
     let logs: f64 = all.iter().map(|outcome| outcome.ratio().ln()).sum();
-    (beyond, all.len(), (logs / all.len() as f64).exp())
+    let mean = (logs / all.len() as f64).exp();
+    println!(
+        "{beyond} of {} rows beyond; {mean:.3} of the better way on average",
+        all.len()
+    );
+    (beyond, all.len(), mean)
 }
 
 /// When a neighbour takes a core is chance, and three programs of different speed meet it differently: one row
@@ -298,18 +330,24 @@ fn measure(seeds: std::ops::Range<u64>) -> (usize, usize, f64) {
 fn regret_is_bounded() {
     if let Some(seed) = number("MANYCORE_SEED") {
         println!("{:?}", random_case(seed));
-        measure(seed..seed + 1);
+        measure(std::iter::once(random_case(seed)));
         return;
     }
-    let (beyond, rows, mean) = measure(0..SEEDS * number("MANYCORE_SCHEDULES").unwrap_or(1));
-    println!("{beyond} of {rows} rows beyond; {mean:.3} of the better way on average");
+    let seeds = SEEDS * number("MANYCORE_SCHEDULES").unwrap_or(1);
+    let (beyond, rows, mean) = measure((0..seeds).map(random_case));
     assert!(beyond * 8 <= rows && mean < RATIO);
 }
 
 #[test]
 #[cfg_attr(miri, ignore = "simulated threads are coroutines in assembly")]
+fn a_helper_that_is_put_aside_once_in_a_while_makes_no_loop_serial() {
+    let (beyond, _, mean) = measure((0..12).map(hiccups));
+    assert!(beyond == 0 && mean < RATIO);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "simulated threads are coroutines in assembly")]
 fn a_mean_that_decides_is_found() {
-    let (beyond, rows, mean) = fault::with(Fault::MeanDecides, || measure(0..SEEDS));
-    println!("{beyond} of {rows} rows beyond; {mean:.3} of the better way on average");
-    assert!(beyond * 8 > rows || mean > RATIO);
+    let (beyond, ..) = fault::with(Fault::MeanDecides, || measure((0..12).map(hiccups)));
+    assert!(beyond > 0);
 }
