@@ -2,6 +2,7 @@
 //! channels, barriers and more; see `README.md`.
 
 mod barriers;
+mod beside;
 mod channels;
 mod child;
 mod contest;
@@ -64,6 +65,7 @@ enum Named {
     Npb(npb::Arguments),
     Quota(quota::Arguments),
     Server(server::Arguments),
+    Beside(beside::Arguments),
     Stealing(stealing::Arguments),
     Mixtures(mixtures::Arguments),
     Iterators(iterators::Arguments),
@@ -97,6 +99,7 @@ fn run(contest: &Named) -> Result<ExitCode> {
         Named::Npb(it) => npb::run(it),
         Named::Quota(it) => quota::run(it),
         Named::Server(it) => server::run(it),
+        Named::Beside(it) => beside::run(it),
         Named::Stealing(it) => stealing::run(it),
         Named::Mixtures(it) => mixtures::run(it),
         Named::Iterators(it) => iterators::run(it),

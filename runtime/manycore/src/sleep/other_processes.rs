@@ -8,8 +8,8 @@
 //! wait for a slice to end when there is something to do. Calls from outside, which take 1 to 2
 //! us, took 1,600 us beside two busy processes on two cores.
 //!
-//! So when a thread that waits comes to run again a time slice late, all others stop
-//! spinning and yielding for a while; if that happens soon again, for twice as long. Beside
+//! So when threads that wait come to run again a time slice late twice within 50 ms, all others
+//! stop spinning and yielding for a while; if that happens soon again, for twice as long. Beside
 //! processes that never rest the attempts cost less than 1 part in 100 of the time.
 //!
 //! Not every wait of a time slice is another process's doing. A caller from outside that yields its

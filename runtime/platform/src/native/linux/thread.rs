@@ -85,3 +85,40 @@ fn allow(before: &CpuSet) {
         let _ = before.bind();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_has_slept_off_a_core_may_run_there_again() {
+        let before = CpuSet::allowed().expect("the system says so");
+        let core = before.iter().next().expect("it runs somewhere");
+        let (mut within, mut calls) = (before, 0);
+        sleep_off(core, &mut || {
+            within = CpuSet::allowed().expect("the system says so");
+            calls += 1;
+        });
+        assert_eq!(calls, 1);
+        let there = |set: &CpuSet| set.iter().any(|cpu| cpu == core);
+        let is_only = before.iter().count() == 1;
+        assert!(there(&within) == (is_only || cfg!(miri)));
+        assert!(CpuSet::allowed().is_ok_and(|now| now.equals(&before)));
+    }
+
+    #[test]
+    fn a_mask_that_was_narrowed_stays_narrow() {
+        let narrow = std::thread::spawn(|| {
+            let mut some = CpuSet::allowed().expect("the system says so");
+            let last = some.iter().last().expect("it runs somewhere");
+            some.remove(last);
+            if some.iter().next().is_none() || some.bind().is_err() {
+                return;
+            }
+            sleep_off(some.iter().next().unwrap_or(0), &mut || ());
+            leave_core(core());
+            assert!(CpuSet::allowed().is_ok_and(|now| now.equals(&some)));
+        });
+        narrow.join().expect("the mask is as it was");
+    }
+}

@@ -1,0 +1,86 @@
+//! What a pool says of its decisions.
+
+use manycore::{Pool, Reason};
+use std::hint::black_box;
+use std::process::Command;
+
+fn spin(rounds: u32) {
+    (0..rounds).for_each(|round| {
+        black_box(round);
+    });
+}
+
+#[test]
+fn a_pool_that_is_not_asked_says_nothing() {
+    let pool = Pool::builder().threads(2).build().unwrap();
+    pool.parallel_for(0..100, |_| ());
+    assert!(pool.decisions().is_empty());
+}
+
+#[test]
+fn every_call_has_a_reason_and_a_place() {
+    let pool = Pool::builder().threads(2).explain(true).build().unwrap();
+    for _ in 0..50 {
+        pool.parallel_for(0..1_000, |_| spin(1_000));
+    }
+    for _ in 0..70 {
+        pool.parallel_for(0..4, |_| ());
+    }
+    let decisions = pool.decisions();
+    let calls: Vec<_> = decisions.iter().map(|decision| decision.calls).collect();
+    assert_eq!(calls, [70, 50]);
+    for decision in &decisions {
+        let sum: u64 = decision.reasons.iter().map(|(_, calls)| calls).sum();
+        assert_eq!(sum, decision.calls, "{decision}");
+        let place = decision.place.as_deref().unwrap_or_default();
+        assert!(place.contains("every_call_has_a_reason"), "{decision}");
+        assert!(
+            decision.shared_median.is_some(),
+            "the first call counts as shared"
+        );
+    }
+    assert_eq!(decisions[0].reason, Reason::Short);
+    assert!(decisions[1].shared > 25, "{}", decisions[1]);
+}
+
+#[test]
+fn lengths_of_another_magnitude_are_apart() {
+    let pool = Pool::builder().threads(1).explain(true).build().unwrap();
+    [1_000, 1_001, 5_000].map(|n| pool.parallel_for(0..n, |_| ()));
+    let decisions = pool.decisions();
+    // One place in the program each: the closure is the same.
+    assert_eq!(decisions.len(), 2);
+    assert!(
+        decisions
+            .iter()
+            .all(|decision| decision.reason == Reason::OneThread)
+    );
+}
+
+/// What the child of the next test does.
+#[test]
+fn child() {
+    if std::env::var_os("MANYCORE_EXPLAIN").is_none() {
+        return;
+    }
+    let pool = Pool::builder().threads(2).build().unwrap();
+    pool.parallel_for(0..10, |_| ());
+    drop(pool);
+    manycore::parallel_for(0..10, |_| ());
+}
+
+#[test]
+fn a_variable_has_all_pools_print_their_decisions() {
+    let program = std::env::current_exe().unwrap();
+    let child = Command::new(program)
+        .args(["--exact", "child", "--nocapture"])
+        .env("MANYCORE_EXPLAIN", "1")
+        .output()
+        .unwrap();
+    let said = String::from_utf8(child.stderr).unwrap();
+    // The pool's as it ends, the global one's as the program ends.
+    let lines = said
+        .lines()
+        .filter(|line| line.starts_with("manycore: ") && line.contains("child"));
+    assert_eq!(lines.count(), 2, "{said}");
+}
