@@ -218,17 +218,16 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// nothing.
     fn leave_core(core: usize);
 
-    /// Runs `sleep`, in which this thread sleeps until another wakes it, so that the system gives the
-    /// thread another core than `core` then, if it may run elsewhere. Afterwards it may run where it
-    /// could before. A hint, which may do no more than run `sleep`.
+    /// Runs `sleep`, which blocks this thread until another thread wakes it, with `core` forbidden to this
+    /// thread if it may run elsewhere. Then the thread may run where it could before. A hint: a
+    /// platform may do no more than run `sleep`.
     ///
-    /// A system may wake a thread on the core of the one that wakes it, which is busy, though another
-    /// is idle: Linux does on virtual machines, where it takes a core that is halted for one
-    /// that the host has taken away.
+    /// Linux on a virtual machine wakes a thread on the waker's core, which is busy, though another core is
+    /// idle. It takes a halted core for a core that the host has taken away.
     fn sleep_off(core: usize, sleep: &mut dyn FnMut());
 
-    /// How often the system has put this thread aside, for another, while it could have gone on,
-    /// from any beginning. A system call, on Linux; 0 where the system does not tell.
+    /// How often the system has preempted this thread. Only differences mean anything. A system call on
+    /// Linux; always 0 on systems without such a count.
     fn preemptions() -> u64;
 
     /// This thread's slot: a pointer the runtime keeps per thread, null at

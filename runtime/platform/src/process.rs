@@ -19,8 +19,8 @@ pub fn allowed_cpus() -> Option<Vec<usize>> {
     native::allowed_cpus()
 }
 
-/// Has `last` called when the program ends by returning from `main` or by
-/// [`exit`](std::process::exit). Where the system has no such list, and when the list is full, it is not called.
+/// Registers `last` to be called when the program returns from `main` or calls
+/// [`exit`](std::process::exit). Nothing happens on systems without such a list, or if the list is full.
 ///
 /// ```
 /// extern "C" fn goodbye() {

@@ -8,9 +8,9 @@
 //!
 //! # The property
 //!
-//! Over all runs but the first 30, and after a change again but for 30, the decided runs take at most
-//! [`RATIO`] times what the better way takes, and the time of [`CALLS`] runs, and of [`SLICES`] slices for each caller:
-//! that a helper can be put aside, nobody knows before it happens.
+//! The first 30 runs of a row do not count. All others take at most [`RATIO`] times as long as the
+//! better way, and in addition the time of [`CALLS`] runs and of [`SLICES`] slices for each caller: nobody
+//! knows in advance that the system will put a helper aside.
 
 use super::fault::{self, Fault};
 use super::number;
@@ -145,7 +145,7 @@ fn is_single() -> bool {
     number("MANYCORE_SEED").is_some()
 }
 
-/// What each call took, in cycles, by caller and row.
+/// The cycles of each call, by caller and row.
 fn run(case: &Case) -> Vec<Vec<Vec<u64>>> {
     let mut machine = Config::preset("graviton2-64").expect("it comes along");
     (machine.cores, machine.group_cores) = (case.cores as u32, case.cores as u32);
@@ -220,7 +220,7 @@ fn run(case: &Case) -> Vec<Vec<Vec<u64>>> {
     times
 }
 
-/// What came of one row: microseconds a call, decided by the pool, all shared, and none.
+/// One row's times in microseconds a call: as the pool decides, all shared, none shared.
 #[derive(Clone, Copy, Debug)]
 struct Outcome {
     decided: f64,

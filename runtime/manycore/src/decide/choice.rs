@@ -2,39 +2,42 @@
 //!
 //! # The rule
 //!
-//! The choice keeps an account of what sharing has saved, in time: each shared run adds the time
-//! that the caller alone takes, and subtracts what the run took. Two things end a shared phase:
+//! The choice keeps an account of what sharing has saved, in time. Each shared run adds the time
+//! that the caller alone takes, and subtracts the time that the run took. A shared phase ends in two
+//! cases:
 //!
-//! * the account is overdrawn: a few runs lost more than all others saved, since a helper was put
-//!   aside in the middle of an iteration and the caller had to wait for it;
-//! * sharing typically does not save anything: helpers fight over the same lines.
+//! * The account is overdrawn: a few runs lost more than the others saved. The system put a helper
+//!   aside in the middle of an iteration, and the caller had to wait for it.
+//! * Runs typically save nothing: helpers fight over the same lines.
 //!
-//! Then the caller runs the loop alone until these runs have taken [`RETURN`] times what was lost, at most
-//! [`LONGEST_NS`]; after that a new shared phase begins with an empty account.
-//! While the loop is shared, one run now and then is the caller's alone, to know what that takes:
-//! such trials cost at most 1 part in [`TRIALS`] of the time.
+//! The caller then runs the loop alone until these runs have taken [`RETURN`] times what was lost, at
+//! most [`LONGEST_NS`]. Early phases that fail are paid for less: the factor begins at 1 and doubles with each
+//! failure in a row. After that a new shared phase begins.
+//!
+//! While the loop is shared, the caller runs it alone now and then, to know what that takes. These
+//! trials cost at most 1 part in [`TRIALS`] of the time.
 //!
 //! # The bound
 //!
-//! Let A be the time that all runs take alone, and S the time that they take shared.
+//! Let A be the time of all runs if the caller runs them alone, and S the time if all are shared.
 //!
-//! *Against A.* A phase that fails has lost L: the first loses what it was given to begin with
-//! ([`FIRST_NS`]) and L, each later one no more than L, since the account only forgets savings. The runs alone
-//! that follow take RETURN L. So all failed phases but the last cost A / RETURN in all, the
-//! trials A / TRIALS, and there remain FIRST and the loss of the last phase: the longest that one
-//! helper was put aside, and what the account may hold, which is at most twice that.
+//! *Against A.* A phase that fails with a loss of L is followed by runs alone that take RETURN L, once the
+//! factor has grown. The account forgets savings but no losses, so a phase never loses more than it
+//! says. All failed phases therefore cost A / RETURN together, and the trials A / TRIALS. Three
+//! terms do not grow with A: what the first phase may lose ([`FIRST_NS`]), the five phases until the factor has
+//! grown, and the loss of the last phase. The last loss is at most what the account may hold, which is twice
+//! the longest time that a helper was put aside, and one such time.
 //!
-//! *Against S.* A run alone in a shared phase is a trial. Where one shared run saves g on average,
-//! and a helper is put aside for M at times that are further apart than it takes to save M, the account
-//! holds M before the next time, and no phase fails but one that begins too late before such a time.
-//! Each of these costs RETURN M at most; a phase fails so with the share of time that
-//! saving M takes between two such times.
+//! *Against S.* In a shared phase only trials run alone. Assume that a shared run saves time on
+//! average, and that the system puts a helper aside for M at a time. If the runs between two such times save M,
+//! the account never runs empty after the first of them. Only a phase that begins too late before such
+//! a time fails, and the factor 1 makes the first failure cheap.
 //!
-//! *Changes.* A loop that typically gains no more is found by three runs. A choice that was right
-//! is found wrong once the account is empty, which holds no more than twice the longest loss that
-//! was seen. A loop that begins to gain is found after RETURN times what the last attempt lost.
+//! *Changes.* Three runs find that a loop gains no more. If losses become frequent, the account is empty after
+//! two of the longest. A loop that begins to gain is found when the runs alone have taken the factor
+//! times the last loss.
 //!
-//! `conserving/regret` measures all of this on the simulated chip, beside other processes.
+//! `conserving/regret` measures this on the simulated chip, beside other processes.
 
 use super::{Reason, Recent};
 
@@ -46,16 +49,17 @@ const LONGEST_NS: f32 = 2e9;
 /// Runs alone after a shared phase, at least.
 const FEWEST_ALONE: f32 = 8.0;
 /// Trials of the other way take 1 part in this many of the time.
-const TRIALS: f32 = 200.0;
-/// What a loop of which nothing is known may lose before it stays with its caller, in ns.
+const TRIALS: f32 = 400.0;
+/// An unknown loop may lose so much, in ns, before it stays with its caller.
 const FIRST_NS: f32 = 1e6;
 /// Sharing gains if it typically takes less than this part of the caller's time alone.
 const GAINS: f32 = 0.95;
-/// Losses that are this long ago, in ns of shared runs, are forgotten by two thirds.
+/// The choice forgets two thirds of a loss in this time of shared runs, in ns.
 const FORGET_NS: f32 = 2e9;
-/// A caller whose own iterations took more than this many times as long as alone, ...
+/// The system may have put the caller aside if its own iterations took this many times as long as
+/// alone, and [`ASIDE_NS`] in addition.
 const ASIDE: f32 = 4.0;
-/// ... and this long in addition, in ns, may have been put aside itself.
+/// In ns.
 const ASIDE_NS: f32 = 20_000.0;
 
 /// How a loop is run.
@@ -86,15 +90,15 @@ pub(crate) struct Units {
     pub(crate) ticks_per_ns: f32,
 }
 
-/// What is known of one loop's two ways, in six words. Each is read and written without regard
-/// to other callers of the same loop: a mixture of two callers' words is an estimate too.
+/// The times of one loop both ways, in six words. Callers of the same loop write each word
+/// without regard to each other: a mixture of two callers' words is an estimate too.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Choice {
     /// Ticks an iteration when the caller runs the loop alone.
     alone: Recent,
     /// Ticks an iteration of a shared run, its beginning to its end, in this phase.
     shared: Recent,
-    /// The same of runs for which a helper had to be woken.
+    /// Ticks an iteration of a shared run for which the caller had to wake a helper.
     woken: Recent,
     /// Ticks that sharing has saved in this phase.
     balance: f32,
@@ -104,9 +108,9 @@ pub(crate) struct Choice {
     due: f32,
     /// Ticks that a trial may cost.
     trial: f32,
-    /// How many times as long as it lost the next phase that fails is paid for.
+    /// The factor by which the next failed phase is paid for.
     patience: f32,
-    /// What the account held at the beginning of the phase, if it is not the first.
+    /// The balance at the beginning of the phase; 0 in the first phase.
     credit: f32,
 }
 
@@ -190,8 +194,8 @@ impl Choice {
         self.shared.count() >= 3 && self.trial >= self.price(n)
     }
 
-    /// What a trial of `n` iterations costs. It counts as a run at least, so that trials are rare
-    /// also where they cost nothing.
+    /// The cost of a trial of `n` iterations. A trial counts as one run at least, so that trials are
+    /// rare also where they cost nothing.
     fn price(self, n: usize) -> f32 {
         let shared = self.shared.typical().unwrap_or(0.0);
         (self.each_alone() - shared).max(shared) * n as f32
@@ -229,7 +233,7 @@ impl Choice {
             };
             return Self { trial, ..after };
         }
-        // What was known of the caller alone was wrong, and it is not fast after all.
+        // The caller alone may turn out to be slower than it was believed to be.
         if after.due - took <= 0.0 || after.gains() {
             return after.begin_shared(n);
         }
@@ -315,7 +319,7 @@ impl Choice {
             0.0
         };
         if self.balance < 0.0 {
-            // What is typical of this phase is not what counts.
+            // The typical run of this phase gained, and says nothing of the next.
             self.shared = Recent::default();
         }
         let due = self.patience * lost.max(overdrawn);

@@ -1,4 +1,4 @@
-//! Why loops were shared or not: what a pool that is asked to explain keeps of each call site.
+//! Why loops were shared or not, by call site, in a pool that was built to explain.
 
 use std::backtrace::Backtrace;
 use std::collections::{BTreeMap, HashMap};
@@ -91,7 +91,7 @@ pub struct Decision {
     pub iterations: usize,
     /// Calls in all.
     pub calls: u64,
-    /// Calls in which other threads could take part.
+    /// Calls that the pool offered to other threads.
     pub shared: u64,
     /// The median time of shared calls, to 5%.
     pub shared_median: Option<Duration>,
@@ -167,8 +167,8 @@ impl Explained {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A loop of `iterations` with its code at `body` took `ns`. `has_stack`: whether the caller is
-    /// on a thread of the system's, whose callers can be named.
+    /// A loop of `iterations` with its code at `body` took `ns`. `has_stack`: this thread has a
+    /// stack of the system's, so that its callers can be named.
     pub(crate) fn note(
         &self,
         body: usize,

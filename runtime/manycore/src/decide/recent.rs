@@ -1,4 +1,4 @@
-//! The last four times of something, and the one that stands for them.
+//! The last four samples of a time, and the typical one among them.
 
 use manycore_platform::{Atomic, Ordering, Platform};
 
@@ -38,12 +38,12 @@ impl Recent {
         (64 - self.0.leading_zeros()).div_ceil(16)
     }
 
-    /// The sample that stands for all: the second smallest of three or four, the smaller of two.
+    /// The typical sample: the second smallest of three or four, the smaller of two.
     /// `None`: there are none.
     ///
-    /// Noise adds time and takes none away, so of four samples two may be spoilt, and one may be
-    /// too small by chance. What has really changed is believed once three samples in a row say so
-    /// if it has grown, and two if it has shrunk.
+    /// Noise adds time and takes none away. So two of four samples may be spoilt, and one may be too
+    /// small by chance. Three samples in a row show that the time has grown, and two that it has
+    /// shrunk.
     #[inline]
     pub(crate) fn typical(self) -> Option<f32> {
         let [a, b, c, d] = self.samples();
@@ -56,10 +56,10 @@ impl Recent {
         (self.0 != 0).then(|| f32::from_bits(u32::from(typical) << 16))
     }
 
-    /// The second largest of three or four samples, the larger of two: what is hardly exceeded.
+    /// The second largest of three or four samples, the larger of two: few times are longer.
     #[inline]
     pub(crate) fn high(self) -> Option<f32> {
-        // Where there is none, the least.
+        // A missing sample is 0, the smallest.
         let [a, b, c, d] = [0, 16, 32, 48].map(|shift| (self.0 >> shift) as u16);
         let larger = (a.max(b), c.max(d));
         let smaller = (a.min(b), c.min(d));
@@ -82,7 +82,7 @@ impl Recent {
         largest.is_none_or(|largest| value(largest) <= value(smallest) * 1.25)
     }
 
-    /// The samples; `u16::MAX`, which is larger than all, where there is none.
+    /// The samples. A missing sample is `u16::MAX`, the largest.
     #[inline]
     fn samples(self) -> [u16; 4] {
         [0, 16, 32, 48].map(|shift| match (self.0 >> shift) as u16 {
