@@ -46,7 +46,9 @@ fn every_call_has_a_reason_and_a_place() {
 #[test]
 fn lengths_of_another_magnitude_are_apart() {
     let pool = Pool::builder().threads(1).explain(true).build().unwrap();
-    [1_000, 1_001, 5_000].map(|n| pool.parallel_for(0..n, |_| ()));
+    for n in [1_000, 1_001, 5_000] {
+        pool.parallel_for(0..n, |_| ());
+    }
     let decisions = pool.decisions();
     // One place in the program each: the closure is the same.
     assert_eq!(decisions.len(), 2);
