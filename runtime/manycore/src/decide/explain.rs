@@ -234,12 +234,23 @@ impl Explained {
 fn caller() -> Option<String> {
     let trace = Backtrace::force_capture().to_string();
     let mut lines = trace.lines().map(str::trim).peekable();
+    // Where this crate's sources are. This very function says so, if there is debug information.
+    let mut sources = None;
     while let Some(line) = lines.next() {
-        let Some((number, symbol)) = line.split_once(": ") else {
+        let frame = line
+            .split_once(": ")
+            .filter(|(number, _)| number.parse::<u32>().is_ok());
+        let Some((_, symbol)) = frame else {
             continue;
         };
         let at = lines.peek().and_then(|line| line.strip_prefix("at "));
-        if number.parse::<u32>().is_ok() && !is_ours(symbol) {
+        if let Some(at) = at.filter(|_| sources.is_none()) {
+            sources = at.split_once("decide/explain.rs").map(|(root, _)| root);
+        }
+        let is_here = |at: &str| {
+            at.starts_with("/rustc/") || sources.is_some_and(|sources| at.starts_with(sources))
+        };
+        if !is_ours(symbol) && !at.is_some_and(is_here) {
             return Some(match at {
                 Some(at) => format!("{symbol} at {at}"),
                 None => symbol.to_string(),
