@@ -65,7 +65,7 @@ macro_rules! types_by_name {
     ) => {
         $(#[$of_visitor])*
         pub trait $visitor<P: manycore_platform::Platform> {
-            /// What comes of it.
+            /// The result of the visit.
             type Output;
 
             /// Called with the type.

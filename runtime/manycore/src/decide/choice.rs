@@ -288,7 +288,7 @@ impl Choice {
         }
         if run.own_n == run.n && !run.woken {
             // No helper came: all that it cost is the post.
-            self.balance += saved.clamp(-0.05 * alone, 0.0);
+            self.balance += saved.min(0.0).max(-0.05 * alone);
             return self;
         }
         if !run.woken {

@@ -241,7 +241,7 @@ fn excess(work: &Loop, calls: usize, learn: Learn) -> f64 {
     starts.map(excess).fold(0.0, f64::max)
 }
 
-/// Of `seeds` loops, those that take longer than allowed.
+/// The loops among `seeds` that take longer than allowed.
 fn beyond(seeds: u64, learn: Learn) -> Vec<(f64, u64)> {
     let excess = |seed| {
         let work = random_loop(&mut fastrand::Rng::with_seed(seed));

@@ -39,7 +39,7 @@ impl Recent {
     }
 
     /// The typical sample: the second smallest of three or four, the smaller of two.
-    /// `None`: there are none.
+    /// `None` without samples.
     ///
     /// Noise adds time and takes none away. So two of four samples may be spoilt, and one may be too
     /// small by chance. Three samples in a row show that the time has grown, and two that it has

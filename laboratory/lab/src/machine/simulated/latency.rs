@@ -37,7 +37,7 @@ by_name! {
         E = "E",
         /// The holder and another core have read it.
         S = "S",
-        /// Nobody has it.
+        /// No cache holds the line.
         I = "I",
     }
 }

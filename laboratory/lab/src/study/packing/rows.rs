@@ -19,7 +19,7 @@ columns! {
         mode: Mode = runs.trial.mode,
         /// Changes to the machine.
         settings: String = runs.trial.settings.join(" "),
-        /// That of what counts: so many barriers, after those that were skipped.
+        /// The time of the counted barriers, which follow the skipped ones.
         time: f64 = ms(runs.spread(|run| run.time_ns).median),
         time_p10: f64 = ms(runs.spread(|run| run.time_ns).p10),
         time_p90: f64 = ms(runs.spread(|run| run.time_ns).p90),

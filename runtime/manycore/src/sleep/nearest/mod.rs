@@ -135,8 +135,8 @@ impl<P: Platform> Nearest<P> {
         false
     }
 
-    /// A worker has pushed a job. This is on the path of every `join`; who the worker is, is asked
-    /// only if somebody sleeps. `true`: no worker is there for it, and a permit is
+    /// A worker has pushed a job. This is on the path of every `join`, so `poster` names the worker
+    /// only if a worker sleeps. `true`: no worker is there for the job, and a permit is
     /// [vacant](Self::set_vacant).
     #[inline(always)]
     #[must_use]
@@ -158,7 +158,7 @@ impl<P: Platform> Nearest<P> {
     }
 
     /// Says whether a permit is vacant: a worker could be had if all others are busy. From then on
-    /// it is like a sleeper, the last to be called. Posters are told so.
+    /// posters count the permit as a sleeper, and call it last.
     pub(crate) fn set_vacant(&self, vacant: bool) {
         // Relaxed: who sets it fences before it looks for jobs that were pushed
         // meanwhile, or knows of none (`pool/permits/`).

@@ -34,10 +34,10 @@ columns! {
         user: f64 = ms(mean(runs, |run| run.user)),
         system: f64 = ms(mean(runs, |run| run.system)),
         idle: f64 = ms(idle(runs)),
-        /// Runs whose result was right, of so many.
+        /// The number of runs with a right result.
         right: usize = verified(runs).0,
         runs: usize = runs.outcomes.len(),
-        /// What the first run whose result was not right ended with.
+        /// The verdict on the first run with a wrong result; empty if all are right.
         otherwise: &'static str = verified(runs).1.map_or("", Verdict::name),
         unit: &'static str = "ms",
     }
