@@ -100,6 +100,7 @@
 //! Everything is written over the [`Platform`] trait, so that the same code is model-checked;
 //! [`Native`] is the default and costs nothing.
 
+mod clusters;
 #[cfg(test)]
 mod conserving;
 mod decide;

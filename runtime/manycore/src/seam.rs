@@ -4,7 +4,7 @@
 pub use crate::loops::{Divided, divided};
 pub use crate::partition::{Claims, Partition};
 pub use crate::pool::{BuilderExt, Probe, ThreadStart};
-pub use crate::sleep::{Idle, Latch, Left, Scan, Setup, Tally};
+pub use crate::sleep::{Idle, Latch, Left, Scan, Seen, Setup, Tally};
 #[cfg(feature = "policies")]
 pub use crate::sleep::{Looking, Make, Policy, Remembered, Sleep};
 

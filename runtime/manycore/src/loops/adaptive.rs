@@ -27,6 +27,7 @@ use crate::decide::{Choice, Reason, Run, Way};
 use crate::partition::{
     ALONE, BlockRate, Body, CallSite, FixedBlock, Partition, Ranges, TimedClaims,
 };
+use crate::clusters::Invited;
 use crate::pool::{Context, Registry};
 use manycore_platform::{Native, Platform};
 use std::any::TypeId;
@@ -196,7 +197,7 @@ impl<P: Platform> Launch<'_, P> {
         let pool = self.pool;
         if Context::is_in_loop(pool.shared()) {
             // Whether anybody comes depends on the loop around it, and on when.
-            let Some(shared) = self.share(0, each, pool.wakes(work)) else {
+            let Some(shared) = self.share(0, each, pool.wakes(work, self.n)) else {
                 return Reason::Busy;
             };
             if shared.own_n > 0 {
@@ -220,7 +221,7 @@ impl<P: Platform> Launch<'_, P> {
         if work < CHOSEN_NS * pool.shared().ticks_per_ns() && choice.next(self.n) == Way::Alone {
             return self.run_chosen_alone(each, choice);
         }
-        let woken = pool.all_asleep();
+        let woken = pool.all_asleep(pool.would_invite(work, self.n));
         if woken {
             let idle = pool.shared().idle();
             let pays = match choice.gains_woken() {
@@ -244,7 +245,7 @@ impl<P: Platform> Launch<'_, P> {
         let wake = if woken {
             Wake::Now(work)
         } else {
-            pool.wakes(work)
+            pool.wakes(work, self.n)
         };
         self.post(0, each, wake, woken)
     }
@@ -254,7 +255,8 @@ impl<P: Platform> Launch<'_, P> {
         let pool = self.pool;
         let reason = choice.why_alone();
         // A trial is one run among shared ones.
-        let keeps_awake = reason == Reason::Trial && !pool.all_asleep();
+        let invited = pool.would_invite(each * self.n as f32, self.n);
+        let keeps_awake = reason == Reason::Trial && !pool.all_asleep(invited);
         let result = match self.run_alone(each) {
             Ok((_, took)) => {
                 let aside = self.was_aside(choice, self.n, took);
@@ -263,8 +265,8 @@ impl<P: Platform> Launch<'_, P> {
             }
             Err(slow) => self.give_up(&slow),
         };
-        if keeps_awake && pool.all_asleep() {
-            pool.call_helpers(1);
+        if keeps_awake && pool.all_asleep(invited) {
+            pool.call_helpers(1, invited);
         }
         result
     }
@@ -298,7 +300,7 @@ impl<P: Platform> Launch<'_, P> {
             self.run_inline(slow.done, self.n);
             return Reason::Short;
         }
-        let wake = self.pool.wakes(self.work(slow.done, each));
+        let wake = (self.pool).wakes(self.work(slow.done, each), self.n - slow.done);
         self.share(slow.done, each, wake);
         Reason::Shared
     }
@@ -337,7 +339,7 @@ impl<P: Platform> Launch<'_, P> {
         let each = spent / done as f32;
         self.pool.shared().call_sites().begin(self.call_site, each);
         if done < self.n {
-            let wake = self.pool.wakes(self.work(done, each));
+            let wake = (self.pool).wakes(self.work(done, each), self.n - done);
             self.post(done, each, wake, false);
         }
     }
@@ -425,17 +427,17 @@ impl<P: Platform> Launch<'_, P> {
             // one counter: its line is fetched once, with the frame, and
             // whoever claims the last iteration leaves without another look.
             let few = FixedBlock::<P>::new(n, NonZeroUsize::MIN, pool.shared().threads());
-            pool.post(self.body, range, wake, |_, _| few)
+            pool.post(self.body, range, wake, |_| few)
         } else {
             // A guess that nobody was woken for is tried by one iteration: it is between
             // blocks that the caller of a loop thinks better of it.
             let tries = matches!(wake, Wake::Late(_));
-            pool.post(self.body, range, wake, |slot, caller| Adaptive {
-                ranges: Ranges::new(slot.shards(pool.shared().threads()), n, caller, threads),
+            pool.post(self.body, range, wake, |shares| Adaptive {
+                ranges: shares.of(n),
                 guess: each,
                 claim: pool.shared().claim_ticks(),
                 max_ticks: MAX_BLOCK_NS * pool.shared().ticks_per_ns(),
-                caller,
+                caller: shares.caller,
                 tries,
             })
         };
@@ -447,11 +449,13 @@ impl<P: Platform> Launch<'_, P> {
 }
 
 impl<P: Platform> Registry<P> {
-    /// Whether all sleep, or are to be found, that could help the caller, as a hint.
-    fn all_asleep(&self) -> bool {
-        let asleep =
-            self.sleepers() as usize + usize::from(self.shared().caller_slot().is_vacant());
-        asleep >= self.shared().threads() - 1 || self.is_lacking()
+    /// Whether all of the clusters `invited` sleep, or are to be found, that could help the caller, as
+    /// a hint.
+    fn all_asleep(&self, invited: Invited) -> bool {
+        let clusters = self.shared().clusters();
+        let members = clusters.allowed(invited.clusters(), self.shared().threads());
+        let vacant = usize::from(self.shared().caller_slot().is_vacant());
+        self.sleepers_in(invited) as usize + vacant >= members - 1 || self.is_lacking()
     }
 }
 

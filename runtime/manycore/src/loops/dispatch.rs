@@ -1,11 +1,11 @@
 //! From a partitioner to the code that runs a loop by it.
 
 use super::adaptive;
-use super::launch::Wake;
+use super::launch::{Shares, Wake};
 use crate::partition::{
-    ALONE, Body, Claims, Division, FixedBlock, Partition, Partitioner, Ranges, Sharded,
+    ALONE, Body, Claims, Division, FixedBlock, Partition, Partitioner, Sharded,
 };
-use crate::pool::{Address, BoardSlot, Context, Registry};
+use crate::pool::{Address, Context, Registry};
 use manycore_platform::Native;
 use manycore_platform::Platform;
 use std::num::NonZeroUsize;
@@ -42,18 +42,13 @@ fn dispatch<P: Platform>(
     match partitioner.0 {
         Division::Adaptive => adaptive::run(pool, start, n, body),
         Division::FixedBlock(block) => {
-            run(pool, start, n, body, Some(block), |_, _| {
+            run(pool, start, n, body, Some(block), |_| {
                 FixedBlock::<P>::new(n, block, pool.shared().threads())
             });
         }
         Division::Sharded(block) => {
-            run(pool, start, n, body, Some(block), |slot, rank| Sharded {
-                ranges: Ranges::new(
-                    slot.shards(pool.shared().threads()),
-                    n,
-                    rank,
-                    pool.shared().allowed(),
-                ),
+            run(pool, start, n, body, Some(block), |shares| Sharded {
+                ranges: shares.of(n),
                 block,
             });
         }
@@ -68,7 +63,7 @@ pub(super) fn run<'p, P: Platform, S: Partition>(
     n: usize,
     body: Body<'_>,
     block: Option<NonZeroUsize>,
-    partition: impl FnOnce(&'p BoardSlot<P>, usize) -> S,
+    partition: impl FnOnce(Shares<'p, P>) -> S,
 ) {
     let shared = if pool.shared().threads() == 1 {
         run_claimed(pool, start, body, partition)
@@ -94,12 +89,12 @@ fn run_claimed<'p, P: Platform, S: Partition>(
     pool: &'p Registry<P>,
     start: usize,
     body: Body<'_>,
-    partition: impl FnOnce(&'p BoardSlot<P>, usize) -> S,
+    partition: impl FnOnce(Shares<'p, P>) -> S,
 ) -> bool {
     let Some(slot) = Context::take_slot(pool.shared()) else {
         return false;
     };
-    let partition = partition(pool.shared().board().slot(slot.index()), ALONE);
+    let partition = partition(Shares::alone(pool.shared(), slot.index()));
     let mut claims = partition.claims(ALONE);
     while let Some(block) = claims.next() {
         body.run(ALONE, start + block.start..start + block.end);

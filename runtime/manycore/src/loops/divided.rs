@@ -94,7 +94,7 @@ impl<P: Platform> Divided<'_, P> {
             self.n,
             self.body,
             None::<NonZeroUsize>,
-            |_, _| partition,
+            |_| partition,
         );
     }
 }

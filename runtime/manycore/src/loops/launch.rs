@@ -1,8 +1,9 @@
 //! Launching a loop: the frame that helpers share, and the caller's way through a
 //! posted loop.
 
-use crate::partition::{Body, Claims, Partition};
-use crate::pool::{BoardSlot, Context, Participant, Participation, PostedLoop, Registry, Waited};
+use crate::clusters::Invited;
+use crate::partition::{ALONE, Body, Claims, Partition, Ranges};
+use crate::pool::{Context, Participant, Participation, PostedLoop, Registry, Shared, Waited};
 use manycore_cores::elastic::Allotment;
 use manycore_cores::sync::let_go;
 use manycore_platform::{Atomic, Ordering, Platform};
@@ -173,6 +174,35 @@ impl Wake {
     }
 }
 
+/// Who takes part in a loop that is about to be posted, for its partition.
+pub(crate) struct Shares<'p, P: Platform> {
+    pool: &'p Shared<P>,
+    slot: usize,
+    /// The rank of the caller.
+    pub(super) caller: usize,
+    invited: Invited,
+}
+
+impl<'p, P: Platform> Shares<'p, P> {
+    /// In a pool of one thread.
+    pub(super) fn alone(pool: &'p Shared<P>, slot: usize) -> Self {
+        Self {
+            pool,
+            slot,
+            caller: ALONE,
+            invited: pool.clusters().all(),
+        }
+    }
+
+    /// The iterations `0..n`, a share for each of the threads that may run now.
+    pub(super) fn of(&self, n: usize) -> Ranges<'p, P> {
+        let clusters = self.pool.clusters();
+        let shards = self.pool.board().slot(self.slot).shards(clusters);
+        let allowed = self.pool.allowed();
+        Ranges::new(shards, clusters, n, self.caller, allowed, self.invited)
+    }
+}
+
 /// How a posted loop went; times in ticks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Posted {
@@ -193,7 +223,7 @@ impl Posted {
 impl<P: Platform> Registry<P> {
     /// Posts a loop and works in it until it is done. Returns how that went;
     /// `None`: all slots of the board are in use, and nothing was run. `partition` makes the
-    /// partition for the slot, and for this thread's rank in the loop. It runs none of the user's
+    /// partition. It runs none of the user's
     /// code: that may bring the thread to another permit.
     ///
     /// Memory traffic until a spinning helper runs its first block: the caller
@@ -211,13 +241,20 @@ impl<P: Platform> Registry<P> {
         body: Body<'_>,
         iterations: Range<usize>,
         wake: Wake,
-        partition: impl FnOnce(&'p BoardSlot<P>, usize) -> S,
+        partition: impl FnOnce(Shares<'p, P>) -> S,
     ) -> Option<Posted> {
         let shared = self.shared();
         let slot = Context::take_slot(shared)?;
         let (posted, panic) = Context::take_part(shared, slot.index(), |me| {
-            let partition = partition(shared.board().slot(slot.index()), me.rank);
-            self.run_posted(slot.index(), me, body, iterations, partition, wake)
+            let invited = shared.invite(me.rank, wake.work(), iterations.len());
+            let partition = partition(Shares {
+                pool: shared,
+                slot: slot.index(),
+                caller: me.rank,
+                invited,
+            });
+            let launch = (slot.index(), me, invited);
+            self.run_posted(launch, body, iterations, partition, wake)
         });
         if let Some(payload) = panic {
             resume_unwind(payload);
@@ -229,8 +266,7 @@ impl<P: Platform> Registry<P> {
     /// Returns a body's panic as well.
     fn run_posted<S: Partition>(
         &self,
-        slot: usize,
-        me: Participant,
+        (slot, me, invited): (usize, Participant, Invited),
         body: Body<'_>,
         iterations: Range<usize>,
         partition: S,
@@ -245,35 +281,49 @@ impl<P: Platform> Registry<P> {
             .min(iterations.len().saturating_sub(1))
             .max(1);
         let helpers = self.shared().idle().helpers(wake.work(), helpers);
+        let clusters = self.shared().clusters();
+        let own = clusters.of(me.rank).cluster as usize;
+        // The caller's cluster first.
+        let nearest = helpers.min(clusters.members(own).len() - 1);
+        let mut farther = helpers - nearest;
         let frame =
             LoopFrame::<P, S>::new(body, iterations.start, partition, self.shared().allotment());
         P::name(&frame.partition, "loop: claims");
-        let job = PostedLoop {
-            frame: std::ptr::from_ref(&frame).cast(),
-            run: run::<P, S>,
-            helpers: helpers as u32,
+        let job_for = |cluster| {
+            let helpers = match cluster == own {
+                true => nearest,
+                false => farther.min(clusters.members(cluster).len()),
+            };
+            farther -= if cluster == own { 0 } else { helpers };
+            PostedLoop {
+                frame: std::ptr::from_ref(&frame).cast(),
+                run: run::<P, S>,
+                helpers: helpers as u32,
+                invited,
+            }
         };
-        let header = self.shared().board().slot(slot);
-        // SAFETY: this thread took the slot, so its gate is closed and empty.
-        unsafe { header.set_job(job, me.parent) };
-        header.gate().open();
-        self.shared().idle().events.post();
+        self.shared().board().slot(slot).set_parent(me.parent);
+        let entrances = self.shared().board().entrances(slot, invited);
+        // SAFETY: this thread took the slot, so its gates are closed and empty.
+        unsafe { entrances.set_job(job_for) };
+        entrances.open();
+        self.shared().idle().events.post(invited);
         let started = P::now();
         // When to wake a helper that was not woken at once.
         let late = Cell::new(u64::MAX);
         let mut began = started;
-        if self.has_sleepers() {
+        if self.has_sleepers(invited) {
             if matches!(wake, Wake::Late(_)) {
                 late.set(started + self.shared().idle().wake_cost());
             } else {
-                self.call_helpers(helpers);
+                self.call_helpers(helpers, invited);
                 began = P::now();
             }
         }
         let call_late = || {
             if late.get() != u64::MAX && P::now() >= late.get() {
                 late.set(u64::MAX);
-                self.call_helpers(helpers);
+                self.call_helpers(helpers, invited);
             }
             true
         };
@@ -283,17 +333,15 @@ impl<P: Platform> Registry<P> {
         loop {
             own_n += frame.call(me.rank, call_late);
             own += P::now().saturating_sub(began);
-            let waited = self.wait(slot, &|| frame.is_abandoned());
+            let waited = self.wait(slot, invited, &|| frame.is_abandoned());
             if waited == Waited::Over {
                 break;
             }
             frame.take_up();
             // As at first. Helpers may be inside still: it is the same loop.
-            header.gate().open();
-            self.shared().idle().events.post();
-            if self.sleepers() > 0 {
-                self.wake(1);
-            }
+            entrances.open();
+            self.shared().idle().events.post(invited);
+            self.wake_in_each(invited);
             began = P::now();
         }
         let ended = P::now();
@@ -312,20 +360,33 @@ impl<P: Platform> Registry<P> {
         (posted, panic)
     }
 
-    /// Wakes up to `count` workers, those nearest to this thread first.
-    fn wake(&self, count: u32) {
+    /// Wakes a worker in each of the clusters `invited` in which one sleeps.
+    fn wake_in_each(&self, invited: Invited) {
         let worker = Context::worker_of(self).expect("loops are run by workers");
-        worker.wake_others(count);
+        for cluster in invited.clusters() {
+            let cluster = Invited::only(cluster);
+            if self.sleepers_in(cluster) > 0 {
+                worker.wake_others(1, Some(cluster));
+            }
+        }
     }
 
-    /// Whether somebody sleeps, or is to be found, who could help with a loop.
-    fn has_sleepers(&self) -> bool {
-        self.sleepers() > 0 || self.is_vacant()
+    /// Whether a worker in the clusters `invited` sleeps, or is to be found.
+    fn has_sleepers(&self, invited: Invited) -> bool {
+        self.sleepers_in(invited) > 0 || self.is_vacant()
     }
 
-    /// Whether a loop of `work` ticks wakes a sleeper at once: if there is one, and if that pays.
-    pub(super) fn wakes(&self, work: f32) -> Wake {
-        if self.has_sleepers() && !self.shared().idle().pays_to_wake(work) {
+    /// The clusters that this thread's loop of `work` ticks and `n` iterations will invite, unless its
+    /// permit is another by then.
+    pub(super) fn would_invite(&self, work: f32, n: usize) -> Invited {
+        let worker = Context::worker_of(self).expect("loops are run by workers");
+        worker.would_invite(work, n)
+    }
+
+    /// Whether a loop of `work` ticks and `n` iterations wakes a sleeper at once: if there is one, and
+    /// if that pays.
+    pub(super) fn wakes(&self, work: f32, n: usize) -> Wake {
+        if self.has_sleepers(self.would_invite(work, n)) && !self.shared().idle().pays_to_wake(work) {
             Wake::Late(work)
         } else {
             Wake::Now(work)
@@ -343,12 +404,12 @@ impl<P: Platform> Registry<P> {
         self.shared().ranks().anyone_idle() || self.is_vacant()
     }
 
-    /// Wakes one who sleeps, for a loop that `helpers` may help with, and finds somebody
+    /// Wakes a sleeper in each of the clusters `invited`, for a loop that `helpers` may help with, and finds somebody
     /// for a vacant permit.
-    pub(super) fn call_helpers(&self, helpers: usize) {
-        let asleep = self.sleepers() > 0;
+    pub(super) fn call_helpers(&self, helpers: usize, invited: Invited) {
+        let asleep = self.sleepers_in(invited) > 0;
         if asleep {
-            self.wake(1);
+            self.wake_in_each(invited);
         }
         if self.is_vacant() && (helpers > 1 || !asleep) {
             self.fill_caller_slot();

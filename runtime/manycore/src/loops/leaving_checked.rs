@@ -2,6 +2,7 @@
 //! leaves its range to others, and the caller does not overlook it.
 
 use super::launch::LoopFrame;
+use crate::clusters::Clusters;
 use crate::partition::checked::HandedOut;
 use crate::partition::{Body, FixedBlock, Partition, Ranges, Sharded, Shards};
 use crate::pool::{Gate, Participation};
@@ -92,9 +93,10 @@ fn sharded<P: Platform>(
     changes: &[usize],
     mistake: Option<LeavingMistake>,
 ) {
-    let shards = Shards::<P>::new(1 + helpers);
+    let clusters = Clusters::new(&vec![0; 1 + helpers]);
+    let shards = Shards::<P>::new(&clusters);
     let partition = Sharded {
-        ranges: Ranges::new(&shards, n, 0, allowed),
+        ranges: Ranges::new(&shards, &clusters, n, 0, allowed, clusters.all()),
         block: NonZeroUsize::MIN,
     };
     loop_while_it_changes::<P, _>(partition, n, helpers, changes, mistake);

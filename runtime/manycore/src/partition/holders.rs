@@ -2,15 +2,12 @@
 //! the shard of each other participant to see that the loop is over.
 //!
 //! A loop on 64 threads used to write 64 shards before it was posted, and each of the 64 read the
-//! others' at its end: 64 transfers in a row that no work hides. Now there is a word for 32
-//! participants, and each participant changes it twice: when it begins its share, and when it has
+//! others' at its end: 64 transfers in a row that no work hides. Now there is a word for each
+//! cluster, and each participant changes its own twice: when it begins its share, and when it has
 //! claimed the last of its iterations.
 
+use crate::clusters::{MOST, Member};
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
-use std::ops::Range;
-
-/// Participants in a word.
-const RANKS: usize = 32;
 
 /// Two bits a participant: whether it holds iterations (the lower half of a word), and whether
 /// these are its whole share, in no shard yet (the upper half).
@@ -37,77 +34,74 @@ pub(super) enum Holding {
     Nothing,
 }
 
-/// The bit that says that `rank` holds something, in its word.
+/// The bit that says that `member` holds something, in its word.
 #[inline]
-fn holds(rank: usize) -> u64 {
-    1 << (rank % RANKS)
+fn holds(member: Member) -> u64 {
+    1 << member.number
 }
 
 /// The bit that says that this is its whole share.
 #[inline]
-fn whole(rank: usize) -> u64 {
-    1 << (RANKS + rank % RANKS)
+fn whole(member: Member) -> u64 {
+    1 << (MOST as u32 + member.number)
 }
 
 impl<P: Platform> Holders<P> {
-    pub(super) fn new(threads: usize) -> Self {
+    pub(super) fn new(clusters: usize) -> Self {
         let word = || {
             let word = CachePadded::new(P::AtomicU64::new(0));
             P::name(&*word, "loop: who holds iterations");
             word
         };
-        Self((0..threads.div_ceil(RANKS)).map(|_| word()).collect())
+        Self((0..clusters).map(|_| word()).collect())
     }
 
-    /// Begins to fetch the word of `rank`.
+    /// Begins to fetch the word of `member`.
     #[inline]
-    pub(super) fn prefetch(&self, rank: usize) {
-        P::prefetch_write(std::ptr::from_ref(self.word(rank)).cast());
+    pub(super) fn prefetch(&self, member: Member) {
+        P::prefetch_write(std::ptr::from_ref(self.word(member)).cast());
     }
 
     #[inline]
-    fn word(&self, rank: usize) -> &P::AtomicU64 {
-        &self.0[rank / RANKS]
+    fn word(&self, member: Member) -> &P::AtomicU64 {
+        &self.0[member.cluster as usize]
     }
 
-    /// Before the loop is posted: each of the ranks below `allowed` has its share, and the
-    /// `caller` has begun its own.
+    /// Before the loop is posted: the first `shares` members of `cluster` have their shares, and the
+    /// `caller`, if it is of that cluster, has begun its own.
     ///
-    /// Cost: a store to the line of each 32 threads.
+    /// Cost: a store to the cluster's line.
     #[inline]
-    pub(super) fn fill(&self, allowed: usize, caller: usize) {
-        for (number, word) in self.0.iter().enumerate() {
-            let ranks = allowed.saturating_sub(number * RANKS).min(RANKS);
-            let mut bits = (1_u64 << ranks) - 1;
-            bits |= bits << RANKS;
-            if caller / RANKS == number {
-                bits = (bits | holds(caller)) & !whole(caller);
-            }
-            // Relaxed: the gate publishes it.
-            word.store(bits, Ordering::Relaxed);
+    pub(super) fn fill(&self, cluster: usize, shares: usize, caller: Member) {
+        let mut bits = (1_u64 << shares) - 1;
+        bits |= bits << MOST;
+        if caller.cluster as usize == cluster {
+            bits = (bits | holds(caller)) & !whole(caller);
         }
+        // Relaxed: the gate publishes it.
+        self.0[cluster].store(bits, Ordering::Relaxed);
     }
 
     #[inline]
-    pub(super) fn of(&self, rank: usize) -> Holding {
+    pub(super) fn of(&self, member: Member) -> Holding {
         // Acquire: a shard that is in use is read next, also by its owner, which may be another
         // thread with the same permit.
-        holding(self.word(rank).load(Ordering::Acquire), rank)
+        holding(self.word(member).load(Ordering::Acquire), member)
     }
 
     /// The owner begins its share, which it has put into its shard; `false`: somebody else has.
     ///
     /// Cost: one locked instruction on a line that the participants share.
     #[inline]
-    pub(super) fn begin(&self, rank: usize) -> bool {
+    pub(super) fn begin(&self, member: Member) -> bool {
         // Release pairs with the acquire in `first_in`: who sees that the shard is in use sees what
         // is in it, and not what an earlier loop has left there.
-        let before = (self.word(rank)).fetch_and(!whole(rank), Ordering::Release);
-        before & whole(rank) != 0
+        let before = (self.word(member)).fetch_and(!whole(member), Ordering::Release);
+        before & whole(member) != 0
     }
 
     /// A thief begins the share of `victim`; `false`: somebody else has.
-    pub(super) fn take(&self, victim: usize) -> bool {
+    pub(super) fn take(&self, victim: Member) -> bool {
         let word = self.word(victim);
         let mut before = word.load(Ordering::Relaxed);
         while before & whole(victim) != 0 {
@@ -125,41 +119,36 @@ impl<P: Platform> Holders<P> {
     ///
     /// Cost: as [`begin`](Self::begin).
     #[inline]
-    pub(super) fn emptied(&self, rank: usize) {
+    pub(super) fn emptied(&self, member: Member) {
         // Relaxed: who still looks finds the shard empty.
-        self.word(rank).fetch_and(!holds(rank), Ordering::Relaxed);
+        self.word(member).fetch_and(!holds(member), Ordering::Relaxed);
     }
 
     /// The owner has filled its shard again.
     #[inline]
-    pub(super) fn refilled(&self, rank: usize) {
+    pub(super) fn refilled(&self, member: Member) {
         // Release: as in `begin`.
-        self.word(rank).fetch_or(holds(rank), Ordering::Release);
+        self.word(member).fetch_or(holds(member), Ordering::Release);
     }
 
-    /// The first of `ranks` that holds something now, as a hint, and whether this is a share that
-    /// nobody has begun.
+    /// The first member of `cluster` from number `from` on, and below `end`, that holds something now,
+    /// as a hint, and whether this is a share that nobody has begun.
     #[inline]
-    pub(super) fn first_in(&self, ranks: Range<usize>) -> Option<(usize, Holding)> {
-        let mut from = ranks.start;
-        while from < ranks.end {
-            let base = from / RANKS * RANKS;
-            // Acquire pairs with the releases in `begin` and `refilled`.
-            let bits = self.word(from).load(Ordering::Acquire);
-            let later = (bits as u32) >> (from - base) << (from - base);
-            if later != 0 {
-                let rank = base + later.trailing_zeros() as usize;
-                return (rank < ranks.end).then(|| (rank, holding(bits, rank)));
-            }
-            from = base + RANKS;
-        }
-        None
+    pub(super) fn first_in(&self, cluster: usize, from: u32, end: u32) -> Option<(Member, Holding)> {
+        // Acquire pairs with the releases in `begin` and `refilled`.
+        let bits = self.0[cluster].load(Ordering::Acquire);
+        let later = bits & ((1 << end) - 1) & (u64::MAX << from);
+        let member = Member {
+            cluster: cluster as u32,
+            number: later.trailing_zeros(),
+        };
+        (later != 0).then(|| (member, holding(bits, member)))
     }
 }
 
 #[inline]
-fn holding(bits: u64, rank: usize) -> Holding {
-    match (bits & whole(rank) != 0, bits & holds(rank) != 0) {
+fn holding(bits: u64, member: Member) -> Holding {
+    match (bits & whole(member) != 0, bits & holds(member) != 0) {
         (true, _) => Holding::Share,
         (false, true) => Holding::Shard,
         (false, false) => Holding::Nothing,
@@ -171,34 +160,44 @@ mod tests {
     use super::*;
     use manycore_platform::Native;
 
+    fn member(cluster: u32, number: u32) -> Member {
+        Member { cluster, number }
+    }
+
     #[test]
-    fn holders_are_found_in_order_and_across_words() {
-        let holders = Holders::<Native>::new(70);
-        holders.fill(66, 68);
-        let mut found = Vec::new();
-        let mut from = 30;
-        while let Some((rank, holding)) = holders.first_in(from..70) {
-            found.push((rank, holding == Holding::Share));
-            from = rank + 1;
-        }
-        let mut expected: Vec<_> = (30..66).map(|rank| (rank, true)).collect();
-        expected.push((68, false));
-        assert_eq!(found, expected);
-        assert_eq!(holders.first_in(0..0), None);
-        assert_eq!(holders.first_in(66..68), None);
+    fn holders_are_found_in_order_and_by_cluster() {
+        let holders = Holders::<Native>::new(3);
+        let caller = member(1, 31);
+        holders.fill(0, 32, caller);
+        holders.fill(1, 2, caller);
+        let found = |cluster, mut from, end| {
+            let mut found = Vec::new();
+            while let Some((member, holding)) = holders.first_in(cluster, from, end) {
+                found.push((member.number, holding == Holding::Share));
+                from = member.number + 1;
+            }
+            found
+        };
+        let all: Vec<_> = (5..32).map(|number| (number, true)).collect();
+        assert_eq!(found(0, 5, 32), all);
+        assert_eq!(found(1, 0, 32), [(0, true), (1, true), (31, false)]);
+        assert_eq!(found(1, 1, 31), [(1, true)]);
+        assert_eq!(found(2, 0, 32), []);
     }
 
     #[test]
     fn a_share_is_begun_once() {
-        let holders = Holders::<Native>::new(3);
-        holders.fill(3, 0);
-        assert!(holders.begin(1) && !holders.take(1) && !holders.begin(1));
-        assert!(holders.take(2) && !holders.begin(2) && !holders.take(2));
-        let held = [0, 1, 2].map(|rank| holders.of(rank));
+        let holders = Holders::<Native>::new(1);
+        let members = [0, 1, 2].map(|number| member(0, number));
+        holders.fill(0, 3, members[0]);
+        let [_, one, two] = members;
+        assert!(holders.begin(one) && !holders.take(one) && !holders.begin(one));
+        assert!(holders.take(two) && !holders.begin(two) && !holders.take(two));
+        let held = members.map(|member| holders.of(member));
         assert_eq!(held, [Holding::Shard, Holding::Shard, Holding::Nothing]);
-        holders.emptied(1);
-        holders.refilled(2);
-        let held = [0, 1, 2].map(|rank| holders.of(rank));
+        holders.emptied(one);
+        holders.refilled(two);
+        let held = members.map(|member| holders.of(member));
         assert_eq!(held, [Holding::Shard, Holding::Nothing, Holding::Shard]);
     }
 }

@@ -10,6 +10,7 @@
 use super::holders::{Holders, Holding};
 use super::shard::{MAX_UNITS, Shard};
 use super::{Claims, Partition};
+use crate::clusters::{Clusters, Invited, MOST, Member};
 use manycore_platform::{CachePadded, Platform};
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -22,17 +23,19 @@ pub(crate) struct Shards<P: Platform> {
 }
 
 impl<P: Platform> Shards<P> {
-    pub(crate) fn new(count: usize) -> Self {
+    /// For all permits in `clusters`.
+    pub(crate) fn new(clusters: &Clusters) -> Self {
+        let shards = (0..clusters.permits()).map(|_| CachePadded::new(Shard::new()));
         Self {
-            words: (0..count).map(|_| CachePadded::new(Shard::new())).collect(),
-            holders: Holders::new(count),
+            words: shards.collect(),
+            holders: Holders::new(clusters.count()),
         }
     }
 
-    /// Begins to fetch what `rank` will change first.
+    /// Begins to fetch what the participant at `member` will change first.
     #[inline]
-    pub(crate) fn prefetch(&self, rank: usize) {
-        self.holders.prefetch(rank);
+    pub(crate) fn prefetch(&self, member: Member) {
+        self.holders.prefetch(member);
     }
 }
 
@@ -43,30 +46,49 @@ impl<P: Platform> Shards<P> {
 pub(crate) struct Ranges<'a, P: Platform> {
     shards: &'a [CachePadded<Shard<P>>],
     holders: &'a Holders<P>,
+    clusters: &'a Clusters,
     n: usize,
     unit: u64,
-    /// The ranks below this have shares.
+    /// The clusters that take part.
+    invited: Invited,
+    /// Those of their ranks that are below this have shares,
     allowed: usize,
+    /// so many, without the caller's if it is not below.
+    shares: usize,
     /// The thread that posts the loop, which has one too.
     caller: usize,
 }
 
 impl<'a, P: Platform> Ranges<'a, P> {
-    /// Gives a share to each of the ranks below `allowed`, and to the `caller`, the
-    /// rank of the thread that does; who is allowed later steals.
-    pub(crate) fn new(shards: &'a Shards<P>, n: usize, caller: usize, allowed: usize) -> Self {
+    /// Gives a share to each of the ranks below `allowed` in the clusters `invited`, and to the
+    /// `caller`, the rank of the thread that does, and in one of them; a thread that is allowed later
+    /// steals.
+    pub(crate) fn new(
+        shards: &'a Shards<P>,
+        clusters: &'a Clusters,
+        n: usize,
+        caller: usize,
+        allowed: usize,
+        invited: Invited,
+    ) -> Self {
         let ranges = Self {
             shards: &shards.words,
             holders: &shards.holders,
+            clusters,
             n,
             unit: (n as u64).div_ceil(MAX_UNITS).max(1),
-            allowed: allowed.min(shards.words.len()),
+            invited,
+            allowed,
+            shares: clusters.allowed(invited.clusters(), allowed),
             caller,
         };
         // Fewer units than shares: the first have one each.
-        ranges
-            .holders
-            .fill(ranges.allowed.min(ranges.units()), caller);
+        let mut left = ranges.units();
+        for cluster in invited.clusters() {
+            let shares = clusters.allowed(cluster..cluster + 1, allowed).min(left);
+            left -= shares;
+            ranges.holders.fill(cluster, shares, clusters.of(caller));
+        }
         ranges.shards[caller].fill(ranges.share(caller), true);
         ranges
     }
@@ -75,11 +97,19 @@ impl<'a, P: Platform> Ranges<'a, P> {
         (self.n as u64).div_ceil(self.unit) as usize
     }
 
-    /// The units that `rank` has at first.
+    /// The units that `rank` has at first: neighbours' are next to one another.
     fn share(&self, rank: usize) -> Range<u64> {
         let units = self.units();
-        let shares = self.allowed + usize::from(self.caller >= self.allowed);
-        let share = share_of(units, shares, rank.min(self.allowed));
+        let shares = self.shares + usize::from(self.caller >= self.allowed);
+        let index = if rank < self.allowed {
+            let member = self.clusters.of(rank);
+            let before = self.invited.clusters().start..member.cluster as usize;
+            self.clusters.allowed(before, self.allowed) + member.number as usize
+        } else {
+            // The caller's is the last.
+            self.shares
+        };
+        let share = share_of(units, shares, index);
         share.start as u64..share.end as u64
     }
 
@@ -89,6 +119,7 @@ impl<'a, P: Platform> Ranges<'a, P> {
         OwnRange {
             ranges: self,
             rank,
+            member: self.clusters.of(rank),
             left: self.come(rank),
         }
     }
@@ -96,14 +127,14 @@ impl<'a, P: Platform> Ranges<'a, P> {
     /// The owner of a shard comes, for the first time or again; what is left for it.
     #[inline]
     fn come(&self, rank: usize) -> u64 {
-        let shard = &self.shards[rank];
-        match self.holders.of(rank) {
+        let (shard, member) = (&self.shards[rank], self.clusters.of(rank));
+        match self.holders.of(member) {
             Holding::Share => {
                 let share = self.share(rank);
                 let left = share.end - share.start;
                 // Nobody looks into it before `begin`.
                 shard.fill(share, true);
-                if self.holders.begin(rank) {
+                if self.holders.begin(member) {
                     return left;
                 }
             }
@@ -120,6 +151,7 @@ impl<'a, P: Platform> Ranges<'a, P> {
 pub(crate) struct OwnRange<'a, P: Platform> {
     ranges: &'a Ranges<'a, P>,
     rank: usize,
+    member: Member,
     /// Units left in the own shard when last seen; thieves may have taken
     /// some since, never added any.
     left: u64,
@@ -146,7 +178,7 @@ impl<P: Platform> OwnRange<'_, P> {
         self.left = claim.as_ref().map_or(0, |claim| claim.left);
         if self.left == 0 {
             // Before the last block is run: no thief looks here in vain meanwhile.
-            self.ranges.holders.emptied(self.rank);
+            self.ranges.holders.emptied(self.member);
         }
         claim.map(|claim| self.iterations(&claim.units))
     }
@@ -167,14 +199,20 @@ impl<P: Platform> OwnRange<'_, P> {
         // A range on its way from a victim's shard into a thief's is in
         // neither, so one empty sweep does not mean that all is claimed.
         // With two shards nothing can be on its way but to this thread.
-        let threads = self.ranges.shards.len();
-        let sweeps = if threads > 2 { 2 } else { 1 };
+        let sweeps = if self.ranges.shards.len() > 2 { 2 } else { 1 };
         let mut empty_sweeps = 0;
         for patience in (0..=PATIENCE).rev() {
             let small = if patience > 0 { small } else { 0 };
             let mut seen = false;
-            for victims in [self.rank + 1..threads, 0..self.rank] {
-                match self.steal_from(victims, small) {
+            let Member { cluster, number } = self.member;
+            let (own, all) = (cluster as usize, self.ranges.invited.clusters());
+            // The own cluster's first, and in it the next neighbours'.
+            let others = (own + 1..all.end).chain(all.start..own);
+            let others = others.map(|cluster| (cluster, 0, MOST as u32));
+            for (cluster, from, end) in
+                [(own, number + 1, MOST as u32), (own, 0, number)].into_iter().chain(others)
+            {
+                match self.steal_from(cluster, from, end, small) {
                     Ok(units) => return Some(self.keep(units, block)),
                     Err(holders) => seen |= holders,
                 }
@@ -199,28 +237,36 @@ impl<P: Platform> OwnRange<'_, P> {
         self.left = all - first;
         if self.left > 0 {
             self.ranges.shards[self.rank].refill(middle..units.end);
-            self.ranges.holders.refilled(self.rank);
+            self.ranges.holders.refilled(self.member);
         }
         self.iterations(&(units.start..middle))
     }
 
-    /// Takes half of the first of `victims` that has more than `small` iterations left, or the
-    /// whole share of one that has not come; `Err`: whether anybody had any.
-    fn steal_from(&self, victims: Range<usize>, small: usize) -> Result<Range<u64>, bool> {
+    /// Takes half of the first of the members of `cluster`, from number `from` on and below `end`,
+    /// that has more than `small` iterations left, or the whole share of one that has not come;
+    /// `Err`: whether anybody had any.
+    fn steal_from(
+        &self,
+        cluster: usize,
+        mut from: u32,
+        end: u32,
+        small: usize,
+    ) -> Result<Range<u64>, bool> {
         let Ranges {
             shards, holders, ..
         } = self.ranges;
-        let (mut from, mut seen) = (victims.start, false);
-        while let Some((victim, holding)) = holders.first_in(from..victims.end) {
+        let mut seen = false;
+        while let Some((member, holding)) = holders.first_in(cluster, from, end) {
+            let victim = self.ranges.clusters.members(cluster)[member.number as usize];
             if holding == Holding::Share {
                 seen = true;
-                if holders.take(victim) {
+                if holders.take(member) {
                     return Ok(self.ranges.share(victim));
                 }
                 // Its owner has come, or another thief: it is looked at again.
                 continue;
             }
-            from = victim + 1;
+            from = member.number + 1;
             let (left, owned) = shards[victim].left();
             if left == 0 {
                 continue;

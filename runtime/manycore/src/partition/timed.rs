@@ -4,6 +4,7 @@
 use super::claim_time::claim_time;
 use super::sharded::{OwnRange, Ranges, Shards};
 use super::{Body, Claims};
+use crate::clusters::Clusters;
 use manycore_platform::Platform;
 use std::ops::Range;
 
@@ -117,10 +118,11 @@ impl BlockRate {
 /// included: measured by running a loop that does nothing else.
 pub(crate) fn measure_claim<P: Platform>() -> u64 {
     const CLAIMS: usize = 32;
-    let shards = Shards::new(1);
+    let clusters = Clusters::new(&[0]);
+    let shards = Shards::new(&clusters);
     let body = |_, block: Range<usize>| P::compute(block.len() as u64);
     let pass = || {
-        let ranges = Ranges::new(&shards, CLAIMS, 0, 1);
+        let ranges = Ranges::new(&shards, &clusters, CLAIMS, 0, 1, clusters.all());
         // Iterations predicted to be endless are claimed one by one.
         let rate = BlockRate::new(f32::MAX, 0, 1.0, false);
         let mut claims = TimedClaims::<P>::new(ranges.own(0), rate);

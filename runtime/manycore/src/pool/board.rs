@@ -1,6 +1,7 @@
 //! The board: where loops are posted for others to join.
 
 use super::gate::Gate;
+use crate::clusters::{Clusters, Invited};
 use crate::partition::Shards;
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 use std::cell::UnsafeCell;
@@ -13,8 +14,10 @@ pub(crate) struct PostedLoop {
     pub(crate) frame: *const (),
     /// Takes part in the loop at `frame` as the given rank.
     pub(crate) run: unsafe fn(*const (), usize) -> Participation,
-    /// No more than this many helpers are of use.
+    /// No more than this many helpers of the cluster are of use.
     pub(crate) helpers: u32,
+    /// The clusters that are invited.
+    pub(crate) invited: Invited,
 }
 
 /// How a helper's participation in a loop ended.
@@ -30,23 +33,10 @@ pub(crate) enum Participation {
     Abandoned,
 }
 
-/// The memory of one posted loop. The pool owns it and keeps it until its
-/// threads have ended, so a late helper to a finished loop touches only this.
-pub(crate) struct BoardSlot<P: Platform> {
-    /// What helpers read and write to come in: one line.
-    header: CachePadded<SlotHeader<P>>,
-    /// Held by the thread whose loop is posted here. On a line of its own:
-    /// helpers never look at it.
-    taken: CachePadded<P::AtomicBool>,
-    /// The claim words of sharded loops, made at the first use of the slot:
-    /// pool memory, so that posting a loop allocates nothing.
-    shards: OnceLock<Shards<P>>,
-}
-
-struct SlotHeader<P: Platform> {
+/// Where the helpers of one cluster come into the loop in a slot: one line. The pool owns it and
+/// keeps it until its threads have ended, so a late helper to a finished loop touches only this.
+pub(crate) struct Entrance<P: Platform> {
     gate: Gate<P>,
-    /// The slot of the loop in whose body this one was posted, plus one.
-    parent: P::AtomicU32,
     job: UnsafeCell<Option<PostedLoop>>,
 }
 
@@ -56,41 +46,100 @@ struct SlotHeader<P: Platform> {
 // released; the holder writes again only after `is_empty` acquired every
 // `leave`. The pointers inside are as shareable as the loop frame, which is
 // `Sync` by construction (`loops::launch`).
-unsafe impl<P: Platform> Sync for BoardSlot<P> {}
-// SAFETY: as above; a slot holds no thread-bound state.
-unsafe impl<P: Platform> Send for BoardSlot<P> {}
+unsafe impl<P: Platform> Sync for Entrance<P> {}
+// SAFETY: as above; an entrance holds no thread-bound state.
+unsafe impl<P: Platform> Send for Entrance<P> {}
+
+impl<P: Platform> Entrance<P> {
+    pub(crate) fn gate(&self) -> &Gate<P> {
+        &self.gate
+    }
+
+    /// The job of a loop this thread has joined.
+    ///
+    /// # Safety
+    ///
+    /// This thread has joined the gate and not left it.
+    pub(crate) unsafe fn job(&self) -> PostedLoop {
+        // SAFETY: by contract the holder does not write while we are inside.
+        unsafe { (*self.job.get()).expect("an open gate has a job") }
+    }
+}
+
+/// The memory of one posted loop, beside its entrances.
+pub(crate) struct BoardSlot<P: Platform> {
+    /// The holder's. On a line of its own: helpers never look at it.
+    held: CachePadded<Held<P>>,
+    /// The claim words of sharded loops, made at the first use of the slot:
+    /// pool memory, so that posting a loop allocates nothing.
+    shards: OnceLock<Shards<P>>,
+}
+
+struct Held<P: Platform> {
+    /// Set by the thread whose loop is posted here.
+    taken: P::AtomicBool,
+    /// The slot of the loop in whose body this one was posted, plus one. Read by callers that wait
+    /// for a loop around this one.
+    parent: P::AtomicU32,
+}
 
 /// All slots of a pool.
 pub(crate) struct Board<P: Platform> {
     slots: Box<[BoardSlot<P>]>,
+    /// Those of the first cluster to each slot, those of the second, and so on.
+    entrances: Box<[CachePadded<Entrance<P>>]>,
 }
 
 impl<P: Platform> Board<P> {
-    pub(crate) fn new(slots: usize) -> Self {
+    /// Of so many slots, for workers in so many clusters.
+    pub(crate) fn new(slots: usize, clusters: usize) -> Self {
         let slot = || BoardSlot {
-            header: CachePadded::new(SlotHeader {
-                gate: Gate::new(),
+            held: CachePadded::new(Held {
+                taken: P::AtomicBool::new(false),
                 parent: P::AtomicU32::new(0),
-                job: UnsafeCell::new(None),
             }),
-            taken: CachePadded::new(P::AtomicBool::new(false)),
             shards: OnceLock::new(),
+        };
+        let entrance = || {
+            CachePadded::new(Entrance {
+                gate: Gate::new(),
+                job: UnsafeCell::new(None),
+            })
         };
         Self {
             slots: (0..slots).map(|_| slot()).collect(),
+            entrances: (0..slots * clusters).map(|_| entrance()).collect(),
         }
     }
 
     /// For a simulator's accounts.
     pub(super) fn name(&self) {
         for slot in &self.slots {
-            P::name(&slot.header, "pool: door of a loop");
-            P::name(&slot.taken, "pool: slot");
+            P::name(&slot.held, "pool: slot");
+        }
+        for entrance in &self.entrances {
+            P::name(entrance, "pool: gate of a loop");
         }
     }
 
     pub(crate) fn slot(&self, index: usize) -> &BoardSlot<P> {
         &self.slots[index]
+    }
+
+    /// Where the helpers of `cluster` come into the loop in slot `index`.
+    #[inline]
+    pub(crate) fn entrance(&self, cluster: usize, index: usize) -> &Entrance<P> {
+        &self.entrances[cluster * self.slots.len() + index]
+    }
+
+    /// The entrances of the clusters `invited` to the loop in slot `index`.
+    #[inline]
+    pub(crate) fn entrances(&self, index: usize, invited: Invited) -> Entrances<'_, P> {
+        Entrances {
+            board: self,
+            index,
+            invited,
+        }
     }
 
     /// Takes a free slot, trying `hint` first. `None`: all are in use, and the
@@ -100,8 +149,8 @@ impl<P: Platform> Board<P> {
     /// the cache of a thread that posts with the same permit again.
     pub(crate) fn take(&self, hint: usize) -> Option<Taken<'_, P>> {
         let free = |&i: &usize| {
-            let taken = &self.slots[i].taken;
-            // Acquire pairs with `Taken`'s release: the gate is closed and
+            let taken = &self.slots[i].held.taken;
+            // Acquire pairs with `Taken`'s release: the gates are closed and
             // empty.
             !taken.load(Ordering::Relaxed) && !taken.swap(true, Ordering::Acquire)
         };
@@ -109,10 +158,14 @@ impl<P: Platform> Board<P> {
         Some(Taken { board: self, index })
     }
 
-    /// The slots that invite helpers, beginning at `first`.
-    pub(crate) fn inviting(&self, first: usize) -> impl Iterator<Item = usize> + '_ {
+    /// The slots that invite helpers of `cluster`, beginning at `first`.
+    pub(crate) fn inviting(
+        &self,
+        cluster: usize,
+        first: usize,
+    ) -> impl Iterator<Item = usize> + '_ {
         self.beginning_at(first)
-            .filter(|&i| self.slots[i].header.gate.invites())
+            .filter(move |&index| self.entrance(cluster, index).gate.invites())
     }
 
     /// All slots, without a division for each.
@@ -127,7 +180,7 @@ impl<P: Platform> Board<P> {
     pub(crate) fn descends(&self, mut index: usize, ancestor: usize) -> bool {
         // Bounded by the number of slots: a racy reading could see a circle.
         for _ in 0..self.slots.len() {
-            match self.slots[index].header.parent.load(Ordering::Relaxed) {
+            match self.slots[index].held.parent.load(Ordering::Relaxed) {
                 0 => return false,
                 parent if parent as usize - 1 == ancestor => return true,
                 parent => index = parent as usize - 1,
@@ -138,7 +191,7 @@ impl<P: Platform> Board<P> {
 }
 
 /// A slot that this thread holds; given back when dropped, also by a panic. Its
-/// gate is closed and empty then.
+/// gates are closed and empty then.
 pub(crate) struct Taken<'a, P: Platform> {
     board: &'a Board<P>,
     index: usize,
@@ -154,52 +207,94 @@ impl<P: Platform> Drop for Taken<'_, P> {
     fn drop(&mut self) {
         // Release: the loop is over before the slot is somebody else's.
         self.board.slots[self.index]
+            .held
             .taken
             .store(false, Ordering::Release);
     }
 }
 
 impl<P: Platform> BoardSlot<P> {
-    pub(crate) fn gate(&self) -> &Gate<P> {
-        &self.header.gate
-    }
-
-    /// Writes the job, before the gate is opened.
-    ///
-    /// # Safety
-    ///
-    /// The calling thread has taken the slot, and its gate is closed and empty.
-    pub(crate) unsafe fn set_job(&self, job: PostedLoop, parent: Option<usize>) {
-        // SAFETY: by contract nobody else reads or writes `job` now.
-        unsafe { *self.header.job.get() = Some(job) };
-        // Relaxed: published, as the job is, by the opening of the gate; to who is
-        // not inside it is a hint.
-        self.header
-            .parent
-            .store(parent.map_or(0, |p| p as u32 + 1), Ordering::Relaxed);
-    }
-
-    /// The job of a loop this thread has joined.
-    ///
-    /// # Safety
-    ///
-    /// This thread has joined the gate and not left it.
-    pub(crate) unsafe fn job(&self) -> PostedLoop {
-        // SAFETY: by contract the holder does not write while we are inside.
-        unsafe { (*self.header.job.get()).expect("an open gate has a job") }
-    }
-
-    /// Begins to fetch the claim word that participant `rank` will want, if
-    /// the slot has any.
-    #[inline]
-    pub(crate) fn prefetch(&self, rank: usize) {
-        if let Some(shards) = self.shards.get() {
-            shards.prefetch(rank);
+    /// Notes the slot of the loop in whose body this one is posted; before the gates are opened.
+    pub(crate) fn set_parent(&self, parent: Option<usize>) {
+        let parent = parent.map_or(0, |slot| slot as u32 + 1);
+        // Relaxed: published, as the job is, by the opening of the gate; for a thread that is
+        // not inside it is a hint. Looking first spares the line.
+        if self.held.parent.load(Ordering::Relaxed) != parent {
+            self.held.parent.store(parent, Ordering::Relaxed);
         }
     }
 
-    /// The slot's claim words, `count` of them.
-    pub(crate) fn shards(&self, count: usize) -> &Shards<P> {
-        self.shards.get_or_init(|| Shards::new(count))
+    /// Begins to fetch what participant `rank` will change first, if
+    /// the slot has any claim words.
+    #[inline]
+    pub(crate) fn prefetch(&self, rank: usize, clusters: &Clusters) {
+        if let Some(shards) = self.shards.get() {
+            shards.prefetch(clusters.of(rank));
+        }
+    }
+
+    /// The slot's claim words, for all permits in `clusters`.
+    pub(crate) fn shards(&self, clusters: &Clusters) -> &Shards<P> {
+        self.shards.get_or_init(|| Shards::new(clusters))
+    }
+}
+
+/// The entrances to one loop, as its caller uses them: each is opened, closed and waited for by
+/// itself, as the gate's own argument has it.
+pub(crate) struct Entrances<'a, P: Platform> {
+    board: &'a Board<P>,
+    index: usize,
+    invited: Invited,
+}
+
+impl<'a, P: Platform> Entrances<'a, P> {
+    fn gates(&self) -> impl Iterator<Item = &'a Gate<P>> {
+        let (board, index) = (self.board, self.index);
+        (self.invited.clusters()).map(move |cluster| &board.entrance(cluster, index).gate)
+    }
+
+    /// Writes the job for the helpers of each cluster, as `job_for` it says, before the gates are opened.
+    ///
+    /// # Safety
+    ///
+    /// The calling thread has taken the slot, and its gates are closed and empty.
+    pub(crate) unsafe fn set_job(&self, mut job_for: impl FnMut(usize) -> PostedLoop) {
+        for cluster in self.invited.clusters() {
+            let entrance = self.board.entrance(cluster, self.index);
+            // SAFETY: by contract nobody else reads or writes `job` now.
+            unsafe { *entrance.job.get() = Some(job_for(cluster)) };
+        }
+    }
+
+    /// See [`Gate::open`].
+    pub(crate) fn open(&self) {
+        self.gates().for_each(Gate::open);
+    }
+
+    /// See [`Gate::close`].
+    pub(crate) fn close(&self) {
+        if !self.invited.is_one() {
+            // On their way at once, instead of one after the other.
+            for gate in self.gates() {
+                P::prefetch_write(std::ptr::from_ref(gate).cast());
+            }
+        }
+        self.gates().for_each(Gate::close);
+    }
+
+    /// Whether all helpers have left. Once closed, a gate that was seen empty is for ever.
+    #[inline]
+    pub(crate) fn are_empty(&self) -> bool {
+        self.gates().all(Gate::is_empty)
+    }
+
+    /// See [`Gate::await_last`]: the last helper of each cluster tells.
+    pub(crate) fn await_last(&self, caller: usize) {
+        self.gates().for_each(|gate| gate.await_last(caller));
+    }
+
+    /// See [`Gate::awaited_no_more`].
+    pub(crate) fn awaited_no_more(&self) {
+        self.gates().for_each(Gate::awaited_no_more);
     }
 }

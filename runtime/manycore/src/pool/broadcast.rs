@@ -134,9 +134,10 @@ impl<P: Platform> Registry<P> {
     /// Every permit has mail.
     #[inline(never)]
     pub(super) fn tell_of_mail(&self) {
-        // Whoever may take it looks for loops, perhaps, on the event count. The post has
+        // Whoever may take it looks for loops, perhaps, on an event count. The post has
         // a fence: against a sleeper's between lying down and its last look.
-        self.shared().idle().events.post();
+        let all = self.shared().clusters().all();
+        self.shared().idle().events.post(all);
         for permit in 0..self.mailboxes().len() {
             self.sleep().notify(permit);
         }

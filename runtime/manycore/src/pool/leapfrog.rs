@@ -152,7 +152,7 @@ impl<P: Platform> Worker<P> {
             if slept && sleep.sleepers() > 0 {
                 // The wake-up was meant for one who can take more than this
                 // worker may: pass it on, once.
-                self.wake_others(1);
+                self.wake_others(1, None);
             }
             slept = self.no_work_found(&mut idle, latch, &scan);
         }

@@ -18,6 +18,7 @@ mod free_functions;
 mod gate;
 mod global;
 mod growable_list;
+mod invite;
 mod job;
 mod join;
 mod leapfrog;
@@ -41,7 +42,7 @@ mod work;
 mod worker;
 mod yields;
 
-pub(crate) use board::{BoardSlot, Participation, PostedLoop};
+pub(crate) use board::{Participation, PostedLoop};
 pub use broadcast::BroadcastContext;
 pub use builder::Builder;
 pub(crate) use compiled_here::Address;

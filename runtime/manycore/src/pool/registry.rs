@@ -10,6 +10,7 @@ use super::shared::{Cores, Shared, is_oversubscribed};
 use super::thread_set::ThreadSet;
 use super::threads::{ThreadPlan, Threads};
 use super::worker::Worker;
+use crate::clusters::{Clusters, Invited};
 use crate::sleep::Setup;
 use crate::sleep::{Idle, Policy};
 use crate::steal::JobStack;
@@ -85,9 +86,12 @@ impl<P: Platform> Registry<P> {
         let follows = plan.allotment.as_ref();
         let crowded = is_oversubscribed(threads, plan.cores, follows);
         let seated = crowded.then(|| plan.cores.cores.saturating_sub(1));
-        let idle = Arc::new(Idle::new(plan.spin_budget, seated));
+        let clusters = Clusters::new(&plan.groups);
+        let idle = Arc::new(Idle::new(plan.spin_budget, seated, clusters.count()));
+        let cluster_of = |permit| clusters.of(permit).cluster;
+        let of_permits: Vec<u32> = (0..threads).map(cluster_of).collect();
         let setup = Setup {
-            groups: &plan.groups,
+            clusters: &of_permits,
             idle: &idle,
         };
         #[cfg(not(feature = "policies"))]
@@ -105,7 +109,14 @@ impl<P: Platform> Registry<P> {
                 Worker::with_stack(id, id as u32, stack, Arc::as_ptr(&sleep), registry.as_ptr())
             });
             Self {
-                shared: Shared::new(threads, plan.cores, idle, plan.allotment, plan.explain),
+                shared: Shared::new(
+                    threads,
+                    plan.cores,
+                    clusters,
+                    idle,
+                    plan.allotment,
+                    plan.explain,
+                ),
                 workers: GrowableList::new(workers.collect(), MOST_WORKERS),
                 sleep,
                 mailboxes: (0..threads).map(|_| Mailbox::new()).collect(),
@@ -259,8 +270,10 @@ impl<P: Platform> Registry<P> {
         if self.sleep.injected(near, 1, was_empty) {
             self.fill_caller_slot();
         }
-        // Those who wait for a loop, awake, are told as if there were one.
-        self.shared.idle().events.post();
+        // Those near who wait for a loop, awake, are told as if there were one; others look for jobs
+        // by themselves every few microseconds.
+        let cluster = self.shared.clusters().of(near).cluster as usize;
+        self.shared.idle().events.post(Invited::only(cluster));
     }
 
     /// Whether fewer workers are awake than there are cores, as seen a moment ago.

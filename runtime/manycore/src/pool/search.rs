@@ -6,7 +6,7 @@ use super::registry::Registry;
 use super::worker::Worker;
 #[cfg(test)]
 use crate::conserving::fault;
-use crate::sleep::{Left, Scan};
+use crate::sleep::{Left, Scan, Seen};
 use crate::steal::{Claim, Thief};
 use manycore_platform::Platform;
 
@@ -196,11 +196,11 @@ impl<P: Platform> Worker<P> {
 impl<P: Platform> Look<'_, P> {
     /// Whether this worker must see to something itself; of loops, to those that were posted
     /// after the event count was `before`.
-    fn wants_it_after(&self, before: u32) -> bool {
+    fn wants_it_after(&self, before: Seen) -> bool {
         let (worker, registry) = (self.worker, self.worker.registry());
         let shared = registry.shared();
         let is_idle = self.waits == Waits::Idle;
-        let posted = before != shared.idle().events.seen();
+        let posted = worker.has_posts_after(before);
         (is_idle && (worker.must_stand_aside() || worker.overstays()))
             || (posted && worker.is_invited())
             || registry.permits().has_ready()
@@ -219,7 +219,7 @@ impl<P: Platform> Registry<P> {
 impl<P: Platform> Scan for Look<'_, P> {
     fn injected(&self) -> bool {
         let (worker, registry) = (self.worker, self.worker.registry());
-        self.seen() != registry.shared().idle().events.seen()
+        worker.has_posts_after(self.seen())
             || !registry.injector().is_empty()
             || registry.permits().has_ready()
             || worker.has_mail()
@@ -256,13 +256,13 @@ impl<P: Platform> Scan for Look<'_, P> {
             Waits::ForJob(index) => worker.keeps_others_waiting() || worker.sees_descendant(index),
             Waits::ForScope(_) => worker.keeps_others_waiting() || !worker.spawned().is_empty(),
             Waits::ForLoop => {
-                self.seen() != worker.registry().shared().idle().events.seen()
+                worker.has_posts_after(self.seen())
                     || worker.keeps_others_waiting()
             }
         }
     }
 
-    fn seen(&self) -> u32 {
+    fn seen(&self) -> Seen {
         self.worker.seen()
     }
 

@@ -5,6 +5,7 @@ use super::caller_slot::CallerContext;
 use super::permits;
 use super::permits::CallerSlot;
 use super::ranks::Ranks;
+use crate::clusters::Clusters;
 use crate::decide::{Explained, print_at_exit};
 use crate::partition::{CallSites, measure_claim};
 use crate::sleep::Idle;
@@ -33,6 +34,7 @@ pub(crate) struct Shared<P: Platform> {
     oversubscribed: bool,
     ticks_per_ns: f32,
     claim_ticks: u64,
+    clusters: Clusters,
     board: Board<P>,
     idle: Arc<Idle<P>>,
     caller_slot: CallerSlot<P>,
@@ -58,6 +60,7 @@ impl<P: Platform> Shared<P> {
     pub(super) fn new(
         threads: usize,
         cores: Cores,
+        clusters: Clusters,
         idle: Arc<Idle<P>>,
         allotment: Option<Allotment<P>>,
         explain: bool,
@@ -84,7 +87,8 @@ impl<P: Platform> Shared<P> {
             // One for each thread, as many again for loops nested in loops,
             // and some for external threads. A caller that finds none runs its loop alone, when
             // that many loops are open already.
-            board: Board::new(2 * threads + 8),
+            board: Board::new(2 * threads + 8, clusters.count()),
+            clusters,
             idle,
             caller_slot: CallerSlot::new(),
             caller_context: CallerContext::new(),
@@ -155,6 +159,12 @@ impl<P: Platform> Shared<P> {
         self.oversubscribed
     }
 
+    /// Which permits are near one another.
+    #[inline]
+    pub(crate) fn clusters(&self) -> &Clusters {
+        &self.clusters
+    }
+
     /// The platform's clock rate.
     #[inline]
     pub(crate) fn ticks_per_ns(&self) -> f32 {
@@ -215,7 +225,7 @@ impl<P: Platform> Shared<P> {
     /// Whether a loop invites whoever has `permit`.
     pub(super) fn invites_rank(&self, permit: usize) -> bool {
         self.board
-            .inviting(0)
+            .inviting(self.clusters.of(permit).cluster as usize, 0)
             .any(|slot| !self.ranks.is_barred(permit, slot))
     }
 

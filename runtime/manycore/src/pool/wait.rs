@@ -1,10 +1,12 @@
 //! How a caller waits until the last helper has left its loop.
 
 use super::Registry;
+use super::board::Entrances;
 use super::context::Context;
-use super::gate::Gate;
 use super::search::{Look, Waits};
 use super::worker::Worker;
+use crate::clusters::Invited;
+use crate::sleep::Seen;
 use manycore_platform::Platform;
 
 /// Looks at the gate before anything else is done: about what a helper's last
@@ -21,8 +23,8 @@ pub(crate) enum Waited {
 }
 
 impl<P: Platform> Registry<P> {
-    /// Closes the gate of `slot` and waits until it is empty, or until a helper
-    /// `is_abandoned` tells of has left work behind.
+    /// Closes the gates of `slot` to the clusters `invited` and waits until they are empty, or until a
+    /// helper `is_abandoned` tells of has left work behind.
     ///
     /// While it waits the thread helps with loops posted from inside this one, and with no others:
     /// those it must wait for anyway, others could keep it from returning when its own loop is
@@ -30,19 +32,31 @@ impl<P: Platform> Registry<P> {
     ///
     /// # Why it is always woken
     ///
-    /// The caller resets its latch, sets AWAITED in the gate's word, looks at the gate,
-    /// and at what was abandoned, once more and sleeps until the latch is set. The last
-    /// helper's `leave` is ordered with the setting of AWAITED in that word's history.
+    /// The caller resets its latch, sets AWAITED in each gate's word, looks at the gates,
+    /// and at what was abandoned, once more and sleeps until the latch is set. The `leave` of the
+    /// last helper in a gate is ordered with the setting of AWAITED in that word's history.
     /// If it came first, the look sees the gate empty. If it came second, it saw
     /// AWAITED, and sets the latch after that; sleeping on a latch has its own argument
-    /// (`sleep/README.md`). The same holds for who abandons work, sets the flag and
+    /// (`sleep/README.md`). A caller that is woken while another gate is not empty sleeps again. The same holds for who abandons work, sets the flag and
     /// then leaves.
     ///
     /// A latch may be set late, for a loop that is over: then the caller of the next
     /// one looks once in vain.
-    pub(crate) fn wait(&self, slot: usize, is_abandoned: &dyn Fn() -> bool) -> Waited {
-        let gate = self.shared().board().slot(slot).gate();
-        gate.close();
+    pub(crate) fn wait(
+        &self,
+        slot: usize,
+        invited: Invited,
+        is_abandoned: &dyn Fn() -> bool,
+    ) -> Waited {
+        let entrances = self.shared().board().entrances(slot, invited);
+        if invited.is_one() {
+            entrances.close();
+        } else {
+            let before = P::now();
+            entrances.close();
+            let took = P::now().saturating_sub(before);
+            self.shared().idle().learn_closing(took, invited.clusters().len());
+        }
         // Once the gate was seen empty: who leaves work says so before it leaves.
         let over = || {
             if is_abandoned() {
@@ -51,13 +65,13 @@ impl<P: Platform> Registry<P> {
                 Waited::Over
             }
         };
-        if gate.is_empty() {
+        if entrances.are_empty() {
             return over();
         }
         let mut deadline = None;
         loop {
             for _ in 0..LOOKS {
-                if gate.is_empty() {
+                if entrances.are_empty() {
                     return over();
                 }
                 P::relax();
@@ -70,16 +84,16 @@ impl<P: Platform> Registry<P> {
                 return Waited::Abandoned;
             }
             // Before looking: a loop posted after this is not slept through.
-            let seen = self.shared().idle().events.seen();
+            let me = Context::worker_of(self).expect("loops are run by workers");
+            let seen = me.posts();
             if self.help_descendants(slot) {
                 deadline = None;
                 continue;
             }
             let now = P::now();
             if now >= *deadline.get_or_insert(now + self.shared().patience()) || must_sleep {
-                let me = Context::worker_of(self).expect("loops are run by workers");
                 me.set_busy(false);
-                me.await_helpers(gate, seen, is_abandoned);
+                me.await_helpers(&entrances, seen, is_abandoned);
                 me.set_busy(true);
             }
         }
@@ -90,7 +104,7 @@ impl<P: Platform> Registry<P> {
     fn help_descendants(&self, ancestor: usize) -> bool {
         let worker = Context::worker_of(self).expect("loops are run by workers");
         worker.is_allowed()
-            && self.shared().board().inviting(0).any(|slot| {
+            && self.shared().board().inviting(worker.cluster(), 0).any(|slot| {
                 // Asked again inside, where the answer is exact.
                 self.shared().board().descends(slot, ancestor)
                     && worker.help(slot, None, |slot| {
@@ -101,21 +115,26 @@ impl<P: Platform> Registry<P> {
 }
 
 impl<P: Platform> Worker<P> {
-    /// Sleeps, as the caller of the loop behind `gate`, until something may have
+    /// Sleeps, as the caller of the loop behind `entrances`, until something may have
     /// changed: the last helper has left, one `has_more` to say, or a loop was posted
     /// after `seen`. May return for no reason.
-    fn await_helpers(&self, gate: &Gate<P>, seen: u32, has_more: &dyn Fn() -> bool) {
+    fn await_helpers(
+        &self,
+        entrances: &Entrances<'_, P>,
+        seen: Seen,
+        has_more: &dyn Fn() -> bool,
+    ) {
         let latch = &self.helpers();
         self.note_seen(seen);
         latch.reset();
-        gate.await_last(self.id());
-        if !gate.is_empty() && !has_more() {
+        entrances.await_last(self.id());
+        if !entrances.are_empty() && !has_more() {
             let look = Look {
                 worker: self,
                 waits: Waits::ForLoop,
             };
             self.rest(latch, &look);
         }
-        gate.awaited_no_more();
+        entrances.awaited_no_more();
     }
 }

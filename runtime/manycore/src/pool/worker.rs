@@ -4,7 +4,7 @@ use super::job::Group;
 use super::permit::{Holding, NOWHERE};
 use super::queue::{Fifo, Queue};
 use super::registry::Registry;
-use crate::sleep::{Latch, Policy};
+use crate::sleep::{Latch, Policy, Seen};
 use crate::steal::JobStack;
 use manycore_platform::{Atomic, CachePadded, Platform};
 use std::cell::Cell;
@@ -40,7 +40,7 @@ struct WorkerState<P: Platform> {
     /// One past the index of the stolen job it waits for; 0: none.
     waits_for: P::AtomicU32,
     /// The event count before the last search.
-    seen: Cell<u32>,
+    seen: Cell<Seen>,
     /// The scope whose job or body it is in, as far as it knows.
     group: Cell<*const Group>,
     /// Detached jobs that it is in the midst of.
@@ -68,7 +68,7 @@ impl<P: Platform> WorkerState<P> {
             end: Latch::new(),
             helpers: Latch::new(),
             waits_for: P::AtomicU32::new(0),
-            seen: Cell::new(0),
+            seen: Cell::new(Seen::default()),
             group: Cell::new(std::ptr::null()),
             detached: Cell::new(0),
             random: Cell::new(id as u32 * 2 + 1),
@@ -177,16 +177,27 @@ impl<P: Platform> Worker<P> {
     /// Notes the event count; to be called before a search: a post after this is not slept
     /// through.
     pub(super) fn note_posts(&self) {
-        self.note_seen(self.registry().shared().idle().events.seen());
+        self.note_seen(self.posts());
+    }
+
+    /// The event count of its cluster now.
+    pub(super) fn posts(&self) -> Seen {
+        (self.registry().shared().idle().events).seen(self.cluster())
+    }
+
+    /// Whether loops, or calls from outside, may have been posted since the event count was `seen`: it
+    /// has moved on, or the worker is in another cluster.
+    pub(super) fn has_posts_after(&self, seen: Seen) -> bool {
+        !seen.is_of(self.cluster()) || self.registry().shared().idle().events.is_past(seen)
     }
 
     /// The event count before the last search.
-    pub(super) fn seen(&self) -> u32 {
+    pub(super) fn seen(&self) -> Seen {
         self.state.seen.get()
     }
 
     /// It has waited until the event count was `seen`.
-    pub(super) fn note_seen(&self, seen: u32) {
+    pub(super) fn note_seen(&self, seen: Seen) {
         self.state.seen.set(seen);
     }
 

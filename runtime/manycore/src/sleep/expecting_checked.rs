@@ -13,13 +13,13 @@ use std::time::Duration;
 /// last at `last`.
 fn with_period<P: Platform>(budget: Duration, period: u64, last: u64) -> Nearest<P> {
     const LOOPS: u64 = 6;
-    let idle = Arc::new(Idle::new(budget, None));
+    let idle = Arc::new(Idle::new(budget, None, 1));
     for before in (0..LOOPS).rev() {
         let start = last - before * period;
         idle.loop_ended(1, start, start + 1);
     }
     Nearest::new(&Setup {
-        groups: &[0, 0],
+        clusters: &[0, 0],
         idle: &idle,
     })
 }

@@ -1,18 +1,18 @@
 //! What a worker without work does next, and what waking it costs.
 
+use super::announcements::Announcements;
 use super::inter_arrival::InterArrival;
 use super::other_processes::OtherProcesses;
 use super::period::View;
 use crate::decide::Samples;
-use manycore_cores::sync::EventCount;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 use std::time::Duration;
 
-/// What a pool knows of its idle times: the event count on which work is
+/// What a pool knows of its idle times: the event counts on which work is
 /// announced, the gaps between loops, and the measured latencies that decide
 /// whether waking pays.
 pub struct Idle<P: Platform> {
-    pub(crate) events: EventCount<P>,
+    pub(crate) events: Announcements<P>,
     inter_arrival: CachePadded<InterArrival<P>>,
     costs: CachePadded<Costs<P>>,
     /// Callers from outside that wait for the end of their calls, or do not run again yet.
@@ -34,6 +34,8 @@ struct Costs<P: Platform> {
     lateness: Samples<P>,
     /// Time that loops lost for lack of an awake worker since the last wake.
     missed: P::AtomicU64,
+    /// What a cluster more costs the caller of a loop that closes the loop's gates.
+    closing: Samples<P>,
     /// The core from which a worker was last woken.
     waker_core: P::AtomicU32,
     /// Workers woken for that, in a row, without a loop that gained by one.
@@ -82,6 +84,10 @@ const LONGEST_SPIN: Duration = Duration::from_secs(3600);
 /// First guesses, in ns; each is replaced by what is measured.
 const WAKE_NS: u64 = 50_000;
 const LATENESS_NS: u64 = 30_000;
+const CLOSING_NS: u64 = 100;
+/// Transfers of a line between clusters, one after the other, that a cluster more costs a loop; the
+/// closing of its gate is one of them.
+const TRANSFERS: f32 = 4.0;
 /// A window is no wider than this many spin budgets, however long the period: what
 /// it saves is one wake-up.
 const WIDEST: u64 = 8;
@@ -96,15 +102,16 @@ const DOUBLINGS: u32 = 6;
 
 impl<P: Platform> Idle<P> {
     /// `seated`: where threads outnumber cores, the workers that find a core beside
-    /// the caller's.
-    pub fn new(spin_budget: Duration, seated: Option<usize>) -> Self {
+    /// the caller's. `clusters`: how many the workers are in.
+    pub fn new(spin_budget: Duration, seated: Option<usize>, clusters: usize) -> Self {
         let ticks = |ns| P::duration_to_ticks(Duration::from_nanos(ns));
         Self {
-            events: EventCount::new(),
+            events: Announcements::new(clusters),
             inter_arrival: CachePadded::new(InterArrival::new()),
             costs: CachePadded::new(Costs {
                 wake: Samples::new(ticks(WAKE_NS)),
                 lateness: Samples::new(ticks(LATENESS_NS)),
+                closing: Samples::new(ticks(CLOSING_NS)),
                 missed: P::AtomicU64::new(0),
                 waker_core: P::AtomicU32::new(P::core() as u32),
                 in_vain: P::AtomicU32::new(0),
@@ -137,6 +144,16 @@ impl<P: Platform> Idle<P> {
     /// Ticks that it takes to wake somebody.
     pub(crate) fn wake_cost(&self) -> u64 {
         self.costs.wake.recent().typical().unwrap_or(0.0) as u64
+    }
+
+    /// Ticks that a loop takes longer for each cluster that it invites.
+    pub(crate) fn cluster_cost(&self) -> f32 {
+        TRANSFERS * self.costs.closing.recent().typical().unwrap_or(0.0)
+    }
+
+    /// A caller took `ticks` to close the gates of so many clusters.
+    pub(crate) fn learn_closing(&self, ticks: u64, clusters: usize) {
+        self.costs.closing.add(ticks / clusters as u64);
     }
 
     /// Whether a loop with `work` ticks to do should wake a sleeper, as far as can be known before that

@@ -1,6 +1,7 @@
 //! How idle workers wait: spinning when a loop is near, asleep when it is not.
 //! `README.md` beside this file argues the protocol.
 
+mod announcements;
 #[cfg(test)]
 mod expecting_checked;
 #[cfg(test)]
@@ -23,6 +24,7 @@ mod parking_slots;
 mod period;
 mod policy;
 
+pub use announcements::Seen;
 pub use idle::Idle;
 pub(crate) use idle::Woken;
 pub use latch::Latch;

@@ -2,7 +2,7 @@
 //! finds the job; a thread that sets a latch wakes the worker that waits for it.
 
 use super::policy::{Scan, Setup};
-use super::{Idle, Latch, Nearest};
+use super::{Idle, Latch, Nearest, Seen};
 use manycore_check::{
     Deaf, Faulty, Fenced, Loom, NoFence, NoHeavyFence, Plain, caught, loom_model, team,
 };
@@ -19,16 +19,16 @@ pub(super) fn policy<P: Platform>(workers: usize) -> Nearest<P> {
 /// As `policy`, but posters fence, as in a new pool.
 pub(super) fn fresh<P: Platform>(workers: usize) -> Nearest<P> {
     Nearest::new(&Setup {
-        groups: &vec![0; workers],
-        idle: &Arc::new(Idle::new(Duration::ZERO, None)),
+        clusters: &vec![0; workers],
+        idle: &Arc::new(Idle::new(Duration::ZERO, None, 1)),
     })
 }
 
 /// As `policy`, on so many `cores` that some workers find none.
 pub(super) fn oversubscribed<P: Platform>(workers: usize, cores: usize) -> Nearest<P> {
     Nearest::new(&Setup {
-        groups: &vec![0; workers],
-        idle: &Arc::new(Idle::new(Duration::ZERO, Some(cores - 1))),
+        clusters: &vec![0; workers],
+        idle: &Arc::new(Idle::new(Duration::ZERO, Some(cores - 1), 1)),
     })
     .impatient()
 }
@@ -73,8 +73,8 @@ impl<P: Platform> Scan for LookAtJobs<'_, P> {
         false
     }
 
-    fn seen(&self) -> u32 {
-        0
+    fn seen(&self) -> Seen {
+        Seen::default()
     }
 
     fn is_free(&self) -> bool {
@@ -320,8 +320,8 @@ impl<P: Platform> Scan for LookForEnd<'_, P> {
         self.injected()
     }
 
-    fn seen(&self) -> u32 {
-        0
+    fn seen(&self) -> Seen {
+        Seen::default()
     }
 
     fn is_free(&self) -> bool {

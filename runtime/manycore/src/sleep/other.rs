@@ -5,6 +5,7 @@
 use super::nearest;
 use super::policy::{Scan, Setup, Tally};
 use super::{Latch, Nearest, Woken};
+use crate::clusters::Invited;
 use manycore_platform::Platform;
 
 /// The state that another policy keeps for a worker that looks for work.
@@ -160,8 +161,18 @@ impl<P: Platform> Policy<P> {
         of_either!(self, sleepers())
     }
 
-    pub(crate) fn wake_any(&self, near: usize, count: u32) {
-        of_either!(self, wake_any(near, count));
+    pub(crate) fn sleepers_in(&self, invited: Invited) -> u32 {
+        match &self.0 {
+            Which::Nearest(nearest) => nearest.sleepers_in(invited),
+            Which::Other(other) => other.sleepers(),
+        }
+    }
+
+    pub(crate) fn wake_any(&self, near: usize, count: u32, within: Option<Invited>) {
+        match &self.0 {
+            Which::Nearest(nearest) => nearest.wake_any(near, count, within),
+            Which::Other(other) => other.wake_any(near, count),
+        }
     }
 
     /// `worker` begins to look for work.

@@ -1,5 +1,6 @@
-//! The parking slots of a pool's workers, by core group.
+//! The parking slots of a pool's workers, by cluster.
 
+use crate::clusters::Invited;
 use manycore_cores::sync::Parker;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -7,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// Why a worker was roused: for a job that was posted.
 pub(super) const CALLED: u32 = 2;
 
-/// Workers of one core group, up to 64 of them, and which of them sleep.
+/// The workers of one cluster, up to 64, and which of them sleep.
 struct SleepSet<P: Platform> {
     /// Sleepers that may take anything, one bit each.
     free: P::AtomicU64,
@@ -37,27 +38,25 @@ pub(super) struct ParkingSlots<P: Platform> {
 }
 
 impl<P: Platform> ParkingSlots<P> {
-    /// For workers in the core groups `groups`.
-    pub(super) fn new(groups: &[u32]) -> Self {
-        let mut sets: Vec<(u32, Vec<usize>)> = Vec::new();
+    /// For workers in the clusters `clusters`.
+    pub(super) fn new(clusters: &[u32]) -> Self {
+        let count = clusters.iter().max().map_or(0, |&last| last as usize + 1);
+        let mut sets = vec![Vec::new(); count];
         let mut slots = Vec::new();
-        for (worker, &group) in groups.iter().enumerate() {
-            let with_space = |(of, workers): &(u32, Vec<usize>)| *of == group && workers.len() < 64;
-            let set = sets.iter().position(with_space).unwrap_or_else(|| {
-                sets.push((group, Vec::new()));
-                sets.len() - 1
-            });
+        for (worker, &cluster) in clusters.iter().enumerate() {
+            let set = cluster as usize;
+            assert!(sets[set].len() < 64, "a bit for each worker of a cluster");
             slots.push(CachePadded::new(ParkingSlot {
                 parker: Parker::awake(),
                 set,
-                bit: 1 << sets[set].1.len(),
+                bit: 1 << sets[set].len(),
                 sleeps: AtomicU64::new(0),
                 wakeups: AtomicU64::new(0),
                 roused_at: AtomicU64::new(0),
             }));
-            sets[set].1.push(worker);
+            sets[set].push(worker);
         }
-        let set = |(_, workers)| {
+        let set = |workers| {
             CachePadded::new(SleepSet {
                 free: P::AtomicU64::new(0),
                 waiting: P::AtomicU64::new(0),
@@ -75,7 +74,7 @@ impl<P: Platform> ParkingSlots<P> {
             P::name(&slot.parker, "sleep: parkers");
         }
         for set in &self.sets {
-            P::name(set, "sleep: beds of a core group");
+            P::name(set, "sleep: sleepers of a cluster");
         }
     }
 
@@ -103,13 +102,35 @@ impl<P: Platform> ParkingSlots<P> {
             .fetch_and(!self.slots[worker].bit, Ordering::Relaxed);
     }
 
-    /// Takes a sleeper out of its parker: one of the core group of worker `near`
-    /// if there is one, and of several the next after `near`, so that not
+    /// Whether the clusters `invited` are all.
+    pub(super) fn are_all(&self, invited: Invited) -> bool {
+        invited.clusters().len() == self.sets.len()
+    }
+
+    /// Workers asleep in the clusters `invited`, as a hint. Relaxed for that.
+    pub(super) fn sleepers_in(&self, invited: Invited) -> u32 {
+        let asleep = |set: &CachePadded<SleepSet<P>>| {
+            let bits = set.free.load(Ordering::Relaxed) | set.waiting.load(Ordering::Relaxed);
+            bits.count_ones()
+        };
+        self.sets[invited.clusters()].iter().map(asleep).sum()
+    }
+
+    /// Takes a sleeper of the clusters `within`, or of any, out of its parker: one of the cluster of
+    /// worker `near` if there is one, and of several the next after `near`, so that not
     /// always the same ones are woken.
-    pub(super) fn rouse_near(&self, near: usize, free: bool, called: bool) -> Option<usize> {
+    pub(super) fn rouse_near(
+        &self,
+        near: usize,
+        free: bool,
+        called: bool,
+        within: Option<Invited>,
+    ) -> Option<usize> {
         let home = self.slots[near].set;
         let from = self.slots[near].bit.trailing_zeros();
-        let sets = (home..self.sets.len()).chain(0..home);
+        let within = within.map_or(0..self.sets.len(), Invited::clusters);
+        let home = home.clamp(within.start, within.end - 1);
+        let sets = (home..within.end).chain(within.start..home);
         for index in sets {
             let set = &self.sets[index];
             let word = if free { &set.free } else { &set.waiting };

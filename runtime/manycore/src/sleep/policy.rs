@@ -1,6 +1,6 @@
 //! What a pool and its sleep policy know of each other.
 
-use super::Idle;
+use super::{Idle, Seen};
 use manycore_platform::Platform;
 use std::sync::Arc;
 
@@ -19,8 +19,8 @@ pub struct Tally {
 
 /// What is known of a pool when its policy is made.
 pub struct Setup<'a, P: Platform> {
-    /// The core group of each worker.
-    pub groups: &'a [u32],
+    /// The cluster of each worker: cores that are near one another.
+    pub clusters: &'a [u32],
     /// What is known of the loops that the pool is given.
     pub idle: &'a Arc<Idle<P>>,
 }
@@ -63,7 +63,7 @@ pub trait Scan {
 
     /// The event count before the last search: if it has moved on, something
     /// was posted since.
-    fn seen(&self) -> u32;
+    fn seen(&self) -> Seen;
 
     /// Whether the worker may take anything; if not, it waits for a stolen job,
     /// and takes descendants of that.

@@ -69,7 +69,7 @@ impl<P: Platform, V: Variant, M: Discipline> Published<P, V, M> {
     /// For a pool of which so much is known.
     #[doc(hidden)]
     pub fn new(setup: &Setup<'_, P>) -> Self {
-        Self::with_counters(setup.groups.len(), V::Counters::new())
+        Self::with_counters(setup.clusters.len(), V::Counters::new())
     }
 
     /// As [`new`](Self::new), for a pool.

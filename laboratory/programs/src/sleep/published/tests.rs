@@ -6,7 +6,7 @@ use super::variants::Variant;
 use super::*;
 use crate::sleep::Mode;
 use crate::sleep::{policies, policy as named};
-use manycore::seam::{Idle, Latch, Policy, Scan, Setup, Sleep, Tally};
+use manycore::seam::{Idle, Latch, Policy, Scan, Seen, Setup, Sleep, Tally};
 use manycore_platform::{Native, Platform};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,8 +15,8 @@ use std::time::Duration;
 
 fn policy<V: Variant, M: Discipline>(workers: usize) -> Published<Native, V, M> {
     Published::new(&Setup {
-        groups: &vec![0; workers],
-        idle: &Arc::new(Idle::new(Duration::ZERO, None)),
+        clusters: &vec![0; workers],
+        idle: &Arc::new(Idle::new(Duration::ZERO, None, 1)),
     })
 }
 
@@ -120,8 +120,8 @@ impl Scan for OneJob {
         self.0.load(Ordering::SeqCst)
     }
 
-    fn seen(&self) -> u32 {
-        0
+    fn seen(&self) -> Seen {
+        Seen::default()
     }
 
     fn is_free(&self) -> bool {
@@ -239,8 +239,8 @@ fn no_job_is_forgotten_for_good_on_this_machine() {
     let pushes = 1_000;
     for (name, mode) in policies() {
         let setup = Setup {
-            groups: &[0; 2],
-            idle: &Arc::new(Idle::new(Duration::ZERO, None)),
+            clusters: &[0; 2],
+            idle: &Arc::new(Idle::new(Duration::ZERO, None, 1)),
         };
         let tally = push(&Policy::new(&setup, named(name, mode).unwrap()), pushes);
         assert!(tally.wakeups + tally.recovered > 0, "{name}, {mode}");

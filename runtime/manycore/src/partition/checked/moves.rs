@@ -5,6 +5,7 @@
 //! that nothing is lost or run twice, not that everybody stays to the end.
 
 use super::each_once;
+use crate::clusters::Clusters;
 use crate::partition::sharded::{Ranges, Sharded, Shards};
 use manycore_check::{
     Faulty, Loom, Shuttle, TornAdd, TornBits, TornCas, caught, loom_model, shuttle_pct,
@@ -15,9 +16,10 @@ use std::num::NonZeroUsize;
 
 /// `participants` of a pool of `threads` come; the others never do.
 fn sharded<P: Platform>(n: usize, block: usize, threads: usize, participants: usize) {
-    let shards = Shards::<P>::new(threads);
+    let clusters = Clusters::new(&vec![0; threads]);
+    let shards = Shards::<P>::new(&clusters);
     let partition = Sharded {
-        ranges: Ranges::new(&shards, n, 0, threads),
+        ranges: Ranges::new(&shards, &clusters, n, 0, threads, clusters.all()),
         block: NonZeroUsize::new(block).unwrap(),
     };
     each_once::<P, _>(&partition, n, participants);
@@ -39,13 +41,14 @@ fn two_participants_and_a_shard_without_owner() {
 /// A panic has ended a loop before all of its shards were empty: what is left there is not of the
 /// next loop.
 fn after_a_panic<P: Platform>() {
-    let shards = Shards::<P>::new(2);
-    let ranges = Ranges::new(&shards, 6, 0, 2);
+    let clusters = Clusters::new(&[0, 0]);
+    let shards = Shards::<P>::new(&clusters);
+    let ranges = Ranges::new(&shards, &clusters, 6, 0, 2, clusters.all());
     for rank in 0..2 {
         assert!(ranges.own(rank).claim(1).is_some());
     }
     let partition = Sharded {
-        ranges: Ranges::new(&shards, 2, 0, 2),
+        ranges: Ranges::new(&shards, &clusters, 2, 0, 2, clusters.all()),
         block: NonZeroUsize::MIN,
     };
     each_once::<P, _>(&partition, 2, 2);

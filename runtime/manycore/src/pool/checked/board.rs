@@ -1,5 +1,6 @@
 //! A slot has one holder, and a helper that joins its loop finds that loop's job.
 
+use crate::clusters::Invited;
 use crate::pool::board::{Board, Participation, PostedLoop};
 use manycore_check::{Faulty, Loom, Plain, Relaxed, TornSwap, caught, loom_model, team};
 use manycore_platform::Platform;
@@ -11,23 +12,25 @@ use manycore_platform::Platform;
 /// (`loom_loses_track_of_a_lock_taken_again` in `manycore-check`). `whole`
 /// takes slots again and again.
 fn one_loop_at_a_time<P: Platform>(helpers: usize) {
-    let board = Board::<P>::new(1);
+    let board = Board::<P>::new(1, 1);
     // What the job's writing and reading race on, visible to loom.
     let job = Plain::new(0);
     team::<P>(2 + helpers, |rank| {
-        let slot = board.slot(0);
+        let entrance = board.entrance(0, 0);
         if rank >= 2 {
-            if slot.gate().join().is_ok() {
+            if entrance.gate().join().is_ok() {
                 // SAFETY: between `join` and `leave`.
-                let found = unsafe { slot.job() };
+                let found = unsafe { entrance.job() };
                 // SAFETY: inside the gate the frame is alive.
                 let _ = unsafe { (found.run)(found.frame, rank) };
                 assert_eq!(job.read(), found.helpers);
-                let _ = slot.gate().leave_closed();
+                let _ = entrance.gate().leave_closed();
             }
             return;
         }
         let Some(taken) = board.take(0) else { return };
+        let invited = Invited::only(0);
+        let entrances = board.entrances(taken.index(), invited);
         let frame = Plain::new(true);
         let id = 1 + rank as u32;
         job.write(id);
@@ -40,12 +43,13 @@ fn one_loop_at_a_time<P: Platform>(helpers: usize) {
                 Participation::Done
             },
             helpers: id,
+            invited,
         };
         // SAFETY: this thread has taken the slot, which is closed and empty.
-        unsafe { board.slot(taken.index()).set_job(posted, None) };
-        slot.gate().open();
-        slot.gate().close();
-        while !slot.gate().is_empty() {
+        unsafe { entrances.set_job(|_| posted) };
+        entrances.open();
+        entrances.close();
+        while !entrances.are_empty() {
             P::yield_now();
         }
         frame.write(false);

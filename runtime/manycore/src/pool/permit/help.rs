@@ -1,5 +1,6 @@
 //! Helping with posted loops.
 
+use crate::clusters::Invited;
 use crate::pool::board::Participation;
 use crate::pool::context::Context;
 use crate::pool::gate::Departure;
@@ -29,7 +30,8 @@ impl<P: Platform> Worker<P> {
             return Help::Given(last);
         }
         let mut help = Help::NotWanted;
-        for slot in self.registry().shared().board().inviting(last) {
+        let board = self.registry().shared().board();
+        for slot in board.inviting(self.cluster(), last) {
             if self.help(slot, woken, |_| true) {
                 return Help::Given(slot);
             }
@@ -51,10 +53,12 @@ impl<P: Platform> Worker<P> {
         if shared.ranks().is_barred(permit, slot) {
             return false;
         }
-        let gate = shared.board().slot(slot).gate();
+        let cluster = shared.clusters().of(permit).cluster as usize;
+        let entrance = shared.board().entrance(cluster, slot);
+        let gate = entrance.gate();
         // Three lines on the way at once instead of one after the other: the
         // gate's, and, if all is as last time, the claim word and the frame.
-        shared.board().slot(slot).prefetch(permit);
+        (shared.board().slot(slot)).prefetch(permit, shared.clusters());
         shared.ranks().prefetch_frame(permit);
         let others = match gate.join() {
             Ok(others) => others,
@@ -64,13 +68,13 @@ impl<P: Platform> Worker<P> {
             }
         };
         // SAFETY: this thread is inside the gate until `leave` below.
-        let job = unsafe { shared.board().slot(slot).job() };
+        let job = unsafe { entrance.job() };
         if others >= job.helpers || !wanted(slot) {
             registry.tell(gate.leave());
             return false;
         }
         if woken == Some(Woken::Sleeping) {
-            self.wake_more(job.helpers - others - 1);
+            self.wake_more(job.helpers - others - 1, job.invited);
         }
         shared.ranks().note_frame(permit, job.frame);
         shared.ranks().note_work(permit);
@@ -90,10 +94,10 @@ impl<P: Platform> Worker<P> {
     }
 
     /// Passes a wake-up on to two more: many sleepers are woken as a tree.
-    fn wake_more(&self, wanted: u32) {
-        let count = wanted.min(2).min(self.registry().sleepers());
+    fn wake_more(&self, wanted: u32, invited: Invited) {
+        let count = wanted.min(2).min(self.sleep().sleepers_in(invited));
         if count > 0 {
-            self.wake_others(count);
+            self.wake_others(count, Some(invited));
         }
     }
 }
@@ -102,6 +106,11 @@ impl<P: Platform> Registry<P> {
     /// Workers asleep, as a hint.
     pub(crate) fn sleepers(&self) -> u32 {
         self.sleep().sleepers()
+    }
+
+    /// Those of them in the clusters `invited`.
+    pub(crate) fn sleepers_in(&self, invited: Invited) -> u32 {
+        self.sleep().sleepers_in(invited)
     }
 
     /// Wakes the caller that sleeps until its last helper has left.

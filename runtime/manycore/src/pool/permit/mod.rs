@@ -22,6 +22,7 @@ pub(super) use help::Help;
 
 use super::job::{Group, Job};
 use super::worker::Worker;
+use crate::clusters::Invited;
 use crate::sleep::Scan;
 use crate::sleep::{Latch, Looking};
 use manycore_cores::sync::Parker;
@@ -187,9 +188,23 @@ impl<P: Platform> Worker<P> {
         self.registry().call_for(self.permit(), was_empty);
     }
 
-    /// Wakes up to `count` workers, the nearest first.
-    pub(crate) fn wake_others(&self, count: u32) {
-        self.sleep().wake_any(self.permit(), count);
+    /// The cluster of its permit; without one, any.
+    pub(in crate::pool) fn cluster(&self) -> usize {
+        let clusters = self.registry().shared().clusters();
+        match self.has_permit() {
+            true => clusters.of(self.permit()).cluster as usize,
+            false => 0,
+        }
+    }
+
+    /// The clusters that a loop of `work` ticks and `n` iterations would invite from here.
+    pub(crate) fn would_invite(&self, work: f32, n: usize) -> Invited {
+        self.registry().shared().invite(self.permit(), work, n)
+    }
+
+    /// Wakes up to `count` workers in the clusters `within`, or in any, the nearest first.
+    pub(crate) fn wake_others(&self, count: u32, within: Option<Invited>) {
+        self.sleep().wake_any(self.permit(), count, within);
     }
 
     /// Says whether it is at work, for loops in others' jobs. A worker that has waited for as long

@@ -2,6 +2,7 @@
 
 use super::super::oversubscription::Oversubscription;
 use super::Nearest;
+use crate::clusters::Invited;
 use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
 
 /// A worker that waits for a stolen job and sleeps.
@@ -78,14 +79,14 @@ impl<P: Platform> Nearest<P> {
         // WAKING first, so that of many posters one does the work. Relaxed: the
         // word's own history decides, and the poster has fenced.
         let before = self.callable.fetch_or(WAKING, Ordering::Relaxed);
-        if before & WAKING != 0 || self.wake_one(near, true) {
+        if before & WAKING != 0 || self.wake_one(near, true, None) {
             return false;
         }
         // All were up. Meanwhile somebody may have lain down, and another poster
         // may have left that one to this call: look again. Acquire pairs with the
         // sleeper's being counted, so that it is found parked.
         let word = self.callable.fetch_and(!WAKING, Ordering::Acquire);
-        let woken = word & SLEEPERS != 0 && self.wake_one(near, true);
+        let woken = word & SLEEPERS != 0 && self.wake_one(near, true, None);
         !woken && word & VACANT != 0
     }
 
@@ -135,11 +136,12 @@ impl<P: Platform> Nearest<P> {
         }
     }
 
-    pub(super) fn wake_one(&self, near: usize, called: bool) -> bool {
+    /// Wakes a sleeper near worker `near`, in the clusters `within` or in any; `called`: for a job.
+    pub(super) fn wake_one(&self, near: usize, called: bool, within: Option<Invited>) -> bool {
         // Sleepers that may take anything come first; one that waits for a stolen job
         // may find that this one is none of its business.
         for free in [true, false] {
-            if let Some(worker) = self.slots.rouse_near(near, free, called) {
+            if let Some(worker) = self.slots.rouse_near(near, free, called, within) {
                 self.idle.wakes_one();
                 self.slots.parker(worker).wake();
                 return true;

@@ -11,9 +11,11 @@ use super::idle::{After, Idle, Woken};
 use super::oversubscription::Oversubscription;
 use super::parking_slots::ParkingSlots;
 use super::policy::{Scan, Setup, Tally};
+use super::Seen;
 #[cfg(test)]
 pub(super) use calling::FenceFault;
 use calling::{FENCED, MOST_FENCED, SETTLED, VACANT, sleepers};
+use crate::clusters::Invited;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 use std::sync::Arc;
 use std::time::Duration;
@@ -80,10 +82,10 @@ impl<P: Platform> Nearest<P> {
             most_fenced: MOST_FENCED,
             #[cfg(test)]
             fault: None,
-            slots: ParkingSlots::new(setup.groups),
+            slots: ParkingSlots::new(setup.clusters),
             idle: Arc::clone(setup.idle),
             oversubscription: (setup.idle.scarce_cores())
-                .map(|cores| Oversubscription::new(setup.groups.len(), cores)),
+                .map(|cores| Oversubscription::new(setup.clusters.len(), cores)),
             first_slice: P::duration_to_ticks(FIRST_SLICE),
             longest_slice: P::duration_to_ticks(LONGEST_SLICE),
         }
@@ -187,10 +189,20 @@ impl<P: Platform> Nearest<P> {
         sleepers(self.callable.load(Ordering::Relaxed))
     }
 
-    /// Wakes up to `count` sleepers, those near worker `near` first.
-    pub(crate) fn wake_any(&self, near: usize, count: u32) {
+    /// Those of them in the clusters `invited`.
+    pub(crate) fn sleepers_in(&self, invited: Invited) -> u32 {
+        match self.sleepers() {
+            0 => 0,
+            all if self.slots.are_all(invited) => all,
+            _ => self.slots.sleepers_in(invited),
+        }
+    }
+
+    /// Wakes up to `count` sleepers in the clusters `within`, or in any, those near worker `near`
+    /// first.
+    pub(crate) fn wake_any(&self, near: usize, count: u32, within: Option<Invited>) {
         for _ in 0..count {
-            if !self.wake_one(near, false) {
+            if !self.wake_one(near, false, within) {
                 return;
             }
         }
@@ -267,7 +279,7 @@ impl<P: Platform> Nearest<P> {
         if now < idle.until && !spins && yields {
             // Somebody else needs the core, or will in a moment.
             if self.idle.yield_core(|since| scan.has_filled_cores(since)) {
-                if self.idle.events.seen() != seen {
+                if self.idle.events.is_past(seen) {
                     idle.came(Woken::Spinning);
                 }
                 return false;
@@ -295,7 +307,7 @@ impl<P: Platform> Nearest<P> {
             let called = self.sleep(worker, latch, scan, Some(time)).was_called();
             idle.called |= called;
             idle.unfenced |= called;
-            if self.idle.events.seen() != seen {
+            if self.idle.events.is_past(seen) {
                 idle.came(Woken::Sleeping);
             }
             true
@@ -384,7 +396,7 @@ impl Looking {
 impl<P: Platform> Nearest<P> {
     /// Spins until something is announced, or the clock passes `until`; whether
     /// something was.
-    fn look_out(&self, seen: u32, until: u64, latch: &Latch<P>, scan: &dyn Scan) -> bool {
+    fn look_out(&self, seen: Seen, until: u64, latch: &Latch<P>, scan: &dyn Scan) -> bool {
         if scan.is_free() {
             return self.idle.events.spin(seen, until);
         }

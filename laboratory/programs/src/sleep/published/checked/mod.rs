@@ -14,7 +14,7 @@ use super::protocol::Published;
 use super::variants::Variant;
 use manycore::seam::Sleep;
 use manycore::seam::{Idle, Latch};
-use manycore::seam::{Scan, Setup};
+use manycore::seam::{Scan, Seen, Setup};
 use manycore_check::Faulty;
 use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
 use std::sync::Arc;
@@ -79,8 +79,8 @@ impl<P: Platform, V: Variant, D: Discipline> Pool<P, V, D> {
     /// was sleepy.
     fn new(workers: usize, thieves_fence: bool) -> Self {
         let setup = Setup {
-            groups: &vec![0; workers],
-            idle: &Arc::new(Idle::new(Duration::ZERO, None)),
+            clusters: &vec![0; workers],
+            idle: &Arc::new(Idle::new(Duration::ZERO, None, 1)),
         };
         let pool = Self {
             policy: Published::new(&setup),
@@ -137,8 +137,8 @@ impl<P: Platform, V: Variant, D: Discipline> Scan for Pool<P, V, D> {
         self.injected() || !self.deque.is_empty()
     }
 
-    fn seen(&self) -> u32 {
-        0
+    fn seen(&self) -> Seen {
+        Seen::default()
     }
 
     fn is_free(&self) -> bool {

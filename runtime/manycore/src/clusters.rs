@@ -1,0 +1,234 @@
+//! Clusters: a pool's permits in sets of near ones, for what would cost a transfer for each thread
+//! if all shared one line.
+//!
+//! A loop is announced once in each cluster that it invites, its helpers count themselves in and out
+//! in their cluster's gate, and the words that say who holds iterations are one for each cluster. So
+//! a line crosses the chip once for a cluster, and goes from core to core only within it. A pool of
+//! up to [`LEAST`] threads has one cluster.
+
+use std::ops::Range;
+
+/// The most members of a cluster, in pools of up to the square of this.
+const LEAST: usize = 8;
+/// The most members of any cluster: their bits, two for each, are in one word.
+pub(crate) const MOST: usize = 32;
+
+/// Which permits are near one another.
+pub(crate) struct Clusters {
+    /// By permit.
+    members: Box<[Member]>,
+    /// The permits, cluster by cluster; those of a cluster ascend.
+    permits: Box<[usize]>,
+    /// Where each cluster's begin in `permits`; and, last, how many there are.
+    starts: Box<[usize]>,
+}
+
+/// The place of a permit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Member {
+    pub(crate) cluster: u32,
+    /// Its number in the cluster.
+    pub(crate) number: u32,
+}
+
+/// The clusters that a loop invites: so many, one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Invited {
+    first: u32,
+    count: u32,
+}
+
+impl Invited {
+    /// Their numbers.
+    #[inline]
+    pub(crate) fn clusters(self) -> Range<usize> {
+        self.first as usize..(self.first + self.count) as usize
+    }
+
+    /// Whether there is but one.
+    #[inline]
+    pub(crate) fn is_one(self) -> bool {
+        self.count == 1
+    }
+
+    /// `cluster` alone.
+    pub(crate) fn only(cluster: usize) -> Self {
+        Self {
+            first: cluster as u32,
+            count: 1,
+        }
+    }
+}
+
+impl Clusters {
+    /// For permits in the core groups `groups`.
+    ///
+    /// A tree of two levels is lowest where both have as many branches, so a cluster has about the
+    /// square root of all. A core group that is larger is cut into equal parts. Of core groups that
+    /// are much smaller, or hold few of the pool's threads, several are one cluster.
+    pub(crate) fn new(groups: &[u32]) -> Self {
+        let most = groups.len().isqrt().clamp(LEAST, MOST);
+        let mut permits: Vec<usize> = (0..groups.len()).collect();
+        permits.sort_by_key(|&permit| groups[permit]);
+        let mut starts = vec![0];
+        for group in permits.chunk_by(|&a, &b| groups[a] == groups[b]) {
+            let parts = group.len().div_ceil(most);
+            for part in 0..parts {
+                let length = group.len() / parts + usize::from(part < group.len() % parts);
+                let end = starts[starts.len() - 1] + length;
+                // The last cluster takes it in, if it is small and has room.
+                match starts[..] {
+                    [.., before, last] if last - before < most / 2 && end - before <= most => {
+                        *starts.last_mut().expect("there are two") = end;
+                    }
+                    _ => starts.push(end),
+                }
+            }
+        }
+        let mut members = vec![Member::default(); groups.len()];
+        for (cluster, ends) in starts.windows(2).enumerate() {
+            permits[ends[0]..ends[1]].sort_unstable();
+            for (number, &permit) in permits[ends[0]..ends[1]].iter().enumerate() {
+                members[permit] = Member {
+                    cluster: cluster as u32,
+                    number: number as u32,
+                };
+            }
+        }
+        Self {
+            members: members.into(),
+            permits: permits.into(),
+            starts: starts.into(),
+        }
+    }
+
+    /// How many there are.
+    #[inline]
+    pub(crate) fn count(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// The permits in all.
+    #[inline]
+    pub(crate) fn permits(&self) -> usize {
+        self.members.len()
+    }
+
+    /// The place of `permit`.
+    #[inline]
+    pub(crate) fn of(&self, permit: usize) -> Member {
+        self.members[permit]
+    }
+
+    /// The permits in `cluster`, ascending.
+    #[inline]
+    pub(crate) fn members(&self, cluster: usize) -> &[usize] {
+        &self.permits[self.starts[cluster]..self.starts[cluster + 1]]
+    }
+
+    /// How many of the permits below `allowed` the clusters `invited` have.
+    #[inline]
+    pub(crate) fn allowed(&self, invited: Range<usize>, allowed: usize) -> usize {
+        if allowed >= self.permits() {
+            return self.starts[invited.end] - self.starts[invited.start];
+        }
+        let below = |cluster| self.members(cluster).partition_point(|&permit| permit < allowed);
+        invited.map(below).sum()
+    }
+
+    /// All clusters.
+    #[inline]
+    pub(crate) fn all(&self) -> Invited {
+        Invited {
+            first: 0,
+            count: self.count() as u32,
+        }
+    }
+
+    /// `count` clusters, that of `permit` among them; loops of near callers invite the same.
+    pub(crate) fn around(&self, permit: usize, count: usize) -> Invited {
+        let all = self.count();
+        let count = count.clamp(1, all);
+        let own = self.of(permit).cluster as usize;
+        let first = (own / count * count).min(all - count);
+        Invited {
+            first: first as u32,
+            count: count as u32,
+        }
+    }
+}
+
+impl Default for Member {
+    fn default() -> Self {
+        Self {
+            cluster: 0,
+            number: 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn sizes(groups: &[u32]) -> Vec<usize> {
+        let clusters = Clusters::new(groups);
+        (0..clusters.count())
+            .map(|cluster| clusters.members(cluster).len())
+            .collect()
+    }
+
+    #[test]
+    fn of_common_machines() {
+        assert_eq!(sizes(&[0]), [1]);
+        assert_eq!(sizes(&[0; 8]), [8]);
+        // Two chiplets of four, and one thread in each of two sockets.
+        assert_eq!(sizes(&[0, 0, 0, 0, 1, 1, 1, 1]), [4, 4]);
+        assert_eq!(sizes(&[0, 1]), [2]);
+        // 12 chiplets of 8; a mesh of 64; two sockets of 52; a mesh of 1,024.
+        let chiplets: Vec<u32> = (0..96).map(|core| core / 8).collect();
+        assert_eq!(sizes(&chiplets), [8; 12]);
+        assert_eq!(sizes(&[0; 64]), [8; 8]);
+        let sockets: Vec<u32> = (0..104).map(|core| core / 52).collect();
+        assert_eq!(sizes(&sockets)[..6], [9, 9, 9, 9, 8, 8]);
+        assert_eq!(sizes(&[0; 1024]), [32; 32]);
+    }
+
+    proptest! {
+        #[test]
+        fn each_permit_is_in_one(groups in prop::collection::vec(0..9_u32, 1..300)) {
+            let clusters = Clusters::new(&groups);
+            let mut seen = vec![0; groups.len()];
+            for cluster in 0..clusters.count() {
+                let members = clusters.members(cluster);
+                prop_assert!((1..=MOST).contains(&members.len()));
+                prop_assert!(members.is_sorted());
+                for (number, &permit) in members.iter().enumerate() {
+                    seen[permit] += 1;
+                    let place = Member { cluster: cluster as u32, number: number as u32 };
+                    prop_assert_eq!(clusters.of(permit), place);
+                }
+            }
+            prop_assert!(seen.iter().all(|&times| times == 1));
+        }
+
+        #[test]
+        fn the_invited_are_so_many_and_around_the_caller(
+            groups in prop::collection::vec(0..9_u32, 1..300),
+            permit: prop::sample::Index,
+            count in 1..40_usize,
+        ) {
+            let clusters = Clusters::new(&groups);
+            let permit = permit.index(groups.len());
+            let invited = clusters.around(permit, count).clusters();
+            prop_assert_eq!(invited.len(), count.min(clusters.count()));
+            prop_assert!(invited.contains(&(clusters.of(permit).cluster as usize)));
+            prop_assert!(invited.end <= clusters.count());
+            let all = clusters.allowed(invited.clone(), groups.len());
+            let some = clusters.allowed(invited.clone(), groups.len() - 1);
+            let last = clusters.of(groups.len() - 1).cluster as usize;
+            prop_assert_eq!(all - some, usize::from(invited.contains(&last)));
+        }
+    }
+}
