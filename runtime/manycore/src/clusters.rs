@@ -9,7 +9,8 @@
 use std::ops::Range;
 
 /// The most members of a cluster, in pools of up to the square of this.
-const LEAST: usize = 8;
+/// Two in tests, so that a few threads are in several.
+const LEAST: usize = if cfg!(test) { 2 } else { 8 };
 /// The most members of any cluster: their bits, two for each, are in one word.
 pub(crate) const MOST: usize = 32;
 
@@ -33,7 +34,7 @@ pub(crate) struct Member {
 
 /// The clusters that a loop invites: so many, one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Invited {
+pub struct Invited {
     first: u32,
     count: u32,
 }
@@ -64,10 +65,14 @@ impl Clusters {
     /// For permits in the core groups `groups`.
     ///
     /// A tree of two levels is lowest where both have as many branches, so a cluster has about the
-    /// square root of all. A core group that is larger is cut into equal parts. Of core groups that
+    /// square root of all, or the next lower power of two. A core group that is larger is cut into equal parts. Of core groups that
     /// are much smaller, or hold few of the pool's threads, several are one cluster.
     pub(crate) fn new(groups: &[u32]) -> Self {
-        let most = groups.len().isqrt().clamp(LEAST, MOST);
+        Self::of_at_least(LEAST, groups)
+    }
+
+    fn of_at_least(least: usize, groups: &[u32]) -> Self {
+        let most = 1 << groups.len().isqrt().clamp(least, MOST).ilog2();
         let mut permits: Vec<usize> = (0..groups.len()).collect();
         permits.sort_by_key(|&permit| groups[permit]);
         let mut starts = vec![0];
@@ -132,8 +137,26 @@ impl Clusters {
         if allowed >= self.permits() {
             return self.starts[invited.end] - self.starts[invited.start];
         }
-        let below = |cluster| self.members(cluster).partition_point(|&permit| permit < allowed);
+        let below = |cluster| {
+            self.members(cluster)
+                .partition_point(|&permit| permit < allowed)
+        };
         invited.map(below).sum()
+    }
+
+    /// The clusters that are not `invited`: those before and those after.
+    pub(crate) fn others(&self, invited: Invited) -> [Invited; 2] {
+        let after = invited.first + invited.count;
+        let count = self.count() as u32 - after;
+        let before = Invited {
+            first: 0,
+            count: invited.first,
+        };
+        let after = Invited {
+            first: after,
+            count,
+        };
+        [before, after]
     }
 
     /// All clusters.
@@ -173,7 +196,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn sizes(groups: &[u32]) -> Vec<usize> {
-        let clusters = Clusters::new(groups);
+        let clusters = Clusters::of_at_least(8, groups);
         (0..clusters.count())
             .map(|cluster| clusters.members(cluster).len())
             .collect()
@@ -191,7 +214,7 @@ mod tests {
         assert_eq!(sizes(&chiplets), [8; 12]);
         assert_eq!(sizes(&[0; 64]), [8; 8]);
         let sockets: Vec<u32> = (0..104).map(|core| core / 52).collect();
-        assert_eq!(sizes(&sockets)[..6], [9, 9, 9, 9, 8, 8]);
+        assert_eq!(sizes(&sockets)[..7], [8, 8, 8, 7, 7, 7, 7]);
         assert_eq!(sizes(&[0; 1024]), [32; 32]);
     }
 
@@ -225,6 +248,9 @@ mod tests {
             prop_assert_eq!(invited.len(), count.min(clusters.count()));
             prop_assert!(invited.contains(&(clusters.of(permit).cluster as usize)));
             prop_assert!(invited.end <= clusters.count());
+            let [before, after] = clusters.others(clusters.around(permit, count));
+            let all = before.clusters().chain(invited.clone()).chain(after.clusters());
+            prop_assert!(all.eq(0..clusters.count()));
             let all = clusters.allowed(invited.clone(), groups.len());
             let some = clusters.allowed(invited.clone(), groups.len() - 1);
             let last = clusters.of(groups.len() - 1).cluster as usize;

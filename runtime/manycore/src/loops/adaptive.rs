@@ -21,13 +21,13 @@
 
 use super::launch::{Posted, Wake};
 use super::predicted::{Predicted, Slow};
+use crate::clusters::Invited;
 #[cfg(test)]
 use crate::conserving::fault::{self, Fault};
 use crate::decide::{Choice, Reason, Run, Way};
 use crate::partition::{
     ALONE, BlockRate, Body, CallSite, FixedBlock, Partition, Ranges, TimedClaims,
 };
-use crate::clusters::Invited;
 use crate::pool::{Context, Registry};
 use manycore_platform::{Native, Platform};
 use std::any::TypeId;
@@ -448,17 +448,6 @@ impl<P: Platform> Launch<'_, P> {
     }
 }
 
-impl<P: Platform> Registry<P> {
-    /// Whether all of the clusters `invited` sleep, or are to be found, that could help the caller, as
-    /// a hint.
-    fn all_asleep(&self, invited: Invited) -> bool {
-        let clusters = self.shared().clusters();
-        let members = clusters.allowed(invited.clusters(), self.shared().threads());
-        let vacant = usize::from(self.shared().caller_slot().is_vacant());
-        self.sleepers_in(invited) as usize + vacant >= members - 1 || self.is_lacking()
-    }
-}
-
 struct Adaptive<'a, P: Platform> {
     ranges: Ranges<'a, P>,
     /// Ticks an iteration may take; 0 if nothing is known.
@@ -481,5 +470,9 @@ impl<P: Platform> Partition for Adaptive<'_, P> {
         let tries = rank == self.caller && self.tries;
         let rate = BlockRate::new(self.guess, self.claim, self.max_ticks, tries);
         TimedClaims::new(self.ranges.own(rank), rate)
+    }
+
+    fn admit(&self, more: Invited) {
+        self.ranges.admit(more);
     }
 }

@@ -1,6 +1,7 @@
 //! Launching a loop: the frame that helpers share, and the caller's way through a
 //! posted loop.
 
+use super::invitation::Invitation;
 use crate::clusters::Invited;
 use crate::partition::{ALONE, Body, Claims, Partition, Ranges};
 use crate::pool::{Context, Participant, Participation, PostedLoop, Registry, Shared, Waited};
@@ -56,21 +57,22 @@ impl<'a, P: Platform, S: Partition> LoopFrame<'a, P, S> {
     /// A helper's part: until nothing is left, or the allotment does not allow it.
     pub(super) fn help(&self, rank: usize) -> Participation {
         let Some(allotment) = self.allotment else {
-            return self.take_part(rank, always, |_| ());
+            return self.take_part(rank, always, |_| (), |_| ());
         };
         let allowed = || allotment.allows(rank);
         if !allowed() {
             return Participation::Left;
         }
-        self.take_part(rank, allowed, |_| ())
+        self.take_part(rank, allowed, |_| (), |_| ())
     }
 
-    /// The caller's part, which is always allowed; the iterations that it ran. `between` is called
-    /// between blocks, and says so.
-    pub(super) fn call(&self, rank: usize, between: impl Fn() -> bool) -> usize {
-        let ran = Cell::new(0);
-        let _ = self.take_part(rank, between, |iterations| ran.set(ran.get() + iterations));
-        ran.get()
+    /// The caller's part, which is always allowed; the iterations that it ran, and the ticks that they
+    /// took, if the partition times them. `between` is called between blocks, and says so.
+    pub(super) fn call(&self, rank: usize, between: impl Fn() -> bool) -> (usize, Option<u64>) {
+        let (ran, busy) = (Cell::new(0), Cell::new(None));
+        let add = |iterations| ran.set(ran.get() + iterations);
+        let _ = self.take_part(rank, between, add, |claims| busy.set(claims.busy()));
+        (ran.get(), busy.get())
     }
 
     /// Whether a helper has left iterations of its own. It says so before it leaves: who
@@ -88,13 +90,14 @@ impl<'a, P: Platform, S: Partition> LoopFrame<'a, P, S> {
     }
 
     /// Claims and runs blocks until nothing is left, or it is no longer `allowed`. `ran` is told the
-    /// length of each. A panic of the body stops the loop and is kept for the caller.
+    /// length of each, and `ended` sees the claims when nothing is left. A panic of the body stops the loop and is kept for the caller.
     #[inline(always)]
     fn take_part(
         &self,
         rank: usize,
         allowed: impl Fn() -> bool,
         ran: impl Fn(usize),
+        ended: impl Fn(&S::Claims<'_>),
     ) -> Participation {
         let work = || {
             let mut claims = self.partition.claims(rank);
@@ -110,6 +113,7 @@ impl<'a, P: Platform, S: Partition> LoopFrame<'a, P, S> {
                     return self.abandon(claims);
                 }
             }
+            ended(&claims);
             Participation::Done
         };
         // Unwind safety: the frame's own state is atomics, and what the body
@@ -166,7 +170,7 @@ pub(crate) enum Wake {
 
 impl Wake {
     /// The ticks of work that the loop has; unknown: infinite.
-    fn work(self) -> f32 {
+    pub(super) fn work(self) -> f32 {
         match self {
             Self::Always => f32::INFINITY,
             Self::Now(work) | Self::Late(work) => work,
@@ -208,7 +212,8 @@ impl<'p, P: Platform> Shares<'p, P> {
 pub(crate) struct Posted {
     /// From the post to the end.
     pub(crate) took: f32,
-    /// How long the caller worked in it, and on how many iterations.
+    /// How long the caller worked in it, without the search for work if that is known, and on how many
+    /// iterations.
     pub(crate) own: f32,
     pub(crate) own_n: usize,
 }
@@ -281,67 +286,44 @@ impl<P: Platform> Registry<P> {
             .min(iterations.len().saturating_sub(1))
             .max(1);
         let helpers = self.shared().idle().helpers(wake.work(), helpers);
-        let clusters = self.shared().clusters();
-        let own = clusters.of(me.rank).cluster as usize;
-        // The caller's cluster first.
-        let nearest = helpers.min(clusters.members(own).len() - 1);
-        let mut farther = helpers - nearest;
         let frame =
             LoopFrame::<P, S>::new(body, iterations.start, partition, self.shared().allotment());
         P::name(&frame.partition, "loop: claims");
-        let job_for = |cluster| {
-            let helpers = match cluster == own {
-                true => nearest,
-                false => farther.min(clusters.members(cluster).len()),
-            };
-            farther -= if cluster == own { 0 } else { helpers };
-            PostedLoop {
-                frame: std::ptr::from_ref(&frame).cast(),
-                run: run::<P, S>,
-                helpers: helpers as u32,
-                invited,
-            }
+        let job = PostedLoop {
+            frame: std::ptr::from_ref(&frame).cast(),
+            run: run::<P, S>,
+            helpers: helpers as u32,
+            invited,
         };
         self.shared().board().slot(slot).set_parent(me.parent);
-        let entrances = self.shared().board().entrances(slot, invited);
-        // SAFETY: this thread took the slot, so its gates are closed and empty.
-        unsafe { entrances.set_job(job_for) };
-        entrances.open();
-        self.shared().idle().events.post(invited);
+        let invitation = Invitation::new(self, slot, helpers, invited);
+        let own_cluster = self.shared().clusters().of(me.rank).cluster as usize;
+        // SAFETY: this thread took the slot, so its gates are closed and empty; the frame lives until
+        // `wait` below has seen them so again.
+        unsafe { invitation.open(own_cluster, job) };
         let started = P::now();
-        // When to wake a helper that was not woken at once.
-        let late = Cell::new(u64::MAX);
         let mut began = started;
-        if self.has_sleepers(invited) {
-            if matches!(wake, Wake::Late(_)) {
-                late.set(started + self.shared().idle().wake_cost());
-            } else {
-                self.call_helpers(helpers, invited);
-                began = P::now();
-            }
+        if invitation.call(wake, started) {
+            began = P::now();
         }
-        let call_late = || {
-            if late.get() != u64::MAX && P::now() >= late.get() {
-                late.set(u64::MAX);
-                self.call_helpers(helpers, invited);
-            }
+        let between = || {
+            // SAFETY: as above.
+            unsafe { invitation.between(job, |more| frame.partition.admit(more)) };
             true
         };
         // From here to the end of `wait` nothing may unwind past the frame:
         // `take_part` catches what the body throws, the rest does not panic.
         let (mut own, mut own_n) = (0, 0);
         loop {
-            own_n += frame.call(me.rank, call_late);
-            own += P::now().saturating_sub(began);
-            let waited = self.wait(slot, invited, &|| frame.is_abandoned());
+            let (ran, busy) = frame.call(me.rank, between);
+            own_n += ran;
+            own += busy.unwrap_or_else(|| P::now().saturating_sub(began));
+            let waited = self.wait(slot, invitation.invited(), &|| frame.is_abandoned());
             if waited == Waited::Over {
                 break;
             }
             frame.take_up();
-            // As at first. Helpers may be inside still: it is the same loop.
-            entrances.open();
-            self.shared().idle().events.post(invited);
-            self.wake_in_each(invited);
+            invitation.open_again();
             began = P::now();
         }
         let ended = P::now();
@@ -358,61 +340,5 @@ impl<P: Platform> Registry<P> {
             own_n,
         };
         (posted, panic)
-    }
-
-    /// Wakes a worker in each of the clusters `invited` in which one sleeps.
-    fn wake_in_each(&self, invited: Invited) {
-        let worker = Context::worker_of(self).expect("loops are run by workers");
-        for cluster in invited.clusters() {
-            let cluster = Invited::only(cluster);
-            if self.sleepers_in(cluster) > 0 {
-                worker.wake_others(1, Some(cluster));
-            }
-        }
-    }
-
-    /// Whether a worker in the clusters `invited` sleeps, or is to be found.
-    fn has_sleepers(&self, invited: Invited) -> bool {
-        self.sleepers_in(invited) > 0 || self.is_vacant()
-    }
-
-    /// The clusters that this thread's loop of `work` ticks and `n` iterations will invite, unless its
-    /// permit is another by then.
-    pub(super) fn would_invite(&self, work: f32, n: usize) -> Invited {
-        let worker = Context::worker_of(self).expect("loops are run by workers");
-        worker.would_invite(work, n)
-    }
-
-    /// Whether a loop of `work` ticks and `n` iterations wakes a sleeper at once: if there is one, and
-    /// if that pays.
-    pub(super) fn wakes(&self, work: f32, n: usize) -> Wake {
-        if self.has_sleepers(self.would_invite(work, n)) && !self.shared().idle().pays_to_wake(work) {
-            Wake::Late(work)
-        } else {
-            Wake::Now(work)
-        }
-    }
-
-    /// Whether a thread can be had that is not at work: for the caller slot, or one that was
-    /// not started yet.
-    fn is_vacant(&self) -> bool {
-        self.shared().caller_slot().is_vacant() || self.is_lacking()
-    }
-
-    /// Whether somebody would help with a loop that is posted now, as a hint.
-    pub(super) fn has_idle_permit(&self) -> bool {
-        self.shared().ranks().anyone_idle() || self.is_vacant()
-    }
-
-    /// Wakes a sleeper in each of the clusters `invited`, for a loop that `helpers` may help with, and finds somebody
-    /// for a vacant permit.
-    pub(super) fn call_helpers(&self, helpers: usize, invited: Invited) {
-        let asleep = self.sleepers_in(invited) > 0;
-        if asleep {
-            self.wake_in_each(invited);
-        }
-        if self.is_vacant() && (helpers > 1 || !asleep) {
-            self.fill_caller_slot();
-        }
     }
 }

@@ -4,6 +4,7 @@ mod adaptive;
 mod dispatch;
 mod divided;
 mod forward;
+mod invitation;
 mod launch;
 #[cfg(test)]
 mod leaving_checked;

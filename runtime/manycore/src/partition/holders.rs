@@ -121,7 +121,8 @@ impl<P: Platform> Holders<P> {
     #[inline]
     pub(super) fn emptied(&self, member: Member) {
         // Relaxed: who still looks finds the shard empty.
-        self.word(member).fetch_and(!holds(member), Ordering::Relaxed);
+        self.word(member)
+            .fetch_and(!holds(member), Ordering::Relaxed);
     }
 
     /// The owner has filled its shard again.
@@ -134,7 +135,12 @@ impl<P: Platform> Holders<P> {
     /// The first member of `cluster` from number `from` on, and below `end`, that holds something now,
     /// as a hint, and whether this is a share that nobody has begun.
     #[inline]
-    pub(super) fn first_in(&self, cluster: usize, from: u32, end: u32) -> Option<(Member, Holding)> {
+    pub(super) fn first_in(
+        &self,
+        cluster: usize,
+        from: u32,
+        end: u32,
+    ) -> Option<(Member, Holding)> {
         // Acquire pairs with the releases in `begin` and `refilled`.
         let bits = self.0[cluster].load(Ordering::Acquire);
         let later = bits & ((1 << end) - 1) & (u64::MAX << from);

@@ -22,6 +22,7 @@ pub use partitioner::Partitioner;
 pub(crate) use sharded::{Ranges, Sharded, Shards};
 pub(crate) use timed::{BlockRate, TimedClaims, measure_claim};
 
+use crate::clusters::Invited;
 use std::ops::Range;
 
 /// How one loop's iterations are divided; on the caller's stack, shared by all
@@ -35,6 +36,11 @@ pub trait Partition: Sync {
     /// What the participant `rank` claims from. No two participants of a loop
     /// have the same rank.
     fn claims(&self, rank: usize) -> Self::Claims<'_>;
+
+    /// Before the clusters `more`, which had no share, are invited as well.
+    fn admit(&self, more: Invited) {
+        let _ = more;
+    }
 }
 
 /// One participant's claims.
@@ -42,6 +48,12 @@ pub trait Claims {
     /// The next block for this participant, never empty; `None` when nothing
     /// is left that it could take.
     fn next(&mut self) -> Option<Range<usize>>;
+
+    /// How long its blocks took, in ticks, without the search for them; `None`: it does not time
+    /// them.
+    fn busy(&self) -> Option<u64> {
+        None
+    }
 
     /// The participant leaves before the end, between two blocks. Whether it leaves
     /// iterations behind that others may have looked for in vain before they were

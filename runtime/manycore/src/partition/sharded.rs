@@ -11,7 +11,7 @@ use super::holders::{Holders, Holding};
 use super::shard::{MAX_UNITS, Shard};
 use super::{Claims, Partition};
 use crate::clusters::{Clusters, Invited, MOST, Member};
-use manycore_platform::{CachePadded, Platform};
+use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 use std::num::NonZeroUsize;
 use std::ops::Range;
 
@@ -49,8 +49,10 @@ pub(crate) struct Ranges<'a, P: Platform> {
     clusters: &'a Clusters,
     n: usize,
     unit: u64,
-    /// The clusters that take part.
+    /// The clusters that have shares.
     invited: Invited,
+    /// Whether all clusters take part by now.
+    all: P::AtomicBool,
     /// Those of their ranks that are below this have shares,
     allowed: usize,
     /// so many, without the caller's if it is not below.
@@ -78,6 +80,7 @@ impl<'a, P: Platform> Ranges<'a, P> {
             n,
             unit: (n as u64).div_ceil(MAX_UNITS).max(1),
             invited,
+            all: P::AtomicBool::new(false),
             allowed,
             shares: clusters.allowed(invited.clusters(), allowed),
             caller,
@@ -91,6 +94,24 @@ impl<'a, P: Platform> Ranges<'a, P> {
         }
         ranges.shards[caller].fill(ranges.share(caller), true);
         ranges
+    }
+
+    /// The clusters `more` take part as well; they have no shares, and steal.
+    pub(crate) fn admit(&self, more: Invited) {
+        for cluster in more.clusters() {
+            self.holders.fill(cluster, 0, self.clusters.of(self.caller));
+        }
+        // Release pairs with the acquire in `takes_part`: what is read of their words then is of this loop.
+        self.all.store(true, Ordering::Release);
+    }
+
+    /// The clusters that may hold iterations.
+    #[inline]
+    fn takes_part(&self) -> Range<usize> {
+        match self.all.load(Ordering::Acquire) {
+            true => self.clusters.all().clusters(),
+            false => self.invited.clusters(),
+        }
     }
 
     fn units(&self) -> usize {
@@ -205,12 +226,13 @@ impl<P: Platform> OwnRange<'_, P> {
             let small = if patience > 0 { small } else { 0 };
             let mut seen = false;
             let Member { cluster, number } = self.member;
-            let (own, all) = (cluster as usize, self.ranges.invited.clusters());
+            let (own, all) = (cluster as usize, self.ranges.takes_part());
             // The own cluster's first, and in it the next neighbours'.
             let others = (own + 1..all.end).chain(all.start..own);
             let others = others.map(|cluster| (cluster, 0, MOST as u32));
-            for (cluster, from, end) in
-                [(own, number + 1, MOST as u32), (own, 0, number)].into_iter().chain(others)
+            for (cluster, from, end) in [(own, number + 1, MOST as u32), (own, 0, number)]
+                .into_iter()
+                .chain(others)
             {
                 match self.steal_from(cluster, from, end, small) {
                     Ok(units) => return Some(self.keep(units, block)),
@@ -323,6 +345,10 @@ impl<P: Platform> Partition for Sharded<'_, P> {
             own: self.ranges.own(rank),
             block: self.block.get(),
         }
+    }
+
+    fn admit(&self, more: Invited) {
+        self.ranges.admit(more);
     }
 }
 

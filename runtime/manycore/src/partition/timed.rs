@@ -15,6 +15,8 @@ pub(crate) struct TimedClaims<'a, P: Platform> {
     /// Length of the running block, and when it started.
     block: usize,
     block_started: u64,
+    /// What those before it took.
+    busy: u64,
 }
 
 impl<'a, P: Platform> TimedClaims<'a, P> {
@@ -24,6 +26,7 @@ impl<'a, P: Platform> TimedClaims<'a, P> {
             rate,
             block: 0,
             block_started: 0,
+            busy: 0,
         }
     }
 }
@@ -33,8 +36,10 @@ impl<P: Platform> Claims for TimedClaims<'_, P> {
     fn next(&mut self) -> Option<Range<usize>> {
         let mut now = P::now();
         if self.block > 0 {
-            self.rate
-                .took(self.block, now.saturating_sub(self.block_started));
+            let took = now.saturating_sub(self.block_started);
+            self.busy += took;
+            self.rate.took(self.block, took);
+            self.block = 0;
         }
         let count = self.rate.block(self.own.left());
         let mut block = self.own.claim(count);
@@ -49,6 +54,10 @@ impl<P: Platform> Claims for TimedClaims<'_, P> {
         self.block = block.len();
         self.block_started = now;
         Some(block)
+    }
+
+    fn busy(&self) -> Option<u64> {
+        Some(self.busy)
     }
 
     fn abandon(self) -> bool {

@@ -104,7 +104,14 @@ impl<P: Platform> Worker<P> {
             self.call_another(false);
         }
         // A loop that woke this worker, to have others woken by it.
-        if registry.shared().board().inviting(self.cluster(), 0).next().is_some() && registry.sleepers() > 0 {
+        if registry
+            .shared()
+            .board()
+            .inviting(self.cluster(), 0)
+            .next()
+            .is_some()
+            && registry.sleepers() > 0
+        {
             self.wake_others(1, None);
         }
     }

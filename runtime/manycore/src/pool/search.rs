@@ -147,12 +147,22 @@ impl<P: Platform> Worker<P> {
         }
     }
 
-    /// The other workers, beginning anywhere.
-    fn others(&self) -> impl Iterator<Item = usize> + Clone + use<P> {
-        let x = self.random();
+    /// The other workers: those of this worker's cluster, then the others, both beginning anywhere.
+    fn others(&self) -> impl Iterator<Item = usize> + Clone + '_ {
+        let x = self.random() as usize;
         let (me, count) = (self.id(), self.registry().workers().len());
-        let first = x as usize % count;
-        (first..count).chain(0..first).filter(move |&i| i != me)
+        let clusters = self.registry().shared().clusters();
+        // One cluster is everywhere.
+        let near = match clusters.count() {
+            1 => &[],
+            _ => clusters.members(self.cluster()),
+        };
+        let (before, after) = near.split_at(x % near.len().max(1));
+        let first = x % count;
+        let far = (first..count).chain(0..first);
+        let far = far.filter(|worker| near.binary_search(worker).is_err());
+        let near = after.iter().chain(before).copied();
+        near.chain(far).filter(move |&worker| worker != me)
     }
 }
 
@@ -255,10 +265,7 @@ impl<P: Platform> Scan for Look<'_, P> {
             // waits for, if it may not run: those are for it.
             Waits::ForJob(index) => worker.keeps_others_waiting() || worker.sees_descendant(index),
             Waits::ForScope(_) => worker.keeps_others_waiting() || !worker.spawned().is_empty(),
-            Waits::ForLoop => {
-                worker.has_posts_after(self.seen())
-                    || worker.keeps_others_waiting()
-            }
+            Waits::ForLoop => worker.has_posts_after(self.seen()) || worker.keeps_others_waiting(),
         }
     }
 

@@ -55,7 +55,9 @@ impl<P: Platform> Registry<P> {
             let before = P::now();
             entrances.close();
             let took = P::now().saturating_sub(before);
-            self.shared().idle().learn_closing(took, invited.clusters().len());
+            self.shared()
+                .idle()
+                .learn_closing(took, invited.clusters().len());
         }
         // Once the gate was seen empty: who leaves work says so before it leaves.
         let over = || {
@@ -104,13 +106,17 @@ impl<P: Platform> Registry<P> {
     fn help_descendants(&self, ancestor: usize) -> bool {
         let worker = Context::worker_of(self).expect("loops are run by workers");
         worker.is_allowed()
-            && self.shared().board().inviting(worker.cluster(), 0).any(|slot| {
-                // Asked again inside, where the answer is exact.
-                self.shared().board().descends(slot, ancestor)
-                    && worker.help(slot, None, |slot| {
-                        self.shared().board().descends(slot, ancestor)
-                    })
-            })
+            && self
+                .shared()
+                .board()
+                .inviting(worker.cluster(), 0)
+                .any(|slot| {
+                    // Asked again inside, where the answer is exact.
+                    self.shared().board().descends(slot, ancestor)
+                        && worker.help(slot, None, |slot| {
+                            self.shared().board().descends(slot, ancestor)
+                        })
+                })
     }
 }
 
@@ -118,12 +124,7 @@ impl<P: Platform> Worker<P> {
     /// Sleeps, as the caller of the loop behind `entrances`, until something may have
     /// changed: the last helper has left, one `has_more` to say, or a loop was posted
     /// after `seen`. May return for no reason.
-    fn await_helpers(
-        &self,
-        entrances: &Entrances<'_, P>,
-        seen: Seen,
-        has_more: &dyn Fn() -> bool,
-    ) {
+    fn await_helpers(&self, entrances: &Entrances<'_, P>, seen: Seen, has_more: &dyn Fn() -> bool) {
         let latch = &self.helpers();
         self.note_seen(seen);
         latch.reset();

@@ -87,7 +87,7 @@ const LATENESS_NS: u64 = 30_000;
 const CLOSING_NS: u64 = 100;
 /// Transfers of a line between clusters, one after the other, that a cluster more costs a loop; the
 /// closing of its gate is one of them.
-const TRANSFERS: f32 = 4.0;
+const TRANSFERS: f32 = 3.0;
 /// A window is no wider than this many spin budgets, however long the period: what
 /// it saves is one wake-up.
 const WIDEST: u64 = 8;

@@ -7,15 +7,15 @@ mod sleeping;
 mod watch_checked;
 
 use super::Latch;
+use super::Seen;
 use super::idle::{After, Idle, Woken};
 use super::oversubscription::Oversubscription;
 use super::parking_slots::ParkingSlots;
 use super::policy::{Scan, Setup, Tally};
-use super::Seen;
+use crate::clusters::Invited;
 #[cfg(test)]
 pub(super) use calling::FenceFault;
 use calling::{FENCED, MOST_FENCED, SETTLED, VACANT, sleepers};
-use crate::clusters::Invited;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 use std::sync::Arc;
 use std::time::Duration;

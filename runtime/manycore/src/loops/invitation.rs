@@ -1,0 +1,226 @@
+//! Whom a posted loop calls: the clusters that its work is worth, at once; sleepers and the other
+//! clusters later, if it lasts longer than was thought.
+
+use super::launch::Wake;
+use crate::clusters::Invited;
+use crate::pool::{Context, PostedLoop, Registry};
+use manycore_platform::Platform;
+use std::cell::Cell;
+
+/// No time to come.
+const NEVER: u64 = u64::MAX;
+
+/// Whom one posted loop has called, as its caller knows it.
+pub(super) struct Invitation<'r, P: Platform> {
+    pool: &'r Registry<P>,
+    slot: usize,
+    /// Of what use helpers are.
+    helpers: usize,
+    invited: Cell<Invited>,
+    /// When to wake helpers that were not woken at once.
+    wakes_at: Cell<u64>,
+    /// When to invite the other clusters.
+    widens_at: Cell<u64>,
+}
+
+impl<'r, P: Platform> Invitation<'r, P> {
+    /// For a loop in `slot` to which `helpers` are of use, in the clusters `invited`.
+    pub(super) fn new(
+        pool: &'r Registry<P>,
+        slot: usize,
+        helpers: usize,
+        invited: Invited,
+    ) -> Self {
+        Self {
+            pool,
+            slot,
+            helpers,
+            invited: Cell::new(invited),
+            wakes_at: Cell::new(NEVER),
+            widens_at: Cell::new(NEVER),
+        }
+    }
+
+    /// The clusters that are invited by now.
+    pub(super) fn invited(&self) -> Invited {
+        self.invited.get()
+    }
+
+    /// Lets the invited clusters in, and announces the loop to them. `own`: the caller's, of which fewer
+    /// helpers are left than it has members, and which come first where not all are of use.
+    ///
+    /// # Safety
+    ///
+    /// This thread has taken the slot, and its gates are closed and empty. The frame that `job` names
+    /// lives until they are closed and empty again.
+    pub(super) unsafe fn open(&self, own: usize, job: PostedLoop) {
+        let (clusters, invited) = (self.pool.shared().clusters(), self.invited.get());
+        let nearest = self.helpers.min(clusters.members(own).len() - 1);
+        let mut farther = self.helpers - nearest;
+        let job_for = |cluster| {
+            let helpers = if cluster == own {
+                nearest
+            } else {
+                let helpers = farther.min(clusters.members(cluster).len());
+                farther -= helpers;
+                helpers
+            };
+            PostedLoop {
+                helpers: helpers as u32,
+                ..job
+            }
+        };
+        let entrances = self.pool.shared().board().entrances(self.slot, invited);
+        // SAFETY: by contract.
+        unsafe { entrances.set_job(job_for) };
+        entrances.open();
+        self.pool.shared().idle().events.post(invited);
+    }
+
+    /// As `open`, for a loop that was closed and goes on. Helpers may be inside still.
+    pub(super) fn open_again(&self) {
+        let invited = self.invited.get();
+        let shared = self.pool.shared();
+        shared.board().entrances(self.slot, invited).open();
+        shared.idle().events.post(invited);
+        self.pool.wake_in_each(invited);
+    }
+
+    /// Wakes sleepers for the loop, which has begun at `started`, or notes when to, as `wake` says;
+    /// and notes when to invite all. Whether it has woken any.
+    pub(super) fn call(&self, wake: Wake, started: u64) -> bool {
+        let shared = self.pool.shared();
+        let invited = self.invited.get();
+        if invited != shared.clusters().all() {
+            // By then, if all were as predicted, one thread had done it alone.
+            self.widens_at
+                .set(started.saturating_add(wake.work() as u64));
+        }
+        if !self.pool.has_sleepers(invited) {
+            return false;
+        }
+        if matches!(wake, Wake::Late(_)) {
+            self.wakes_at.set(started + shared.idle().wake_cost());
+            return false;
+        }
+        self.pool.call_helpers(self.helpers, invited);
+        true
+    }
+
+    /// To be called between two blocks of the caller's: calls those who are to be called by now. `job`
+    /// and `admit` are for clusters that come in addition.
+    ///
+    /// # Safety
+    ///
+    /// As for [`open`](Self::open), which was called with this `job`.
+    #[inline]
+    pub(super) unsafe fn between(&self, job: PostedLoop, admit: impl Fn(Invited)) {
+        let (wakes_at, widens_at) = (self.wakes_at.get(), self.widens_at.get());
+        if wakes_at == NEVER && widens_at == NEVER {
+            return;
+        }
+        let now = P::now();
+        if now >= wakes_at {
+            self.wakes_at.set(NEVER);
+            self.pool.call_helpers(self.helpers, self.invited.get());
+        }
+        if now >= widens_at {
+            self.widens_at.set(NEVER);
+            // SAFETY: by contract.
+            unsafe { self.widen(job, admit) };
+        }
+    }
+
+    /// Invites all clusters that are not invited yet.
+    ///
+    /// # Safety
+    ///
+    /// As for [`between`](Self::between).
+    #[cold]
+    unsafe fn widen(&self, job: PostedLoop, admit: impl Fn(Invited)) {
+        let shared = self.pool.shared();
+        let clusters = shared.clusters();
+        for more in clusters.others(self.invited.get()) {
+            admit(more);
+            let entrances = shared.board().entrances(self.slot, more);
+            let job_for = |cluster| PostedLoop {
+                helpers: clusters.members(cluster).len() as u32,
+                ..job
+            };
+            // SAFETY: this thread has the slot, and these gates were not opened since it took it.
+            unsafe { entrances.set_job(job_for) };
+            entrances.open();
+            shared.idle().events.post(more);
+            self.pool.wake_in_each(more);
+        }
+        self.invited.set(clusters.all());
+    }
+}
+
+impl<P: Platform> Registry<P> {
+    /// Wakes a worker in each of the clusters `invited` in which one sleeps.
+    fn wake_in_each(&self, invited: Invited) {
+        let worker = Context::worker_of(self).expect("loops are run by workers");
+        for cluster in invited.clusters() {
+            let cluster = Invited::only(cluster);
+            if self.sleepers_in(cluster) > 0 {
+                worker.wake_others(1, Some(cluster));
+            }
+        }
+    }
+
+    /// Whether a worker in the clusters `invited` sleeps, or is to be found.
+    fn has_sleepers(&self, invited: Invited) -> bool {
+        self.sleepers_in(invited) > 0 || self.is_vacant()
+    }
+
+    /// The clusters that this thread's loop of `work` ticks and `n` iterations will invite, unless its
+    /// permit is another by then.
+    pub(super) fn would_invite(&self, work: f32, n: usize) -> Invited {
+        let worker = Context::worker_of(self).expect("loops are run by workers");
+        worker.would_invite(work, n)
+    }
+
+    /// Whether a loop of `work` ticks and `n` iterations wakes a sleeper at once: if there is one, and
+    /// if that pays.
+    pub(super) fn wakes(&self, work: f32, n: usize) -> Wake {
+        let invited = self.would_invite(work, n);
+        if self.has_sleepers(invited) && !self.shared().idle().pays_to_wake(work) {
+            Wake::Late(work)
+        } else {
+            Wake::Now(work)
+        }
+    }
+
+    /// Whether a thread can be had that is not at work: for the caller slot, or one that was
+    /// not started yet.
+    fn is_vacant(&self) -> bool {
+        self.shared().caller_slot().is_vacant() || self.is_lacking()
+    }
+
+    /// Whether all of the clusters `invited` sleep, or are to be found, that could help the caller, as
+    /// a hint.
+    pub(super) fn all_asleep(&self, invited: Invited) -> bool {
+        let clusters = self.shared().clusters();
+        let members = clusters.allowed(invited.clusters(), self.shared().threads());
+        let vacant = usize::from(self.shared().caller_slot().is_vacant());
+        self.sleepers_in(invited) as usize + vacant >= members - 1 || self.is_lacking()
+    }
+
+    /// Whether somebody would help with a loop that is posted now, as a hint.
+    pub(super) fn has_idle_permit(&self) -> bool {
+        self.shared().ranks().anyone_idle() || self.is_vacant()
+    }
+
+    /// Wakes a sleeper in each of the clusters `invited`, for a loop that `helpers` may help with, and
+    /// finds a thread for a vacant permit.
+    pub(super) fn call_helpers(&self, helpers: usize, invited: Invited) {
+        let asleep = self.sleepers_in(invited) > 0;
+        if asleep {
+            self.wake_in_each(invited);
+        }
+        if self.is_vacant() && (helpers > 1 || !asleep) {
+            self.fill_caller_slot();
+        }
+    }
+}
