@@ -39,7 +39,7 @@ impl Config {
             setting: settings[at].to_owned(),
             problem: problem.to_string(),
         };
-        let mut root = Table::try_from(&*self).expect("a machine is tables, numbers and text");
+        let mut root = table_of(self);
         // Before any setting, after the first, and so on.
         let mut machines = Vec::with_capacity(1 + settings.len());
         for (at, setting) in settings.iter().enumerate() {
@@ -55,6 +55,10 @@ impl Config {
         })?;
         Ok(())
     }
+}
+
+fn table_of(machine: &Config) -> Table {
+    Table::try_from(machine).expect("a machine is tables, numbers and text")
 }
 
 /// The machine that `root` describes.

@@ -4,8 +4,8 @@
 use super::proc;
 use crate::linux::errno::{EACCES, EINVAL, EISDIR, ELOOP, ENOTDIR, Errno, Value};
 use crate::linux::files::{
-    ACCESS, EMPTY_PATH, Entry, FOLDER, IS_FILE, IS_FOLDER, IS_LINK, NO_FOLLOW, Open, READ_ONLY,
-    STAYS, Stat, put_link, read_path,
+    ACCESS, EMPTY_PATH, Entry, FOLDER, HERE, IS_FILE, IS_FOLDER, IS_LINK, NO_FOLLOW, Open,
+    READ_ONLY, STAYS, Stat, put_link, read_path,
 };
 use crate::linux::process::Process;
 use crate::linux::sysfs::{self, Found, Kind, Name};
@@ -31,8 +31,9 @@ pub(super) fn open<W: World>(
         Some(Found::File(_)) if flags & FOLDER != 0 => return Err(ENOTDIR),
         Some(Found::File(text)) => Open::text(text),
         Some(Found::Folder(..)) if flags & ACCESS != READ_ONLY => return Err(EISDIR),
-        Some(Found::Folder(inode, names)) => {
-            Open::made(path, inode, names.into_iter().map(entry).collect())
+        Some(Found::Folder(found)) => {
+            let entries = found.names.into_iter().map(entry).collect();
+            Open::made(found.path.into(), found.inode, entries)
         }
         Some(Found::Link(_)) => return Err(ELOOP),
         None => return process.files.open(&path, flags, mode),
@@ -67,7 +68,10 @@ pub(super) fn stat<W: World>(
     let path = process.files.path_at(space, at)?;
     match find(process, world, &path, flags & NO_FOLLOW == 0) {
         Some(Found::File(_)) => Ok(Stat::TEXT),
-        Some(Found::Folder(inode, _)) => Ok(Stat::made(inode)),
+        Some(Found::Folder(found)) => {
+            let folders = found.names.iter().filter(|name| name.kind == Kind::Folder);
+            Ok(Stat::made(found.inode, folders.count() as u32))
+        }
         Some(Found::Link(_)) => Ok(Stat::LINK),
         None => process.files.stat_named(&path, flags),
     }
@@ -86,6 +90,18 @@ pub(super) fn access<W: World>(
         Ok(0)
     } else {
         Err(EACCES)
+    }
+}
+
+/// `chdir`.
+pub(super) fn change_directory<W: World>(process: &mut Process, world: &W, address: u64) -> Value {
+    let path = process
+        .files
+        .path_at(&mut process.memory.space, [HERE, address])?;
+    match find(process, world, &path, true) {
+        Some(Found::Folder(found)) => process.files.change_to_made(found.path.into()),
+        Some(_) => Err(ENOTDIR),
+        None => process.files.change_directory(&path),
     }
 }
 

@@ -93,7 +93,7 @@ calls! {
     46 ftruncate = files.truncate(a, b);
     47 fallocate = files.allocate(a, b, c.saturating_add(d));
     48 faccessat = made::access(process, world, [a, b], 0, c);
-    49 chdir = files.change_directory(space, a);
+    49 chdir = made::change_directory(process, world, a);
     50 fchdir = files.change_to_open(a);
     52 fchmod = files.set_mode(a, b);
     53 fchmodat = files.set_mode_at(space, [a, b, c, 0]);

@@ -12,6 +12,6 @@ mod table;
 mod volume;
 
 pub(super) use listing::{Entry, IS_FILE, IS_FOLDER, IS_LINK};
-pub(super) use paths::{ACCESS, FOLDER, READ_ONLY, STAYS, put_link, read_path};
+pub(super) use paths::{ACCESS, FOLDER, HERE, READ_ONLY, STAYS, put_link, read_path};
 pub(super) use stat::{EMPTY_PATH, NO_FOLLOW, Stat};
 pub(super) use table::{Files, Open, Sink};

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 /// "Relative to the working directory."
-const HERE: u64 = -100i32 as u32 as u64;
+pub(crate) const HERE: u64 = -100i32 as u32 as u64;
 const REMOVE_FOLDER: u64 = 0x200;
 const NO_REPLACE: u64 = 1;
 
@@ -214,17 +214,23 @@ impl Files {
 
     /// `fchdir`.
     pub(crate) fn change_to_open(&mut self, number: u64) -> Value {
-        let Open::Folder { path, .. } = self.get(number)? else {
-            return Err(ENOTDIR);
+        self.folder = match self.get(number)? {
+            Open::Folder { path, .. } => path.canonicalize()?,
+            Open::Made { path, .. } => path.clone(),
+            _ => return Err(ENOTDIR),
         };
-        self.folder = path.canonicalize()?;
         Ok(0)
     }
 
-    /// `chdir`.
-    pub(crate) fn change_directory(&mut self, space: &mut Space, address: u64) -> Value {
-        let path = read_path(space, address)?;
-        let host = self.host_path(&path, true)?.canonicalize()?;
+    /// `chdir`, to a folder that the system makes up.
+    pub(crate) fn change_to_made(&mut self, path: PathBuf) -> Value {
+        self.folder = path;
+        Ok(0)
+    }
+
+    /// `chdir`, to another folder.
+    pub(crate) fn change_directory(&mut self, path: &Path) -> Value {
+        let host = self.host_path(path, true)?.canonicalize()?;
         if !host.is_dir() {
             return Err(ENOTDIR);
         }

@@ -42,12 +42,13 @@ impl Stat {
         ..Self::STREAM
     };
 
-    /// A folder that the simulated system makes up, of this number on its volume.
-    pub(crate) fn made(inode: u64) -> Self {
+    /// A folder with so many others that the simulated system makes up, of this number on its
+    /// volume.
+    pub(crate) fn made(inode: u64, folders: u32) -> Self {
         Self {
             inode,
             mode: 0o4_0555,
-            links: 2,
+            links: 2 + folders,
             ..Self::STREAM
         }
     }
@@ -117,7 +118,7 @@ impl Files {
             Open::File { file, .. } => Stat::of(&file.metadata()?),
             Open::Folder { path, .. } => Stat::of(&path.metadata()?),
             Open::Text { .. } => Stat::TEXT,
-            Open::Made { inode, .. } => Stat::made(*inode),
+            Open::Made { inode, folders, .. } => Stat::made(*inode, *folders),
             _ => Stat::STREAM,
         })
     }

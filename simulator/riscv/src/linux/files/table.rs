@@ -1,7 +1,7 @@
 //! Files that are open, and how they are read and written.
 
 use super::groups::Group;
-use super::listing::{Entry, Listing, whence};
+use super::listing::{Entry, IS_FOLDER, Listing, whence};
 use super::streams::{End, Events, NON_BLOCKING, ready};
 use crate::linux::errno::{
     EBADF, EINVAL, EISDIR, EMFILE, ENODEV, ENOTDIR, EOPNOTSUPP, ESPIPE, Errno, Value,
@@ -40,6 +40,8 @@ pub(crate) enum Open {
     Made {
         path: PathBuf,
         inode: u64,
+        /// Folders in it.
+        folders: u32,
         listing: Rc<RefCell<Listing>>,
     },
     Stream(End),
@@ -95,11 +97,12 @@ impl Open {
 
     /// A folder that the simulated system makes up, of this number on its volume.
     pub(crate) fn made(path: PathBuf, inode: u64, entries: Vec<Entry>) -> Self {
-        let listing = Rc::new(RefCell::new(Listing::made(entries)));
+        let folders = entries.iter().filter(|entry| entry.kind == IS_FOLDER);
         Self::Made {
             path,
             inode,
-            listing,
+            folders: folders.count() as u32,
+            listing: Rc::new(RefCell::new(Listing::made(entries))),
         }
     }
 }

@@ -171,6 +171,23 @@ impl Folder {
         (1..).zip(names).filter_map(named).collect()
     }
 
+    /// Its path.
+    pub(super) fn path(self) -> String {
+        let system = "/sys/devices/system";
+        match self {
+            Self::Top => "/sys".into(),
+            Self::Devices => "/sys/devices".into(),
+            Self::System => system.into(),
+            Self::Cpus => format!("{system}/cpu"),
+            Self::Cpu(core) => format!("{system}/cpu/cpu{core}"),
+            Self::Places(core) => format!("{system}/cpu/cpu{core}/topology"),
+            Self::Caches(core) => format!("{system}/cpu/cpu{core}/cache"),
+            Self::Cache(core, index) => format!("{system}/cpu/cpu{core}/cache/index{index}"),
+            Self::Nodes => format!("{system}/node"),
+            Self::Node(node) => format!("{system}/node/node{node}"),
+        }
+    }
+
     /// A number that no other folder has; the next ones are for its files.
     pub(super) fn inode(self) -> u64 {
         let [kind, first, second] = match self {

@@ -20,10 +20,19 @@ pub(super) use text::{list, mask};
 pub(super) enum Found {
     /// A file with this text.
     File(String),
-    /// A folder's number on its volume, and what it has.
-    Folder(u64, Vec<Name>),
+    Folder(Contents),
     /// A link, which was not to be followed, and where it leads.
     Link(String),
+}
+
+/// A folder, and what it has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Contents {
+    /// Its path without links.
+    pub(super) path: String,
+    /// Its number on its volume.
+    pub(super) inode: u64,
+    pub(super) names: Vec<Name>,
 }
 
 /// A name in a folder.
@@ -66,7 +75,11 @@ pub(super) fn find(topology: &Topology, path: &Path, follow: bool) -> Option<Fou
         }
     }
     let folder = *above.last()?;
-    Some(Found::Folder(folder.inode(), folder.names(topology)))
+    Some(Found::Folder(Contents {
+        path: folder.path(),
+        inode: folder.inode(),
+        names: folder.names(topology),
+    }))
 }
 
 fn parts(path: &Path) -> Option<Vec<String>> {

@@ -49,12 +49,16 @@ fn presets() -> impl Iterator<Item = (&'static str, Config, Topology)> {
 
 /// Looks at all that is below a folder; how many files there are.
 fn walk(topology: &Topology, path: &str, inodes: &mut BTreeSet<u64>) -> usize {
-    let Some(Found::Folder(inode, names)) = find(topology, Path::new(path), true) else {
+    let Some(Found::Folder(contents)) = find(topology, Path::new(path), true) else {
         panic!("{path} is no folder");
     };
-    assert!(inodes.insert(inode), "{path}: {inode} is another folder's");
+    assert!(
+        inodes.insert(contents.inode),
+        "{path} has another folder's number"
+    );
+    assert_eq!(contents.path, path);
     let mut files = 0;
-    for name in names {
+    for name in contents.names {
         let path = format!("{path}/{}", name.name);
         match (find(topology, Path::new(&path), false), name.kind) {
             (Some(Found::File(text)), Kind::File) => {
@@ -62,8 +66,8 @@ fn walk(topology: &Topology, path: &str, inodes: &mut BTreeSet<u64>) -> usize {
                 assert!(inodes.insert(name.inode), "{path}");
                 files += 1;
             }
-            (Some(Found::Folder(inode, _)), Kind::Folder) => {
-                assert_eq!(inode, name.inode, "{path}");
+            (Some(Found::Folder(contents)), Kind::Folder) => {
+                assert_eq!(contents.inode, name.inode, "{path}");
                 files += walk(topology, &path, inodes);
             }
             (Some(Found::Link(_)), Kind::Link) => {
