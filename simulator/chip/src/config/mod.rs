@@ -70,12 +70,12 @@ pub struct Config {
     pub ghz: f64,
     /// Bytes in a cache line, a power of two.
     pub line: u32,
-    /// Most cycles by which each access that leaves the private caches is
-    /// late, drawn anew for each: runs under several `perturb-seed`s are
-    /// samples of how the program's threads interleave (Alameldeen and Wood,
-    /// HPCA 2003). Without a value none is.
+    /// The most cycles of a random delay. Each access that leaves the private
+    /// caches draws its own, from 0 on. Runs under several `perturb-seed`s
+    /// sample the interleavings of the program's threads (Alameldeen and Wood,
+    /// HPCA 2003). Without a value there is no delay.
     pub perturb: Option<u64>,
-    /// Decides these cycles, 1 without a value.
+    /// Seed of these delays; 1 without a value.
     pub perturb_seed: Option<u64>,
     /// The pipeline.
     pub core: Core,

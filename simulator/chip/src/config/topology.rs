@@ -1,7 +1,7 @@
-//! What an operating system shows of a machine: which hardware threads share a core, a cache, a
-//! die, a package and a NUMA node, and how far apart the nodes are.
+//! A machine as an operating system shows it: the hardware threads that share a core, a cache, a
+//! die, a package or a NUMA node, and the distances between nodes.
 //!
-//! Hardware threads that share something have consecutive numbers, so a size says which they are.
+//! Hardware threads that share a unit have consecutive numbers, so a size describes each unit.
 
 use super::{Config, Home, Network};
 use std::ops::Range;
@@ -13,7 +13,7 @@ pub enum Unit {
     Core,
     /// They share the second-level cache, as Linux defines the cluster on x86.
     Cluster,
-    /// They are on one die, as far as NUMA tells: a package of two nodes has two dies.
+    /// They are on one die: a package of two NUMA nodes has two dies.
     Die,
     /// They are in one package (socket).
     Package,
@@ -85,8 +85,8 @@ impl Config {
         }
     }
 
-    /// Hardware threads of a NUMA node: the groups whose pages one controller has. Without pages
-    /// that belong to groups, all of the memory is one node.
+    /// Hardware threads of a NUMA node: groups that share a memory controller. If lines are
+    /// interleaved over all groups, the machine is one node.
     fn node_cores(&self) -> u32 {
         match (self.coherence.home, &self.network) {
             (Home::Interleave, _) => self.cores,
@@ -168,7 +168,7 @@ impl Config {
 }
 
 impl Topology {
-    /// `cores` equal cores in one package, of whose caches nothing is known.
+    /// `cores` equal cores in one package, with unknown caches.
     ///
     /// ```
     /// use manycore_chip::config::{Topology, Unit};

@@ -1,13 +1,13 @@
-//! A seeded lateness of each miss, so that one machine gives many samples of a program's run
+//! A seeded delay of each miss, so that one machine gives many samples of a program's run
 //! (Alameldeen and Wood, "Variability in Architectural Simulations of Multi-threaded Workloads",
 //! HPCA 2003).
 //!
-//! A program with threads is one of many possible interleavings, and a cycle decides which. A
-//! comparison of two programs by one run each compares two interleavings too.
+//! A run shows one of the many interleavings that a program's threads can take, and one cycle can
+//! select another. So two single runs differ by their interleavings, too.
 
 use crate::config::Config;
 
-/// Draws how late the next miss is.
+/// Draws the delay of each miss.
 #[derive(Clone, Debug)]
 pub(super) struct Perturbation {
     /// One more than the most cycles; 1 if no miss is late.
@@ -27,7 +27,7 @@ impl Perturbation {
         }
     }
 
-    /// Cycles by which the next miss is late.
+    /// Draws the next miss's delay in cycles.
     #[inline(always)]
     pub(super) fn draw(&mut self) -> u64 {
         if self.choices == 1 {

@@ -6,8 +6,7 @@ use super::mixture::Step::{
 use super::mixture::{assemble, run};
 use manycore_chip::config::Config;
 
-/// A program whose threads use what tests of mixtures use; floating point decides how long loops
-/// are.
+/// A program with the steps of the mixtures' tests. Floating point decides the length of loops.
 fn program() -> Vec<u32> {
     let steps = [
         vec![
@@ -43,7 +42,7 @@ fn hash(code: &[u32], settings: &[&str]) -> u64 {
     outcome.timing.expect("it is timed").run.statistics.hash
 }
 
-/// The machine is `atac-64` with a few values set, of which none was fitted to a real machine: a
+/// The machine is `atac-64` with a few values set. No value is fitted to a real machine, so a
 /// change of another preset's prices moves nothing here.
 #[test]
 fn hashes_are_the_same_on_every_host() {

@@ -1,4 +1,4 @@
-//! What a program finds under `/sys`, by its own system calls.
+//! Programs read `/sys` by their own system calls.
 
 use super::guest::{A0, A1, A7, CODE, DATA, ECALL, addi, exit, li, with_program};
 use super::{Kept, i_type};
@@ -12,11 +12,11 @@ const HERE: i32 = -100;
 const ROOM: u32 = 8_192;
 const FOLDER: u32 = 0x1_0000;
 
-/// A program's steps, each a system call; the last one's bytes at `DATA` are written out.
+/// A program's system calls. The program writes the bytes at `DATA` out at its end.
 #[derive(Default)]
 struct Steps {
     code: Vec<u32>,
-    /// Where the code has the address of each path, which comes after the code.
+    /// Index of the instructions that load each path's address. The paths follow the code.
     paths: Vec<(usize, &'static str)>,
 }
 
@@ -30,7 +30,7 @@ impl Steps {
         self.code.extend(li(register, 0));
     }
 
-    /// Opens a path, relative to the file whose number is in `a0` or to none.
+    /// Opens a path. A relative path starts at the open folder in `a0`.
     fn open(mut self, is_relative: bool, path: &'static str, flags: u32) -> Self {
         if !is_relative {
             self.code.push(addi(A0, 0, HERE));
@@ -48,7 +48,7 @@ impl Steps {
         self
     }
 
-    /// Reads the file whose number is in `a0`, or its entries.
+    /// Reads from the open file in `a0`: its bytes, or its entries.
     fn read(mut self, number: i32) -> Self {
         self.code.extend(li(A1, DATA as u32));
         self.code.extend(li(A2, ROOM));
@@ -66,7 +66,7 @@ impl Steps {
         self
     }
 
-    /// What the program writes; on no machine it has 6 cores.
+    /// Runs the program and returns its output. Without a machine it has 6 cores.
     fn run(mut self, on: Option<&Config>) -> Vec<u8> {
         // A negative number of bytes fails the write, and nothing is written.
         self.code.push(addi(A2, A0, 0));

@@ -108,7 +108,7 @@ fn own_text(process: &Process, topology: &Topology, name: &str) -> Option<String
     })
 }
 
-/// Where the process may run, and the NUMA nodes whose memory it may use, in the lines of `status`.
+/// The lines of `status` that list the allowed cores and NUMA nodes.
 fn allowed(process: &Process, topology: &Topology) -> String {
     let cores = topology.cores();
     let nodes = topology.count(Unit::Node);

@@ -35,7 +35,7 @@ pub(crate) const IS_FILE: u8 = 8;
 pub(crate) const IS_LINK: u8 = 10;
 
 impl Listing {
-    /// Of a folder that the simulated system makes up, with these entries beside `.` and `..`.
+    /// The listing of a made-up folder: `.`, `..` and its own entries.
     pub(super) fn made(own: Vec<Entry>) -> Self {
         let mut entries = special();
         entries.extend(own);

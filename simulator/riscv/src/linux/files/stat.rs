@@ -42,8 +42,7 @@ impl Stat {
         ..Self::STREAM
     };
 
-    /// A folder with so many others that the simulated system makes up, of this number on its
-    /// volume.
+    /// A made-up folder with this number on its volume, and this many folders in it.
     pub(crate) fn made(inode: u64, folders: u32) -> Self {
         Self {
             inode,

@@ -1,4 +1,4 @@
-//! The folders, and what each has.
+//! The folders and their entries.
 
 use super::text::{list, mask};
 use super::{Kind, Name};
@@ -30,11 +30,11 @@ pub(super) enum Folder {
     Node(u32),
 }
 
-/// What a name in a folder stands for.
+/// An entry of a folder.
 pub(super) enum Child {
     Folder(Folder),
     File(String),
-    /// Where it leads from this folder.
+    /// The target, relative to this folder.
     Link(String),
 }
 
@@ -76,7 +76,7 @@ const SETS: [(&str, Unit); 6] = [
 ];
 
 impl Folder {
-    /// What the folder has of this name.
+    /// Looks a name up in the folder.
     pub(super) fn child(self, topology: &Topology, name: &str) -> Option<Child> {
         let cores = topology.cores();
         let nodes = topology.count(Unit::Node);
@@ -188,7 +188,7 @@ impl Folder {
         }
     }
 
-    /// A number that no other folder has; the next ones are for its files.
+    /// A number of this folder alone; the next numbers are for its files.
     pub(super) fn inode(self) -> u64 {
         let [kind, first, second] = match self {
             Self::Top => [1, 0, 0],

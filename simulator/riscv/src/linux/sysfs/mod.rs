@@ -1,7 +1,7 @@
 //! `/sys/devices/system`: the machine's cores, caches and NUMA nodes, as Linux shows them.
 //!
-//! All of it is computed from a [`Topology`] when a program asks. [`folder`] says what each folder
-//! has, [`text`] writes sets of cores as the kernel does. Documented in Linux's
+//! The kernel's part computes each file from a [`Topology`] when a program asks. [`folder`] lists
+//! each folder, [`text`] writes sets of cores as the kernel does. Documented in Linux's
 //! `Documentation/ABI/stable/sysfs-devices-system-cpu`, `sysfs-devices-node` and
 //! `admin-guide/cputopology.rst`.
 
@@ -15,13 +15,13 @@ use manycore_chip::config::Topology;
 use std::path::{Component, Path};
 pub(super) use text::{list, mask};
 
-/// What is at a path.
+/// A path's target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Found {
     /// A file with this text.
     File(String),
     Folder(Contents),
-    /// A link, which was not to be followed, and where it leads.
+    /// A link that was not to be followed, and its target.
     Link(String),
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Name {
     pub(super) inode: u64,
 }
 
-/// What a name stands for.
+/// The kind of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     File,
@@ -51,8 +51,8 @@ pub(super) enum Kind {
     Link,
 }
 
-/// What an absolute path leads to, if it is one of these files. `follow`: whether a link as its last
-/// part stands for where it leads.
+/// Looks an absolute path up. `None` means a path outside these folders. If `follow` is false, a
+/// link as the last part stands for itself.
 pub(super) fn find(topology: &Topology, path: &Path, follow: bool) -> Option<Found> {
     let path = path.strip_prefix("/sys").ok()?;
     let mut rest: Vec<String> = parts(path)?;
@@ -61,7 +61,7 @@ pub(super) fn find(topology: &Topology, path: &Path, follow: bool) -> Option<Fou
     while let Some(part) = rest.pop() {
         if part == ".." {
             above.pop();
-            // Above the top are files that are not these.
+            // Files above the top are not in this tree.
             above.last()?;
             continue;
         }
