@@ -1,13 +1,28 @@
 //! The folders and their entries.
 
 use super::text::{list, mask};
-use super::{Kind, Name};
 use manycore_chip::config::{CacheLevel, Topology, Unit};
 use std::fmt::Write;
 use std::ops::Range;
 
 /// Memory of the machine in KiB, as `/proc/meminfo` has it.
 const MEMORY: u64 = 16 << 20;
+
+/// A name in a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::linux) struct Name {
+    pub(in crate::linux) name: String,
+    pub(in crate::linux) kind: Kind,
+    pub(in crate::linux) inode: u64,
+}
+
+/// The kind of a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::linux) enum Kind {
+    File,
+    Folder,
+    Link,
+}
 
 /// A folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,6 +11,7 @@ mod tests;
 mod text;
 
 use folder::{Child, Folder};
+pub(super) use folder::{Kind, Name};
 use manycore_chip::config::Topology;
 use std::path::{Component, Path};
 pub(super) use text::{list, mask};
@@ -33,22 +34,6 @@ pub(super) struct Contents {
     /// Its number on its volume.
     pub(super) inode: u64,
     pub(super) names: Vec<Name>,
-}
-
-/// A name in a folder.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Name {
-    pub(super) name: String,
-    pub(super) kind: Kind,
-    pub(super) inode: u64,
-}
-
-/// The kind of a name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    File,
-    Folder,
-    Link,
 }
 
 /// Looks an absolute path up. `None` means a path outside these folders. If `follow` is false, a
