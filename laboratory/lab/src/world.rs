@@ -39,19 +39,20 @@ impl World {
                 "--on {on}: {problem}expected native, a preset ({presets}) or FILE.toml"
             ))
         })?;
-        let mut of_study = Vec::new();
+        let (mut of_study, mut of_machine) = (Vec::new(), Vec::new());
         for pair in pairs {
             let key = pair.split_once('=').map_or(&**pair, |(key, _)| key).trim();
             if known.iter().any(|known| known.name == key) {
                 of_study.push(pair.clone());
             } else if is_machines(key) || !pair.contains('=') {
-                config
-                    .set(pair)
-                    .map_err(|error| bad_input(error.to_string()))?;
+                of_machine.push(&**pair);
             } else {
                 return Err(unknown(pair, key, known, true));
             }
         }
+        config
+            .set_all(&of_machine)
+            .map_err(|error| bad_input(error.to_string()))?;
         Ok((Self::Simulated(Box::new(config)), of_study))
     }
 
@@ -103,5 +104,27 @@ mod tests {
         assert_ne!(faster, slower);
         assert!(label("native", &[]).starts_with("native-"));
         assert_eq!(plain("a b/c.d-1"), "a-b-c-d-1");
+    }
+
+    /// What does not fit before all is set is no error.
+    #[test]
+    fn a_machine_is_checked_when_all_is_set() {
+        let world = |pairs: [&str; 2]| {
+            World::new("graviton2-64", &pairs.map(String::from), &[]).map(|(world, _)| world)
+        };
+        for pairs in [
+            ["cores=256", "group-cores=256"],
+            ["group-cores=256", "cores=256"],
+        ] {
+            let World::Simulated(machine) = world(pairs).unwrap() else {
+                panic!("a preset is simulated");
+            };
+            assert_eq!((machine.cores, machine.group_cores), (256, 256));
+        }
+        let error = world(["cores=256", "group-cores=60"]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "--set group-cores=60: group-cores: 60, expected a divisor of cores = 256"
+        );
     }
 }

@@ -128,9 +128,7 @@ fn natively() -> Result<(), Box<dyn Error>> {
 
 fn simulated(machine: &str, settings: &[String]) -> Result<(), Box<dyn Error>> {
     let mut machine = Config::named(machine)?;
-    for setting in settings {
-        machine.set(setting)?;
-    }
+    machine.set_all(settings)?;
     let threads = machine.cores as usize;
     let run = Simulation::new(&machine)
         .counters()

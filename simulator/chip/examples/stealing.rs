@@ -25,9 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let parts = number("PARTS", 1)?;
     let cores = number("CORES", 64)? as usize;
     let mut machine = Config::named(&arguments.next().unwrap_or_else(|| "atac-64".into()))?;
-    for setting in &settings {
-        machine.set(setting)?;
-    }
+    machine.set_all(&settings)?;
     if cores > machine.cores as usize {
         return Err(format!("CORES: {} has {}", machine.name, machine.cores).into());
     }

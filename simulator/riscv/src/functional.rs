@@ -8,15 +8,16 @@ use crate::hart::Machine;
 use crate::linux::{Delivered, Entry, Process, Task, TaskState, Wake, World, resume};
 use crate::memory::Place;
 use crate::region::Mark;
+use manycore_chip::config::Topology;
 use manycore_chip::guest::{Answer, Operation, Width, apply};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Instructions of a slice.
 const SLICE: u64 = 10_000;
 
-/// A machine that tells a program of `cores` cores.
+/// A machine that a program sees as `topology` says.
 pub(crate) struct Functional {
-    cores: u32,
+    topology: Topology,
     megahertz: f64,
     /// Instructions that are left until the program goes on on another machine, where it goes when
     /// its region of interest begins too; `None` if it runs to its end here.
@@ -49,9 +50,9 @@ pub(crate) struct Handover {
 }
 
 impl Functional {
-    pub(crate) fn new(cores: u32) -> Self {
+    pub(crate) fn new(topology: Topology) -> Self {
         Self {
-            cores,
+            topology,
             megahertz: 1_000.0,
             left: None,
             handed_over: false,
@@ -300,16 +301,16 @@ impl World for Functional {
             let core = cores[handle as usize % cores.len()];
             self.places.insert(handle, core as u32);
         }
-        cores.iter().all(|&core| core < self.cores as usize)
+        cores.iter().all(|&core| core < self.cores() as usize)
     }
 
     fn core(&self) -> u32 {
         let place = self.places.get(&self.running);
-        place.copied().unwrap_or(self.running % self.cores)
+        place.copied().unwrap_or(self.running % self.cores())
     }
 
-    fn cores(&self) -> u32 {
-        self.cores
+    fn topology(&self) -> &Topology {
+        &self.topology
     }
 
     fn megahertz(&self) -> f64 {

@@ -7,6 +7,7 @@ use crate::outcome::{Outcome, Timing, hot_symbol};
 use crate::region::Moment;
 use crate::timed::{Shared, TimedTask};
 use manycore_chip::Simulation;
+use manycore_chip::config::Topology;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -219,7 +220,7 @@ impl Program {
         self
     }
 
-    /// Runs the program without timing, as on a machine of `cores` cores.
+    /// Runs the program without timing, as on a machine of `cores` equal cores in one package.
     ///
     /// # Errors
     ///
@@ -237,7 +238,7 @@ impl Program {
     pub fn run_functionally(mut self, cores: u32) -> Result<Outcome, RunError> {
         self.start.cpus = self.start.cpus.map(|cpus| cpus.min(cores));
         let (mut process, main) = load(self.start)?;
-        Functional::new(cores).run(&mut process, main)?;
+        Functional::new(Topology::flat(cores)).run(&mut process, main)?;
         Outcome::of(&mut process, None)
     }
 
@@ -282,7 +283,7 @@ impl Program {
         let mut tasks = vec![main];
         let mut before = 0;
         if let Some(instructions) = self.fast_forward {
-            let forwarder = Functional::new(machine.cores);
+            let forwarder = Functional::new(machine.topology());
             let (main, megahertz) = (tasks.remove(0), machine.ghz * 1_000.0);
             match forwarder.forward(&mut process, main, instructions, megahertz)? {
                 Some(handover) => (tasks, before) = (handover.tasks, handover.clock),
@@ -291,7 +292,7 @@ impl Program {
         }
         let forwarded = process.retired;
         let main = tasks.remove(0);
-        let shared = Shared::new(process, tasks, before, machine.cores);
+        let shared = Shared::new(process, tasks, before, machine.topology());
         let main: TimedTask = TimedTask::new(main, Rc::clone(&shared));
         let run = simulation.run_guest(Box::new(main))?;
         let mut process = shared.process.borrow_mut();

@@ -5,6 +5,7 @@ use crate::linux::{Delivered, Entry, Process, Task, TaskState, Wake, World, resu
 use crate::memory::Place;
 use crate::network::{self, Latched};
 use crate::region::{Mark, Moment, Regions};
+use manycore_chip::config::Topology;
 use manycore_chip::guest::{Answer, Channel, Core, Guest, GuestThread, Operation, State, Width};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -30,20 +31,27 @@ pub(crate) struct Shared {
     others: RefCell<Vec<Task>>,
     /// What another machine's clock showed when this one began: cycles and nanoseconds.
     before: u64,
+    topology: Topology,
     pub(crate) regions: RefCell<Regions>,
 }
 
 impl Shared {
     /// A program of which `others` are threads beside the main one, and which has run for `before`
     /// nanoseconds on a machine of 1 GHz.
-    pub(crate) fn new(process: Process, others: Vec<Task>, before: u64, cores: u32) -> Rc<Self> {
+    pub(crate) fn new(
+        process: Process,
+        others: Vec<Task>,
+        before: u64,
+        topology: Topology,
+    ) -> Rc<Self> {
         Rc::new(Self {
             process: RefCell::new(process),
             threads: RefCell::default(),
             channels: RefCell::default(),
-            last: RefCell::new(vec![0; cores as usize]),
+            last: RefCell::new(vec![0; topology.cores() as usize]),
             others: RefCell::new(others),
             before,
+            topology,
             regions: RefCell::default(),
         })
     }
@@ -239,8 +247,8 @@ impl World for Timed<'_, '_> {
         self.core.number()
     }
 
-    fn cores(&self) -> u32 {
-        self.core.machine().cores
+    fn topology(&self) -> &Topology {
+        &self.shared.topology
     }
 
     fn megahertz(&self) -> f64 {

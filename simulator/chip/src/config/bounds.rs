@@ -39,9 +39,13 @@ const BOUNDS: &[Bound] = &[
     ("cores", 1.0, CORES),
     ("threads-per-core", 1.0, CORES),
     ("group-cores", 1.0, CORES),
+    ("package-cores", 1.0, CORES),
     // Conversions from nanoseconds stay exact, and a second within a period.
     ("ghz", 0.01, 10.0),
     ("line", 8.0, 4096.0),
+    // Far less than what a line from memory takes: a sample of the same machine.
+    ("perturb", 0.0, 64.0),
+    ("perturb-seed", 0.0, u32::MAX as f64),
     // Time is kept in 1024ths of a cycle an instruction: nothing may take none.
     ("core.cpi", 0.01, 1000.0),
     ("core.shared-cpi", 0.01, 1000.0),
@@ -223,6 +227,9 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
+    /// Keys that a machine may have, and no preset has.
+    const IN_NO_PRESET: [&str; 2] = ["perturb=1", "perturb-seed=1"];
+
     /// The keys of all values, and whether each is a number.
     fn leaves(key: &str, value: &Value, found: &mut BTreeSet<(String, bool)>) {
         match value {
@@ -240,7 +247,10 @@ mod tests {
     }
 
     fn leaves_of(preset: &str) -> BTreeSet<(String, bool)> {
-        let config = Config::preset(preset).unwrap();
+        let mut config = Config::preset(preset).unwrap();
+        for setting in IN_NO_PRESET {
+            config.set(setting).unwrap();
+        }
         let mut table = Table::try_from(&config).unwrap();
         table.remove("sources");
         let mut found = BTreeSet::new();
@@ -266,7 +276,7 @@ mod tests {
         assert_eq!(found, known.collect());
     }
 
-    /// Each key that a preset has, by what is just outside of its range and by what
+    /// Each key that a machine has, by what is just outside of its range and by what
     /// is far outside.
     #[test]
     fn outside_of_its_range_a_number_is_refused_with_key_and_range() {

@@ -24,6 +24,7 @@ mod network;
 mod os;
 mod presets;
 mod set;
+mod topology;
 mod validate;
 
 #[cfg(test)]
@@ -42,6 +43,7 @@ pub use memory::{
 pub use network::{Contention, Distance, Network, Optical, Sockets};
 pub use os::{Governor, Os};
 pub use presets::{PUBLISHED_CONTENDED, PUBLISHED_SERVERS, PUBLISHED_SOSP13, preset_names};
+pub use topology::{CacheLevel, Topology, Unit};
 
 /// A simulated machine: everything that decides a simulation beside the
 /// program and its seed.
@@ -60,10 +62,21 @@ pub struct Config {
     /// Consecutive hardware threads that share a last-level cache, or are one
     /// node of the network between groups.
     pub group_cores: u32,
+    /// Consecutive hardware threads in one package, as an operating system
+    /// shows it; nothing else depends on it. Without a value a socket of
+    /// meshes is one, else a NUMA node.
+    pub package_cores: Option<u32>,
     /// Clock frequency in GHz: cycles in a nanosecond.
     pub ghz: f64,
     /// Bytes in a cache line, a power of two.
     pub line: u32,
+    /// The most cycles of a random delay. Each access that leaves the private
+    /// caches draws its own, from 0 on. Runs under several `perturb-seed`s
+    /// sample the interleavings of the program's threads (Alameldeen and Wood,
+    /// HPCA 2003). Without a value there is no delay.
+    pub perturb: Option<u64>,
+    /// Seed of these delays; 1 without a value.
+    pub perturb_seed: Option<u64>,
     /// The pipeline.
     pub core: Core,
     /// The first cache of a core.

@@ -14,41 +14,101 @@ impl Config {
     ///
     /// In one line the key and what was expected; the machine is unchanged.
     pub fn set(&mut self, setting: &str) -> Result<(), ConfigError> {
-        *self = self
-            .with(setting)
-            .map_err(|problem| ConfigError::InSetting {
-                setting: setting.to_owned(),
-                problem: problem.to_string(),
-            })?;
-        Ok(())
+        self.set_all(&[setting])
     }
 
-    fn with(&self, setting: &str) -> Result<Self, Problem> {
-        let (key, value) = setting
-            .split_once('=')
-            .map(|(key, value)| (key.trim(), value_of(value.trim())))
-            .ok_or_else(|| Problem {
-                key: String::new(),
-                what: "expected key=value".to_owned(),
-            })?;
-        let mut root = Table::try_from(self).expect("a machine is tables, numbers and text");
-        let (parent_key, last) = key.rsplit_once('.').unwrap_or(("", key));
-        match table_at(&mut root, parent_key)? {
-            Place::Table(table) => {
-                // A key that the schema does not know is refused below.
-                table.insert(last.to_owned(), value);
-            }
-            Place::List(list) => *element(list, last, parent_key)? = value,
+    /// The same for several settings in order. Values must fit each other when
+    /// all are applied, and may not before.
+    ///
+    /// ```
+    /// use manycore_chip::config::Config;
+    ///
+    /// let mut chip = Config::preset("graviton2-64")?;
+    /// chip.set_all(&["cores=256", "group-cores=256"])?;
+    /// assert_eq!((chip.cores, chip.groups()), (256, 1));
+    /// # Ok::<(), manycore_chip::config::ConfigError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// In one line the setting at fault, the key and what was expected; the
+    /// machine is unchanged.
+    pub fn set_all<S: AsRef<str>>(&mut self, settings: &[S]) -> Result<(), ConfigError> {
+        let settings: Vec<&str> = settings.iter().map(AsRef::as_ref).collect();
+        let refused = |at: usize, problem: Problem| ConfigError::InSetting {
+            setting: settings[at].to_owned(),
+            problem: problem.to_string(),
+        };
+        let mut root = table_of(self);
+        // Before any setting, after the first, and so on.
+        let mut machines = Vec::with_capacity(1 + settings.len());
+        for (at, setting) in settings.iter().enumerate() {
+            machines.push(root.clone());
+            apply(&mut root, setting).map_err(|problem| refused(at, problem))?;
         }
-        let text = toml::to_string(&root).expect("it came from a machine");
-        let mut config = load::parse(&text).map_err(|(_line, problem)| problem)?;
-        if parent_key != "sources" {
-            config
-                .sources
-                .insert(key.to_owned(), "set by hand".to_owned());
+        if settings.is_empty() {
+            return Ok(());
         }
-        Ok(config)
+        *self = parsed(&root).map_err(|problem| {
+            let at = at_fault(&settings, &machines, &problem.key);
+            refused(at, problem)
+        })?;
+        Ok(())
     }
+}
+
+fn table_of(machine: &Config) -> Table {
+    Table::try_from(machine).expect("a machine is tables, numbers and text")
+}
+
+/// The machine that `root` describes.
+fn parsed(root: &Table) -> Result<Config, Problem> {
+    let text = toml::to_string(root).expect("it came from a machine");
+    load::parse(&text).map_err(|(_line, problem)| problem)
+}
+
+/// The setting to blame for a problem with the value at `key`: the last that sets it, or else the
+/// one after which there was no machine any more. `machines` has what there was before each.
+fn at_fault(settings: &[&str], machines: &[Table], key: &str) -> usize {
+    let is_in = |outer: &str, inner: &str| {
+        let rest = inner.strip_prefix(outer);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    let sets = |setting: &&str| {
+        let own = setting.split_once('=').map_or(*setting, |(own, _)| own);
+        let own = own.trim();
+        !key.is_empty() && (is_in(own, key) || is_in(key, own))
+    };
+    let was_a_machine = |machine: &Table| parsed(machine).is_ok();
+    let setter = settings.iter().rposition(sets);
+    let last = setter.or_else(|| machines.iter().rposition(was_a_machine));
+    last.unwrap_or(0)
+}
+
+/// Changes one value, and its source.
+fn apply(root: &mut Table, setting: &str) -> Result<(), Problem> {
+    let (key, value) = setting
+        .split_once('=')
+        .map(|(key, value)| (key.trim(), value_of(value.trim())))
+        .ok_or_else(|| Problem {
+            key: String::new(),
+            what: "expected key=value".to_owned(),
+        })?;
+    let (parent_key, last) = key.rsplit_once('.').unwrap_or(("", key));
+    match table_at(root, parent_key)? {
+        Place::Table(table) => {
+            // A key that the schema does not know is refused when all is read.
+            table.insert(last.to_owned(), value);
+        }
+        Place::List(list) => *element(list, last, parent_key)? = value,
+    }
+    if parent_key != "sources"
+        && let Some(Value::Table(sources)) = root.get_mut("sources")
+    {
+        let source = Value::String("set by hand".to_owned());
+        sources.insert(key.to_owned(), source);
+    }
+    Ok(())
 }
 
 /// What holds keys or numbered elements.
@@ -135,6 +195,59 @@ mod tests {
                 (cores, cores, cores)
             );
             assert_eq!(chip.sources["cores"], "set by hand");
+        }
+    }
+
+    #[test]
+    fn what_fits_when_all_is_set_is_set_in_any_order() {
+        let orders = [
+            ["cores=256", "group-cores=256"],
+            ["group-cores=256", "cores=256"],
+        ];
+        let machines = orders.map(|order| {
+            let mut chip = Config::preset("graviton2-64").unwrap();
+            chip.set_all(&order).unwrap();
+            chip
+        });
+        assert_eq!(machines[0], machines[1]);
+        assert_eq!((machines[0].cores, machines[0].groups()), (256, 1));
+        assert_eq!(machines[0].sources["group-cores"], "set by hand");
+        let mut chip = Config::preset("graviton2-64").unwrap();
+        chip.set_all(&["ghz=3", "sources.ghz=me"]).unwrap();
+        assert_eq!(chip.sources["ghz"], "me");
+        chip.set_all::<&str>(&[]).unwrap();
+    }
+
+    #[test]
+    fn of_several_settings_the_one_at_fault_is_named() {
+        let graviton = Config::preset("graviton2-64").unwrap();
+        for (settings, expected) in [
+            (
+                vec!["cores=256", "group-cores=100"],
+                "--set group-cores=100: group-cores: 100, expected a divisor of cores = 256",
+            ),
+            (
+                vec!["group-cores=100", "cores=256"],
+                "--set group-cores=100: group-cores: 100, expected a divisor of cores = 256",
+            ),
+            (
+                vec!["ghz=3", "cores=100", "line=128"],
+                "--set cores=100: group-cores: 64, expected a divisor of cores = 100",
+            ),
+            (
+                vec!["cores=256", "l1.latency=soon", "group-cores=256"],
+                "--set l1.latency=soon: l1.latency: invalid type: string \"soon\", expected u64, from 1 to 1000000",
+            ),
+            (
+                vec!["cores=256", "cores=5000", "group-cores=256"],
+                "--set cores=5000: cores: 5000, expected from 1 to 4096",
+            ),
+            (vec!["cores=256", "ghz"], "--set ghz: expected key=value"),
+        ] {
+            let mut chip = graviton.clone();
+            let error = chip.set_all(&settings).unwrap_err().to_string();
+            assert_eq!(error, expected);
+            assert_eq!(chip, graviton);
         }
     }
 

@@ -61,6 +61,11 @@ impl Config {
             self.group_cores,
             &format!("a multiple of threads-per-core = {}", self.threads_per_core),
         )?;
+        if let Some(package) = self.package_cores {
+            let expected = format!("a multiple of group-cores = {}", self.group_cores);
+            let holds = package.is_multiple_of(self.group_cores);
+            expect(holds, "package-cores", package, &expected)?;
+        }
         if let Some(shared) = self.core.shared_cpi {
             expect(
                 self.threads_per_core > 1 && shared >= self.core.cpi,

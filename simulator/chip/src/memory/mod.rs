@@ -22,6 +22,7 @@ mod holders;
 mod invalidate;
 mod line;
 mod operation;
+mod perturb;
 mod places;
 mod private;
 mod request;
@@ -42,6 +43,7 @@ use crate::config::{Config, Protocol};
 use crate::network::{self, Electrical};
 use controller::Controllers;
 use line::LineTable;
+use perturb::Perturbation;
 use places::Places;
 
 /// The memory system of one chip.
@@ -53,6 +55,7 @@ pub(crate) struct Memory {
     lines: LineTable,
     network: Electrical,
     controllers: Controllers,
+    perturbation: Perturbation,
     /// The counters, if the run asked for them.
     pub(crate) census: Option<Box<MemoryCensus>>,
     /// Cores to be told that the line they spin on was taken, since the engine
@@ -75,6 +78,7 @@ impl Memory {
             network: Electrical::new(&config.network, config.cores, config.group_cores)?,
             controllers: Controllers::new(&config.memory, config.controllers(), config.line),
             places,
+            perturbation: Perturbation::new(config),
             census: None,
             disturbed: Vec::new(),
             config: config.clone(),

@@ -35,7 +35,7 @@ impl Memory {
     // Part of a miss, of which there are two kinds.
     #[inline(always)]
     pub(crate) fn depart(&mut self, core: u32, line: LineId, at: u64) -> (u64, Stage) {
-        let at = at + self.places.request_latency();
+        let at = at + self.perturbation.draw() + self.places.request_latency();
         let tile = self.places.tile(core);
         let from = self.places.tile_place(tile);
         let group = self.places.group_of_tile(tile);

@@ -13,6 +13,7 @@ mod limits;
 mod litmus;
 mod optical;
 mod overlap;
+mod perturb;
 mod pool;
 mod random_programs;
 mod ranges;

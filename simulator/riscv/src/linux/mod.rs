@@ -17,6 +17,7 @@ mod random;
 mod resume;
 mod signal;
 mod signals;
+mod sysfs;
 mod task;
 mod threads;
 mod time;

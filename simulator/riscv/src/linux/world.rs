@@ -3,6 +3,7 @@
 use super::task::{Task, Wake};
 use crate::hart::Machine;
 use crate::region::Mark;
+use manycore_chip::config::Topology;
 
 /// A machine under the kernel.
 pub(crate) trait World: Machine {
@@ -45,8 +46,13 @@ pub(crate) trait World: Machine {
     /// The core that runs the task.
     fn core(&self) -> u32;
 
+    /// How the machine's cores belong together.
+    fn topology(&self) -> &Topology;
+
     /// Cores of the machine.
-    fn cores(&self) -> u32;
+    fn cores(&self) -> u32 {
+        self.topology().cores()
+    }
 
     /// Clock frequency in MHz.
     fn megahertz(&self) -> f64;

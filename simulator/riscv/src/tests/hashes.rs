@@ -6,11 +6,8 @@ use super::mixture::Step::{
 use super::mixture::{assemble, run};
 use manycore_chip::config::Config;
 
-/// The machine is `atac-64` with a few values set, of which none was fitted to a real machine: a
-/// change of another preset's prices moves nothing here.
-#[test]
-fn hashes_are_the_same_on_every_host() {
-    // Floating point decides how long loops are; the threads use what tests of mixtures use.
+/// A program with the steps of the mixtures' tests. Floating point decides the length of loops.
+fn program() -> Vec<u32> {
     let steps = [
         vec![
             Float(150),
@@ -33,21 +30,28 @@ fn hashes_are_the_same_on_every_host() {
         vec![Confine(2, 1), Yield, Await(1, 3), Float(77), Add(7)],
         vec![Count(5_000), Signal(2), Await(0, 4), Float(9), Add(11)],
     ];
-    let code = assemble(&steps, &[0, 1, 2, 0]);
-    let hash = |settings: &[&str]| {
-        let mut machine = Config::preset("atac-64").expect("the preset is there");
-        for setting in settings {
-            machine.set(setting).expect("the machine may be so");
-        }
-        let (outcome, found) = run(&code, 4, |program| program.run(&machine));
-        assert_eq!(found, [26, 3, 0, 1, 2, 0]);
-        outcome.timing.expect("it is timed").run.statistics.hash
-    };
+    assemble(&steps, &[0, 1, 2, 0])
+}
+
+/// Its hash on `atac-64` with these settings; its result is the same on all machines.
+fn hash(code: &[u32], settings: &[&str]) -> u64 {
+    let mut machine = Config::preset("atac-64").expect("the preset is there");
+    machine.set_all(settings).expect("the machine may be so");
+    let (outcome, found) = run(code, 4, |program| program.run(&machine));
+    assert_eq!(found, [26, 3, 0, 1, 2, 0]);
+    outcome.timing.expect("it is timed").run.statistics.hash
+}
+
+/// The machine is `atac-64` with a few values set. No value is fitted to a real machine, so a
+/// change of another preset's prices moves nothing here.
+#[test]
+fn hashes_are_the_same_on_every_host() {
+    let code = program();
     let hashes = [
-        hash(&[]),
-        hash(&["cores=1"]),
-        hash(&["cores=4", "core.cpi=0.7"]),
-        hash(&["cores=16", "os.syscall=321"]),
+        hash(&code, &[]),
+        hash(&code, &["cores=1"]),
+        hash(&code, &["cores=4", "core.cpi=0.7"]),
+        hash(&code, &["cores=16", "os.syscall=321"]),
     ];
     let on_an_amd_epyc = [
         0xa607_6ba3_f87c_bbbd,
@@ -56,4 +60,26 @@ fn hashes_are_the_same_on_every_host() {
         0xf70d_6a48_41c4_0479,
     ];
     assert_eq!(hashes, on_an_amd_epyc, "{hashes:x?}");
+}
+
+#[test]
+fn late_misses_change_the_hash_by_their_seed_and_no_result() {
+    let code = program();
+    let usual = hash(&code, &[]);
+    assert_eq!(usual, hash(&code, &["perturb=0", "perturb-seed=7"]));
+    let mut hashes = vec![usual];
+    for seed in 1..=6 {
+        let seed = format!("perturb-seed={seed}");
+        let settings = ["perturb=2", &*seed];
+        hashes.push(hash(&code, &settings));
+        assert_eq!(hashes.last(), Some(&hash(&code, &settings)));
+    }
+    assert_eq!(
+        hashes[1],
+        hash(&code, &["perturb=2"]),
+        "the seed is 1 if none is given"
+    );
+    hashes.sort_unstable();
+    hashes.dedup();
+    assert_eq!(hashes.len(), 7);
 }

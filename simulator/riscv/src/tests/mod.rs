@@ -7,6 +7,7 @@ mod hashes;
 mod mixture;
 mod region;
 mod spin;
+mod system;
 
 use std::cell::RefCell;
 use std::io::Write;

@@ -18,10 +18,8 @@ impl Machines {
         settings: &[String],
     ) -> anyhow::Result<Chip> {
         let mut chip = self.0[number].sized(cores)?;
-        for setting in settings {
-            let changed = chip.0.set(setting);
-            changed.map_err(|error| bad_input(error.to_string()))?;
-        }
+        let changed = chip.0.set_all(settings);
+        changed.map_err(|error| bad_input(error.to_string()))?;
         Ok(chip)
     }
 

@@ -3,6 +3,7 @@
 mod exec;
 mod futex;
 mod inherit;
+mod made;
 mod poll;
 mod proc;
 mod streams;

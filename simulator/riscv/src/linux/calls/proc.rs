@@ -1,23 +1,22 @@
-//! Files that the simulated system makes up, `/proc` and `/sys` as the machine has them; and the
-//! calls that may name them.
+//! The files of `/proc`.
 
-use crate::linux::errno::{EACCES, Errno, Value};
-use crate::linux::files::{EMPTY_PATH, Open, Stat, read_path};
 use crate::linux::process::Process;
+use crate::linux::sysfs;
 use crate::linux::threads::PROCESS;
 use crate::linux::world::World;
 use crate::memory::right;
+use manycore_chip::config::{Topology, Unit};
 use std::fmt::Write;
 use std::path::Path;
 
 /// The text of such a file; `None` for other files.
-fn text<W: World>(process: &Process, world: &W, path: &Path) -> Option<String> {
+pub(super) fn text<W: World>(process: &Process, world: &W, path: &Path) -> Option<String> {
     let path = path.to_str()?;
     let cores = world.cores();
     let own = path.strip_prefix("/proc/self/");
     let own = own.or_else(|| path.strip_prefix(&format!("/proc/{PROCESS}/")));
     if let Some(name) = own {
-        return own_text(process, name);
+        return own_text(process, world.topology(), name);
     }
     Some(match path {
         "/proc/cpuinfo" => (0..cores).fold(String::new(), |mut all, core| {
@@ -50,19 +49,13 @@ fn text<W: World>(process: &Process, world: &W, path: &Path) -> Option<String> {
             let seconds = world.nanoseconds() as f64 / 1e9;
             format!("{seconds:.2} {seconds:.2}\n")
         }
-        "/sys/devices/system/cpu/online"
-        | "/sys/devices/system/cpu/possible"
-        | "/sys/devices/system/cpu/present" => match cores {
-            1 => "0\n".into(),
-            _ => format!("0-{}\n", cores - 1),
-        },
         "/proc/sys/kernel/osrelease" => "6.1.0\n".into(),
         "/proc/sys/vm/overcommit_memory" => "0\n".into(),
         _ => return None,
     })
 }
 
-fn own_text(process: &Process, name: &str) -> Option<String> {
+fn own_text(process: &Process, topology: &Topology, name: &str) -> Option<String> {
     Some(match name {
         "cmdline" => process
             .command
@@ -100,12 +93,13 @@ fn own_text(process: &Process, name: &str) -> Option<String> {
                 );
                 all
             }),
-        "status" => format!(
-            "Name:\t{}\nPid:\t{PROCESS}\nThreads:\t{}\nVmRSS:\t{} kB\n",
-            process.command.executable.rsplit('/').next()?,
-            process.threads.count(),
-            process.memory.space.resident() >> 10,
-        ),
+        "status" => {
+            let name = process.command.executable.rsplit('/').next()?;
+            let threads = process.threads.count();
+            let resident = process.memory.space.resident() >> 10;
+            format!("Name:\t{name}\nPid:\t{PROCESS}\nThreads:\t{threads}\nVmRSS:\t{resident} kB\n")
+                + &allowed(process, topology)
+        }
         "statm" => {
             let pages = process.memory.space.resident() >> 12;
             format!("{pages} {pages} 0 0 0 0 0\n")
@@ -114,51 +108,21 @@ fn own_text(process: &Process, name: &str) -> Option<String> {
     })
 }
 
-/// `openat`.
-pub(super) fn open<W: World>(
-    process: &mut Process,
-    world: &W,
-    at: [u64; 2],
-    [flags, mode]: [u64; 2],
-) -> Value {
-    let path = process.files.path_at(&mut process.memory.space, at)?;
-    match text(process, world, &path) {
-        Some(text) => process.files.add(Open::text(text), flags),
-        None => process.files.open(&path, flags, mode),
-    }
-}
-
-/// The metadata of a file.
-pub(super) fn stat<W: World>(
-    process: &mut Process,
-    world: &W,
-    at: [u64; 2],
-    flags: u64,
-) -> Result<Stat, Errno> {
-    let space = &mut process.memory.space;
-    let [folder, address] = at;
-    if flags & EMPTY_PATH != 0 && read_path(space, address)?.as_os_str().is_empty() {
-        return process.files.stat(folder);
-    }
-    let path = process.files.path_at(space, at)?;
-    if text(process, world, &path).is_some() {
-        return Ok(Stat::TEXT);
-    }
-    process.files.stat_named(&path, flags)
-}
-
-/// `faccessat`, `faccessat2`: the program's user owns all files.
-pub(super) fn access<W: World>(
-    process: &mut Process,
-    world: &W,
-    at: [u64; 2],
-    flags: u64,
-    wanted: u64,
-) -> Value {
-    let rights = stat(process, world, at, flags)?.rights();
-    if wanted & 7 & !rights == 0 {
-        Ok(0)
-    } else {
-        Err(EACCES)
-    }
+/// The lines of `status` that list the allowed cores and NUMA nodes.
+fn allowed(process: &Process, topology: &Topology) -> String {
+    let cores = topology.cores();
+    let nodes = topology.count(Unit::Node);
+    let cpus: Vec<u32> = match process.threads.cores_of(PROCESS) {
+        [] => (0..cores).collect(),
+        own => own.iter().map(|&core| core as u32).collect(),
+    };
+    let lines = [
+        ("Cpus_allowed", sysfs::mask(cpus.iter().copied(), cores)),
+        ("Cpus_allowed_list", sysfs::list(cpus.iter().copied())),
+        ("Mems_allowed", sysfs::mask(0..nodes, nodes)),
+        ("Mems_allowed_list", sysfs::list(0..nodes)),
+    ];
+    lines
+        .map(|(name, set)| format!("{name}:\t{set}\n"))
+        .concat()
 }

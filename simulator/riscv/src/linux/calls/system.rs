@@ -5,6 +5,7 @@ use crate::linux::time::SECOND;
 use crate::linux::users::USER;
 use crate::linux::world::World;
 use crate::memory::Space;
+use manycore_chip::config::Unit;
 
 /// Resources of `getrlimit`.
 const STACK: u64 = 3;
@@ -99,9 +100,10 @@ pub(super) fn tell_users(space: &mut Space, to: [u64; 3]) -> Value {
     Ok(0)
 }
 
-/// `getcpu`: the core, and node 0. Pointers may be null.
+/// `getcpu`: the core, and its NUMA node. Pointers may be null.
 pub(super) fn tell_core<W: World>(space: &mut Space, world: &W, core: u64, node: u64) -> Value {
-    for (to, value) in [(core, world.core()), (node, 0)] {
+    let its_node = world.topology().number(Unit::Node, world.core());
+    for (to, value) in [(core, world.core()), (node, its_node)] {
         if to != 0 {
             space.write_u32(to, value)?;
         }

@@ -1,7 +1,7 @@
 //! The table of system calls: number, name, handler.
 
 use super::waits::{await_signal, nap, suspend};
-use super::{exec, futex, poll, proc, streams, system, threads as thread};
+use super::{exec, futex, made, poll, streams, system, threads as thread};
 use crate::linux::errno::{ECHILD, ENOSYS, EOPNOTSUPP, EPERM, ESRCH, Errno, Value};
 use crate::linux::process::Process;
 use crate::linux::signals::{return_from_signal, set_alternate};
@@ -54,7 +54,7 @@ calls! {
     (process, task, world) {
         let [a, b, c, d, e, f] = task.arguments();
         // A handler borrows the owners that it needs, or all of the process.
-        let Process { memory, files, names, signals, timers, threads, random, command, .. } = process;
+        let Process { memory, files, names, signals, timers, threads, random, .. } = process;
         let space = &mut memory.space;
     }
     // Files have no attributes.
@@ -92,14 +92,14 @@ calls! {
     45 truncate = files.truncate_at(space, a, b);
     46 ftruncate = files.truncate(a, b);
     47 fallocate = files.allocate(a, b, c.saturating_add(d));
-    48 faccessat = proc::access(process, world, [a, b], 0, c);
-    49 chdir = files.change_directory(space, a);
+    48 faccessat = made::access(process, world, [a, b], 0, c);
+    49 chdir = made::change_directory(process, world, a);
     50 fchdir = files.change_to_open(a);
     52 fchmod = files.set_mode(a, b);
     53 fchmodat = files.set_mode_at(space, [a, b, c, 0]);
     54 fchownat = files.set_owner_at(space, [a, b, c, d, e]);
     55 fchown = files.set_owner(a, [b, c]);
-    56 openat = proc::open(process, world, [a, b], [c, d]);
+    56 openat = made::open(process, world, [a, b], [c, d]);
     57 close = streams::change(process, world, |p| p.files.close(a));
     59 pipe2 = files.make_pipe(space, a, b);
     61 getdents64 = files.entries(space, a, b, c);
@@ -121,8 +121,8 @@ calls! {
     });
     72 pselect6 = poll::select(process, task, world);
     73 ppoll = poll::poll(process, task, world);
-    78 readlinkat = files.read_link(space, &command.executable, [a, b], [c, d]);
-    79 newfstatat = proc::stat(process, world, [a, b], d)
+    78 readlinkat = made::read_link(process, world, [a, b], [c, d]);
+    79 newfstatat = made::stat(process, world, [a, b], d)
         .and_then(|stat| put(process, c, &stat.classic()));
     80 fstat = files.stat(a).and_then(|stat| put(process, b, &stat.classic()));
     81 sync = memory.synchronise();
@@ -242,9 +242,9 @@ calls! {
     285 copy_file_range = memory.transfer(files, [a, b], [c, d], e);
     286 preadv2 = if f == 0 { process.read_parts(a, [b, c], place(d)) } else { Err(EOPNOTSUPP) };
     287 pwritev2 = if f == 0 { process.write_parts(a, [b, c], place(d)) } else { Err(EOPNOTSUPP) };
-    291 statx = proc::stat(process, world, [a, b], c)
+    291 statx = made::stat(process, world, [a, b], c)
         .and_then(|stat| put(process, e, &stat.extended()));
-    439 faccessat2 = proc::access(process, world, [a, b], d, c);
+    439 faccessat2 = made::access(process, world, [a, b], d, c);
     452 fchmodat2 = files.set_mode_at(space, [a, b, c, d]);
 }
 

@@ -67,7 +67,8 @@ impl Files {
     /// `F_GETFL`.
     fn status(&self, number: u64) -> Value {
         Ok(match self.get(number)? {
-            Open::Input | Open::Text { .. } | Open::Folder { .. } | Open::Random => READS,
+            Open::Input | Open::Text { .. } | Open::Random => READS,
+            Open::Folder { .. } | Open::Made { .. } => READS,
             Open::Output | Open::Error => WRITES,
             Open::Group(_) => BOTH,
             Open::File { flags, .. } => flags.get(),

@@ -80,7 +80,12 @@ impl Files {
             return Err(ENOENT);
         }
         if path.is_relative() {
-            return Ok(self.folder.join(path));
+            let here = self.folder.join(path);
+            return if is_systems(&here) {
+                Err(ENOENT)
+            } else {
+                Ok(here)
+            };
         }
         let mut inner = path.to_owned();
         if let Some(root) = &self.root {

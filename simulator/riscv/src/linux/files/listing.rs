@@ -18,21 +18,35 @@ pub(super) mod whence {
 pub(crate) struct Listing {
     entries: Option<Vec<Entry>>,
     at: usize,
+    /// Whether the simulated system made the folder up: the host has no other entries.
+    is_made: bool,
 }
 
 /// A folder's entry.
-struct Entry {
-    name: Vec<u8>,
-    inode: u64,
-    kind: u8,
+pub(crate) struct Entry {
+    pub(crate) name: Vec<u8>,
+    pub(crate) inode: u64,
+    pub(crate) kind: u8,
 }
 
 /// What an entry is.
-const IS_FOLDER: u8 = 4;
-const IS_FILE: u8 = 8;
-const IS_LINK: u8 = 10;
+pub(crate) const IS_FOLDER: u8 = 4;
+pub(crate) const IS_FILE: u8 = 8;
+pub(crate) const IS_LINK: u8 = 10;
 
 impl Listing {
+    /// The listing of a made-up folder: `.`, `..` and its own entries.
+    pub(super) fn made(own: Vec<Entry>) -> Self {
+        let mut entries = special();
+        entries.extend(own);
+        entries.sort_by(|a, b| a.name.cmp(&b.name));
+        Self {
+            entries: Some(entries),
+            at: 0,
+            is_made: true,
+        }
+    }
+
     /// The next entries as `getdents64` writes them, in at most so many bytes.
     pub(super) fn take(&mut self, folder: &Path, length: u64) -> Result<Vec<u8>, Errno> {
         let entries = match &mut self.entries {
@@ -64,7 +78,9 @@ impl Listing {
     pub(super) fn seek(&mut self, offset: i64, from: u64) -> Value {
         self.at = match (from, offset) {
             (whence::START, 0) => {
-                self.entries = None;
+                if !self.is_made {
+                    self.entries = None;
+                }
                 0
             }
             (whence::START, 1..) => offset as usize,
@@ -75,14 +91,19 @@ impl Listing {
     }
 }
 
-/// The entries of a folder, by name.
-fn entries_of(folder: &Path) -> Result<Vec<Entry>, Errno> {
+/// The entries that every folder has.
+fn special() -> Vec<Entry> {
     let special = [".", ".."].map(|name| Entry {
         name: name.into(),
         inode: 1,
         kind: IS_FOLDER,
     });
-    let mut entries = Vec::from(special);
+    special.into()
+}
+
+/// The entries of a folder, by name.
+fn entries_of(folder: &Path) -> Result<Vec<Entry>, Errno> {
+    let mut entries = special();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let kind = entry.file_type()?;

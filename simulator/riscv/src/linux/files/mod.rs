@@ -11,6 +11,7 @@ pub(super) mod streams;
 mod table;
 mod volume;
 
-pub(super) use paths::read_path;
-pub(super) use stat::{EMPTY_PATH, Stat};
+pub(super) use listing::{Entry, IS_FILE, IS_FOLDER, IS_LINK};
+pub(super) use paths::{ACCESS, FOLDER, HERE, READ_ONLY, STAYS, put_link, read_path};
+pub(super) use stat::{EMPTY_PATH, NO_FOLLOW, Stat};
 pub(super) use table::{Files, Open, Sink};

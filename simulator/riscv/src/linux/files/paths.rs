@@ -1,7 +1,7 @@
 //! System calls that name files.
 
 use super::descriptors::memory_flags;
-use super::host::{is_random, open_number};
+use super::host::{is_random, is_systems, open_number};
 use super::table::{APPENDS, Files, Open};
 use crate::linux::errno::{
     EEXIST, EINVAL, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM, ERANGE, Errno, Value,
@@ -15,21 +15,21 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 /// "Relative to the working directory."
-const HERE: u64 = -100i32 as u32 as u64;
+pub(crate) const HERE: u64 = -100i32 as u32 as u64;
 const REMOVE_FOLDER: u64 = 0x200;
 const NO_REPLACE: u64 = 1;
 
 /// Flags of `openat`: how a file is used, and what else is wanted.
-const ACCESS: u64 = 3;
-const READ_ONLY: u64 = 0;
+pub(crate) const ACCESS: u64 = 3;
+pub(crate) const READ_ONLY: u64 = 0;
 const WRITE_ONLY: u64 = 1;
 const READ_WRITE: u64 = 2;
 const CREATE: u64 = 0o100;
 const EXCLUSIVE: u64 = 0o200;
 const TRUNCATE: u64 = 0o1000;
-const FOLDER: u64 = 0o20_0000;
+pub(crate) const FOLDER: u64 = 0o20_0000;
 /// `O_NOFOLLOW`.
-const STAYS: u64 = 0o40_0000;
+pub(crate) const STAYS: u64 = 0o40_0000;
 
 /// The kind of a file, in its mode.
 const KIND: u64 = 0o17_0000;
@@ -39,6 +39,14 @@ const REGULAR: u64 = 0o10_0000;
 pub(crate) fn read_path(space: &mut Space, address: u64) -> Result<PathBuf, Errno> {
     let text = space.read_text(address, 4_096)?.ok_or(ENAMETOOLONG)?;
     Ok(PathBuf::from(OsStr::from_bytes(&text)))
+}
+
+/// Writes where a link leads, as far as there is room for it.
+pub(crate) fn put_link(space: &mut Space, link: &Path, [to, length]: [u64; 2]) -> Value {
+    let bytes = link.as_os_str().as_bytes();
+    let length = bytes.len().min(length as usize);
+    space.write(to, &bytes[..length])?;
+    Ok(length as u64)
 }
 
 impl Files {
@@ -52,13 +60,32 @@ impl Files {
         if path.as_os_str().is_empty() {
             return Err(ENOENT);
         }
-        if path.is_absolute() || folder as u32 as u64 == HERE {
+        if path.is_absolute() {
             return Ok(path);
         }
+        if folder as u32 as u64 == HERE {
+            return Ok(self.systems_below(&self.folder, &path).unwrap_or(path));
+        }
         match self.get(folder)? {
-            Open::Folder { path: base, .. } => Ok(base.join(path)),
+            Open::Folder { path: base, .. } => {
+                let systems = self.systems_below(base, &path);
+                Ok(systems.unwrap_or_else(|| base.join(path)))
+            }
+            Open::Made { path: base, .. } => Ok(base.join(path)),
             _ => Err(ENOTDIR),
         }
+    }
+
+    /// A path below a folder of the host, if it is the simulated system's own: a program may look
+    /// for `sys/devices` in its root.
+    fn systems_below(&self, base: &Path, path: &Path) -> Option<PathBuf> {
+        let below = |root: &Path| {
+            let inner = base.strip_prefix(root).ok()?;
+            let whole = Path::new("/").join(inner).join(path);
+            is_systems(&whole).then_some(whole)
+        };
+        let root = self.root.as_deref();
+        root.and_then(below).or_else(|| below(Path::new("/")))
     }
 
     /// The host's path of such a path.
@@ -171,10 +198,7 @@ impl Files {
         } else {
             fs::read_link(self.host_path(&path, false)?)?
         };
-        let bytes = link.as_os_str().as_bytes();
-        let length = bytes.len().min(length as usize);
-        space.write(to, &bytes[..length])?;
-        Ok(length as u64)
+        put_link(space, &link, [to, length])
     }
 
     /// `getcwd`.
@@ -190,17 +214,23 @@ impl Files {
 
     /// `fchdir`.
     pub(crate) fn change_to_open(&mut self, number: u64) -> Value {
-        let Open::Folder { path, .. } = self.get(number)? else {
-            return Err(ENOTDIR);
+        self.folder = match self.get(number)? {
+            Open::Folder { path, .. } => path.canonicalize()?,
+            Open::Made { path, .. } => path.clone(),
+            _ => return Err(ENOTDIR),
         };
-        self.folder = path.canonicalize()?;
         Ok(0)
     }
 
-    /// `chdir`.
-    pub(crate) fn change_directory(&mut self, space: &mut Space, address: u64) -> Value {
-        let path = read_path(space, address)?;
-        let host = self.host_path(&path, true)?.canonicalize()?;
+    /// `chdir`, to a folder that the system makes up.
+    pub(crate) fn change_to_made(&mut self, path: PathBuf) -> Value {
+        self.folder = path;
+        Ok(0)
+    }
+
+    /// `chdir`, to another folder.
+    pub(crate) fn change_directory(&mut self, path: &Path) -> Value {
+        let host = self.host_path(path, true)?.canonicalize()?;
         if !host.is_dir() {
             return Err(ENOTDIR);
         }

@@ -10,7 +10,7 @@ use std::path::Path;
 
 /// Flags of the calls that name a file: an empty path is the open file, and a link is not followed.
 pub(crate) const EMPTY_PATH: u64 = 0x1000;
-pub(super) const NO_FOLLOW: u64 = 0x100;
+pub(crate) const NO_FOLLOW: u64 = 0x100;
 const OWNER: u64 = USER as u64;
 
 /// A file's metadata, as `stat` has them.
@@ -39,6 +39,22 @@ impl Stat {
     /// A file that the simulated system makes up: as under Linux, its size is not known before.
     pub(crate) const TEXT: Self = Self {
         mode: 0o10_0444,
+        ..Self::STREAM
+    };
+
+    /// A made-up folder with this number on its volume, and this many folders in it.
+    pub(crate) fn made(inode: u64, folders: u32) -> Self {
+        Self {
+            inode,
+            mode: 0o4_0555,
+            links: 2 + folders,
+            ..Self::STREAM
+        }
+    }
+
+    /// A link that the simulated system makes up.
+    pub(crate) const LINK: Self = Self {
+        mode: 0o12_0777,
         ..Self::STREAM
     };
 
@@ -101,6 +117,7 @@ impl Files {
             Open::File { file, .. } => Stat::of(&file.metadata()?),
             Open::Folder { path, .. } => Stat::of(&path.metadata()?),
             Open::Text { .. } => Stat::TEXT,
+            Open::Made { inode, folders, .. } => Stat::made(*inode, *folders),
             _ => Stat::STREAM,
         })
     }

@@ -1,7 +1,7 @@
 //! Files that are open, and how they are read and written.
 
 use super::groups::Group;
-use super::listing::{Listing, whence};
+use super::listing::{Entry, IS_FOLDER, Listing, whence};
 use super::streams::{End, Events, NON_BLOCKING, ready};
 use crate::linux::errno::{
     EBADF, EINVAL, EISDIR, EMFILE, ENODEV, ENOTDIR, EOPNOTSUPP, ESPIPE, Errno, Value,
@@ -34,6 +34,14 @@ pub(crate) enum Open {
     },
     Folder {
         path: PathBuf,
+        listing: Rc<RefCell<Listing>>,
+    },
+    /// A folder that the simulated system makes up.
+    Made {
+        path: PathBuf,
+        inode: u64,
+        /// Folders in it.
+        folders: u32,
         listing: Rc<RefCell<Listing>>,
     },
     Stream(End),
@@ -84,6 +92,17 @@ impl Open {
         Self::Text {
             bytes: text.into_bytes().into(),
             at: Rc::default(),
+        }
+    }
+
+    /// A folder that the simulated system makes up, of this number on its volume.
+    pub(crate) fn made(path: PathBuf, inode: u64, entries: Vec<Entry>) -> Self {
+        let folders = entries.iter().filter(|entry| entry.kind == IS_FOLDER);
+        Self::Made {
+            path,
+            inode,
+            folders: folders.count() as u32,
+            listing: Rc::new(RefCell::new(Listing::made(entries))),
         }
     }
 }
@@ -229,7 +248,7 @@ impl Files {
             }
             (Open::Stream(end), None) => end.read(to, false)?,
             (Open::Events(events), None) => events.read(to)?,
-            (Open::Folder { .. }, _) => return Err(EISDIR),
+            (Open::Folder { .. } | Open::Made { .. }, _) => return Err(EISDIR),
             (Open::Input | Open::Stream(_) | Open::Events(_), Some(_)) => return Err(ESPIPE),
             _ => return Err(EBADF),
         })
@@ -289,7 +308,9 @@ impl Files {
                 *at.borrow_mut() = to;
                 Ok(to)
             }
-            Open::Folder { listing, .. } => listing.borrow_mut().seek(offset, from),
+            Open::Folder { listing, .. } | Open::Made { listing, .. } => {
+                listing.borrow_mut().seek(offset, from)
+            }
             _ => Err(ESPIPE),
         }
     }
@@ -326,7 +347,9 @@ impl Files {
 
     /// `getdents64`.
     pub(crate) fn entries(&self, space: &mut Space, number: u64, to: u64, length: u64) -> Value {
-        let Open::Folder { path, listing } = self.get(number)? else {
+        let (Open::Folder { path, listing } | Open::Made { path, listing, .. }) =
+            self.get(number)?
+        else {
             return Err(ENOTDIR);
         };
         let bytes = listing.borrow_mut().take(path, length)?;

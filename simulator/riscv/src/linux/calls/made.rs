@@ -1,0 +1,124 @@
+//! Calls that name files, as far as the simulated system makes these up: `/proc` and `/sys` as the
+//! machine has them.
+
+use super::proc;
+use crate::linux::errno::{EACCES, EINVAL, EISDIR, ELOOP, ENOTDIR, Errno, Value};
+use crate::linux::files::{
+    ACCESS, EMPTY_PATH, Entry, FOLDER, HERE, IS_FILE, IS_FOLDER, IS_LINK, NO_FOLLOW, Open,
+    READ_ONLY, STAYS, Stat, put_link, read_path,
+};
+use crate::linux::process::Process;
+use crate::linux::sysfs::{self, Found, Kind, Name};
+use crate::linux::world::World;
+use std::path::Path;
+
+/// What the system has at a path; `None` for files that it does not make up.
+fn find<W: World>(process: &Process, world: &W, path: &Path, follow: bool) -> Option<Found> {
+    let text = proc::text(process, world, path);
+    text.map(Found::File)
+        .or_else(|| sysfs::find(world.topology(), path, follow))
+}
+
+/// `openat`.
+pub(super) fn open<W: World>(
+    process: &mut Process,
+    world: &W,
+    at: [u64; 2],
+    [flags, mode]: [u64; 2],
+) -> Value {
+    let path = process.files.path_at(&mut process.memory.space, at)?;
+    let open = match find(process, world, &path, flags & STAYS == 0) {
+        Some(Found::File(_)) if flags & FOLDER != 0 => return Err(ENOTDIR),
+        Some(Found::File(text)) => Open::text(text),
+        Some(Found::Folder(..)) if flags & ACCESS != READ_ONLY => return Err(EISDIR),
+        Some(Found::Folder(found)) => {
+            let entries = found.names.into_iter().map(entry).collect();
+            Open::made(found.path.into(), found.inode, entries)
+        }
+        Some(Found::Link(_)) => return Err(ELOOP),
+        None => return process.files.open(&path, flags, mode),
+    };
+    process.files.add(open, flags)
+}
+
+fn entry(name: Name) -> Entry {
+    Entry {
+        name: name.name.into_bytes(),
+        inode: name.inode,
+        kind: match name.kind {
+            Kind::File => IS_FILE,
+            Kind::Folder => IS_FOLDER,
+            Kind::Link => IS_LINK,
+        },
+    }
+}
+
+/// The metadata of a file.
+pub(super) fn stat<W: World>(
+    process: &mut Process,
+    world: &W,
+    at: [u64; 2],
+    flags: u64,
+) -> Result<Stat, Errno> {
+    let space = &mut process.memory.space;
+    let [folder, address] = at;
+    if flags & EMPTY_PATH != 0 && read_path(space, address)?.as_os_str().is_empty() {
+        return process.files.stat(folder);
+    }
+    let path = process.files.path_at(space, at)?;
+    match find(process, world, &path, flags & NO_FOLLOW == 0) {
+        Some(Found::File(_)) => Ok(Stat::TEXT),
+        Some(Found::Folder(found)) => {
+            let folders = found.names.iter().filter(|name| name.kind == Kind::Folder);
+            Ok(Stat::made(found.inode, folders.count() as u32))
+        }
+        Some(Found::Link(_)) => Ok(Stat::LINK),
+        None => process.files.stat_named(&path, flags),
+    }
+}
+
+/// `faccessat`, `faccessat2`: the program's user owns all files.
+pub(super) fn access<W: World>(
+    process: &mut Process,
+    world: &W,
+    at: [u64; 2],
+    flags: u64,
+    wanted: u64,
+) -> Value {
+    let rights = stat(process, world, at, flags)?.rights();
+    if wanted & 7 & !rights == 0 {
+        Ok(0)
+    } else {
+        Err(EACCES)
+    }
+}
+
+/// `chdir`.
+pub(super) fn change_directory<W: World>(process: &mut Process, world: &W, address: u64) -> Value {
+    let path = process
+        .files
+        .path_at(&mut process.memory.space, [HERE, address])?;
+    match find(process, world, &path, true) {
+        Some(Found::Folder(found)) => process.files.change_to_made(found.path.into()),
+        Some(_) => Err(ENOTDIR),
+        None => process.files.change_directory(&path),
+    }
+}
+
+/// `readlinkat`.
+pub(super) fn read_link<W: World>(
+    process: &mut Process,
+    world: &W,
+    at: [u64; 2],
+    to: [u64; 2],
+) -> Value {
+    let path = process.files.path_at(&mut process.memory.space, at)?;
+    match find(process, world, &path, false) {
+        Some(Found::Link(target)) => put_link(&mut process.memory.space, Path::new(&target), to),
+        Some(_) => Err(EINVAL),
+        None => {
+            let (space, command) = (&mut process.memory.space, &process.command);
+            process.files.read_link(space, &command.executable, at, to)
+        }
+    }
+}
