@@ -1,4 +1,7 @@
 //! A thread that keeps an allotment at what the system leaves this process.
+//!
+//! Its functions are `#[inline]`, here and in the files beside: then a crate that starts a watch
+//! compiles them, and the many programs that have a pool and no watch do not.
 
 mod neighbours;
 mod pace;
