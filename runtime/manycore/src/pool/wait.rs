@@ -93,9 +93,7 @@ impl<P: Platform> Registry<P> {
             && self.shared().board().inviting(0).any(|slot| {
                 // Asked again inside, where the answer is exact.
                 self.shared().board().descends(slot, ancestor)
-                    && worker.help(slot, None, |slot| {
-                        self.shared().board().descends(slot, ancestor)
-                    })
+                    && worker.help(slot, None, Some(ancestor))
             })
     }
 }
