@@ -61,6 +61,7 @@
 //! what the others have in place of its own (`--cfg manycore_portable`).
 
 mod atomic;
+mod cache_padded;
 pub mod coroutine;
 mod forward;
 mod native;
@@ -69,8 +70,8 @@ pub mod process;
 mod thread_spec;
 
 pub use atomic::{Atomic, AtomicInteger, Futex};
+pub use cache_padded::CachePadded;
 pub use coroutine::Stack;
-pub use crossbeam_utils::CachePadded;
 pub use native::{Native, NativeThread};
 pub use platform::Platform;
 pub use std::sync::atomic::Ordering;

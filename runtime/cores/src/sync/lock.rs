@@ -40,19 +40,40 @@ impl<P: Platform, T> Lock<P, T> {
 
     /// Runs `section` with the value.
     pub fn with<R>(&self, section: impl FnOnce(&mut T) -> R) -> R {
-        if !self.word.is_taken() {
-            self.word.wait();
-        }
-        // SAFETY: the state went from FREE to HELD by this thread, and goes back below.
-        let result = section(unsafe { &mut *self.value.get() });
-        self.word.free();
+        // SAFETY: freed below.
+        let result = section(unsafe { self.take() });
+        // SAFETY: taken above, and the section is over.
+        unsafe { self.free() };
         result
+    }
+
+    /// Takes the lock, for what begins in one function and ends in another.
+    ///
+    /// # Safety
+    ///
+    /// The reference is not used after [`free`](Self::free).
+    #[expect(clippy::mut_from_ref, reason = "the lock makes it the only one")]
+    #[inline]
+    pub unsafe fn take(&self) -> &mut T {
+        self.word.take();
+        // SAFETY: the state went from FREE to HELD by this thread, and goes back in `free`.
+        unsafe { &mut *self.value.get() }
+    }
+
+    /// Frees the lock.
+    ///
+    /// # Safety
+    ///
+    /// The current thread has taken it.
+    #[inline]
+    pub unsafe fn free(&self) {
+        self.word.free();
     }
 }
 
 /// Compiled in this crate, so that no crate above compiles it again. No code reads it.
 #[expect(dead_code, reason = "to have it compiled is all")]
-static COMPILED_HERE: fn(&Word<Native>) = Word::<Native>::wait;
+static COMPILED_HERE: [fn(&Word<Native>); 2] = [Word::<Native>::wait, Word::<Native>::wake];
 
 /// The lock without its value: whether it is held, and the threads that wait.
 struct Word<P: Platform> {
@@ -63,6 +84,7 @@ struct Word<P: Platform> {
 
 impl<P: Platform> Word<P> {
     /// Takes the lock if it is free.
+    #[inline]
     fn is_taken(&self) -> bool {
         // Acquire pairs with the release in `free`: the last section is over. Relaxed if it
         // is held: nothing is read on its strength.
@@ -71,15 +93,29 @@ impl<P: Platform> Word<P> {
             .is_ok()
     }
 
+    #[inline]
+    fn take(&self) {
+        if !self.is_taken() {
+            self.wait();
+        }
+    }
+
     /// Frees the lock.
+    #[inline]
     fn free(&self) {
         // Release publishes what the section did to the next one.
         self.state.store(FREE, Ordering::Release);
         // What is published is that the lock is free. One is woken: it wakes the next when
         // it frees the lock in turn. If another thread is faster, that one does.
         if self.waiting.after_publishing() > 0 {
-            self.state.wake(1);
+            self.wake();
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wake(&self) {
+        self.state.wake(1);
     }
 
     /// Takes the lock when it is free.

@@ -156,12 +156,11 @@ impl Affinity {
                 cpus.clone()
             }
         };
-        Ok(order
-            .into_iter()
-            .cycle()
-            .take(threads)
-            .map(|cpu| vec![cpu])
-            .collect())
+        let mut cpus = Vec::with_capacity(threads);
+        for thread in 0..threads {
+            cpus.push(vec![order[thread % order.len()]]);
+        }
+        Ok(cpus)
     }
 }
 

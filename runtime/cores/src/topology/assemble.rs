@@ -66,11 +66,11 @@ pub(super) fn assemble(
     mask: Option<CpuSet>,
     limits: GroupLimits,
 ) -> Topology {
-    let mut places: Vec<CpuLocation<'_>> = facts
-        .iter()
-        .map(|(id, facts)| CpuLocation::of(*id, facts))
-        .collect();
-    sort_by(&mut places, |place| place.key());
+    let mut places = Vec::with_capacity(facts.len());
+    for (id, facts) in facts {
+        places.push(CpuLocation::of(*id, facts));
+    }
+    sort_by(&mut places, &|place: &CpuLocation<'_>| place.key());
 
     let mut cpus: Vec<Cpu> = Vec::with_capacity(places.len());
     let mut groups: Vec<CoreGroup> = Vec::new();
@@ -110,9 +110,9 @@ pub(super) fn assemble(
         cpus.push(cpu);
     }
     for group in &mut groups {
-        group.cpus.sort_unstable();
+        sort_by(&mut group.cpus, &|&cpu| [cpu, 0, 0, 0, 0]);
     }
-    sort_by(&mut cpus, |cpu| [cpu.id, 0, 0, 0, 0]);
+    sort_by(&mut cpus, &|cpu| [cpu.id, 0, 0, 0, 0]);
 
     let usable = usable(&cpus, mask, limits.cpuset);
     Topology {

@@ -2,7 +2,7 @@
 //! set of CPUs. Versions 1 and 2, and both at once (systemd's hybrid layout).
 
 use super::cpuset::CpuSet;
-use super::sysfs::Tree;
+use super::sysfs::{Tree, whole};
 use std::time::Duration;
 
 /// What a process may use.
@@ -71,13 +71,13 @@ impl Groups {
         ) else {
             return found;
         };
-        let mounts: Vec<Mount> = mounts.lines().filter_map(mount).collect();
+        let mounts = all_mounts(&mounts);
         for line in groups.lines() {
             // hierarchy-id:controllers:path; version 2 is `0::path`.
-            let mut fields = line.splitn(3, ':');
-            let (Some(id), Some(controllers), Some(path)) =
-                (fields.next(), fields.next(), fields.next())
-            else {
+            let Some((id, rest)) = line.split_once(':') else {
+                continue;
+            };
+            let Some((controllers, path)) = rest.split_once(':') else {
                 continue;
             };
             if id == "0" && controllers.is_empty() {
@@ -86,11 +86,11 @@ impl Groups {
                 found.add_quotas(Version::Two, levels);
             }
             for controller in controllers.split(',') {
-                let levels = levels(&mounts, Version::One, controller, path);
+                let levels = || levels(&mounts, Version::One, controller, path);
                 match controller {
-                    "cpu" => found.add_quotas(Version::One, levels),
+                    "cpu" => found.add_quotas(Version::One, levels()),
                     "cpuset" => {
-                        found.add_cpuset(&levels, &["cpuset.effective_cpus", "cpuset.cpus"]);
+                        found.add_cpuset(&levels(), &["cpuset.effective_cpus", "cpuset.cpus"]);
                     }
                     _ => {}
                 }
@@ -100,43 +100,60 @@ impl Groups {
     }
 
     fn add_quotas(&mut self, version: Version, levels: Vec<String>) {
-        self.quotas
-            .extend(levels.into_iter().map(|level| (version, level)));
+        for level in levels {
+            self.quotas.push((version, level));
+        }
     }
 
     /// The innermost level that has a set: the kernel keeps it inside those
     /// further out.
     fn add_cpuset(&mut self, levels: &[String], names: &[&str]) {
-        let files = levels
-            .iter()
-            .flat_map(|level| names.iter().map(move |name| format!("{level}/{name}")));
-        self.cpusets.push(files.collect());
+        let mut files = Vec::with_capacity(levels.len() * names.len());
+        for level in levels {
+            for name in names {
+                files.push(format!("{level}/{name}"));
+            }
+        }
+        self.cpusets.push(files);
     }
 
     /// Every level of the hierarchy limits what is below: the smallest quota counts.
     pub(crate) fn quota(&self, tree: Tree) -> Option<Quota> {
-        let quota = |(group, (version, level)): (usize, &(Version, String))| {
-            let (cpus, period) = match version {
+        let mut least: Option<Quota> = None;
+        for (group, (version, level)) in self.quotas.iter().enumerate() {
+            let quota = match version {
                 Version::One => quota_v1(tree, level),
                 Version::Two => quota_v2(tree, level),
-            }?;
-            Some(Quota {
-                cpus,
-                period,
-                group,
-            })
-        };
-        let quotas = self.quotas.iter().enumerate().filter_map(quota);
-        quotas.min_by(|a, b| a.cpus.total_cmp(&b.cpus))
+            };
+            let Some((cpus, period)) = quota else {
+                continue;
+            };
+            if least.is_none_or(|least| cpus < least.cpus) {
+                least = Some(Quota {
+                    cpus,
+                    period,
+                    group,
+                });
+            }
+        }
+        least
     }
 
     pub(crate) fn cpuset(&self, tree: Tree) -> Option<CpuSet> {
-        let first = |files: &Vec<String>| files.iter().find_map(|file| tree.cpus(file));
-        let sets = self.cpusets.iter().filter_map(first);
-        sets.reduce(|all, set| all.intersection(&set))
+        let mut all: Option<CpuSet> = None;
+        for files in &self.cpusets {
+            if let Some(set) = files.iter().find_map(|file| tree.cpus(file)) {
+                all = Some(match all {
+                    Some(all) => all.intersection(&set),
+                    None => set,
+                });
+            }
+        }
+        all
     }
 
     /// What the group of `quota` has used.
+    #[inline]
     pub(crate) fn counters(&self, tree: Tree, quota: &Quota) -> Counters {
         let Some((version, level)) = self.quotas.get(quota.group) else {
             return Counters::default();
@@ -145,7 +162,7 @@ impl Groups {
         let number = |name: &str| {
             let mut lines = stat.lines().filter_map(|line| line.split_once(' '));
             let (_, value) = lines.find(|(key, _)| *key == name)?;
-            value.trim().parse::<u64>().ok()
+            whole(value)
         };
         Counters {
             usage: match version {
@@ -153,8 +170,7 @@ impl Groups {
                 // Only where both controllers are mounted together.
                 Version::One => {
                     let text = tree.text(&format!("{level}/cpuacct.usage"));
-                    text.and_then(|text| text.trim().parse().ok())
-                        .map(Duration::from_nanos)
+                    text.and_then(|text| whole(&text)).map(Duration::from_nanos)
                 }
             },
             periods: number("nr_periods"),
@@ -171,56 +187,78 @@ pub(super) fn limits(groups: &Groups, tree: Tree) -> GroupLimits {
     }
 }
 
+fn all_mounts(lines: &str) -> Vec<Mount<'_>> {
+    let mut mounts = Vec::new();
+    for line in lines.lines() {
+        mounts.extend(mount(line));
+    }
+    mounts
+}
+
 /// Parses a line of `mountinfo`: id, parent, device, root, mount point,
 /// options, optional fields, `-`, type, source, options of the file system.
 fn mount(line: &str) -> Option<Mount<'_>> {
-    let (place, kind) = line.split_once(" - ")?;
-    let mut place = place.split(' ').skip(3);
-    let mut kind = kind.split(' ');
+    let mut words = line.split(' ');
+    let (root, point) = (words.nth(3)?, words.next()?);
+    while words.next()? != "-" {}
+    let version = match words.next()? {
+        "cgroup" => Version::One,
+        "cgroup2" => Version::Two,
+        _ => return None,
+    };
     Some(Mount {
-        root: place.next()?,
-        point: place.next()?,
-        version: match kind.next()? {
-            "cgroup" => Version::One,
-            "cgroup2" => Version::Two,
-            _ => return None,
-        },
-        options: kind.nth(1)?,
+        root,
+        point,
+        version,
+        options: words.nth(1)?,
     })
 }
 
 /// The directories of the control group `path` and of those around it,
 /// innermost first.
 fn levels(mounts: &[Mount], version: Version, controller: &str, path: &str) -> Vec<String> {
-    let candidates = mounts.iter().filter(|mount| {
-        mount.version == version
-            && (version == Version::Two || mount.options.split(',').any(|o| o == controller))
-    });
     // A group outside what the mount shows (a container without a namespace of
     // its own, or `/../..` from inside one) still has the mount's top around it.
-    let below = |mount: &&Mount| {
-        let rest = path.strip_prefix(mount.root.trim_end_matches('/'))?;
-        let whole_names = rest.is_empty() || rest.starts_with('/');
-        let inside = whole_names && !rest.split('/').any(|name| name == "..");
-        inside.then(|| rest.trim_matches('/').to_owned())
-    };
-    let candidates: Vec<&Mount> = candidates.collect();
-    let best = candidates
-        .iter()
-        .filter_map(|mount| Some((mount, below(mount)?)))
-        .max_by_key(|(mount, _)| mount.root.len());
-    let (mount, rest) = match (best, candidates.first()) {
-        (Some(best), _) => best,
-        (None, Some(first)) => (first, String::new()),
-        (None, None) => return Vec::new(),
-    };
-    let point = mount.point.trim_end_matches('/');
-    let mut levels = vec![point.to_owned()];
-    for name in rest.split('/').filter(|name| !name.is_empty()) {
-        levels.push(format!("{}/{name}", levels[levels.len() - 1]));
+    let mut best: Option<(&Mount, Option<&str>)> = None;
+    for mount in mounts {
+        let controls = || version == Version::Two || has(mount.options, ',', controller);
+        if mount.version != version || !controls() {
+            continue;
+        }
+        let rest = below(path, mount.root);
+        let is_better = match best {
+            None => true,
+            Some((_, None)) => rest.is_some(),
+            Some((best, Some(_))) => rest.is_some() && mount.root.len() >= best.root.len(),
+        };
+        if is_better {
+            best = Some((mount, rest));
+        }
     }
-    levels.reverse();
+    let Some((mount, rest)) = best else {
+        return Vec::new();
+    };
+    let mut level = mount.point.trim_end_matches('/').to_owned();
+    let mut levels = vec![level.clone()];
+    for name in rest.unwrap_or_default().split('/') {
+        if !name.is_empty() {
+            level = level + "/" + name;
+            levels.insert(0, level.clone());
+        }
+    }
     levels
+}
+
+/// The rest of `path`, if it is at or below `root`.
+fn below<'a>(path: &'a str, root: &str) -> Option<&'a str> {
+    let rest = path.strip_prefix(root.trim_end_matches('/'))?;
+    let whole_names = rest.is_empty() || rest.starts_with('/');
+    (whole_names && !has(rest, '/', "..")).then_some(rest)
+}
+
+/// Whether `name` is one of the names in `text`.
+fn has(text: &str, separator: char, name: &str) -> bool {
+    text.split(separator).any(|one| one == name)
 }
 
 /// `cpu.max`: quota and period in microseconds; a quota of `max` is none.
@@ -239,7 +277,7 @@ fn quota_v1(tree: Tree, level: &str) -> Option<(f64, Duration)> {
 
 /// CPUs, and the period.
 fn share(quota: &str, period: &str) -> Option<(f64, Duration)> {
-    let microseconds = |text: &str| text.trim().parse::<u64>().ok().filter(|&us| us > 0);
+    let microseconds = |text: &str| whole(text).filter(|&us| us > 0);
     let (quota, period) = (microseconds(quota)?, microseconds(period)?);
     Some((quota as f64 / period as f64, Duration::from_micros(period)))
 }

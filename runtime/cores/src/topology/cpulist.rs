@@ -21,10 +21,12 @@ impl fmt::Display for CpuListError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Empty => f.write_str("it is empty"),
-            Self::Item(item) => write!(
-                f,
-                "`{item}` is neither a CPU number nor a range such as 4-7"
-            ),
+            Self::Item(item) => {
+                write!(
+                    f,
+                    "`{item}` is neither a CPU number nor a range such as 4-7"
+                )
+            }
             Self::Backwards(range) => write!(f, "the range `{range}` runs backwards"),
             Self::TooLarge(item) => {
                 let last = MOST_CPUS - 1;
@@ -46,13 +48,19 @@ pub(super) fn parse(text: &str) -> Result<Vec<usize>, CpuListError> {
     for item in text.split(',') {
         let item = item.trim();
         let number = |digits: &str| {
-            let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
-            if !plain {
-                return Err(CpuListError::Item(item.to_owned()));
+            let mut cpu = 0;
+            for digit in digits.bytes() {
+                if !digit.is_ascii_digit() {
+                    return Err(CpuListError::Item(item.to_owned()));
+                }
+                // More digits make it no smaller.
+                cpu = MOST_CPUS.min(10 * cpu + usize::from(digit - b'0'));
             }
-            // Digits that do not parse are too many digits.
-            let cpu = digits.parse().ok().filter(|&cpu: &usize| cpu < MOST_CPUS);
-            cpu.ok_or_else(|| CpuListError::TooLarge(item.to_owned()))
+            match cpu {
+                _ if digits.is_empty() => Err(CpuListError::Item(item.to_owned())),
+                MOST_CPUS => Err(CpuListError::TooLarge(item.to_owned())),
+                cpu => Ok(cpu),
+            }
         };
         match item.split_once('-') {
             None => cpus.push(number(item)?),
@@ -71,13 +79,22 @@ pub(super) fn parse(text: &str) -> Result<Vec<usize>, CpuListError> {
 /// Writes a list so that [`parse`] gives it back: runs of successive numbers
 /// become ranges, the order stays.
 pub(super) fn format(cpus: &[usize]) -> String {
-    cpus.chunk_by(|a, b| a + 1 == *b)
-        .map(|run| match run {
-            [first, .., last] => format!("{first}-{last}"),
-            _ => run[0].to_string(),
-        })
-        .collect::<Vec<_>>()
-        .join(",")
+    let mut text = String::new();
+    let mut rest = cpus;
+    while let Some(&first) = rest.first() {
+        let mut last = first;
+        while rest.get(last - first + 1) == Some(&(last + 1)) {
+            last += 1;
+        }
+        rest = &rest[last - first + 1..];
+        let comma = if text.is_empty() { "" } else { "," };
+        text += &if last > first {
+            format!("{comma}{first}-{last}")
+        } else {
+            format!("{comma}{first}")
+        };
+    }
+    text
 }
 
 #[cfg(test)]

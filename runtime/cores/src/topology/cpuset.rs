@@ -1,5 +1,7 @@
 //! A set of CPU numbers.
 
+use super::order::sort_by;
+
 /// CPU numbers, each once, in rising order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CpuSet(Vec<usize>);
@@ -23,7 +25,9 @@ impl CpuSet {
 
     /// The CPUs that are in both.
     pub(crate) fn intersection(&self, other: &Self) -> Self {
-        Self(self.iter().filter(|&cpu| other.contains(cpu)).collect())
+        let mut both = self.clone();
+        both.0.retain(|&cpu| other.contains(cpu));
+        both
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = usize> {
@@ -33,7 +37,10 @@ impl CpuSet {
 
 impl From<Vec<usize>> for CpuSet {
     fn from(mut cpus: Vec<usize>) -> Self {
-        cpus.sort_unstable();
+        // As the kernel writes them, they are in order.
+        if !cpus.is_sorted() {
+            sort_by(&mut cpus, &|&cpu| [cpu, 0, 0, 0, 0]);
+        }
         cpus.dedup();
         Self(cpus)
     }

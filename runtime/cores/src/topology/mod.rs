@@ -184,6 +184,7 @@ impl Topology {
     /// assert!(!machine.is_described());
     /// assert_eq!(machine.core_groups().len(), 1);
     /// ```
+    #[inline]
     pub fn from_root(root: impl AsRef<Path>) -> Self {
         let tree = Tree(root.as_ref());
         let mask = sysfs::allowed(tree);

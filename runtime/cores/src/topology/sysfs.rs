@@ -6,7 +6,6 @@ use super::cpulist;
 use super::cpuset::CpuSet;
 use std::fs;
 use std::path::Path;
-use std::str::FromStr;
 use std::time::Duration;
 
 /// The files of a system, below some root: `/`, or a tree made for a test.
@@ -18,13 +17,20 @@ impl Tree<'_> {
         fs::read_to_string(self.0.join(path.trim_start_matches('/'))).ok()
     }
 
-    fn number<T: FromStr>(self, path: &str) -> Option<T> {
-        self.text(path)?.trim().parse().ok()
+    fn number(self, path: &str) -> Option<u64> {
+        whole(&self.text(path)?)
     }
 
     pub(super) fn cpus(self, path: &str) -> Option<CpuSet> {
         Some(cpulist::parse(&self.text(path)?).ok()?.into())
     }
+}
+
+/// A number in decimal notation. One function for all: each type of number, and each place, would
+/// compile a parser of its own.
+#[inline(never)]
+pub(super) fn whole(text: &str) -> Option<u64> {
+    text.trim().parse().ok()
 }
 
 /// How long the `allowed` CPUs were busy since the system began, for anybody: also for a hypervisor
@@ -79,22 +85,30 @@ pub(super) struct CacheFacts {
 pub(super) fn read(tree: Tree) -> Option<Vec<(usize, Facts)>> {
     let online = tree.cpus(ONLINE)?;
     let nodes = nodes(tree);
-    let facts = online.iter().map(|cpu| {
+    let mut all = Vec::with_capacity(online.len());
+    for cpu in online.iter() {
         let dir = format!("sys/devices/system/cpu/cpu{cpu}");
         // `thread_siblings_list` is the older name of `core_cpus_list`.
-        let core = ["core_cpus_list", "thread_siblings_list"]
-            .iter()
-            .find_map(|name| tree.cpus(&format!("{dir}/topology/{name}")))
-            .filter(|core| core.contains(cpu));
+        let core = (tree.cpus(&format!("{dir}/topology/core_cpus_list")))
+            .or_else(|| tree.cpus(&format!("{dir}/topology/thread_siblings_list")));
         let facts = Facts {
-            package: tree.number(&format!("{dir}/topology/physical_package_id")),
+            package: package(tree, &dir),
             node: nodes.get(cpu).copied().flatten(),
-            core,
+            core: core.filter(|core| core.contains(cpu)),
             cache: last_level_cache(tree, &dir, cpu),
         };
-        (cpu, facts)
-    });
-    Some(facts.collect())
+        all.push((cpu, facts));
+    }
+    Some(all)
+}
+
+/// The kernel numbers a package that it does not know -1.
+fn package(tree: Tree, cpu_dir: &str) -> Option<i64> {
+    let text = tree.text(&format!("{cpu_dir}/topology/physical_package_id"))?;
+    match text.trim().strip_prefix('-') {
+        Some(digits) => Some(-i64::try_from(whole(digits)?).ok()?),
+        None => i64::try_from(whole(&text)?).ok(),
+    }
 }
 
 /// The node of every CPU, by its number. A CPU listed in several nodes (`numa=fake`) counts
@@ -102,11 +116,8 @@ pub(super) fn read(tree: Tree) -> Option<Vec<(usize, Facts)>> {
 fn nodes(tree: Tree) -> Vec<Option<usize>> {
     let mut nodes = Vec::new();
     // Nodes are numbered as CPUs are, and listed in the same notation.
-    for node in tree
-        .cpus("sys/devices/system/node/online")
-        .unwrap_or_default()
-        .iter()
-    {
+    let online = tree.cpus("sys/devices/system/node/online");
+    for node in online.unwrap_or_default().iter() {
         let path = format!("sys/devices/system/node/node{node}/cpulist");
         // A node of memory only has an empty list.
         for cpu in tree.cpus(&path).unwrap_or_default().iter() {
@@ -127,18 +138,20 @@ fn last_level_cache(tree: Tree, cpu_dir: &str, cpu: usize) -> Option<CacheFacts>
         let Some(kind) = tree.text(&format!("{dir}/type")) else {
             break;
         };
-        let Some(level) = tree.number(&format!("{dir}/level")) else {
+        let level = tree.number(&format!("{dir}/level"));
+        let Some(level) = level.and_then(|level| u8::try_from(level).ok()) else {
             continue;
         };
-        if kind.trim() != "Instruction" && last.as_ref().is_none_or(|(l, _)| level > *l) {
+        let known = last.as_ref().map_or(0, |(known, _)| *known);
+        if kind.trim() != "Instruction" && (last.is_none() || level > known) {
             last = Some((level, dir));
         }
     }
     let (level, dir) = last?;
     let shared = tree.cpus(&format!("{dir}/shared_cpu_list"))?;
     let bytes = tree.text(&format!("{dir}/size")).and_then(|size| {
-        let kib: u64 = size.trim().strip_suffix('K')?.parse().ok()?;
-        kib.checked_mul(1024)
+        let kib = whole(size.trim().strip_suffix('K')?);
+        kib?.checked_mul(1024)
     });
     shared.contains(cpu).then_some(CacheFacts {
         level,
@@ -151,8 +164,10 @@ fn last_level_cache(tree: Tree, cpu_dir: &str, cpu: usize) -> Option<CacheFacts>
 /// the same, but only for as many CPUs as its caller's buffer has bits.
 pub(super) fn allowed(tree: Tree) -> Option<CpuSet> {
     let status = tree.text("proc/thread-self/status")?;
-    let list = status
-        .lines()
-        .find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
-    Some(cpulist::parse(list).ok()?.into())
+    for line in status.lines() {
+        if let Some(list) = line.strip_prefix("Cpus_allowed_list:") {
+            return Some(cpulist::parse(list).ok()?.into());
+        }
+    }
+    None
 }

@@ -151,7 +151,8 @@ fn nothing_is_left_lying_while_a_permit_is_idle() {
         }
         return;
     }
-    let seeds = SEEDS * number("MANYCORE_SCHEDULES").unwrap_or(1);
+    // Without the variable, as many as a newcomer waits for.
+    let seeds = number("MANYCORE_SCHEDULES").map_or(SEEDS / 4, |times| SEEDS * times);
     let (mut table, mut failed) = (Table::default(), Vec::new());
     for (seed, (mixture, program)) in
         (0..seeds).flat_map(|seed| programs(seed).map(move |program| (seed, program)))

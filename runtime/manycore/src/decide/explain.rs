@@ -1,7 +1,6 @@
 //! Why loops were shared or not, by call site, in a pool that was built to explain.
 
 use std::backtrace::Backtrace;
-use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -127,24 +126,30 @@ impl fmt::Display for Decision {
 
 /// How often a time was seen, by its magnitude: sixteen classes for each doubling.
 #[derive(Debug, Default)]
-struct Times(BTreeMap<u16, u64>);
+struct Times(Vec<u64>);
 
 const CLASSES: f64 = 16.0;
 
 impl Times {
     fn add(&mut self, ns: f64) {
-        let class = (ns.max(1.0).log2() * CLASSES) as u16;
-        *self.0.entry(class).or_default() += 1;
+        let class = usize::from((ns.max(1.0).log2() * CLASSES) as u16);
+        if self.0.len() <= class {
+            self.0.resize(class + 1, 0);
+        }
+        self.0[class] += 1;
     }
 
     fn median(&self) -> Option<Duration> {
-        let total: u64 = self.0.values().sum();
+        let total: u64 = self.0.iter().sum();
         let mut before = 0;
-        self.0.iter().find_map(|(&class, count)| {
+        for (class, &count) in self.0.iter().enumerate() {
             before += count;
-            let ns = ((f64::from(class) + 0.5) / CLASSES).exp2();
-            (2 * before >= total).then(|| Duration::from_nanos(ns as u64))
-        })
+            if count > 0 && 2 * before >= total {
+                let ns = ((class as f64 + 0.5) / CLASSES).exp2();
+                return Some(Duration::from_nanos(ns as u64));
+            }
+        }
+        None
     }
 }
 
@@ -153,17 +158,49 @@ struct Entry {
     place: Option<String>,
     iterations: usize,
     reason: Reason,
-    reasons: HashMap<Reason, u64>,
+    /// In the order of the reasons.
+    reasons: Vec<(Reason, u64)>,
     shared: Times,
     serial: Times,
 }
 
+impl Entry {
+    fn decision(&self) -> Decision {
+        // The most frequent first; of equals, in the order of the reasons.
+        let mut reasons: Vec<(Reason, u64)> = Vec::new();
+        let (mut all, mut shared) = (0, 0);
+        for &(reason, calls) in &self.reasons {
+            let at = reasons.partition_point(|&(_, others)| others >= calls);
+            reasons.insert(at, (reason, calls));
+            all += calls;
+            shared += if reason.is_shared() { calls } else { 0 };
+        }
+        Decision {
+            place: self.place.clone(),
+            iterations: self.iterations,
+            calls: all,
+            shared,
+            shared_median: self.shared.median(),
+            serial_median: self.serial.median(),
+            reason: self.reason,
+            reasons,
+        }
+    }
+}
+
+impl Decision {
+    fn is_before(&self, other: &Self) -> bool {
+        let order = (other.calls, &self.place, self.iterations);
+        order < (self.calls, &other.place, other.iterations)
+    }
+}
+
 /// The call sites of one pool.
 #[derive(Debug, Default)]
-pub(crate) struct Explained(Mutex<HashMap<(usize, u32), Entry>>);
+pub(crate) struct Explained(Mutex<Vec<((usize, u32), Entry)>>);
 
 impl Explained {
-    fn entries(&self) -> MutexGuard<'_, HashMap<(usize, u32), Entry>> {
+    fn entries(&self) -> MutexGuard<'_, Vec<((usize, u32), Entry)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -178,21 +215,28 @@ impl Explained {
         has_stack: bool,
     ) {
         let mut entries = self.entries();
-        let entry = entries
-            .entry((body, iterations.leading_zeros()))
-            .or_insert_with(|| Entry {
-                place: (has_stack && std::env::var_os("NOPLACE").is_none())
-                    .then(caller)
-                    .flatten(),
+        // A sorted list, not a map: a map takes as long to compile as the rest of this file.
+        let key = (body, iterations.leading_zeros());
+        let at = entries.partition_point(|(other, _)| *other < key);
+        if entries.get(at).is_none_or(|(other, _)| *other != key) {
+            let entry = Entry {
+                place: if has_stack { caller() } else { None },
                 iterations,
                 reason,
-                reasons: HashMap::new(),
+                reasons: Vec::new(),
                 shared: Times::default(),
                 serial: Times::default(),
-            });
+            };
+            entries.insert(at, (key, entry));
+        }
+        let entry = &mut entries[at].1;
         entry.iterations = iterations;
         entry.reason = reason;
-        *entry.reasons.entry(reason).or_default() += 1;
+        let at = (entry.reasons).partition_point(|(other, _)| (*other as u8) < reason as u8);
+        match entry.reasons.get_mut(at) {
+            Some((known, calls)) if *known == reason => *calls += 1,
+            _ => entry.reasons.insert(at, (reason, 1)),
+        }
         if reason.is_shared() {
             entry.shared.add(ns);
         } else {
@@ -202,30 +246,13 @@ impl Explained {
 
     /// All call sites, the most frequent first.
     pub(crate) fn decisions(&self) -> Vec<Decision> {
-        let entries = self.entries();
-        let decision = |entry: &Entry| {
-            let mut reasons: Vec<_> = entry
-                .reasons
-                .iter()
-                .map(|(&reason, &n)| (reason, n))
-                .collect();
-            reasons.sort_by_key(|&(reason, calls)| (std::cmp::Reverse(calls), reason as u8));
-            let shared = reasons.iter().filter(|(reason, _)| reason.is_shared());
-            Decision {
-                place: entry.place.clone(),
-                iterations: entry.iterations,
-                calls: reasons.iter().map(|(_, calls)| calls).sum(),
-                shared: shared.map(|(_, calls)| calls).sum(),
-                shared_median: entry.shared.median(),
-                serial_median: entry.serial.median(),
-                reason: entry.reason,
-                reasons,
-            }
-        };
-        let mut decisions: Vec<_> = entries.values().map(decision).collect();
-        decisions.sort_by(|a, b| {
-            (b.calls, &a.place, a.iterations).cmp(&(a.calls, &b.place, b.iterations))
-        });
+        // Each goes where it belongs: few are inserted, and a sort would be compiled for all users.
+        let mut decisions: Vec<Decision> = Vec::new();
+        for (_, entry) in self.entries().iter() {
+            let decision = entry.decision();
+            let at = decisions.partition_point(|other| other.is_before(&decision));
+            decisions.insert(at, decision);
+        }
         decisions
     }
 }
@@ -239,7 +266,7 @@ fn caller() -> Option<String> {
     while let Some(line) = lines.next() {
         let frame = line
             .split_once(": ")
-            .filter(|(number, _)| number.parse::<u32>().is_ok());
+            .filter(|(number, _)| number.bytes().all(|byte| byte.is_ascii_digit()));
         let Some((_, symbol)) = frame else {
             continue;
         };

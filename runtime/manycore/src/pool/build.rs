@@ -48,9 +48,11 @@ impl Builder {
         let threads = check(self.settings.threads.unwrap_or_else(default))?;
         let cpus = self.settings.affinity.assign(&machine, threads)?;
         let cores = machine.default_threads();
-        let mut groups: Vec<usize> = machine.usable().iter().map(|cpu| cpu.group).collect();
-        groups.sort_unstable();
-        groups.dedup();
+        let mut is_usable = vec![false; machine.core_groups().len()];
+        for cpu in machine.usable() {
+            is_usable[cpu.group] = true;
+        }
+        let groups = is_usable.iter().filter(|&&usable| usable).count();
         // Threads that are bound to nothing are all equally near.
         let group_of = |cpus: &Vec<usize>| {
             let first = cpus.first()?;
@@ -61,16 +63,7 @@ impl Builder {
             .iter()
             .map(|cpus| group_of(cpus).unwrap_or(0))
             .collect();
-        self.start(
-            threads,
-            Cores {
-                cores,
-                groups: groups.len(),
-            },
-            of_threads,
-            cpus,
-            making,
-        )
+        self.start(threads, Cores { cores, groups }, of_threads, cpus, making)
     }
 }
 

@@ -104,19 +104,13 @@ impl<P: Platform> Registry<P> {
     /// Whether the thread could help with a loop inside the one in slot `ancestor`,
     /// and did. One that is not allowed to run leaves that to others.
     fn help_descendants(&self, ancestor: usize) -> bool {
-        let worker = Context::worker_of(self).expect("loops are run by workers");
+        let (worker, shared) = (Context::worker_of(self), self.shared());
+        let worker = worker.expect("loops are run by workers");
         worker.is_allowed()
-            && self
-                .shared()
-                .board()
-                .inviting(worker.cluster(), 0)
-                .any(|slot| {
-                    // Asked again inside, where the answer is exact.
-                    self.shared().board().descends(slot, ancestor)
-                        && worker.help(slot, None, |slot| {
-                            self.shared().board().descends(slot, ancestor)
-                        })
-                })
+            && shared.board().inviting(worker.cluster(), 0).any(|slot| {
+                // Asked again inside, where the answer is exact.
+                shared.board().descends(slot, ancestor) && worker.help(slot, None, Some(ancestor))
+            })
     }
 }
 

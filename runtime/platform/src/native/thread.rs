@@ -5,7 +5,7 @@ use crate::thread_spec::ThreadSpec;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle, yield_now};
 use std::time::{Duration, Instant};
 
@@ -62,22 +62,51 @@ pub(super) fn spawn(spec: ThreadSpec, body: Box<dyn FnOnce() + Send>) -> io::Res
     }
     // The thread binds itself (the portable way), so whether it could is known
     // only there; the creator waits for the verdict.
-    let (verdict, bound) = mpsc::sync_channel(1);
+    let verdict = Arc::new(Verdict::default());
+    let given = Arc::clone(&verdict);
     let thread = builder.spawn(move || {
         let result = bind(&spec.cpus);
         let failed = result.is_err();
-        let _ = verdict.send(result);
+        given.give(result);
+        drop(given);
         if !failed {
             sharpen_timer();
             body();
         }
     })?;
-    match bound.recv() {
-        Ok(Ok(())) => Ok(NativeThread(thread)),
-        Ok(Err(error)) => {
+    match verdict.wait() {
+        Ok(()) => Ok(NativeThread(thread)),
+        Err(error) => {
             NativeThread(thread).join();
             Err(error)
         }
-        Err(mpsc::RecvError) => Err(io::Error::other("the thread died before it was bound")),
+    }
+}
+
+/// Whether a thread could be bound. Not a channel: the standard library's takes longer to compile
+/// than the rest of this crate.
+#[derive(Default)]
+struct Verdict {
+    result: Mutex<Option<io::Result<()>>>,
+    is_given: Condvar,
+}
+
+impl Verdict {
+    fn give(&self, result: io::Result<()>) {
+        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+        self.is_given.notify_one();
+    }
+
+    fn wait(&self) -> io::Result<()> {
+        let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            match result.take() {
+                Some(result) => return result,
+                None => {
+                    let woken = self.is_given.wait(result);
+                    result = woken.unwrap_or_else(PoisonError::into_inner);
+                }
+            }
+        }
     }
 }

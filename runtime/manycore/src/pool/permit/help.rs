@@ -26,13 +26,13 @@ impl<P: Platform> Worker<P> {
         // A spinner heard a post, most likely where the last loop was.
         // Joining without looking first makes one transfer of the gate's line
         // out of two.
-        if woken == Some(Woken::Spinning) && self.help(last, woken, |_| true) {
+        if woken == Some(Woken::Spinning) && self.help(last, woken, None) {
             return Help::Given(last);
         }
         let mut help = Help::NotWanted;
         let board = self.registry().shared().board();
         for slot in board.inviting(self.cluster(), last) {
-            if self.help(slot, woken, |_| true) {
+            if self.help(slot, woken, None) {
                 return Help::Given(slot);
             }
             help = Help::Refused;
@@ -40,13 +40,13 @@ impl<P: Platform> Worker<P> {
         help
     }
 
-    /// Joins the loop in `slot` if it is open, wants another helper and is
-    /// `wanted`; works in it until nothing is left to claim.
+    /// Joins the loop in `slot` if it is open, wants another helper and is `within` the
+    /// loop in that slot, if one is named; works in it until nothing is left to claim.
     pub(in crate::pool) fn help(
         &self,
         slot: usize,
         woken: Option<Woken>,
-        wanted: impl Fn(usize) -> bool,
+        within: Option<usize>,
     ) -> bool {
         let registry = self.registry();
         let (shared, permit) = (registry.shared(), self.permit());
@@ -69,7 +69,8 @@ impl<P: Platform> Worker<P> {
         };
         // SAFETY: this thread is inside the gate until `leave` below.
         let job = unsafe { entrance.job() };
-        if others >= job.helpers || !wanted(slot) {
+        let is_elsewhere = |outer| !shared.board().descends(slot, outer);
+        if others >= job.helpers || within.is_some_and(is_elsewhere) {
             registry.tell(gate.leave());
             return false;
         }

@@ -30,7 +30,10 @@ struct Pool<P: Platform> {
 
 impl<P: Platform> Pool<P> {
     fn change<R>(&self, section: impl FnOnce(&mut State<'_, P>) -> R) -> R {
-        self.permits.with(&self.slot, |_| (), section)
+        let mut state = self.permits.begin(&self.slot);
+        let result = section(&mut state);
+        state.end(|_| ());
+        result
     }
 
     fn is_posted(&self) -> bool {

@@ -78,11 +78,19 @@ impl<P: Platform> Registry<P> {
     /// Makes transitions of the permits, under their lock. Tells the sleep policy if the pool's
     /// vacancy has changed.
     pub(super) fn change_permits<R>(&self, section: impl FnOnce(&mut State<'_, P>) -> R) -> R {
-        let announce = |vacancy: Vacancy| {
+        let mut state = self.permits().begin(self.shared().caller_slot());
+        let result = section(&mut state);
+        self.end_change(state);
+        result
+    }
+
+    /// Compiled once, not once a section.
+    #[inline(never)]
+    fn end_change(&self, state: State<'_, P>) {
+        state.end(|vacancy: Vacancy| {
             self.thread_set().set_lacking(vacancy.lacking);
             self.sleep().set_vacant(vacancy.any);
-        };
-        (self.permits()).with(self.shared().caller_slot(), announce, section)
+        });
     }
 
     /// Gives `permit` to `successor`, which may be a thread that is started for it. The caller has

@@ -11,7 +11,6 @@ use super::word::{CallerSlot, Word};
 use crate::conserving::fault;
 use manycore_cores::sync::Lock;
 use manycore_platform::{Atomic, Ordering, Platform};
-use std::collections::VecDeque;
 use std::ops::Range;
 
 /// The result when a worker is put on the ready list.
@@ -71,7 +70,7 @@ struct Lists {
     /// Workers with empty stacks. They wait for the next permit.
     idle: Vec<usize>,
     /// The ready list: their waits are over, and they need a permit. In order of arrival.
-    ready: VecDeque<usize>,
+    ready: Vec<usize>,
     /// Workers without a thread: the system refused it.
     spare: Vec<usize>,
     /// Permits without a holder: the holder ended with the pool, or the system refused the thread.
@@ -95,8 +94,9 @@ pub(in crate::pool) struct Permits<P: Platform> {
     ready: P::AtomicU32,
 }
 
-/// The state, while the lock is held.
+/// The state, while the lock is held: from [`Permits::begin`] to [`State::end`].
 pub(in crate::pool) struct State<'a, P: Platform> {
+    permits: &'a Permits<P>,
     lists: &'a mut Lists,
     slot: &'a CallerSlot<P>,
 }
@@ -106,7 +106,7 @@ impl<P: Platform> Permits<P> {
         Self {
             lists: Lock::new(Lists {
                 idle: Vec::new(),
-                ready: VecDeque::new(),
+                ready: Vec::new(),
                 spare: Vec::new(),
                 free: Vec::new(),
                 closed: false,
@@ -123,29 +123,16 @@ impl<P: Platform> Permits<P> {
         P::name(&self.ready, "pool: threads that return");
     }
 
-    /// Makes transitions of these permits and of `slot`, which is theirs. If the pool's vacancy has
-    /// changed, `announce` hears of the new one before the lock is free.
-    pub(in crate::pool) fn with<R>(
-        &self,
-        slot: &CallerSlot<P>,
-        announce: impl FnOnce(Vacancy),
-        section: impl FnOnce(&mut State<'_, P>) -> R,
-    ) -> R {
-        self.lists.with(|lists| {
-            let result = section(&mut State { lists, slot });
-            let count = lists.ready.len() as u32;
-            // Relaxed: written under the lock. Release pairs with `has_ready`.
-            if self.ready.load(Ordering::Relaxed) != count {
-                self.ready.store(count, Ordering::Release);
-            }
-            if std::mem::take(&mut lists.changed) {
-                announce(Vacancy {
-                    lacking: lists.lacking,
-                    any: lists.lacking || slot.is_vacant(),
-                });
-            }
-            result
-        })
+    /// Takes the lock for transitions of these permits and of `slot`, which is theirs. The caller
+    /// [ends](State::end) it, and does not unwind before that.
+    #[inline(never)]
+    pub(in crate::pool) fn begin<'a>(&'a self, slot: &'a CallerSlot<P>) -> State<'a, P> {
+        State {
+            permits: self,
+            // SAFETY: freed by `State::end`, which takes the reference.
+            lists: unsafe { self.lists.take() },
+            slot,
+        }
     }
 
     /// Whether a thread is on the ready list. As `Queue::is_empty`.
@@ -165,15 +152,33 @@ pub(in crate::pool) struct Vacancy {
 }
 
 impl<P: Platform> State<'_, P> {
+    /// Frees the lock. If the pool's vacancy has changed, `announce` hears of the new one before
+    /// that.
+    pub(in crate::pool) fn end(self, announce: impl FnOnce(Vacancy)) {
+        let count = self.lists.ready.len() as u32;
+        // Relaxed: written under the lock. Release pairs with `has_ready`.
+        if self.permits.ready.load(Ordering::Relaxed) != count {
+            self.permits.ready.store(count, Ordering::Release);
+        }
+        if std::mem::take(&mut self.lists.changed) {
+            announce(Vacancy {
+                lacking: self.lists.lacking,
+                any: self.lists.lacking || self.slot.is_vacant(),
+            });
+        }
+        // SAFETY: taken by `Permits::begin`, which has made this.
+        unsafe { self.permits.lists.free() };
+    }
+
     /// Makes a transition of the word alone; returns it before and after.
-    fn change(&mut self, to: impl Fn(Word) -> Word) -> (Word, Word) {
+    fn change(&mut self, to: fn(Word) -> Word) -> (Word, Word) {
         let (before, after) = self.slot.change(to);
         self.lists.changed |= before.is_vacant() != after.is_vacant();
         (before, after)
     }
 
     /// As [`change`](Self::change); whether a thread of the pool has permit 0 now, and had not.
-    fn change_to_held(&mut self, to: impl Fn(Word) -> Word) -> bool {
+    fn change_to_held(&mut self, to: fn(Word) -> Word) -> bool {
         let (before, after) = self.change(to);
         !before.is_held() && after.is_held()
     }
@@ -190,7 +195,8 @@ impl<P: Platform> State<'_, P> {
 
     /// Removes the first worker of the ready list.
     pub(in crate::pool) fn next_ready(&mut self) -> Option<usize> {
-        self.lists.ready.pop_front()
+        let any = self.has_ready();
+        any.then(|| self.lists.ready.remove(0))
     }
 
     /// Whether a thread is on the ready list.
@@ -305,7 +311,7 @@ impl<P: Platform> State<'_, P> {
         match self.lists.free.pop() {
             Some(permit) => Listed::Placed(permit),
             None => {
-                self.lists.ready.push_back(id);
+                self.lists.ready.push(id);
                 Listed::Waiting
             }
         }
@@ -316,7 +322,7 @@ impl<P: Platform> State<'_, P> {
     pub(in crate::pool) fn list_first(&mut self, id: usize) {
         // An empty slot becomes vacant, and is filled as for a job.
         self.change(Word::wanted);
-        self.lists.ready.push_front(id);
+        self.lists.ready.insert(0, id);
     }
 
     /// Removes worker `id` from the ready list; `false`: it is not on the list.
@@ -337,7 +343,7 @@ impl<P: Platform> State<'_, P> {
         let next = self.next_ready()?;
         cleared();
         if adopted {
-            self.lists.ready.push_back(id);
+            self.lists.ready.push(id);
             return Some((next, true));
         }
         Some((next, self.join_idle(id)))

@@ -73,7 +73,10 @@ impl Walk {
 
     fn change<R>(&mut self, section: impl FnOnce(&mut State<'_, Native>) -> R) -> R {
         let announced = &mut self.announced;
-        (self.permits).with(&self.slot, |vacancy| *announced = vacancy.any, section)
+        let mut state = self.permits.begin(&self.slot);
+        let result = section(&mut state);
+        state.end(|vacancy| *announced = vacancy.any);
+        result
     }
 
     /// A worker in the state `at`, at random.

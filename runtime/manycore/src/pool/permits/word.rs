@@ -201,7 +201,8 @@ impl<P: Platform> CallerSlot<P> {
     }
 
     /// Makes a transition; returns the words before and after it. Under the lock of `Permits`.
-    pub(super) fn change(&self, to: impl Fn(Word) -> Word) -> (Word, Word) {
+    #[inline(never)]
+    pub(super) fn change(&self, to: fn(Word) -> Word) -> (Word, Word) {
         let mut before = self.word();
         loop {
             let after = to(before);
