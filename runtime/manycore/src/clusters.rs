@@ -25,7 +25,7 @@ pub(crate) struct Clusters {
 }
 
 /// The place of a permit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Member {
     pub(crate) cluster: u32,
     /// Its number in the cluster.
@@ -177,15 +177,6 @@ impl Clusters {
         Invited {
             first: first as u32,
             count: count as u32,
-        }
-    }
-}
-
-impl Default for Member {
-    fn default() -> Self {
-        Self {
-            cluster: 0,
-            number: 0,
         }
     }
 }

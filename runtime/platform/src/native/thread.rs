@@ -65,7 +65,9 @@ pub(super) fn spawn(spec: ThreadSpec, body: Box<dyn FnOnce() + Send>) -> io::Res
     let verdict = Arc::new(Verdict::default());
     let given = Arc::clone(&verdict);
     let thread = builder.spawn(move || {
-        let result = bind(&spec.cpus);
+        // Whatever happens, the creator hears of it.
+        let result = catch_unwind(|| bind(&spec.cpus))
+            .unwrap_or_else(|_| Err(io::Error::other("the thread died before it was bound")));
         let failed = result.is_err();
         given.give(result);
         drop(given);
