@@ -1,0 +1,87 @@
+//! What a program asks of a runtime.
+
+use std::ops::Range;
+
+/// A pool of threads, or what a peer has in its place.
+pub trait Runtime: Sized + Sync {
+    /// Whether it has a fork-join of two closures.
+    const JOINS: bool;
+
+    /// Whether a scope can spawn tasks.
+    const SPAWNS: bool;
+
+    /// What a thread inside the pool passes on.
+    type Context<'a>;
+
+    /// Starts a pool of so many threads, the caller among them if the peer allows it.
+    fn start(threads: usize) -> Self;
+
+    /// Runs `work` inside the pool.
+    fn enter<T: Send>(&self, work: impl FnOnce(&mut Self::Context<'_>) -> T + Send) -> T;
+
+    /// A loop whose blocks the runtime chooses.
+    fn parallel_for(context: &mut Self::Context<'_>, n: usize, body: impl Fn(usize) + Send + Sync);
+
+    /// A loop with blocks of `block` iterations, the last one shorter.
+    fn blocks(
+        context: &mut Self::Context<'_>,
+        n: usize,
+        block: usize,
+        body: impl Fn(Range<usize>) + Send + Sync,
+    ) {
+        Self::parallel_for(context, n.div_ceil(block), |at| {
+            body(at * block..n.min((at + 1) * block));
+        });
+    }
+
+    /// The wrapping sum of `term` over `0..n`.
+    fn sum(
+        context: &mut Self::Context<'_>,
+        n: usize,
+        term: impl Fn(usize) -> u64 + Send + Sync,
+    ) -> u64;
+
+    /// Runs `work`, in which there are joins and spawns.
+    fn fork<T: Send>(
+        context: &mut Self::Context<'_>,
+        work: impl FnOnce(&mut Self::Context<'_>) -> T + Send,
+    ) -> T {
+        work(context)
+    }
+
+    /// Runs both, perhaps at once. Without [`JOINS`](Self::JOINS), one after the other.
+    fn join<A: Send, B: Send>(
+        context: &mut Self::Context<'_>,
+        a: impl FnOnce(&mut Self::Context<'_>) -> A + Send,
+        b: impl FnOnce(&mut Self::Context<'_>) -> B + Send,
+    ) -> (A, B) {
+        let a = a(context);
+        (a, b(context))
+    }
+
+    /// Spawns a task for each index of `0..n`, and waits for all. Without
+    /// [`SPAWNS`](Self::SPAWNS), a loop.
+    fn spawn_each(context: &mut Self::Context<'_>, n: usize, task: impl Fn(usize) + Send + Sync) {
+        Self::parallel_for(context, n, task);
+    }
+}
+
+/// A loop of a runtime that has joins alone: the range is halved down to single indices.
+pub fn halve<R: Runtime>(
+    context: &mut R::Context<'_>,
+    range: Range<usize>,
+    body: &(impl Fn(usize) + Send + Sync),
+) {
+    match range.len() {
+        0 => (),
+        1 => body(range.start),
+        n => {
+            let middle = range.start + n / 2;
+            R::join(
+                context,
+                |context| halve::<R>(context, range.start..middle, body),
+                |context| halve::<R>(context, middle..range.end, body),
+            );
+        }
+    }
+}
