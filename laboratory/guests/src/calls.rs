@@ -35,12 +35,23 @@ impl Calls {
 
     /// Calls `call` with the number of each call, and notes what each took.
     pub(crate) fn make(&mut self, mut call: impl FnMut(u64)) {
+        self.make_on(&mut (), |()| (), |(), number| call(number));
+    }
+
+    /// The same with a state, which `prepare` renews before each call.
+    pub(crate) fn make_on<S>(
+        &mut self,
+        state: &mut S,
+        prepare: impl Fn(&mut S),
+        mut call: impl FnMut(&mut S, u64),
+    ) {
         for number in 0..FIRST + self.steady + self.gaps {
+            prepare(state);
             if self.kind(number) == Kind::Gap {
                 std::thread::sleep(GAP);
             }
             let begin = Instant::now();
-            call(number as u64);
+            call(state, number as u64);
             self.took.push(begin.elapsed().as_nanos() as u64);
         }
     }

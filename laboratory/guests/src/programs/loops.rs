@@ -1,11 +1,11 @@
 //! Single loops.
 
+use super::results::Results;
 use super::{Failure, expect};
 use crate::calls::Calls;
 use crate::runtime::Runtime;
 use crate::work::{FIFTH_OF_A_US, mix, spin};
 use std::hint::black_box;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 const FINE: usize = 65_536;
 const MID: usize = 1_024;
@@ -91,27 +91,59 @@ pub(super) fn reduce<R: Runtime>(
     expect("the sum", sum, right)
 }
 
-/// A value an iteration. A relaxed store is an ordinary one of the processor.
-pub(super) struct Results(Vec<AtomicU64>);
+/// A sum of two arrays into a third, 48 MB in all.
+pub(super) fn memory<R: Runtime>(
+    context: &mut R::Context<'_>,
+    calls: &mut Calls,
+) -> Result<(), Failure> {
+    const ELEMENTS: usize = 1 << 21;
+    let [a, b] = [3, 5].map(|factor| Results::from((0..ELEMENTS as u64).map(|at| factor * at)));
+    let sums = Results::new(ELEMENTS);
+    calls.make(|call| {
+        R::parallel_for(context, ELEMENTS, |at| {
+            sums.set(at, a.get(at) + (call + 1) * b.get(at));
+        });
+    });
+    let last = calls.last();
+    sums.expect(|at| 3 * at + (last + 1) * 5 * at)
+}
 
-impl Results {
-    pub(super) fn new(count: usize) -> Self {
-        Self((0..count).map(|_| AtomicU64::new(0)).collect())
-    }
+/// The unit task of Shuai's paper: read a line, compute, write a line; as the runtime divides the
+/// loop, or in blocks of a fixed size.
+pub(super) fn unit<R: Runtime>(
+    context: &mut R::Context<'_>,
+    calls: &mut Calls,
+    block: Option<usize>,
+) -> Result<(), Failure> {
+    const TASKS: usize = 1_024;
+    const LINE: usize = 8;
+    const ADDITIONS: u64 = 1_024;
+    let input = Results::from((0..(TASKS * LINE) as u64).map(mix));
+    let output = Results::new(TASKS * LINE);
+    let task = |at: usize, call: u64| {
+        let words = at * LINE..(at + 1) * LINE;
+        let read = words
+            .clone()
+            .fold(call, |sum, at| sum.wrapping_add(input.get(at)));
+        let value = add(read, ADDITIONS);
+        words.for_each(|at| output.set(at, value));
+    };
+    calls.make(|call| match block {
+        None => R::parallel_for(context, TASKS, |at| task(at, call)),
+        Some(block) => R::blocks(context, TASKS, block, |range| {
+            range.for_each(|at| task(at, call));
+        }),
+    });
+    let last = calls.last();
+    output.expect(|word| {
+        let words = word / LINE as u64 * LINE as u64..(word / LINE as u64 + 1) * LINE as u64;
+        let sum = words.fold(last, |sum, at| sum.wrapping_add(mix(at)));
+        sum.wrapping_add((0..ADDITIONS).sum())
+    })
+}
 
-    #[inline(always)]
-    pub(super) fn set(&self, at: usize, value: u64) {
-        self.0[at].store(value, Relaxed);
-    }
-
-    #[inline(always)]
-    pub(super) fn get(&self, at: usize) -> u64 {
-        self.0[at].load(Relaxed)
-    }
-
-    /// Compares all with what is right.
-    pub(super) fn expect(&self, right: impl Fn(u64) -> u64) -> Result<(), Failure> {
-        (0..self.0.len())
-            .try_for_each(|at| expect(&format!("result {at}"), self.get(at), right(at as u64)))
-    }
+/// So many additions, each after the one before.
+#[inline(never)]
+fn add(from: u64, additions: u64) -> u64 {
+    (0..additions).fold(from, |sum, at| sum.wrapping_add(black_box(at)))
 }
