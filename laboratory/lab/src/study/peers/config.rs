@@ -24,7 +24,27 @@ const QUICK: [usize; 2] = [16, 64];
 
 /// Programs of a quick study, and those of a full one beside them.
 const BRIEF: [&str; 6] = ["mid", "fine", "skew", "fib", "empty", "reduce"];
-const FURTHER: [&str; 1] = ["coarse"];
+const FURTHER: [&str; 18] = [
+    "coarse",
+    "memory",
+    "tree-255",
+    "tree-255-heavy",
+    "tree-255-light",
+    "tree-4095",
+    "tree-4095-heavy",
+    "tree-4095-light",
+    "tree-65535",
+    "tree-65535-heavy",
+    "tree-65535-light",
+    "quicksort",
+    "mergesort",
+    "blur",
+    "nbody",
+    "bfs",
+    "server",
+    "unit",
+];
+const UNITS: [&str; 4] = ["unit-1", "unit-4", "unit-16", "unit-64"];
 
 /// Everything that decides what is measured. Its hash names the journal.
 #[derive(Clone, Debug, Serialize)]
@@ -91,7 +111,7 @@ impl PeersConfig {
                 .to_owned(),
             steady: number("steady", 8, 30)? as usize,
             gaps: number("gaps", 2, 5)? as usize,
-            limit_ms: number("limit", 300, 3_000)?,
+            limit_ms: number("limit", 60, 1_000)?,
             setup,
         };
         let counts: usize = config.threads.iter().map(Vec::len).sum();
@@ -116,7 +136,7 @@ impl PeersConfig {
         let mut cases = Vec::new();
         for (machine, threads) in self.places() {
             for program in &self.programs {
-                for peer in self.peers.iter().filter(|peer| *peer != SERIAL) {
+                for peer in self.peers_of(program) {
                     let orders = self.orders.iter();
                     cases.extend(
                         orders.map(|&order| self.case(machine, threads, program, peer, order)),
@@ -133,6 +153,13 @@ impl PeersConfig {
             }
         }
         cases
+    }
+
+    /// The peers that run a program with several threads.
+    pub(super) fn peers_of<'a>(&'a self, program: &'a str) -> impl Iterator<Item = &'a str> {
+        let runs = move |name: &&str| peer::find(name).is_ok_and(|peer| peer.runs(program));
+        let peers = self.peers.iter().map(String::as_str);
+        peers.filter(|name| *name != SERIAL).filter(runs)
     }
 
     fn case(
@@ -224,14 +251,14 @@ fn programs(request: &Request) -> anyhow::Result<Vec<String>> {
         match BRIEF.iter().chain(&FURTHER).any(|known| *known == stem) {
             true => Ok(name.to_owned()),
             false => Err(format!(
-                "unknown program `{name}`; expected some of {}, {}",
+                "unknown program `{name}`; expected some of {}, {}, unit-N",
                 BRIEF.join(", "),
                 FURTHER.join(", ")
             )),
         }
     };
     let all = || {
-        let further = FURTHER.iter().filter(|_| request.full);
+        let further = FURTHER.iter().chain(&UNITS).filter(|_| request.full);
         BRIEF.iter().chain(further).map(|&name| name.to_owned())
     };
     Ok(request

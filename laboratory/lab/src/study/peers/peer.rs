@@ -13,6 +13,8 @@ pub(super) struct Peer {
     preload: Option<&'static str>,
     /// Whether it is linked to libraries.
     pub(super) is_shared: bool,
+    /// Whether it differs from another only in how it runs loops.
+    varies_loops: bool,
 }
 
 impl Peer {
@@ -23,14 +25,23 @@ impl Peer {
             environment: &[],
             preload: None,
             is_shared: false,
+            varies_loops: false,
         }
     }
 
+    /// The same runtime, which is told to run loops another way.
     const fn with(self, environment: &'static [&'static str]) -> Self {
         Self {
             environment,
+            varies_loops: true,
             ..self
         }
+    }
+
+    /// Whether a program is another measurement than that of another peer.
+    pub(super) fn runs(&self, program: &str) -> bool {
+        let recursive = ["fib", "tree", "quicksort", "mergesort"];
+        !self.varies_loops || !recursive.iter().any(|stem| program.starts_with(stem))
     }
 
     /// The files that it needs.

@@ -51,7 +51,7 @@ pub(super) fn all(config: &PeersConfig, cells: &Cells<'_>) -> Vec<PeersRow> {
     for (machine, threads) in config.places() {
         for program in &config.programs {
             let place = (machine, threads, &**program);
-            for peer in config.peers.iter().filter(|peer| *peer != SERIAL) {
+            for peer in config.peers_of(program) {
                 for gap in Gap::ALL {
                     let ratio = cells.ratio(place, peer, gap);
                     rows.push(PeersRow::new(config, cells, place, peer, gap, ratio));
