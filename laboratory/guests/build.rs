@@ -25,7 +25,7 @@ mod openmp {
             println!("cargo::rustc-link-lib=dylib=gomp");
             return;
         }
-        // Where the compiler has it.
+        // The folder of the compiler's libraries.
         let mut command = build.get_compiler().to_command();
         let output = command.arg("-print-file-name=libgomp.a").output();
         let output = output.expect("the compiler runs");

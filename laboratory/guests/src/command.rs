@@ -6,7 +6,7 @@ use crate::runtime::Runtime;
 use std::io::Write;
 use std::process::exit;
 
-/// Calls of the steady state, and calls after a gap, unless told.
+/// The default numbers of steady calls and of calls after a gap.
 const STEADY: usize = 20;
 const GAPS: usize = 5;
 

@@ -1,16 +1,16 @@
-//! What a program asks of a runtime.
+//! The trait that programs are written over.
 
 use std::ops::Range;
 
-/// A pool of threads, or what a peer has in its place.
+/// A pool of threads.
 pub trait Runtime: Sized + Sync {
-    /// Whether it has a fork-join of two closures.
+    /// Whether the runtime can join two closures.
     const JOINS: bool;
 
     /// Whether a scope can spawn tasks.
     const SPAWNS: bool;
 
-    /// What a thread inside the pool passes on.
+    /// A handle to the pool, which each thread inside the pool has.
     type Context<'a>;
 
     /// Starts a pool of so many threads, the caller among them if the peer allows it.
@@ -19,10 +19,10 @@ pub trait Runtime: Sized + Sync {
     /// Runs `work` inside the pool.
     fn enter<T: Send>(&self, work: impl FnOnce(&mut Self::Context<'_>) -> T + Send) -> T;
 
-    /// A loop whose blocks the runtime chooses.
+    /// Runs `body` for each index. The runtime chooses the blocks.
     fn parallel_for(context: &mut Self::Context<'_>, n: usize, body: impl Fn(usize) + Send + Sync);
 
-    /// A loop with blocks of `block` iterations, the last one shorter.
+    /// Runs `body` for each block of `block` iterations; the last block may be shorter.
     fn blocks(
         context: &mut Self::Context<'_>,
         n: usize,
@@ -41,7 +41,7 @@ pub trait Runtime: Sized + Sync {
         term: impl Fn(usize) -> u64 + Send + Sync,
     ) -> u64;
 
-    /// Runs `work`, in which there are joins and spawns.
+    /// Runs `work`, which may join and spawn.
     fn fork<T: Send>(
         context: &mut Self::Context<'_>,
         work: impl FnOnce(&mut Self::Context<'_>) -> T + Send,
@@ -66,7 +66,7 @@ pub trait Runtime: Sized + Sync {
     }
 }
 
-/// A loop of a runtime that has joins alone: the range is halved down to single indices.
+/// Runs a loop by joins: halves the range down to single indices.
 pub fn halve<R: Runtime>(
     context: &mut R::Context<'_>,
     range: Range<usize>,

@@ -1,4 +1,4 @@
-//! What iterations compute.
+//! The computations of the iterations.
 
 use std::hint::black_box;
 
@@ -13,7 +13,7 @@ pub(crate) fn mix(value: u64) -> u64 {
     value ^ (value >> 32)
 }
 
-/// A chain of so many multiplications and additions.
+/// Runs a chain of `laps` multiplications and additions.
 #[inline(never)]
 pub(crate) fn spin(seed: u64, laps: u64) -> u64 {
     let mut value = seed;

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 struct Manycore(Pool);
 
-/// A program names no pool: the one that it runs in is meant.
+/// Loops and joins find the pool that their thread runs in.
 impl Runtime for Manycore {
     const JOINS: bool = true;
     const SPAWNS: bool = true;

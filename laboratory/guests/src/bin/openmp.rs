@@ -131,7 +131,7 @@ unsafe extern "C" fn sum_range<F: Fn(Range<usize>) -> u64>(
     unsafe { (*sum.cast::<F>())(from..to) }
 }
 
-/// A closure, and what came of it.
+/// A closure, and its result.
 struct Job<F, T>(Option<F>, Option<T>);
 
 impl<F: FnOnce() -> T, T> Job<F, T> {

@@ -1,4 +1,4 @@
-//! orx-parallel, with its persistent pool. It has loops alone.
+//! orx-parallel, with its persistent pool. It has loops and no joins.
 
 use manycore_guests::{Runtime, run_program};
 use orx_parallel::*;

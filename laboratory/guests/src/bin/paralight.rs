@@ -1,4 +1,4 @@
-//! paralight, in its work-stealing mode. It has loops alone, and the caller waits and works not.
+//! paralight, in its work-stealing mode. It has loops and no joins. The caller of a loop waits and runs no iterations.
 
 use manycore_guests::{Runtime, run_program};
 use paralight::prelude::*;

@@ -142,7 +142,7 @@ pub(super) fn unit<R: Runtime>(
     })
 }
 
-/// So many additions, each after the one before.
+/// Runs a chain of `additions` additions.
 #[inline(never)]
 fn add(from: u64, additions: u64) -> u64 {
     (0..additions).fold(from, |sum, at| sum.wrapping_add(black_box(at)))

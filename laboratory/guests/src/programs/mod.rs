@@ -45,7 +45,7 @@ pub(crate) const NAMES: &[&str] = &[
 pub(crate) enum Failure {
     Wrong(String),
     Arguments(String),
-    /// What the runtime has not.
+    /// The runtime lacks this operation.
     Lacks(&'static str),
 }
 
@@ -78,7 +78,7 @@ pub(crate) fn run<R: Runtime>(
     }
 }
 
-/// A program whose name has a number.
+/// Runs a program whose name contains a number.
 fn parametrised<R: Runtime>(name: &str, threads: usize, calls: &mut Calls) -> Result<(), Failure> {
     let parts: Vec<&str> = name.split('-').collect();
     let number = |text: &str| text.parse().ok().filter(|&number| number > 0);

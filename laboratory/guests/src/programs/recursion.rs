@@ -57,7 +57,7 @@ pub(super) fn tree<R: Runtime>(
     expect("the sum", found, right)
 }
 
-/// Adds a tree of so many nodes; its root.
+/// Appends a tree of `nodes` nodes, and returns its root.
 fn grow(all: &mut Vec<Node>, nodes: usize, shape: Shape) -> Option<u32> {
     if nodes == 0 {
         return None;

@@ -1,9 +1,9 @@
-//! What parallel programs write: a value an index, by any thread.
+//! The output of parallel programs: each index has a value, which any thread may write.
 
 use super::{Failure, expect};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Values. A relaxed load or store is an ordinary one of the processor.
+/// Shared values. A relaxed access compiles to an ordinary load or store.
 pub(super) struct Results(Vec<AtomicU64>);
 
 impl Results {

@@ -1,4 +1,4 @@
-//! `manycore study peers` on binaries that are none of its own.
+//! `manycore study peers` on binaries that fail, and on bad input.
 
 use crate::Bench;
 use crate::barrier::records;
@@ -45,8 +45,14 @@ fn what_cannot_be_measured_is_refused() {
     std::fs::write(bench.path("empty/rayon"), hello()).unwrap();
     let folder = "--set folder=empty";
     refused(&format!("{folder} --set peers=nobody"), "nobody | chili");
-    refused(&format!("{folder} --set programs=unit-0"), "unit-0 | mergesort");
+    refused(
+        &format!("{folder} --set programs=unit-0"),
+        "unit-0 | mergesort",
+    );
     refused(&format!("{folder} --set on=nowhere"), "--set on");
-    refused(&format!("{folder} --threads 97 --on graviton2-64"), "--threads | 1 to 96");
+    refused(
+        &format!("{folder} --threads 97 --on graviton2-64"),
+        "--threads | 1 to 96",
+    );
     refused(&format!("{folder} --cores 2"), "--cores | --threads");
 }

@@ -1,9 +1,10 @@
 //! What was measured, by cell: machine, threads, program, and runtime.
 
-use super::case::{PeersCase, PeersSample};
+use super::case::PeersCase;
 use super::config::PeersConfig;
 use super::interval::Ratio;
 use super::peer::{OURS, Peer, SERIAL};
+use super::sample::PeersSample;
 use crate::measure::journal::fingerprint;
 use crate::measure::statistics::median;
 use crate::study::trial::{Results, Runs};
@@ -64,7 +65,7 @@ impl<'a> Cells<'a> {
         runs.cloned().unwrap_or_default()
     }
 
-    /// What is told of each run that ended well.
+    /// The order and the sample of each run that succeeded.
     fn right(&self, place: Place<'_>, peer: &str) -> impl Iterator<Item = (u64, &'a PeersSample)> {
         let runs = self.runs(place, peer);
         let sample = |runs: &'a Runs<PeersCase>| (runs.trial.order, &runs.outcomes[0]);
@@ -73,7 +74,7 @@ impl<'a> Cells<'a> {
             .filter(|(_, sample)| sample.reason.is_none())
     }
 
-    /// Orders in which it ended well.
+    /// The number of runs that succeeded.
     pub(super) fn orders(&self, place: Place<'_>, peer: &str) -> usize {
         self.right(place, peer).count()
     }

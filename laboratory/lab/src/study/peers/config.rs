@@ -13,7 +13,7 @@ use crate::world::World;
 use manycore_chip::config::Config;
 use serde::Serialize;
 
-/// The machine that stands for those of [`TOGETHER`].
+/// The default machine: the study then runs on all of [`TOGETHER`].
 pub(super) const HOME: &str = "graviton2-64";
 
 /// A mesh, chiplets, and tiles of a mesh on two sockets.
@@ -54,7 +54,7 @@ pub(super) struct PeersConfig {
     /// Of each machine.
     pub(super) threads: Vec<Vec<usize>>,
     pub(super) programs: Vec<String>,
-    /// Those whose binaries are there.
+    /// Peers with binaries in the folder.
     pub(super) peers: Vec<String>,
     pub(super) orders: Vec<u64>,
     /// Peers without their binaries.
@@ -94,7 +94,7 @@ impl PeersConfig {
         let number = |key: &str, quick, full| {
             Ok::<u64, anyhow::Error>(set.number(key)?.unwrap_or(brief(quick, full)))
         };
-        let count = number("orders", 2, 10)?;
+        let count = number("orders", 1, 10)?;
         let config = Self {
             threads: (setup.machines.0.iter())
                 .map(|chip| threads(request, chip))
@@ -109,9 +109,9 @@ impl PeersConfig {
                 .text("root")
                 .unwrap_or("/usr/riscv64-linux-gnu")
                 .to_owned(),
-            steady: number("steady", 8, 30)? as usize,
+            steady: number("steady", 6, 30)? as usize,
             gaps: number("gaps", 2, 5)? as usize,
-            limit_ms: number("limit", 60, 1_000)?,
+            limit_ms: number("limit", 40, 1_000)?,
             setup,
         };
         let counts: usize = config.threads.iter().map(Vec::len).sum();
@@ -185,7 +185,7 @@ impl PeersConfig {
         }
     }
 
-    /// What a reader must know before the numbers.
+    /// The warning above the numbers.
     pub(super) fn caution(&self) -> Option<String> {
         let missing = self.missing.join(", ");
         (!self.missing.is_empty()).then(|| {
@@ -194,7 +194,7 @@ impl PeersConfig {
     }
 }
 
-/// The machines of `on`, or those that go with the one of `--on`.
+/// The machines that `on` names. Without it, the default of `--on` stands for three machines.
 fn machines(request: &Request, asked: &Config) -> anyhow::Result<Machines> {
     let named = |name: &str| {
         let config = Config::named(name).map_err(|error| bad_input(format!("--set on: {error}")));
@@ -230,7 +230,7 @@ fn threads(request: &Request, chip: &Chip) -> anyhow::Result<Vec<usize>> {
     };
     counts.sort_unstable();
     counts.dedup();
-    // A machine of fewer cores among those of `on`.
+    // One list of threads is for several machines, and some may be too small.
     counts.retain(|&count| count <= most);
     match counts.is_empty() {
         false => Ok(counts),

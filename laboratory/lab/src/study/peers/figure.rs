@@ -51,7 +51,7 @@ fn shown<'a>(config: &'a PeersConfig, cells: &Cells<'_>, machine: usize) -> Vec<
     let peers = config.peers.iter().filter(|peer| Peer::is_peer(peer));
     let rated = peers.filter_map(|peer| {
         let programs = common(config, cells, machine, &[OURS, peer]);
-        // Over what both have: ours is the measure of those that lack a program.
+        // Some peers lack programs, so each is rated against ours.
         let speedup = |peer| speedup(cells, (machine, most), &programs, peer);
         let share = programs.len() as f64 / config.programs.len() as f64;
         Some((&**peer, share, speedup(peer)? / speedup(OURS)?))

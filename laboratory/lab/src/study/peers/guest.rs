@@ -1,24 +1,45 @@
 //! One run of a binary on a machine.
 
-use super::case::{PeersCase, PeersSample};
+use super::case::PeersCase;
 use super::order;
 use super::output;
 use super::peer;
-use crate::study::trial::Machines;
+use super::sample::PeersSample;
+use crate::study::trial::{Machines, Trial};
+use anyhow::bail;
+use manycore::topology::Topology;
 use manycore_chip::Simulation;
 use manycore_riscv::{Outcome, Program};
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What of a failing program's words is kept.
+/// The longest reason, in characters.
 const LONGEST_REASON: usize = 200;
 
+impl Trial for PeersCase {
+    type Sample = PeersSample;
+
+    fn cores(&self) -> usize {
+        self.threads
+    }
+
+    fn simulate(&self, machines: &Machines) -> anyhow::Result<(PeersSample, u64)> {
+        Ok(run(self, machines))
+    }
+
+    fn run_here(&self, _topology: &Topology, _pinned: bool) -> anyhow::Result<PeersSample> {
+        bail!("the binaries are for RISC-V")
+    }
+}
+
 /// Runs the binary; with the simulation's fingerprint. A run that fails is a sample with a reason.
-pub(super) fn run(case: &PeersCase, machines: &Machines) -> (PeersSample, u64) {
+fn run(case: &PeersCase, machines: &Machines) -> (PeersSample, u64) {
     match attempt(case, machines) {
         Ok(found) => found,
         Err(reason) => {
             let line = reason.lines().next().unwrap_or("no reason");
+            // What each thread did at the end is of no use in a table.
+            let line = line.split(": thread").next().unwrap_or(line);
             let reason = line.chars().take(LONGEST_REASON).collect();
             let sample = PeersSample {
                 reason: Some(reason),

@@ -48,7 +48,7 @@ impl std::fmt::Display for Ratio {
     }
 }
 
-/// What Student's t is below in the upper half of the rest.
+/// The 97.5th percentile of Student's t distribution.
 fn quantile(freedom: f64) -> f64 {
     let student = StudentsT::new(0.0, 1.0, freedom).expect("a positive number of degrees");
     student.inverse_cdf(0.5 + CONFIDENCE / 2.0)

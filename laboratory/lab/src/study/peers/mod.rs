@@ -11,6 +11,7 @@ mod order;
 mod output;
 mod peer;
 mod rows;
+mod sample;
 mod scaling;
 mod summary;
 mod tables;
@@ -49,14 +50,14 @@ const KEYS: &[Key] = keys![
     "peers"
         "a list of peers [all whose binaries are there]",
     "orders" [1, 1_000]
-        "orders of events, each a seed of the machine's perturbation; 1 where the machine has none [2; \
+        "orders of events, each a seed of the machine's perturbation; 1 where the machine has none [1; \
          --full: 10]",
     "steady" [1, 4_000]
-        "calls after the first ten [8; --full: 30]",
+        "calls after the first ten [6; --full: 30]",
     "gaps" [0, 4_000]
         "calls that each come after 1 ms without work [2; --full: 5]",
     "limit" [1, 100_000]
-        "simulated ms after which a run has failed [60; --full: 1,000]",
+        "simulated ms after which a run has failed [40; --full: 1,000]",
 ];
 
 const TEXT: Text = Text {

@@ -5,14 +5,14 @@ use crate::study::chip::Chip;
 /// The machine's key for the seed; a machine without it has one order.
 const SEED: &str = "perturb-seed";
 
-/// The machine's key for how much, and what is set unless the user has.
+/// The machine's key for the amount, and its value unless the user sets one.
 const AMOUNT: &str = "perturb";
 const CYCLES: u64 = 4;
 
 /// The order of a machine without perturbation.
 pub(super) const PLAIN: u64 = 0;
 
-/// So many orders, or one where the machine has no perturbation.
+/// Returns `count` orders, or one order if the machine has no perturbation.
 pub(super) fn orders(chip: &Chip, count: u64) -> Vec<u64> {
     match perturbed(chip, 1) {
         Some(_) => (1..=count).collect(),

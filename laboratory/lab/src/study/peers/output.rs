@@ -1,6 +1,6 @@
 //! What a binary prints.
 
-use super::case::PeersSample;
+use super::sample::PeersSample;
 
 /// Reads lines `KIND,CALL,NS`, and `right` at the end.
 pub(super) fn parse(text: &str) -> Result<PeersSample, String> {

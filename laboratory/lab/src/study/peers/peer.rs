@@ -1,8 +1,8 @@
-//! The runtimes, and how a binary becomes one of them.
+//! The runtimes, with the binary and the environment of each.
 
 use std::path::Path;
 
-/// Whose programs are measured.
+/// A runtime whose binary is measured.
 pub(super) struct Peer {
     pub(super) name: &'static str,
     /// The binary, in the folder of all.
@@ -13,7 +13,7 @@ pub(super) struct Peer {
     preload: Option<&'static str>,
     /// Whether it is linked to libraries.
     pub(super) is_shared: bool,
-    /// Whether it differs from another only in how it runs loops.
+    /// Whether only its loops differ from those of another peer.
     varies_loops: bool,
 }
 
@@ -29,7 +29,7 @@ impl Peer {
         }
     }
 
-    /// The same runtime, which is told to run loops another way.
+    /// A variant whose loops depend on the environment.
     const fn with(self, environment: &'static [&'static str]) -> Self {
         Self {
             environment,
@@ -38,7 +38,7 @@ impl Peer {
         }
     }
 
-    /// Whether a program is another measurement than that of another peer.
+    /// Whether to measure `program`: a variant for loops leaves out recursive programs.
     pub(super) fn runs(&self, program: &str) -> bool {
         let recursive = ["fib", "tree", "quicksort", "mergesort"];
         !self.varies_loops || !recursive.iter().any(|stem| program.starts_with(stem))
@@ -51,21 +51,21 @@ impl Peer {
         files.into_iter().flatten().map(path).collect()
     }
 
-    /// Whether it is ours: compared with peers, and no peer.
+    /// Whether the runtime is ours.
     pub(super) fn is_ours(name: &str) -> bool {
         name.starts_with(OURS)
     }
 
-    /// Whether others are compared with it.
+    /// Whether the runtime is a peer: neither ours nor serial.
     pub(super) fn is_peer(name: &str) -> bool {
         !Self::is_ours(name) && name != SERIAL
     }
 }
 
-/// What is compared with all others.
+/// Our runtime: each ratio has its time above the line.
 pub(super) const OURS: &str = "manycore";
 
-/// No runtime: what speedups are over.
+/// One thread without a runtime, the base of speedups.
 pub(super) const SERIAL: &str = "serial";
 
 /// The peer of the first comparison.

@@ -23,19 +23,19 @@ columns! {
         peer: String = peer.to_owned(),
         /// Between two calls.
         gap: &'static str = gap.name(),
-        /// Orders of events in which the run ended well.
+        /// The number of runs that succeeded.
         orders: usize = cells.orders(place, peer),
         /// The sum of the first ten calls, which have no gap between them.
         first_ten_us: Option<f64> = (gap == Gap::Hot)
             .then(|| cells.first(place, peer).map(rounded))
             .flatten(),
         steady_us: Option<f64> = cells.time(place, peer, gap).map(rounded),
-        /// Its time over that of one thread without a runtime.
+        /// The ratio of its time to that of the serial program.
         ratio_serial: Option<f64> = cells
             .time(place, peer, gap)
             .zip(cells.time(place, SERIAL, Gap::Hot))
             .map(|(time, serial)| rounded(time / serial)),
-        /// Our time over its, and the interval.
+        /// The ratio of our time to its time, and the interval.
         ratio_ours: Option<f64> = ratio.map(|ratio| rounded(ratio.mean)),
         ratio_ours_low: Option<f64> = interval(ratio).map(|[low, _]| rounded(low)),
         ratio_ours_high: Option<f64> = interval(ratio).map(|[_, high]| rounded(high)),

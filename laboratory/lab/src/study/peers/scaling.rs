@@ -3,7 +3,7 @@
 use super::cells::{Cells, Gap};
 use super::config::PeersConfig;
 
-/// What a number of threads may take over the best at any fewer.
+/// The largest ratio of a time to the best time at fewer threads that is not reported.
 const ALLOWED: f64 = 1.05;
 
 /// A number of threads that is slower than fewer are.
@@ -16,7 +16,7 @@ pub(super) struct Slower<'a> {
     pub(super) best: f64,
 }
 
-/// Those of a runtime, in calls without a gap.
+/// Finds these cells of a runtime, in calls without a gap.
 pub(super) fn slower<'a>(
     config: &'a PeersConfig,
     cells: &Cells<'_>,

@@ -1,5 +1,5 @@
-//! The tables: ours over the others, where ours is not ahead, where more threads are slower, what
-//! failed, and all times.
+//! The tables: ratios of our time to the peers', cells in which ours is not ahead, cells in which
+//! more threads are slower, failed runs, and all times.
 
 use super::cells::{Cells, Gap};
 use super::config::PeersConfig;
@@ -8,7 +8,7 @@ use super::scaling;
 use super::summary;
 use crate::report::table::{Cell, Table};
 
-/// All of them; those that would be empty are left out.
+/// All tables that have rows.
 pub(super) fn all(config: &PeersConfig, cells: &Cells<'_>) -> Vec<Table> {
     let mut tables = vec![
         means(config, cells),
@@ -53,7 +53,7 @@ fn means(config: &PeersConfig, cells: &Cells<'_>) -> Table {
     )
 }
 
-/// What the first ten calls cost over ten of the steady state.
+/// The ratio of the first ten calls' sum to the steady time.
 fn first(config: &PeersConfig, cells: &Cells<'_>) -> Table {
     let row = |(machine, threads): (usize, usize)| {
         let ratio = |program: &String| {
