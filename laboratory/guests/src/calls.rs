@@ -16,7 +16,7 @@ pub(crate) enum Kind {
     Gap,
 }
 
-/// How many calls there are, and the nanoseconds of those that were made.
+/// The numbers of calls, and the nanoseconds of each call so far.
 #[derive(Clone, Debug)]
 pub(crate) struct Calls {
     steady: usize,

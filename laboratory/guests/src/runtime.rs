@@ -13,7 +13,7 @@ pub trait Runtime: Sized + Sync {
     /// A handle to the pool, which each thread inside the pool has.
     type Context<'a>;
 
-    /// Starts a pool of so many threads, the caller among them if the peer allows it.
+    /// Starts a pool of `threads` threads. The caller is one of them if the peer allows it.
     fn start(threads: usize) -> Self;
 
     /// Runs `work` inside the pool.

@@ -64,7 +64,7 @@ pub(super) fn coarse<R: Runtime>(
     results.expect(|at| spin(at ^ calls.last(), 100 * FIFTH_OF_A_US))
 }
 
-/// Iterations whose cost grows with the index, of some 0.2 us in the mean.
+/// Iterations with a cost that grows with the index, 0.2 us on average.
 pub(super) fn skew<R: Runtime>(
     context: &mut R::Context<'_>,
     calls: &mut Calls,

@@ -78,7 +78,7 @@ pub(crate) fn run<R: Runtime>(
     }
 }
 
-/// Runs a program whose name contains a number.
+/// Runs a program by a name with a number in it.
 fn parametrised<R: Runtime>(name: &str, threads: usize, calls: &mut Calls) -> Result<(), Failure> {
     let parts: Vec<&str> = name.split('-').collect();
     let number = |text: &str| text.parse().ok().filter(|&number| number > 0);

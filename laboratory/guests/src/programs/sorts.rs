@@ -67,7 +67,7 @@ fn divide<R: Runtime>(context: &mut R::Context<'_>, numbers: &mut [u64]) {
     );
 }
 
-/// Brings what is less than the middle one of three to the front; where that one is.
+/// Moves smaller numbers before the pivot, a median of three, and returns its index.
 fn partition(numbers: &mut [u64]) -> usize {
     let last = numbers.len() - 1;
     let mut three = [0, last / 2, last];

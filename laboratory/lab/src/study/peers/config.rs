@@ -22,7 +22,7 @@ const TOGETHER: [&str; 3] = [HOME, "milan-7r13x2", "sapphire-rapids-8470x2"];
 /// Threads of a quick study.
 const QUICK: [usize; 2] = [16, 64];
 
-/// Programs of a quick study, and those of a full one beside them.
+/// Programs of a quick study. A full study also has the further ones.
 const BRIEF: [&str; 6] = ["mid", "fine", "skew", "fib", "empty", "reduce"];
 const FURTHER: [&str; 18] = [
     "coarse",

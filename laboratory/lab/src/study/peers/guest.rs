@@ -38,7 +38,7 @@ fn run(case: &PeersCase, machines: &Machines) -> (PeersSample, u64) {
         Ok(found) => found,
         Err(reason) => {
             let line = reason.lines().next().unwrap_or("no reason");
-            // What each thread did at the end is of no use in a table.
+            // The rest of the text lists threads, too many for a table.
             let line = line.split(": thread").next().unwrap_or(line);
             let reason = line.chars().take(LONGEST_REASON).collect();
             let sample = PeersSample {

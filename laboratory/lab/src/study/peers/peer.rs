@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// A runtime whose binary is measured.
+/// A runtime, with its binary.
 pub(super) struct Peer {
     pub(super) name: &'static str,
     /// The binary, in the folder of all.
@@ -13,7 +13,7 @@ pub(super) struct Peer {
     preload: Option<&'static str>,
     /// Whether it is linked to libraries.
     pub(super) is_shared: bool,
-    /// Whether only its loops differ from those of another peer.
+    /// Whether the peer repeats another peer in all but its loops.
     varies_loops: bool,
 }
 
@@ -29,7 +29,7 @@ impl Peer {
         }
     }
 
-    /// A variant whose loops depend on the environment.
+    /// A variant of the same binary: the environment changes its loops.
     const fn with(self, environment: &'static [&'static str]) -> Self {
         Self {
             environment,

@@ -30,7 +30,7 @@ columns! {
             .then(|| cells.first(place, peer).map(rounded))
             .flatten(),
         steady_us: Option<f64> = cells.time(place, peer, gap).map(rounded),
-        /// The ratio of its time to that of the serial program.
+        /// The ratio of its time to the serial time.
         ratio_serial: Option<f64> = cells
             .time(place, peer, gap)
             .zip(cells.time(place, SERIAL, Gap::Hot))

@@ -23,8 +23,8 @@ pub(super) struct Means {
     pub(super) programs: usize,
 }
 
-/// Ours over rayon and over the best peer of each program, on those of `places` (a machine and
-/// threads).
+/// The mean ratios of our time to rayon's and to the best peer's. A place is a machine and a number
+/// of threads.
 pub(super) fn means<'a>(
     config: &'a PeersConfig,
     cells: &Cells<'a>,

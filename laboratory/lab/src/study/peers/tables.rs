@@ -1,5 +1,5 @@
-//! The tables: ratios of our time to the peers', cells in which ours is not ahead, cells in which
-//! more threads are slower, failed runs, and all times.
+//! The tables: ratios of our time to the peers', cells where a peer is ahead, cells where threads
+//! slow a program down, failed runs, and all times.
 
 use super::cells::{Cells, Gap};
 use super::config::PeersConfig;
