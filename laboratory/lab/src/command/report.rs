@@ -25,8 +25,8 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
     for study in STUDIES {
         match plan(study, args) {
             Ok(plan) => plans.push((study, plan)),
-            // A machine may lack what a study is about.
-            Err(error) if args.on.is_some() && error.is::<BadInput>() => {
+            // A machine, or this host, may lack what a study is about.
+            Err(error) if error.is::<BadInput>() => {
                 let why = error.to_string();
                 let why = why.strip_prefix("--on: ").unwrap_or(&why);
                 // What else the flag takes is not for who reads the page.

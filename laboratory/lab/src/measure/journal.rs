@@ -241,7 +241,12 @@ pub(crate) fn hash<C: Serialize>(config: &C) -> anyhow::Result<String> {
 /// A short name for a text: the same on every host and in every version of the
 /// compiler (64-bit FNV-1a).
 pub(crate) fn fingerprint(text: &str) -> String {
-    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+    fingerprint_of(text.as_bytes())
+}
+
+/// The same of any bytes.
+pub(crate) fn fingerprint_of(bytes: &[u8]) -> String {
+    let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, &byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });
     format!("{hash:016x}")

@@ -8,21 +8,24 @@ use serde_json::{Map, Value};
 ///
 /// Latencies that depend on the world are in the unit that the row's own column
 /// `unit` says.
-const UNITS: [(&str, &str); 11] = [
+const UNITS: [(&str, &str); 12] = [
     (
         "text",
-        "algorithm app arrivals barrier benchmark class discipline distribution input line \
-         machine mode otherwise output_hash parameter partitioner policy program settings steady task unit \
+        "algorithm app arrivals barrier benchmark class discipline distribution gap hash input line \
+         machine mode otherwise output_hash parameter partitioner peer policy program reason settings steady task unit \
          verified world",
     ),
     (
         "count",
-        "attempts barriers block_size core_groups edge_factor episodes found lines messages n \
+        "attempts barriers block_size core_groups edge_factor episodes found lines messages n orders \
          reads_missed received recovered right runs seeds skipped sleeps steals tasks threads transfers \
          wakeups writes",
     ),
     ("count, or counts one after the other", "cores"),
-    ("ratio", "ratio_tr speedup speedup_own"),
+    (
+        "ratio",
+        "ratio_ours ratio_ours_high ratio_ours_low ratio_serial ratio_tr speedup speedup_own",
+    ),
     (
         "column unit",
         "answers_every cpu_time exit_latency_median exit_latency_p10 exit_latency_p90 ideal idle interval \
@@ -30,6 +33,7 @@ const UNITS: [(&str, &str); 11] = [
          program_time skipped_time system \
          task_cycles time time_median time_p10 time_p90 total_cycles total_p10 total_p90 user",
     ),
+    ("us", "first_ten_us steady_us"),
     ("cycles", "value"),
     ("percent", "margin"),
     ("ns", "latency_ns latency_p10_ns latency_p90_ns"),

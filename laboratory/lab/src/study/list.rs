@@ -2,12 +2,12 @@
 
 use super::Study;
 use super::{
-    barrier, block_size, graph, models, packing, robustness, sleep, stealing, streamcluster,
+    barrier, block_size, graph, models, packing, peers, robustness, sleep, stealing, streamcluster,
 };
 use crate::failure::bad_input;
 
 /// Every study, in the order of the report.
-pub(crate) const STUDIES: [&dyn Study; 9] = [
+pub(crate) const STUDIES: [&dyn Study; 10] = [
     block_size::STUDY,
     models::STUDY,
     sleep::STUDY,
@@ -17,6 +17,7 @@ pub(crate) const STUDIES: [&dyn Study; 9] = [
     stealing::STUDY,
     graph::STUDY,
     packing::STUDY,
+    peers::STUDY,
 ];
 
 /// The study of that name.

@@ -8,6 +8,7 @@ mod graph;
 mod list;
 mod models;
 pub(crate) mod packing;
+mod peers;
 mod robustness;
 pub(crate) mod settings;
 mod sleep;

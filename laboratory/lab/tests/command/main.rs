@@ -13,6 +13,7 @@ mod model;
 mod models;
 mod new_program;
 mod packing;
+mod peers;
 #[cfg(unix)]
 mod provenance;
 mod robustness;

@@ -48,6 +48,11 @@ impl<T: Trial> Runs<T> {
         Spread::of(&self.outcomes.iter().map(of).collect::<Vec<f64>>())
     }
 
+    /// The fingerprint of the simulation.
+    pub(in crate::study) fn hash(&self) -> &str {
+        &self.hash
+    }
+
     /// The median of something about a run.
     pub(in crate::study) fn median(&self, of: impl Fn(&T::Sample) -> f64) -> f64 {
         median(self.outcomes.iter().map(of))

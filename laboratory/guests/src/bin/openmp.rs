@@ -1,0 +1,159 @@
+//! OpenMP, by whatever runtime is linked. Loops are static, or, if `OMP_SCHEDULE` is `dynamic,N`,
+//! in blocks of N.
+
+use manycore_guests::{Runtime, run_program};
+use std::ffi::{c_int, c_void};
+use std::ops::Range;
+
+type RunRange = unsafe extern "C" fn(*const c_void, usize, usize);
+type SumRange = unsafe extern "C" fn(*const c_void, usize, usize) -> u64;
+type RunOnce = unsafe extern "C" fn(*mut c_void);
+
+// SAFETY: as native/openmp.c defines them.
+unsafe extern "C" {
+    fn guest_threads(threads: c_int);
+    fn guest_static(n: usize, run: RunRange, body: *const c_void);
+    fn guest_dynamic(n: usize, block: usize, run: RunRange, body: *const c_void);
+    fn guest_sum_static(n: usize, sum: SumRange, term: *const c_void) -> u64;
+    fn guest_sum_dynamic(n: usize, block: usize, sum: SumRange, term: *const c_void) -> u64;
+    fn guest_fork(run: RunOnce, job: *mut c_void);
+    fn guest_join(run_a: RunOnce, a: *mut c_void, run_b: RunOnce, b: *mut c_void);
+    fn guest_spawn_each(n: usize, run: RunRange, body: *const c_void);
+}
+
+/// The blocks of a loop, if it is dynamic.
+struct OpenMp(Option<usize>);
+
+impl Runtime for OpenMp {
+    const JOINS: bool = true;
+    const SPAWNS: bool = true;
+    type Context<'a> = Option<usize>;
+
+    fn start(threads: usize) -> Self {
+        // SAFETY: it takes any positive number.
+        unsafe { guest_threads(threads as c_int) };
+        let schedule = std::env::var("OMP_SCHEDULE").unwrap_or_default();
+        let block = schedule.strip_prefix("dynamic,");
+        Self(block.and_then(|block| block.parse().ok()))
+    }
+
+    fn enter<T: Send>(&self, work: impl FnOnce(&mut Option<usize>) -> T + Send) -> T {
+        work(&mut { self.0 })
+    }
+
+    fn parallel_for(block: &mut Option<usize>, n: usize, body: impl Fn(usize) + Send + Sync) {
+        let body = |range: Range<usize>| range.for_each(&body);
+        match *block {
+            Some(block) => dynamic(n, block, &body),
+            // SAFETY: `run_range` takes what `body` is, and all calls end before this one.
+            None => unsafe { guest_static(n, runner(&body), (&raw const body).cast()) },
+        }
+    }
+
+    fn blocks(
+        _: &mut Option<usize>,
+        n: usize,
+        block: usize,
+        body: impl Fn(Range<usize>) + Send + Sync,
+    ) {
+        dynamic(n, block, &body);
+    }
+
+    fn sum(block: &mut Option<usize>, n: usize, term: impl Fn(usize) -> u64 + Send + Sync) -> u64 {
+        let sum = |range: Range<usize>| range.fold(0, |sum: u64, at| sum.wrapping_add(term(at)));
+        let (run, data) = (summer(&sum), (&raw const sum).cast());
+        match *block {
+            // SAFETY: `sum_range` takes what `sum` is, and all calls end before this one.
+            Some(block) => unsafe { guest_sum_dynamic(n, block, run, data) },
+            // SAFETY: as above.
+            None => unsafe { guest_sum_static(n, run, data) },
+        }
+    }
+
+    fn fork<T: Send>(
+        block: &mut Option<usize>,
+        work: impl FnOnce(&mut Option<usize>) -> T + Send,
+    ) -> T {
+        let mut job = Job::new(|| work(block));
+        // SAFETY: the job is run once, and lives until the call is over.
+        unsafe { guest_fork(job.runner(), (&raw mut job).cast()) };
+        job.result()
+    }
+
+    fn join<A: Send, B: Send>(
+        block: &mut Option<usize>,
+        a: impl FnOnce(&mut Option<usize>) -> A + Send,
+        b: impl FnOnce(&mut Option<usize>) -> B + Send,
+    ) -> (A, B) {
+        let block = *block;
+        let mut a = Job::new(move || a(&mut { block }));
+        let mut b = Job::new(move || b(&mut { block }));
+        let (run_a, run_b) = (a.runner(), b.runner());
+        // SAFETY: each job is run once, and both live until the call is over.
+        unsafe { guest_join(run_a, (&raw mut a).cast(), run_b, (&raw mut b).cast()) };
+        (a.result(), b.result())
+    }
+
+    fn spawn_each(_: &mut Option<usize>, n: usize, task: impl Fn(usize) + Send + Sync) {
+        let body = |range: Range<usize>| range.for_each(&task);
+        // SAFETY: `run_range` takes what `body` is, and all tasks end before the call.
+        unsafe { guest_spawn_each(n, runner(&body), (&raw const body).cast()) };
+    }
+}
+
+fn dynamic(n: usize, block: usize, body: &(impl Fn(Range<usize>) + Sync)) {
+    let data = std::ptr::from_ref(body).cast();
+    // SAFETY: `run_range` takes what `body` is, and all calls end before this one.
+    unsafe { guest_dynamic(n, block, runner(body), data) };
+}
+
+/// The function that runs ranges of such a body.
+fn runner<F: Fn(Range<usize>)>(_: &F) -> RunRange {
+    run_range::<F>
+}
+
+/// The function that sums ranges by such a closure.
+fn summer<F: Fn(Range<usize>) -> u64>(_: &F) -> SumRange {
+    sum_range::<F>
+}
+
+unsafe extern "C" fn run_range<F: Fn(Range<usize>)>(body: *const c_void, from: usize, to: usize) {
+    // SAFETY: the caller passes the closure that this function was made for.
+    unsafe { (*body.cast::<F>())(from..to) }
+}
+
+unsafe extern "C" fn sum_range<F: Fn(Range<usize>) -> u64>(
+    sum: *const c_void,
+    from: usize,
+    to: usize,
+) -> u64 {
+    // SAFETY: the caller passes the closure that this function was made for.
+    unsafe { (*sum.cast::<F>())(from..to) }
+}
+
+/// A closure, and its result.
+struct Job<F, T>(Option<F>, Option<T>);
+
+impl<F: FnOnce() -> T, T> Job<F, T> {
+    fn new(work: F) -> Self {
+        Self(Some(work), None)
+    }
+
+    fn runner(&self) -> RunOnce {
+        Self::run
+    }
+
+    unsafe extern "C" fn run(job: *mut c_void) {
+        // SAFETY: the caller passes such a job, to one thread.
+        let job = unsafe { &mut *job.cast::<Self>() };
+        job.1 = job.0.take().map(|work| work());
+    }
+
+    fn result(self) -> T {
+        self.1.expect("the job was run")
+    }
+}
+
+fn main() {
+    run_program::<OpenMp>()
+}

@@ -1,0 +1,138 @@
+//! What was measured, by cell: machine, threads, program, and runtime.
+
+use super::case::PeersCase;
+use super::config::PeersConfig;
+use super::interval::Ratio;
+use super::peer::{OURS, Peer, SERIAL};
+use super::sample::PeersSample;
+use crate::measure::journal::fingerprint;
+use crate::measure::statistics::median;
+use crate::study::trial::{Results, Runs};
+use std::collections::HashMap;
+
+/// When a call comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Gap {
+    /// After the one before.
+    Hot,
+    /// After 1 ms without work.
+    Millisecond,
+}
+
+impl Gap {
+    pub(super) const ALL: [Self; 2] = [Self::Hot, Self::Millisecond];
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Hot => "none",
+            Self::Millisecond => "1 ms",
+        }
+    }
+
+    /// A run's median, in us.
+    fn of(self, sample: &PeersSample) -> Option<f64> {
+        let calls = match self {
+            Self::Hot => &sample.steady,
+            Self::Millisecond => &sample.gap,
+        };
+        let us = calls.iter().map(|&ns| ns as f64 / 1e3);
+        (!calls.is_empty()).then(|| median(us))
+    }
+}
+
+/// A machine's number, threads, and a program.
+pub(super) type Place<'a> = (usize, usize, &'a str);
+
+/// All of them.
+pub(super) struct Cells<'a>(HashMap<(usize, usize, &'a str, &'a str), Vec<&'a Runs<PeersCase>>>);
+
+impl<'a> Cells<'a> {
+    pub(super) fn new(results: Results<'a, PeersConfig>) -> Self {
+        let mut cells: HashMap<_, Vec<_>> = HashMap::new();
+        for runs in results.measured {
+            let case = &runs.trial;
+            let key = (case.machine, case.threads, &*case.program, &*case.peer);
+            cells.entry(key).or_default().push(runs);
+        }
+        Self(cells)
+    }
+
+    /// The runs of a cell, an order each.
+    fn runs(&self, (machine, threads, program): Place<'_>, peer: &str) -> Vec<&'a Runs<PeersCase>> {
+        // One thread is what it has.
+        let threads = if peer == SERIAL { 1 } else { threads };
+        let runs = self.0.get(&(machine, threads, program, peer));
+        runs.cloned().unwrap_or_default()
+    }
+
+    /// The order and the sample of each run that succeeded.
+    fn right(&self, place: Place<'_>, peer: &str) -> impl Iterator<Item = (u64, &'a PeersSample)> {
+        let runs = self.runs(place, peer);
+        let sample = |runs: &'a Runs<PeersCase>| (runs.trial.order, &runs.outcomes[0]);
+        runs.into_iter()
+            .map(sample)
+            .filter(|(_, sample)| sample.reason.is_none())
+    }
+
+    /// The number of runs that succeeded.
+    pub(super) fn orders(&self, place: Place<'_>, peer: &str) -> usize {
+        self.right(place, peer).count()
+    }
+
+    /// The median over orders of the runs' medians, in us; none if a run failed.
+    pub(super) fn time(&self, place: Place<'_>, peer: &str, gap: Gap) -> Option<f64> {
+        let times = self.right(place, peer);
+        let times: Vec<f64> = times.filter_map(|(_, sample)| gap.of(sample)).collect();
+        let whole = times.len() == self.runs(place, peer).len() && !times.is_empty();
+        whole.then(|| median(times))
+    }
+
+    /// The sum of the first calls, in us: the median over orders.
+    pub(super) fn first(&self, place: Place<'_>, peer: &str) -> Option<f64> {
+        let sums = self.right(place, peer);
+        let sums: Vec<f64> = sums
+            .map(|(_, sample)| sample.first.iter().sum::<u64>() as f64 / 1e3)
+            .collect();
+        (!sums.is_empty()).then(|| median(sums))
+    }
+
+    /// Our time over the peer's, paired by order.
+    pub(super) fn ratio(&self, place: Place<'_>, peer: &str, gap: Gap) -> Option<Ratio> {
+        let theirs: Vec<_> = self.right(place, peer).collect();
+        let pairs = self.right(place, OURS).filter_map(|(order, ours)| {
+            let same = theirs.iter().find(|(other, _)| *other == order)?;
+            Some((gap.of(ours)?, gap.of(same.1)?))
+        });
+        Ratio::of(&pairs.collect::<Vec<_>>())
+    }
+
+    /// The fastest of the peers.
+    pub(super) fn best(
+        &self,
+        place: Place<'_>,
+        peers: &'a [String],
+        gap: Gap,
+    ) -> Option<(&'a str, f64)> {
+        let peers = peers.iter().filter(|peer| Peer::is_peer(peer));
+        let times = peers.filter_map(|peer| Some((&**peer, self.time(place, peer, gap)?)));
+        times.min_by(|a, b| a.1.total_cmp(&b.1))
+    }
+
+    /// Why the first of its runs that failed has.
+    pub(super) fn reason(&self, place: Place<'_>, peer: &str) -> Option<&'a str> {
+        let mut runs = self.runs(place, peer).into_iter();
+        runs.find_map(|runs| runs.outcomes[0].reason.as_deref())
+    }
+
+    /// One fingerprint of its simulations.
+    pub(super) fn hash(&self, place: Place<'_>, peer: &str) -> String {
+        match &*self.runs(place, peer) {
+            [] => String::new(),
+            [one] => one.hash().to_owned(),
+            all => {
+                let hashes: Vec<&str> = all.iter().map(|runs| runs.hash()).collect();
+                fingerprint(&hashes.join(" "))
+            }
+        }
+    }
+}

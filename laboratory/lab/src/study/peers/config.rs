@@ -1,0 +1,311 @@
+//! What the study measures: its settings, checked, with their defaults.
+
+use super::case::PeersCase;
+use super::order;
+use super::peer::{self, PEERS, Peer, SERIAL};
+use crate::failure::bad_input;
+use crate::measure::journal::fingerprint_of;
+use crate::study::Request;
+use crate::study::chip::Chip;
+use crate::study::settings::bounded;
+use crate::study::trial::{Machines, Setup};
+use crate::world::World;
+use manycore_chip::config::Config;
+use serde::Serialize;
+
+/// The default machine: the study then runs on all of [`TOGETHER`].
+pub(super) const HOME: &str = "graviton2-64";
+
+/// A mesh, chiplets, and tiles of a mesh on two sockets.
+const TOGETHER: [&str; 3] = [HOME, "milan-7r13x2", "sapphire-rapids-8470x2"];
+
+/// Threads of a quick study.
+const QUICK: [usize; 2] = [16, 64];
+
+/// Programs of a quick study. A full study also has the further ones.
+const BRIEF: [&str; 6] = ["mid", "fine", "skew", "fib", "empty", "reduce"];
+const FURTHER: [&str; 18] = [
+    "coarse",
+    "memory",
+    "tree-255",
+    "tree-255-heavy",
+    "tree-255-light",
+    "tree-4095",
+    "tree-4095-heavy",
+    "tree-4095-light",
+    "tree-65535",
+    "tree-65535-heavy",
+    "tree-65535-light",
+    "quicksort",
+    "mergesort",
+    "blur",
+    "nbody",
+    "bfs",
+    "server",
+    "unit",
+];
+const UNITS: [&str; 4] = ["unit-1", "unit-4", "unit-16", "unit-64"];
+
+/// Everything that decides what is measured. Its hash names the journal.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct PeersConfig {
+    #[serde(flatten)]
+    pub(super) setup: Setup,
+    /// Of each machine.
+    pub(super) threads: Vec<Vec<usize>>,
+    pub(super) programs: Vec<String>,
+    /// Peers with binaries in the folder.
+    pub(super) peers: Vec<String>,
+    pub(super) orders: Vec<u64>,
+    /// Peers without their binaries.
+    pub(super) missing: Vec<String>,
+    folder: String,
+    root: String,
+    /// The files that are run, and the fingerprint of each.
+    files: Vec<(String, String)>,
+    steady: usize,
+    gaps: usize,
+    limit_ms: u64,
+}
+
+impl PeersConfig {
+    pub(super) fn new(request: &Request) -> anyhow::Result<Self> {
+        request.counts_threads()?;
+        let World::Simulated(machine) = &request.world else {
+            return Err(bad_input(
+                "--on: the binaries are for RISC-V; expected a simulated machine",
+            ));
+        };
+        let rest = Request {
+            threads: Vec::new(),
+            ..request.clone()
+        };
+        let mut setup = Setup::new("peers", &rest)?;
+        setup.machines = machines(request, machine)?;
+        let set = &request.settings;
+        let folder = set.text("folder").unwrap_or("target/guests").to_owned();
+        if !std::path::Path::new(&folder).is_dir() {
+            return Err(bad_input(format!(
+                "--set folder={folder}: no such folder; expected the one that ci/guests.sh builds"
+            )));
+        }
+        let (peers, missing) = peers(request, &folder)?;
+        let brief = |quick: u64, full: u64| if request.full { full } else { quick };
+        let number = |key: &str, quick, full| {
+            Ok::<u64, anyhow::Error>(set.number(key)?.unwrap_or(brief(quick, full)))
+        };
+        let count = number("orders", 1, 10)?;
+        let config = Self {
+            threads: (setup.machines.0.iter())
+                .map(|chip| threads(request, chip))
+                .collect::<Result<_, _>>()?,
+            programs: programs(request)?,
+            orders: order::orders(&setup.machines.0[0], count),
+            files: files(&peers, &folder)?,
+            peers,
+            missing,
+            folder,
+            root: set
+                .text("root")
+                .unwrap_or("/usr/riscv64-linux-gnu")
+                .to_owned(),
+            steady: number("steady", 6, 30)? as usize,
+            gaps: number("gaps", 2, 5)? as usize,
+            limit_ms: number("limit", 40, 1_000)?,
+            setup,
+        };
+        let counts: usize = config.threads.iter().map(Vec::len).sum();
+        let runs = [config.programs.len(), config.peers.len()];
+        bounded(&[counts, runs[0], runs[1], config.orders.len()])?;
+        Ok(config)
+    }
+
+    /// A machine's name.
+    pub(super) fn machine(&self, number: usize) -> String {
+        self.setup.machines.name(number)
+    }
+
+    /// Machines and numbers of threads.
+    pub(super) fn places(&self) -> impl Iterator<Item = (usize, usize)> {
+        let all = self.threads.iter().enumerate();
+        all.flat_map(|(machine, counts)| counts.iter().map(move |&threads| (machine, threads)))
+    }
+
+    /// All that is measured.
+    pub(super) fn cases(&self) -> Vec<PeersCase> {
+        let mut cases = Vec::new();
+        for (machine, threads) in self.places() {
+            for program in &self.programs {
+                for peer in self.peers_of(program) {
+                    let orders = self.orders.iter();
+                    cases.extend(
+                        orders.map(|&order| self.case(machine, threads, program, peer, order)),
+                    );
+                }
+            }
+        }
+        if self.peers.iter().any(|peer| peer == SERIAL) {
+            for machine in 0..self.threads.len() {
+                let programs = self.programs.iter();
+                cases.extend(
+                    programs.map(|program| self.case(machine, 1, program, SERIAL, self.orders[0])),
+                );
+            }
+        }
+        cases
+    }
+
+    /// The peers that run a program with several threads.
+    pub(super) fn peers_of<'a>(&'a self, program: &'a str) -> impl Iterator<Item = &'a str> {
+        let runs = move |name: &&str| peer::find(name).is_ok_and(|peer| peer.runs(program));
+        let peers = self.peers.iter().map(String::as_str);
+        peers.filter(|name| *name != SERIAL).filter(runs)
+    }
+
+    fn case(
+        &self,
+        machine: usize,
+        threads: usize,
+        program: &str,
+        peer: &str,
+        order: u64,
+    ) -> PeersCase {
+        PeersCase {
+            machine,
+            on: self.machine(machine),
+            threads,
+            program: program.to_owned(),
+            peer: peer.to_owned(),
+            order,
+            folder: self.folder.clone(),
+            root: self.root.clone(),
+            steady: self.steady,
+            gaps: self.gaps,
+            limit_ms: self.limit_ms,
+        }
+    }
+
+    /// The warning above the numbers.
+    pub(super) fn caution(&self) -> Option<String> {
+        let missing = self.missing.join(", ");
+        (!self.missing.is_empty()).then(|| {
+            format!("These peers have no binaries in the folder and are left out: {missing}.")
+        })
+    }
+}
+
+/// The machines that `on` names. Without it, the default of `--on` stands for three machines.
+fn machines(request: &Request, asked: &Config) -> anyhow::Result<Machines> {
+    let named = |name: &str| {
+        let config = Config::named(name).map_err(|error| bad_input(format!("--set on: {error}")));
+        config.map(Chip)
+    };
+    if let Some(names) = (request.settings).list("on", |name| Ok::<_, String>(name.to_owned()))? {
+        let chips = names.iter().map(|name| named(name));
+        return Ok(Machines(chips.collect::<Result<_, _>>()?));
+    }
+    let home = named(HOME)?;
+    match home.0.to_toml() == asked.to_toml() {
+        true => {
+            let chips = TOGETHER.iter().map(|name| named(name));
+            Ok(Machines(chips.collect::<Result<_, _>>()?))
+        }
+        false => Ok(Machines(vec![Chip(asked.clone())])),
+    }
+}
+
+/// The numbers of threads on a machine.
+fn threads(request: &Request, chip: &Chip) -> anyhow::Result<Vec<usize>> {
+    let cores = chip.hardware_threads();
+    let most = cores + cores / 2;
+    let mut counts: Vec<usize> = match request.threads.is_empty() {
+        false => request.threads.iter().map(|count| count.get()).collect(),
+        true if request.full => {
+            let doubled = std::iter::successors(Some(1), |count| Some(count * 2));
+            let mut counts: Vec<usize> = doubled.take_while(|&count| count < cores).collect();
+            counts.extend([cores, most]);
+            counts
+        }
+        true => QUICK.map(|count| count.min(cores)).to_vec(),
+    };
+    counts.sort_unstable();
+    counts.dedup();
+    // One list of threads is for several machines, and some may be too small.
+    counts.retain(|&count| count <= most);
+    match counts.is_empty() {
+        false => Ok(counts),
+        true => Err(bad_input(format!(
+            "--threads: {} has {cores} cores; expected 1 to {most}",
+            chip.0.name
+        ))),
+    }
+}
+
+/// The programs asked for.
+fn programs(request: &Request) -> anyhow::Result<Vec<String>> {
+    let known = |name: &str| {
+        let stem = match name.strip_prefix("unit-") {
+            Some(block) if block.parse::<u32>().is_ok_and(|block| block > 0) => "unit",
+            _ => name,
+        };
+        match BRIEF.iter().chain(&FURTHER).any(|known| *known == stem) {
+            true => Ok(name.to_owned()),
+            false => Err(format!(
+                "unknown program `{name}`; expected some of {}, {}, unit-N",
+                BRIEF.join(", "),
+                FURTHER.join(", ")
+            )),
+        }
+    };
+    let all = || {
+        let further = FURTHER.iter().chain(&UNITS).filter(|_| request.full);
+        BRIEF.iter().chain(further).map(|&name| name.to_owned())
+    };
+    Ok(request
+        .settings
+        .list("programs", known)?
+        .unwrap_or_else(|| all().collect()))
+}
+
+/// The peers asked for, in the order of the tables: those with binaries, and those without.
+fn peers(request: &Request, folder: &str) -> anyhow::Result<(Vec<String>, Vec<String>)> {
+    let name = |name: &str| peer::find(name).map(|peer| peer.name);
+    let mut asked = request.settings.list("peers", name)?.unwrap_or_default();
+    for only in &request.only {
+        asked.push(name(only).map_err(|error| bad_input(format!("--only: {error}")))?);
+    }
+    let wanted =
+        |peer: &&Peer| asked.is_empty() || peer.name == SERIAL || asked.contains(&peer.name);
+    let is_there = |peer: &&Peer| {
+        let files = peer.files(folder);
+        files
+            .iter()
+            .all(|file| std::path::Path::new(file).is_file())
+    };
+    let (there, missing): (Vec<_>, Vec<_>) = PEERS.iter().filter(wanted).partition(is_there);
+    let names = |peers: Vec<&Peer>| peers.iter().map(|peer| peer.name.to_owned()).collect();
+    let there: Vec<String> = names(there);
+    match there.iter().any(|name| name != SERIAL) {
+        true => Ok((there, names(missing))),
+        false => Err(bad_input(format!(
+            "--set folder={folder}: no binary of a peer; expected those that ci/guests.sh builds"
+        ))),
+    }
+}
+
+/// Each file that is run, with its fingerprint: another build is another measurement.
+fn files(peers: &[String], folder: &str) -> anyhow::Result<Vec<(String, String)>> {
+    let mut files: Vec<(String, String)> = Vec::new();
+    for name in peers {
+        let peer = peer::find(name).map_err(bad_input)?;
+        for file in peer.files(folder) {
+            if files.iter().all(|(known, _)| *known != file) {
+                let bytes = std::fs::read(&file).map_err(|error| {
+                    bad_input(format!("--set folder={folder}: {file}: {error}"))
+                })?;
+                files.push((file, fingerprint_of(&bytes)));
+            }
+        }
+    }
+    Ok(files)
+}

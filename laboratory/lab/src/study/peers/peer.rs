@@ -1,0 +1,104 @@
+//! The runtimes, with the binary and the environment of each.
+
+use std::path::Path;
+
+/// A runtime, with its binary.
+pub(super) struct Peer {
+    pub(super) name: &'static str,
+    /// The binary, in the folder of all.
+    file: &'static str,
+    /// Variables of the program's environment.
+    pub(super) environment: &'static [&'static str],
+    /// A library that is loaded first, in the same folder.
+    preload: Option<&'static str>,
+    /// Whether it is linked to libraries.
+    pub(super) is_shared: bool,
+    /// Whether the peer repeats another peer in all but its loops.
+    varies_loops: bool,
+}
+
+impl Peer {
+    const fn new(name: &'static str, file: &'static str) -> Self {
+        Self {
+            name,
+            file,
+            environment: &[],
+            preload: None,
+            is_shared: false,
+            varies_loops: false,
+        }
+    }
+
+    /// A variant of the same binary: the environment changes its loops.
+    const fn with(self, environment: &'static [&'static str]) -> Self {
+        Self {
+            environment,
+            varies_loops: true,
+            ..self
+        }
+    }
+
+    /// Whether to measure `program`: a variant for loops leaves out recursive programs.
+    pub(super) fn runs(&self, program: &str) -> bool {
+        let recursive = ["fib", "tree", "quicksort", "mergesort"];
+        !self.varies_loops || !recursive.iter().any(|stem| program.starts_with(stem))
+    }
+
+    /// The files that it needs.
+    pub(super) fn files(&self, folder: &str) -> Vec<String> {
+        let files = [Some(self.file), self.preload];
+        let path = |file| Path::new(folder).join(file).display().to_string();
+        files.into_iter().flatten().map(path).collect()
+    }
+
+    /// Whether the runtime is ours.
+    pub(super) fn is_ours(name: &str) -> bool {
+        name.starts_with(OURS)
+    }
+
+    /// Whether the runtime is a peer: neither ours nor serial.
+    pub(super) fn is_peer(name: &str) -> bool {
+        !Self::is_ours(name) && name != SERIAL
+    }
+}
+
+/// Our runtime: each ratio has its time above the line.
+pub(super) const OURS: &str = "manycore";
+
+/// One thread without a runtime, the base of speedups.
+pub(super) const SERIAL: &str = "serial";
+
+/// The peer of the first comparison.
+pub(super) const RAYON: &str = "rayon";
+
+/// All of them, in the order of the tables.
+pub(super) const PEERS: [Peer; 12] = [
+    Peer::new(SERIAL, "serial"),
+    Peer::new(OURS, "manycore"),
+    Peer::new("manycore-rayon", "manycore-rayon"),
+    Peer {
+        preload: Some("libmanycore_gomp.so"),
+        is_shared: true,
+        ..Peer::new("manycore-gomp", "openmp-shared")
+    },
+    Peer::new(RAYON, "rayon"),
+    Peer::new("chili", "chili"),
+    Peer::new("forte", "forte"),
+    Peer::new("paralight", "paralight"),
+    Peer::new("orx", "orx"),
+    Peer::new("gomp-static", "openmp"),
+    Peer::new("gomp-dynamic", "openmp").with(&["OMP_SCHEDULE=dynamic,4"]),
+    Peer::new("gomp-active", "openmp").with(&["OMP_WAIT_POLICY=active"]),
+];
+
+/// The peer of that name.
+pub(super) fn find(name: &str) -> Result<&'static Peer, String> {
+    let found = PEERS.iter().find(|peer| peer.name == name);
+    found.ok_or_else(|| {
+        let names: Vec<&str> = PEERS.iter().map(|peer| peer.name).collect();
+        format!(
+            "unknown peer `{name}`; expected some of {}",
+            names.join(", ")
+        )
+    })
+}

@@ -1,0 +1,76 @@
+//! Ours over peers in all cells of a place.
+
+use super::cells::{Cells, Gap};
+use super::config::PeersConfig;
+use super::interval::Ratio;
+use super::peer::{Peer, RAYON};
+use crate::measure::statistics::geometric_mean;
+
+/// A peer that is not behind ours for sure.
+pub(super) struct Ahead<'a> {
+    pub(super) machine: usize,
+    pub(super) threads: usize,
+    pub(super) program: &'a str,
+    pub(super) gap: Gap,
+    pub(super) peer: &'a str,
+    pub(super) ratio: Ratio,
+}
+
+/// Geometric means over the programs that both have.
+pub(super) struct Means {
+    pub(super) over_rayon: Option<f64>,
+    pub(super) over_best: Option<f64>,
+    pub(super) programs: usize,
+}
+
+/// The mean ratios of our time to rayon's and to the best peer's. A place is a machine and a number
+/// of threads.
+pub(super) fn means<'a>(
+    config: &'a PeersConfig,
+    cells: &Cells<'a>,
+    places: &[(usize, usize)],
+    gap: Gap,
+) -> Means {
+    let (mut rayon, mut best) = (Vec::new(), Vec::new());
+    for &(machine, threads) in places {
+        for program in &config.programs {
+            let place = (machine, threads, &**program);
+            let ratio = |peer: &str| Some(cells.ratio(place, peer, gap)?.mean);
+            rayon.extend(ratio(RAYON));
+            let fastest = cells.best(place, &config.peers, gap);
+            best.extend(fastest.and_then(|(peer, _)| ratio(peer)));
+        }
+    }
+    let programs = best.len();
+    let mean = |ratios: Vec<f64>| (!ratios.is_empty()).then(|| geometric_mean(ratios));
+    Means {
+        over_rayon: mean(rayon),
+        over_best: mean(best),
+        programs,
+    }
+}
+
+/// All peers that are not behind ours for sure.
+pub(super) fn ahead<'a>(config: &'a PeersConfig, cells: &Cells<'a>) -> Vec<Ahead<'a>> {
+    let mut found = Vec::new();
+    for (machine, threads) in config.places() {
+        for program in &config.programs {
+            for gap in Gap::ALL {
+                for peer in config.peers.iter().filter(|peer| Peer::is_peer(peer)) {
+                    let ratio = cells.ratio((machine, threads, program), peer, gap);
+                    if let Some(ratio) = ratio.filter(|ratio| !ratio.is_below_one()) {
+                        found.push(Ahead {
+                            machine,
+                            threads,
+                            program,
+                            gap,
+                            peer,
+                            ratio,
+                        });
+                    }
+                }
+            }
+        }
+    }
+    found
+}
