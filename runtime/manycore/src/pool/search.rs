@@ -60,6 +60,9 @@ impl<P: Platform> Worker<P> {
     /// outside. If there is none, asks another worker for some, and takes by
     /// itself from one that does not answer.
     ///
+    /// A search among many workers takes longer than a short loop, and ends early when one may be
+    /// posted. The next begins with other workers.
+    ///
     /// Every sixteenth search begins with what came from outside: whatever the workers
     /// go on to make for themselves, nobody there waits for ever.
     pub(super) fn find_any(&self, patient: bool) -> Option<Found> {
@@ -75,6 +78,9 @@ impl<P: Platform> Worker<P> {
         let registry = self.registry();
         let me = self.as_thief();
         let others = self.others();
+        // A line that is written only then.
+        let unheard = |_: &usize| !self.has_posts_after(self.seen());
+        let others = others.take_while(unheard);
         for victim in others.clone() {
             if let Some(claim) = registry.worker(victim).stack().steal(0, me) {
                 return Some(Found::Stolen { victim, claim });

@@ -25,7 +25,10 @@ impl<P: Platform> Worker<P> {
     pub(super) fn yield_now(&self) -> Yield {
         self.run_one(|worker| {
             // Not so patient: there may be no second call.
-            (0..=PATIENCE).find_map(|search| worker.find_any(search < PATIENCE))
+            (0..=PATIENCE).find_map(|search| {
+                worker.note_posts();
+                worker.find_any(search < PATIENCE)
+            })
         })
     }
 
