@@ -22,14 +22,14 @@ impl Runtime for Orx {
     }
 
     fn parallel_for(threads: &mut usize, n: usize, body: impl Fn(usize) + Send + Sync) {
-        (0..n).par().num_threads(*threads).for_each(|at| body(at));
+        (0..n).par().num_threads(*threads).for_each(&body);
     }
 
     fn sum(threads: &mut usize, n: usize, term: impl Fn(usize) -> u64 + Send + Sync) -> u64 {
         (0..n)
             .par()
             .num_threads(*threads)
-            .map(|at| term(at))
+            .map(&term)
             .reduce(u64::wrapping_add)
             .unwrap_or(0)
     }

@@ -111,7 +111,7 @@ impl PeersConfig {
                 .to_owned(),
             steady: number("steady", 6, 30)? as usize,
             gaps: number("gaps", 2, 5)? as usize,
-            limit_ms: number("limit", 40, 1_000)?,
+            limit_ms: number("limit", 40, 4_000)?,
             setup,
         };
         let counts: usize = config.threads.iter().map(Vec::len).sum();

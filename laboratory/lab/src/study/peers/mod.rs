@@ -57,7 +57,7 @@ const KEYS: &[Key] = keys![
     "gaps" [0, 4_000]
         "calls that each come after 1 ms without work [2; --full: 5]",
     "limit" [1, 100_000]
-        "simulated ms after which a run has failed [40; --full: 1,000]",
+        "simulated ms after which a run has failed [40; --full: 4,000]",
 ];
 
 const TEXT: Text = Text {

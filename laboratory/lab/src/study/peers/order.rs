@@ -27,17 +27,18 @@ pub(super) fn machine(chip: &Chip, order: u64) -> Chip {
         .unwrap_or_else(|| chip.clone())
 }
 
+/// The machine with a seed; none if it knows no perturbation, or the user has set its amount to 0.
 fn perturbed(chip: &Chip, order: u64) -> Option<Chip> {
     let mut chip = chip.clone();
     let machine = chip.0.to_toml();
-    let given = machine.lines().any(|line| {
-        let amount = line.strip_prefix(AMOUNT).map(str::trim_start);
-        amount
-            .and_then(|rest| rest.strip_prefix('='))
-            .is_some_and(|amount| amount.trim() != "0")
+    let amount = machine.lines().find_map(|line| {
+        let (key, amount) = line.split_once('=')?;
+        (key.trim() == AMOUNT).then(|| amount.trim().to_owned())
     });
-    if !given {
-        chip.0.set(&format!("{AMOUNT}={CYCLES}")).ok()?;
+    match amount.as_deref() {
+        Some("0") => return None,
+        Some(_) => {}
+        None => chip.0.set(&format!("{AMOUNT}={CYCLES}")).ok()?,
     }
     chip.0.set(&format!("{SEED}={order}")).ok()?;
     Some(chip)
