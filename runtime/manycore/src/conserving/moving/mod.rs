@@ -56,12 +56,12 @@ fn first_failure(mut seeds: std::ops::Range<u64>) -> Option<(u64, String)> {
     })
 }
 
-/// Each defect is found, and within a few seeds.
+/// Each defect is found, and within a thousand seeds.
 #[test]
 #[cfg_attr(miri, ignore = "simulated threads are coroutines in assembly")]
 fn a_thread_that_goes_on_in_an_old_permit_is_caught() {
     for fault in fault::MOVED {
-        let found = fault::with(fault, || first_failure(0..400));
+        let found = fault::with(fault, || first_failure(0..1000));
         let (seed, why) = found.unwrap_or_else(|| panic!("{fault:?} is not found"));
         println!("{fault:?}: seed {seed}: {why}");
     }
