@@ -105,6 +105,7 @@ macro_rules! forward {
             fn ticks_per_ns() -> f64;
             fn core() -> usize;
             fn leave_core(core: usize);
+            fn begin_on(cpus: &[usize]);
             fn preemptions() -> u64;
             fn sleep_off(core: usize, sleep: &mut dyn FnMut());
             fn forks() -> u32;

@@ -218,6 +218,12 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// nothing.
     fn leave_core(core: usize);
 
+    /// Moves this thread to one of `cpus` if it may run on any; it stays free to be moved back. Some 20
+    /// microseconds; a hint, which may do nothing.
+    fn begin_on(cpus: &[usize]) {
+        let _ = cpus;
+    }
+
     /// Runs `sleep`, which blocks this thread until another thread wakes it, with `core` forbidden to this
     /// thread if it may run elsewhere. Then the thread may run where it could before. A hint: a
     /// platform may do no more than run `sleep`.

@@ -6,7 +6,8 @@ use super::shared::Cores;
 use super::thread_set::ThreadSet;
 use super::threads::{Making, ThreadPlan};
 use super::{BuildError, Builder, Context, Pool};
-use manycore_cores::topology::{self, Affinity};
+use crate::clusters::Clusters;
+use manycore_cores::topology::{self, Affinity, Topology};
 use manycore_platform::{Platform, ThreadSpec};
 use std::sync::Arc;
 
@@ -53,18 +54,39 @@ impl Builder {
             is_usable[cpu.group] = true;
         }
         let groups = is_usable.iter().filter(|&&usable| usable).count();
-        // Threads that are bound to nothing are all equally near.
+        let near = match self.settings.affinity {
+            Affinity::None if groups > 1 => near(&machine, threads),
+            _ => Vec::new(),
+        };
+        // Threads that may be anywhere are all equally near.
         let group_of = |cpus: &Vec<usize>| {
             let first = cpus.first()?;
             let cpu = machine.usable().iter().find(|cpu| cpu.id == *first)?;
             Some(cpu.group as u32)
         };
-        let of_threads = cpus
-            .iter()
-            .map(|cpus| group_of(cpus).unwrap_or(0))
-            .collect();
-        self.start(threads, Cores { cores, groups }, of_threads, cpus, making)
+        let of_threads = if near.is_empty() { &cpus } else { &near };
+        let of_threads = of_threads.iter().map(group_of);
+        let of_threads = of_threads.map(Option::unwrap_or_default).collect();
+        self.start(Cores { cores, groups }, of_threads, (cpus, near), making)
     }
+}
+
+/// Where threads begin that are bound to nothing, on a machine of several core groups: as many in each
+/// as its part of the CPUs, and the first threads in the first. The system balances its load likewise,
+/// but by chance; so it is known which threads share a cache, as long as the system has no reason to
+/// move them. Nothing for a pool that is one cluster whatever its threads share.
+fn near(machine: &Topology, threads: usize) -> Vec<Vec<usize>> {
+    if Clusters::new(&vec![0; threads]).count() == 1 {
+        return Vec::new();
+    }
+    let mut cpus: Vec<_> = machine.usable().iter().collect();
+    cpus.sort_by_key(|cpu| cpu.group);
+    let begins_on = |thread: usize| {
+        let group = cpus[thread * cpus.len() / threads].group;
+        let members = cpus.iter().filter(|cpu| cpu.group == group);
+        members.map(|cpu| cpu.id).collect()
+    };
+    (0..threads).map(begins_on).collect()
 }
 
 fn check(threads: usize) -> Result<usize, BuildError> {
@@ -96,10 +118,9 @@ impl<P: Platform> Builder<P> {
         let of_threads = cpus.iter().map(group).collect();
         let making = Making::default();
         self.start(
-            cpus.len(),
             Cores { cores, groups },
             of_threads,
-            cpus,
+            (cpus, Vec::new()),
             making,
         )
     }
@@ -110,14 +131,13 @@ impl<P: Platform> Builder<P> {
     }
 
     /// Starts the workers on `cpus`, a set for every thread, in the core groups
-    /// `of_threads`.
+    /// `of_threads`; those that are bound to none begin on `near`, unless that is empty.
     #[inline(never)]
     pub(crate) fn start(
         &self,
-        threads: usize,
         cores: Cores,
         of_threads: Vec<u32>,
-        cpus: Vec<Vec<usize>>,
+        (cpus, near): (Vec<Vec<usize>>, Vec<Vec<usize>>),
         making: Making<'_, '_>,
     ) -> Result<Pool<P>, BuildError> {
         let settings = &self.settings;
@@ -129,7 +149,7 @@ impl<P: Platform> Builder<P> {
             name_of: making.name_of.or(names),
             maker: making.maker,
         };
-        let threads = check(threads)?;
+        let threads = check(cpus.len())?;
         if settings.adopts && Context::<P>::is_taken() {
             return Err(BuildError::AlreadyInPool);
         }
@@ -155,6 +175,7 @@ impl<P: Platform> Builder<P> {
                 reserve: settings.reserve && making.maker.is_none(),
             },
             cpus: cpus.clone(),
+            near,
             thread_set: ThreadSet::new(first, making.maker.is_none() && !settings.adopts),
             adopted: settings.adopts,
             keeps_caller_slot: self.keeps_caller_slot(),

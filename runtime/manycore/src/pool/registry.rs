@@ -66,6 +66,8 @@ pub(super) struct Plan<P: Platform> {
     pub(super) panic_handler: Option<PanicHandler>,
     pub(super) threads: ThreadPlan,
     pub(super) cpus: Vec<Vec<usize>>,
+    /// Where the threads begin that are bound to none, if that matters.
+    pub(super) near: Vec<Vec<usize>>,
     pub(super) thread_set: ThreadSet<P>,
     pub(super) adopted: bool,
     pub(super) keeps_caller_slot: bool,
@@ -125,7 +127,7 @@ impl<P: Platform> Registry<P> {
                 detached: CachePadded::new(P::AtomicUsize::new(0)),
                 panic_handler: plan.panic_handler,
                 stack_capacity: plan.stack_capacity,
-                threads: Threads::new(plan.threads, plan.cpus),
+                threads: Threads::new(plan.threads, plan.cpus, plan.near),
                 thread_set: plan.thread_set,
                 adopted: plan.adopted,
                 keeps_caller_slot: plan.keeps_caller_slot,

@@ -108,6 +108,8 @@ pub(super) struct Threads<P: Platform> {
     plan: ThreadPlan,
     /// The CPUs of each permit.
     cpus: Vec<Vec<usize>>,
+    /// Where the threads begin that are bound to none, if that matters.
+    near: Vec<Vec<usize>>,
     /// The names of the threads with each permit, if the beginning is not enough.
     names: Lock<P, Vec<String>>,
     /// Those that the pool has started itself, and joins at its end.
@@ -115,10 +117,11 @@ pub(super) struct Threads<P: Platform> {
 }
 
 impl<P: Platform> Threads<P> {
-    pub(super) fn new(plan: ThreadPlan, cpus: Vec<Vec<usize>>) -> Self {
+    pub(super) fn new(plan: ThreadPlan, cpus: Vec<Vec<usize>>, near: Vec<Vec<usize>>) -> Self {
         Self {
             plan,
             cpus,
+            near,
             names: Lock::new(Vec::new()),
             started: Lock::new(Vec::new()),
         }
@@ -189,6 +192,9 @@ impl<P: Platform> Registry<P> {
     ) -> io::Result<()> {
         let registry = self.keep();
         let body = move || {
+            if let Some(near) = registry.threads().near.get(permit) {
+                P::begin_on(near);
+            }
             let worker = registry.worker(id);
             Context::of_worker(worker).enter(|| {
                 let plan = &registry.threads().plan;

@@ -181,6 +181,10 @@ unsafe impl Platform for Native {
         system::core()
     }
 
+    fn begin_on(cpus: &[usize]) {
+        system::begin_on(cpus);
+    }
+
     fn leave_core(core: usize) {
         system::leave_core(core);
     }

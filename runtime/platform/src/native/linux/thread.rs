@@ -57,6 +57,21 @@ pub(in crate::native) fn leave_core(core: usize) {
     }
 }
 
+pub(in crate::native) fn begin_on(cpus: &[usize]) {
+    if cfg!(miri) {
+        return;
+    }
+    let Ok(before) = CpuSet::allowed() else {
+        return;
+    };
+    let mut here = CpuSet::new();
+    (before.iter().filter(|cpu| cpus.contains(cpu))).for_each(|cpu| here.insert(cpu));
+    // Refused if that is none.
+    if here.bind().is_ok() {
+        allow(&before);
+    }
+}
+
 pub(in crate::native) fn sleep_off(core: usize, sleep: &mut dyn FnMut()) {
     let before = if cfg!(miri) { None } else { forbid(core) };
     sleep();
@@ -88,6 +103,20 @@ fn allow(before: &CpuSet) {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    #[cfg_attr(miri, ignore = "Miri has no cores")]
+    fn a_thread_begins_on_a_core_and_may_leave_it() {
+        let before = super::CpuSet::allowed().unwrap();
+        for cpu in before.iter() {
+            super::begin_on(&[cpu]);
+            assert!(super::CpuSet::allowed().unwrap().equals(&before));
+        }
+        // None of these may be had: nothing happens.
+        super::begin_on(&[]);
+        super::begin_on(&[super::MOST + 1]);
+        assert!(super::CpuSet::allowed().unwrap().equals(&before));
+    }
+
     use super::*;
 
     #[test]

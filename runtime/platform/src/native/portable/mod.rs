@@ -13,4 +13,4 @@ pub(super) use futex::begin_anew;
 #[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
 pub(super) use futex::{wait, wake};
 pub(crate) use process::{allowed_cpus, cpu_time};
-pub(super) use thread::{bind, core, leave_core, preemptions, sharpen_timer, sleep_off};
+pub(super) use thread::{begin_on, bind, core, leave_core, preemptions, sharpen_timer, sleep_off};

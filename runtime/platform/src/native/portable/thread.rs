@@ -11,6 +11,8 @@ pub(in crate::native) fn core() -> usize {
     0
 }
 
+pub(in crate::native) fn begin_on(_cpus: &[usize]) {}
+
 pub(in crate::native) fn leave_core(_core: usize) {}
 
 pub(in crate::native) fn sleep_off(_core: usize, sleep: &mut dyn FnMut()) {
