@@ -6,10 +6,17 @@ use manycore_platform::Platform;
 use std::cell::UnsafeCell;
 use std::ops::Range;
 
-/// The partial results of one participant: stretches of neighbouring indices,
-/// in the order it ran them.
+/// The result of a stretch of neighbouring indices.
 type Stretch<R> = (Range<usize>, R);
-struct Stretches<R>(CachePadded<UnsafeCell<Vec<Stretch<R>>>>);
+
+/// The partial results of one participant, in the order it ran them. One is at hand: a participant
+/// that runs its share and steals nothing allocates nothing.
+struct Partial<R> {
+    last: Option<Stretch<R>>,
+    earlier: Vec<Stretch<R>>,
+}
+
+struct Stretches<R>(CachePadded<UnsafeCell<Partial<R>>>);
 
 // SAFETY: during a loop each is used only by the participant of its rank, one
 // thread at a time; after the loop by the caller alone. Values move between
@@ -60,7 +67,12 @@ impl<P: Platform> Loop<'_, P> {
         range: Range<usize>,
         extend: &(impl Fn(Option<R>, Range<usize>) -> R + Sync),
     ) -> Vec<Stretch<R>> {
-        let stretches = || Stretches(CachePadded::new(UnsafeCell::new(Vec::new())));
+        let stretches = || {
+            Stretches(CachePadded::new(UnsafeCell::new(Partial {
+                last: None,
+                earlier: Vec::new(),
+            })))
+        };
         let ranks: Box<[_]> = (0..self.pool.shared().threads())
             .map(|_| stretches())
             .collect();
@@ -68,20 +80,23 @@ impl<P: Platform> Loop<'_, P> {
             // SAFETY: no other thread has this rank in this loop, also while this one has
             // given its permit away, and `extend`, which might run a nested loop, is not running.
             let mine = unsafe { &mut *ranks[rank].0.get() };
-            let (start, left) = match mine.pop() {
+            let (start, left) = match mine.last.take() {
                 Some((before, left)) if before.end == block.start => (before.start, Some(left)),
                 other => {
-                    mine.extend(other);
+                    mine.earlier.extend(other);
                     (block.start, None)
                 }
             };
             let whole = (start..block.end, extend(left, block));
             // SAFETY: as above, after `extend` has returned.
-            unsafe { &mut *ranks[rank].0.get() }.push(whole);
+            unsafe { &mut *ranks[rank].0.get() }.last = Some(whole);
         });
         ranks
             .into_iter()
-            .flat_map(|rank| CachePadded::into_inner(rank.0).into_inner())
+            .flat_map(|rank| {
+                let partial = CachePadded::into_inner(rank.0).into_inner();
+                partial.earlier.into_iter().chain(partial.last)
+            })
             .collect()
     }
 

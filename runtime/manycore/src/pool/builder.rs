@@ -273,6 +273,9 @@ impl<P: Platform> Builder<P> {
 
     /// Where the threads are bound. The first permit is the caller's: its thread is the
     /// program's own, and is not bound.
+    ///
+    /// By default they are bound to nothing. On a machine of several core groups each thread of a pool of
+    /// more than 8 begins in one of them, in equal parts; the system may move it.
     #[must_use]
     pub fn affinity(mut self, affinity: Affinity) -> Self {
         self.settings.affinity = affinity;
