@@ -1,10 +1,10 @@
-//! Clusters: a pool's permits in sets of near ones, for what would cost a transfer for each thread
-//! if all shared one line.
+//! Clusters: a pool's permits in sets that are near one another. If all threads shared one line, a
+//! launch would cost a transfer of it for each thread.
 //!
-//! A loop is announced once in each cluster that it invites, its helpers count themselves in and out
-//! in their cluster's gate, and the words that say who holds iterations are one for each cluster. So
-//! a line crosses the chip once for a cluster, and goes from core to core only within it. A pool of
-//! up to [`LEAST`] threads has one cluster.
+//! Instead, each cluster has lines of its own. The caller announces a loop once in each cluster that it
+//! invites. Helpers count themselves in and out at their cluster's gate. One word for each cluster
+//! says which of its members hold iterations. So a line crosses the chip once for a cluster, and goes
+//! from core to core only within it. A pool of up to [`LEAST`] threads has one cluster.
 
 use std::ops::Range;
 

@@ -1,5 +1,5 @@
-//! Whom a posted loop calls: the clusters that its work is worth, at once; sleepers and the other
-//! clusters later, if it lasts longer than was thought.
+//! The workers that a posted loop calls. At once it calls the clusters that its work is worth. If it
+//! lasts longer than predicted, it wakes sleepers and calls the other clusters.
 
 use super::launch::Wake;
 use crate::clusters::Invited;
@@ -10,11 +10,11 @@ use std::cell::Cell;
 /// No time to come.
 const NEVER: u64 = u64::MAX;
 
-/// Whom one posted loop has called, as its caller knows it.
+/// What the caller of one posted loop knows of the clusters that it has called.
 pub(super) struct Invitation<'r, P: Platform> {
     pool: &'r Registry<P>,
     slot: usize,
-    /// Of what use helpers are.
+    /// The most helpers that are of use.
     helpers: usize,
     invited: Cell<Invited>,
     /// When to wake helpers that were not woken at once.
@@ -24,7 +24,7 @@ pub(super) struct Invitation<'r, P: Platform> {
 }
 
 impl<'r, P: Platform> Invitation<'r, P> {
-    /// For a loop in `slot` to which `helpers` are of use, in the clusters `invited`.
+    /// For a loop in `slot` that calls the clusters `invited`. At most `helpers` are of use.
     pub(super) fn new(
         pool: &'r Registry<P>,
         slot: usize,
@@ -46,8 +46,9 @@ impl<'r, P: Platform> Invitation<'r, P> {
         self.invited.get()
     }
 
-    /// Lets the invited clusters in, and announces the loop to them. `own`: the caller's, of which fewer
-    /// helpers are left than it has members, and which come first where not all are of use.
+    /// Lets the invited clusters in, and announces the loop to them. `own` is the caller's cluster. The
+    /// caller is one of its members, and no helper; if fewer helpers are of use than there are, those of
+    /// this cluster come first.
     ///
     /// # Safety
     ///
@@ -86,13 +87,13 @@ impl<'r, P: Platform> Invitation<'r, P> {
         self.pool.wake_in_each(invited);
     }
 
-    /// Wakes sleepers for the loop, which has begun at `started`, or notes when to, as `wake` says;
-    /// and notes when to invite all. Whether it has woken any.
+    /// Wakes sleepers for the loop, which has begun at `started`, or notes when to wake them, as `wake`
+    /// says. Notes when to invite all clusters. Returns whether it has woken sleepers.
     pub(super) fn call(&self, wake: Wake, started: u64) -> bool {
         let shared = self.pool.shared();
         let invited = self.invited.get();
         if invited != shared.clusters().all() {
-            // By then, if all were as predicted, one thread had done it alone.
+            // If the prediction is right, one thread alone would be done by then.
             self.widens_at
                 .set(started.saturating_add(wake.work() as u64));
         }
@@ -107,8 +108,8 @@ impl<'r, P: Platform> Invitation<'r, P> {
         true
     }
 
-    /// To be called between two blocks of the caller's: calls those who are to be called by now. `job`
-    /// and `admit` are for clusters that come in addition.
+    /// The caller calls this between two of its blocks. If the time for it has come, it wakes sleepers or
+    /// invites the other clusters, with `job`, after `admit`.
     ///
     /// # Safety
     ///

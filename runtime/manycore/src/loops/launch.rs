@@ -178,7 +178,7 @@ impl Wake {
     }
 }
 
-/// Who takes part in a loop that is about to be posted, for its partition.
+/// The threads that a loop is about to invite. Its partition asks for their shares.
 pub(crate) struct Shares<'p, P: Platform> {
     pool: &'p Shared<P>,
     slot: usize,

@@ -266,7 +266,7 @@ impl<P: Platform> OwnRange<'_, P> {
 
     /// Takes half of the first of the members of `cluster`, from number `from` on and below `end`,
     /// that has more than `small` iterations left, or the whole share of one that has not come;
-    /// `Err`: whether anybody had any.
+    /// `Err`: whether one of them had any.
     fn steal_from(
         &self,
         cluster: usize,

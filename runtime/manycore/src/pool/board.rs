@@ -86,12 +86,12 @@ struct Held<P: Platform> {
 /// All slots of a pool.
 pub(crate) struct Board<P: Platform> {
     slots: Box<[BoardSlot<P>]>,
-    /// Those of the first cluster to each slot, those of the second, and so on.
+    /// The first cluster's entrances to each slot, then the second cluster's, and so on.
     entrances: Box<[CachePadded<Entrance<P>>]>,
 }
 
 impl<P: Platform> Board<P> {
-    /// Of so many slots, for workers in so many clusters.
+    /// A board of `slots` slots, for workers in `clusters` clusters.
     pub(crate) fn new(slots: usize, clusters: usize) -> Self {
         let slot = || BoardSlot {
             held: CachePadded::new(Held {
@@ -239,8 +239,8 @@ impl<P: Platform> BoardSlot<P> {
     }
 }
 
-/// The entrances to one loop, as its caller uses them: each is opened, closed and waited for by
-/// itself, as the gate's own argument has it.
+/// The entrances to one loop, for its caller. The caller opens, closes and waits for each gate by itself,
+/// so that the gate's own argument holds.
 pub(crate) struct Entrances<'a, P: Platform> {
     board: &'a Board<P>,
     index: usize,
@@ -253,7 +253,8 @@ impl<'a, P: Platform> Entrances<'a, P> {
         (self.invited.clusters()).map(move |cluster| &board.entrance(cluster, index).gate)
     }
 
-    /// Writes the job for the helpers of each cluster, as `job_for` it says, before the gates are opened.
+    /// Writes the job for the helpers of each cluster, before the gates are opened. `job_for` makes it
+    /// from the cluster's number.
     ///
     /// # Safety
     ///
@@ -282,7 +283,7 @@ impl<'a, P: Platform> Entrances<'a, P> {
         self.gates().for_each(Gate::close);
     }
 
-    /// Whether all helpers have left. Once closed, a gate that was seen empty is for ever.
+    /// Whether all helpers have left. A closed gate that was seen empty lets no helper in again.
     #[inline]
     pub(crate) fn are_empty(&self) -> bool {
         self.gates().all(Gate::is_empty)

@@ -1,4 +1,4 @@
-//! How many clusters a loop invites: what each adds to the work against what it costs to have it.
+//! How many clusters a loop invites: a cluster more does a part of the work, and costs the caller time.
 
 use super::Shared;
 use crate::clusters::Invited;

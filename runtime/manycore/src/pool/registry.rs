@@ -272,8 +272,8 @@ impl<P: Platform> Registry<P> {
         if self.sleep.injected(near, 1, was_empty) {
             self.fill_caller_slot();
         }
-        // Those near who wait for a loop, awake, are told as if there were one; others look for jobs
-        // by themselves every few microseconds.
+        // Workers of this cluster that spin for a loop hear of the job as of a loop. Workers of other
+        // clusters that spin look for jobs every few microseconds.
         let cluster = self.shared.clusters().of(near).cluster as usize;
         self.shared.idle().events.post(Invited::only(cluster));
     }

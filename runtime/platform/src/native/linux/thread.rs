@@ -66,7 +66,7 @@ pub(in crate::native) fn begin_on(cpus: &[usize]) {
     };
     let mut here = CpuSet::new();
     (before.iter().filter(|cpu| cpus.contains(cpu))).for_each(|cpu| here.insert(cpu));
-    // Refused if that is none.
+    // The kernel refuses an empty set.
     if here.bind().is_ok() {
         allow(&before);
     }
