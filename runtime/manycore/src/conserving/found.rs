@@ -5,13 +5,14 @@ use super::program::{Program, Shape, Step, Steps, Work};
 use std::sync::Arc;
 
 /// What they are called, and the programs.
-pub(super) fn programs() -> [(&'static str, Program); 2] {
+pub(super) fn programs() -> [(&'static str, Program); 3] {
     [
         (
             "a loop in the last job of another",
             nested_in_the_last_job(),
         ),
         ("waits that end one after the other", chain_of_waits()),
+        ("a loop that is longer than ever before", suddenly_long()),
     ]
 }
 
@@ -27,6 +28,20 @@ fn even(site: usize, n: usize, each: u64) -> Step {
 fn spawn(each: u64, awaited: bool) -> Step {
     let job = steps([Step::Compute(each)]);
     Step::Spawn { job, awaited }
+}
+
+/// A short loop that a few near threads share, and the same with iterations as long as thousands of
+/// them: the threads farther away must hear of it.
+pub(super) fn suddenly_long() -> Program {
+    let short = Step::Repeat {
+        times: 42,
+        steps: steps([even(3, 58, 13), Step::Compute(800)]),
+    };
+    Program {
+        cores: 64,
+        threads: 60,
+        callers: vec![steps([short, even(3, 58, 100_000)])],
+    }
 }
 
 /// Two iterations with a loop each. One thread is done with its own, waits for the other, and

@@ -192,6 +192,17 @@ fn a_pool_that_does_not_hear_is_caught() {
     }
 }
 
+/// A loop that calls no more clusters when it lasts longer than predicted is late.
+#[test]
+#[cfg_attr(miri, ignore = "simulated threads are coroutines in assembly")]
+fn a_loop_that_calls_too_few_is_caught() {
+    let program = found::suddenly_long();
+    let late = fault::with(fault::Fault::FewForEver, || {
+        check(Mixture::Crowd, &program).0
+    });
+    assert!(late.is_some());
+}
+
 /// The same seed gives the same run, to the cycle.
 #[test]
 #[cfg_attr(miri, ignore = "simulated threads are coroutines in assembly")]

@@ -3,6 +3,8 @@
 
 use super::launch::Wake;
 use crate::clusters::Invited;
+#[cfg(test)]
+use crate::conserving::fault::{self, Fault};
 use crate::pool::{Context, PostedLoop, Registry};
 use manycore_platform::Platform;
 use std::cell::Cell;
@@ -96,6 +98,10 @@ impl<'r, P: Platform> Invitation<'r, P> {
             // If the prediction is right, one thread alone would be done by then.
             self.widens_at
                 .set(started.saturating_add(wake.work() as u64));
+        }
+        #[cfg(test)]
+        if fault::is(Fault::FewForEver) {
+            self.widens_at.set(NEVER);
         }
         if !self.pool.has_sleepers(invited) {
             return false;
