@@ -48,9 +48,8 @@ impl<'r, P: Platform> Invitation<'r, P> {
         self.invited.get()
     }
 
-    /// Lets the invited clusters in, and announces the loop to them. `own` is the caller's cluster. The
-    /// caller is one of its members, and no helper; if fewer helpers are of use than there are, those of
-    /// this cluster come first.
+    /// Lets the invited clusters in, and announces the loop to them. `own` is the caller's cluster:
+    /// the caller is one of its members, and no helper.
     ///
     /// # Safety
     ///
@@ -58,18 +57,12 @@ impl<'r, P: Platform> Invitation<'r, P> {
     /// lives until they are closed and empty again.
     pub(super) unsafe fn open(&self, own: usize, job: PostedLoop) {
         let (clusters, invited) = (self.pool.shared().clusters(), self.invited.get());
-        let nearest = self.helpers.min(clusters.members(own).len() - 1);
-        let mut farther = self.helpers - nearest;
+        // All of a cluster's members but the caller, if they are of use: those of another cluster may be
+        // busy.
         let job_for = |cluster| {
-            let helpers = if cluster == own {
-                nearest
-            } else {
-                let helpers = farther.min(clusters.members(cluster).len());
-                farther -= helpers;
-                helpers
-            };
+            let members = clusters.members(cluster).len() - usize::from(cluster == own);
             PostedLoop {
-                helpers: helpers as u32,
+                helpers: self.helpers.min(members) as u32,
                 ..job
             }
         };
@@ -95,9 +88,8 @@ impl<'r, P: Platform> Invitation<'r, P> {
         let shared = self.pool.shared();
         let invited = self.invited.get();
         if invited != shared.clusters().all() {
-            // If the prediction is right, one thread alone would be done by then.
-            self.widens_at
-                .set(started.saturating_add(wake.work() as u64));
+            let slow = shared.slow_after(invited, wake.work());
+            self.widens_at.set(started.saturating_add(slow as u64));
         }
         #[cfg(test)]
         if fault::is(Fault::FewForEver) {

@@ -8,7 +8,7 @@ use super::threads::{Making, ThreadPlan};
 use super::{BuildError, Builder, Context, Pool};
 use crate::clusters::Clusters;
 use manycore_cores::topology::{self, Affinity, Topology};
-use manycore_platform::{Platform, ThreadSpec};
+use manycore_platform::{Native, Platform, ThreadSpec};
 use std::sync::Arc;
 
 impl Builder {
@@ -71,18 +71,25 @@ impl Builder {
     }
 }
 
-/// Where threads begin that are bound to nothing, on a machine of several core groups: as many in each
-/// as its part of the CPUs, and the first threads in the first. The system balances its load likewise,
-/// but by chance; so it is known which threads share a cache, as long as the system has no reason to
-/// move them. Nothing for a pool that is one cluster whatever its threads share.
+/// The core groups in which threads begin that are bound to nothing, on a machine of several: first that of
+/// this thread, which makes the pool, then the next ones; each has a thread for each of its cores, and
+/// SMT siblings come last. So it is known which threads share a cache, as long as the system has no
+/// reason to move them. Nothing for a pool that is one cluster whatever its threads share.
 fn near(machine: &Topology, threads: usize) -> Vec<Vec<usize>> {
     if Clusters::new(&vec![0; threads]).count() == 1 {
         return Vec::new();
     }
     let mut cpus: Vec<_> = machine.usable().iter().collect();
-    cpus.sort_by_key(|cpu| cpu.group);
+    let own = Native::core();
+    let own = cpus.iter().find(|cpu| cpu.id == own).copied();
+    let (package, group) = own.map_or((0, 0), |own| (own.package, own.group));
+    let groups = machine.core_groups().len();
+    cpus.sort_by_key(|cpu| {
+        let elsewhere = cpu.package != package;
+        (cpu.smt, elsewhere, (cpu.group + groups - group) % groups)
+    });
     let begins_on = |thread: usize| {
-        let group = cpus[thread * cpus.len() / threads].group;
+        let group = cpus[thread % cpus.len()].group;
         let members = cpus.iter().filter(|cpu| cpu.group == group);
         members.map(|cpu| cpu.id).collect()
     };

@@ -274,8 +274,8 @@ impl<P: Platform> Builder<P> {
     /// Where the threads are bound. The first permit is the caller's: its thread is the
     /// program's own, and is not bound.
     ///
-    /// By default they are bound to nothing. On a machine of several core groups each thread of a pool of
-    /// more than 8 begins in one of them, in equal parts; the system may move it.
+    /// By default they are bound to nothing. On a machine of several core groups the threads of a pool
+    /// of more than 8 begin near the thread that makes it, a thread a core; the system may move them.
     #[must_use]
     pub fn affinity(mut self, affinity: Affinity) -> Self {
         self.settings.affinity = affinity;

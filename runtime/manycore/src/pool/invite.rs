@@ -4,6 +4,12 @@ use super::Shared;
 use crate::clusters::Invited;
 use manycore_platform::Platform;
 
+/// Work of less, in ns, invites no more clusters than have an iteration for each member. The members of
+/// these may all be busy, and for so long other clusters need not hear of the loop.
+const SHORT_NS: f32 = 1e5;
+/// A loop that lasts so many times as long as it should has too few helpers.
+const SLOW: f32 = 4.0;
+
 impl<P: Platform> Shared<P> {
     /// The clusters that a loop of `n` iterations, with `work` ticks to do (unknown: infinite),
     /// invites from a thread with the permit `caller`.
@@ -27,12 +33,29 @@ impl<P: Platform> Shared<P> {
 
     #[cold]
     fn invite_some(&self, caller: usize, work: f32, n: usize) -> Invited {
-        let clusters = self.clusters();
-        let members = clusters.permits() as f32 / clusters.count() as f32;
-        let each = self.idle().cluster_cost();
-        let best = (work / (members * each)).sqrt();
-        // No more than have an iteration. Casts to integers saturate.
-        let most = (n as f32 / members).ceil();
-        clusters.around(caller, best.round().min(most) as usize)
+        let members = self.members();
+        let best = (work / (members * self.idle().cluster_cost()))
+            .sqrt()
+            .round();
+        let most = if work < SHORT_NS * self.ticks_per_ns() {
+            (n as f32 / members).ceil()
+        } else {
+            f32::INFINITY
+        };
+        // Casts to integers saturate.
+        self.clusters().around(caller, best.min(most) as usize)
+    }
+
+    /// The members of a cluster, in the mean.
+    fn members(&self) -> f32 {
+        self.clusters().permits() as f32 / self.clusters().count() as f32
+    }
+
+    /// Ticks after which a loop of `work` ticks that has `invited` these clusters is slow: they have
+    /// other work, or the prediction was wrong. At most `work`: one thread would be done by then.
+    pub(crate) fn slow_after(&self, invited: Invited, work: f32) -> f32 {
+        let count = invited.clusters().len() as f32;
+        let expected = work / (count * self.members()) + count * self.idle().cluster_cost();
+        work.min(SLOW * expected)
     }
 }
