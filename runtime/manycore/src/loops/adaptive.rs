@@ -429,8 +429,8 @@ impl<P: Platform> Launch<'_, P> {
             let few = FixedBlock::<P>::new(n, NonZeroUsize::MIN, pool.shared().threads());
             pool.post(self.body, range, wake, |_| few)
         } else {
-            // A guess that nobody was woken for is tried by one iteration: it is between
-            // blocks that the caller of a loop thinks better of it.
+            // A guess for which no helper was woken, or not all clusters were called, is tried by one
+            // iteration: between blocks the caller of a loop can still call them.
             let tries = matches!(wake, Wake::Late(_));
             pool.post(self.body, range, wake, |shares| Adaptive {
                 ranges: shares.of(n),
@@ -438,7 +438,7 @@ impl<P: Platform> Launch<'_, P> {
                 claim: pool.shared().claim_ticks(),
                 max_ticks: MAX_BLOCK_NS * pool.shared().ticks_per_ns(),
                 caller: shares.caller,
-                tries,
+                tries: tries || !shares.are_for_all(),
             })
         };
         if posted.is_none() {

@@ -198,6 +198,11 @@ impl<'p, P: Platform> Shares<'p, P> {
         }
     }
 
+    /// Whether all clusters are invited.
+    pub(super) fn are_for_all(&self) -> bool {
+        self.invited == self.pool.clusters().all()
+    }
+
     /// The iterations `0..n`, a share for each of the threads that may run now.
     pub(super) fn of(&self, n: usize) -> Ranges<'p, P> {
         let clusters = self.pool.clusters();
