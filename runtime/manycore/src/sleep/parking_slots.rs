@@ -107,7 +107,10 @@ impl<P: Platform> ParkingSlots<P> {
         invited.clusters().len() == self.sets.len()
     }
 
-    /// Workers asleep in the clusters `invited`, as a hint. Relaxed for that.
+    /// Workers asleep in the clusters `invited`, as seen a moment ago.
+    ///
+    /// Relaxed: a caller that has posted a loop has fenced since then, and a sleeper sets its bit before its
+    /// own fence and its last look. So either the caller sees the bit, or the sleeper sees the post.
     pub(super) fn sleepers_in(&self, invited: Invited) -> u32 {
         let asleep = |set: &CachePadded<SleepSet<P>>| {
             let bits = set.free.load(Ordering::Relaxed) | set.waiting.load(Ordering::Relaxed);
