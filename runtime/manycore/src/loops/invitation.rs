@@ -144,6 +144,8 @@ impl<'r, P: Platform> Invitation<'r, P> {
             let entrances = shared.board().entrances(self.slot, more);
             let job_for = |cluster| PostedLoop {
                 helpers: clusters.members(cluster).len() as u32,
+                // A woken helper wakes others of these clusters.
+                invited: clusters.all(),
                 ..job
             };
             // SAFETY: this thread has the slot, and these gates were not opened since it took it.
