@@ -1,7 +1,4 @@
 //! A thread that keeps an allotment at what the system leaves this process.
-//!
-//! Its functions are `#[inline]`, here and in the files beside: then a crate that starts a watch
-//! compiles them, and the many programs that have a pool and no watch do not.
 
 mod neighbours;
 mod pace;
@@ -147,7 +144,6 @@ impl Watch {
     /// assert!(watch.allotment().cores() >= 1);
     /// # Ok::<(), std::io::Error>(())
     /// ```
-    #[inline]
     pub fn start() -> io::Result<Self> {
         if cfg!(target_family = "wasm") {
             // Nor a clock, which the sources would ask for.
@@ -182,7 +178,6 @@ impl Watch {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     #[must_use]
-    #[inline]
     pub fn allotment(&self) -> &Allotment {
         &self.shared.allotment
     }
@@ -202,7 +197,6 @@ impl Watch {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     #[track_caller]
-    #[inline]
     pub fn cap(&self, cores: Option<NonZeroUsize>) {
         self.expect_here();
         let mut state = self.shared.lock();
@@ -231,7 +225,6 @@ impl Watch {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     #[track_caller]
-    #[inline]
     pub fn heed_neighbours(&self, heed: bool) {
         self.expect_here();
         let mut state = self.shared.lock();
@@ -248,7 +241,6 @@ impl Watch {
     /// In a child after `fork`.
     #[must_use]
     #[track_caller]
-    #[inline]
     pub fn limits(&self) -> Limits {
         self.expect_here();
         let state = self.shared.lock();
@@ -261,14 +253,12 @@ impl Watch {
     }
 
     /// Whether the watch's thread is a thread of this process.
-    #[inline]
     fn is_here(&self) -> bool {
         Native::forks() == self.generation
     }
 
     /// In a child, the lock might be held by a thread that is not there.
     #[track_caller]
-    #[inline]
     fn expect_here(&self) {
         assert!(
             self.is_here(),
@@ -278,7 +268,6 @@ impl Watch {
 }
 
 impl Drop for Watch {
-    #[inline]
     fn drop(&mut self) {
         if !self.is_here() {
             // Neither is the lock ever given back, perhaps, nor does the thread end.
@@ -295,7 +284,6 @@ impl Drop for Watch {
 }
 
 impl fmt::Debug for Watch {
-    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Watch")
             .field("allotment", self.allotment())
@@ -305,14 +293,12 @@ impl fmt::Debug for Watch {
 }
 
 impl Watched {
-    #[inline]
     fn lock(&self) -> MutexGuard<'_, WatchState> {
         // What a panic has left is as good as before.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The life of the watch's thread.
-    #[inline]
     fn watch(&self) {
         let mut state = self.lock();
         while !state.stop {
@@ -326,7 +312,6 @@ impl Watched {
     }
 
     /// Under the lock, so that of two the later one is published last.
-    #[inline]
     fn publish(&self, state: &WatchState) {
         let cores = state.capped();
         if self.allotment.cores() != cores {
@@ -336,7 +321,6 @@ impl Watched {
 }
 
 impl WatchState {
-    #[inline]
     fn new(sources: Sources) -> Self {
         let quota = sources.quota();
         Self {
@@ -354,7 +338,6 @@ impl WatchState {
     }
 
     /// Reads what is due, and sets the pace. Returns when to look again.
-    #[inline]
     fn look(&mut self, now: Duration) -> Duration {
         self.sources.read_mask();
         let often = if self.paced.is_some() { PACED } else { 1 };
@@ -372,7 +355,6 @@ impl WatchState {
         self.paced.map_or(now + MASK, |pace| pace.next)
     }
 
-    #[inline]
     fn count_neighbours(&mut self, now: Duration) {
         let due = self.neighbours.as_mut().filter(|it| it.is_due(now));
         if let Some((neighbours, load)) = due.zip(self.sources.load(now)) {
@@ -381,7 +363,6 @@ impl WatchState {
     }
 
     /// Obeys a larger quota at once, and a smaller one when it has lasted.
-    #[inline]
     fn follow_quota(&mut self, now: Instant) {
         let (old, new) = (self.quota, self.sources.quota());
         let cpus = |quota: Option<Quota>| quota.map_or(f64::INFINITY, |quota| quota.cpus);
@@ -391,7 +372,6 @@ impl WatchState {
         }
     }
 
-    #[inline]
     fn keep_pace(&mut self, now: Duration) {
         match self.quota {
             Some(quota) if quota.cpus < self.sources.cpus() as f64 => {
@@ -404,7 +384,6 @@ impl WatchState {
     }
 
     /// The cores there are, from what was read and paced last.
-    #[inline]
     fn capped(&self) -> usize {
         let cap = self.cap.map_or(usize::MAX, NonZeroUsize::get);
         let paced = self.paced.map_or(usize::MAX, |pace| pace.workers);
@@ -415,7 +394,6 @@ impl WatchState {
     }
 
     /// The cores there are at first.
-    #[inline]
     fn cores(&mut self) -> usize {
         self.keep_pace(self.sources.now());
         self.capped()

@@ -39,14 +39,12 @@ pub(super) struct Neighbours {
 
 impl Neighbours {
     /// Whether the window is over.
-    #[inline]
     pub(super) fn is_due(&self, now: Duration) -> bool {
         self.last
             .is_none_or(|last| now.saturating_sub(last.now) >= WINDOW)
     }
 
     /// The window is over.
-    #[inline]
     pub(super) fn learn(&mut self, load: Load) {
         // Other CPUs have been used before, by whomever: their window begins now.
         if let Some(last) = self.last.replace(load).filter(|last| last.set == load.set) {
@@ -58,13 +56,11 @@ impl Neighbours {
     }
 
     /// The CPUs that others used in the last window.
-    #[inline]
     pub(super) fn used(&self) -> f64 {
         self.use_of_others
     }
 
     /// What they leave of so many CPUs: one at least.
-    #[inline]
     pub(super) fn leave(&self, cpus: usize) -> usize {
         let taken = (self.use_of_others - CRUMBS).max(0.0).ceil();
         // A float this large is one that no machine has the CPUs for.

@@ -77,7 +77,6 @@ pub(super) struct QuotaPace {
 }
 
 impl QuotaPace {
-    #[inline]
     pub(super) fn new() -> Self {
         Self {
             margin: MARGIN,
@@ -91,7 +90,6 @@ impl QuotaPace {
     }
 
     /// The pace for a quota of `cpus` in each `period`.
-    #[inline]
     pub(super) fn look(&mut self, cpus: f64, period: Duration, usage: Usage) -> Pace {
         let soon = (SOON[0] * period.as_secs_f64()).max(SOON[1]);
         let late = |is_known: bool| (LATE[usize::from(!is_known)] * period.as_secs_f64()).max(soon);
@@ -138,7 +136,6 @@ impl QuotaPace {
     }
 
     /// Notices that another period has begun.
-    #[inline]
     fn follow_period(&mut self, last: Usage, usage: Usage, period: Duration, rate: f64) {
         let counted = last.periods.zip(usage.periods);
         let (begun_before, was_known) = (self.phase.begun(), self.phase.is_known());
@@ -167,7 +164,6 @@ impl QuotaPace {
     }
 
     /// CPUs aimed at.
-    #[inline]
     fn rate(&self, cpus: f64) -> f64 {
         cpus * (1.0 - self.margin)
     }

@@ -27,7 +27,6 @@ pub(super) struct Phase {
 
 impl Phase {
     /// A period is made up, where the kernel's have this length.
-    #[inline]
     pub(super) fn make_up(&mut self, now: Duration, period: Duration) {
         *self = Self {
             earliest: now,
@@ -37,31 +36,26 @@ impl Phase {
         };
     }
 
-    #[inline]
     pub(super) fn length(&self) -> Duration {
         self.length
     }
 
     /// When it has begun at the latest.
-    #[inline]
     pub(super) fn begun(&self) -> Duration {
         self.latest
     }
 
     /// When it is over at the latest.
-    #[inline]
     pub(super) fn end(&self) -> Duration {
         self.latest + self.length
     }
 
-    #[inline]
     pub(super) fn is_known(&self) -> bool {
         self.is_known
     }
 
     /// Two looks, and how many periods the kernel had counted at each. If a period has begun since the first of
     /// them: when, at the earliest.
-    #[inline]
     pub(super) fn follow(
         &mut self,
         last: Duration,
@@ -104,7 +98,6 @@ impl Phase {
     }
 
     /// When to look, if `wanted` is when that is due for other reasons.
-    #[inline]
     pub(super) fn next_look(&self, now: Duration, wanted: Duration) -> Duration {
         let exact = self.length / EXACT;
         let (first, last) = (self.earliest + self.length, self.end());

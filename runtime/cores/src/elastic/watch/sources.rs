@@ -26,7 +26,6 @@ pub(super) struct Sources {
 
 impl Sources {
     /// The sources of this process.
-    #[inline]
     pub(super) fn of_this_process() -> Self {
         Self::new(PathBuf::from("/"), true)
     }
@@ -37,7 +36,6 @@ impl Sources {
         Self::new(root.to_owned(), false)
     }
 
-    #[inline]
     fn new(root: PathBuf, here: bool) -> Self {
         let mut sources = Self {
             root,
@@ -57,13 +55,11 @@ impl Sources {
     }
 
     /// Looks which groups the process is in. It may have been moved.
-    #[inline]
     pub(super) fn find(&mut self) {
         self.groups = Groups::find(Tree(&self.root));
     }
 
     /// Reads this thread's mask: one system call.
-    #[inline]
     pub(super) fn read_mask(&mut self) {
         if self.here {
             let mask = affinity_mask();
@@ -76,7 +72,6 @@ impl Sources {
     }
 
     /// Reads the files: some 10 us each.
-    #[inline]
     pub(super) fn read_files(&mut self) {
         let tree = Tree(&self.root);
         let cpuset = self.groups.cpuset(tree);
@@ -88,7 +83,6 @@ impl Sources {
         self.count_cpus();
     }
 
-    #[inline]
     fn count_cpus(&mut self) {
         let both = match (&self.mask, &self.cpuset) {
             // One of the two is older: the mask is read more often.
@@ -103,13 +97,11 @@ impl Sources {
     }
 
     /// The time since this was made.
-    #[inline]
     pub(super) fn now(&self) -> Duration {
         self.began.elapsed()
     }
 
     /// What everybody has used of the CPUs that this process may use until `now`, if the kernel says it.
-    #[inline]
     pub(super) fn load(&self, now: Duration) -> Option<Load> {
         let allowed = |cpu| {
             let in_set = |set: &Option<CpuSet>| set.as_ref().is_none_or(|set| set.contains(cpu));
@@ -124,18 +116,15 @@ impl Sources {
     }
 
     /// CPUs that mask and cpuset leave; where neither says anything, all there are.
-    #[inline]
     pub(super) fn cpus(&self) -> usize {
         self.cpus
     }
 
-    #[inline]
     pub(super) fn quota(&self) -> Option<Quota> {
         self.quota
     }
 
     /// What was used of `quota` until `now`.
-    #[inline]
     pub(super) fn usage(&self, quota: &Quota, now: Duration) -> Usage {
         let counters = self.groups.counters(Tree(&self.root), quota);
         Usage {
