@@ -439,6 +439,7 @@ impl<P: Platform> Launch<'_, P> {
                 max_ticks: MAX_BLOCK_NS * pool.shared().ticks_per_ns(),
                 caller: shares.caller,
                 tries: tries || !shares.are_for_all(),
+                all_try: pool.shared().clusters().count() > 1,
             })
         };
         if posted.is_none() {
@@ -458,6 +459,8 @@ struct Adaptive<'a, P: Platform> {
     caller: usize,
     /// Whether the caller's first block is one iteration.
     tries: bool,
+    /// Whether each participant's is: among many, a block that a wrong guess made long keeps many idle.
+    all_try: bool,
 }
 
 impl<P: Platform> Partition for Adaptive<'_, P> {
@@ -467,7 +470,7 @@ impl<P: Platform> Partition for Adaptive<'_, P> {
         Self: 'a;
 
     fn claims(&self, rank: usize) -> TimedClaims<'_, P> {
-        let tries = rank == self.caller && self.tries;
+        let tries = self.all_try || (rank == self.caller && self.tries);
         let rate = BlockRate::new(self.guess, self.claim, self.max_ticks, tries);
         TimedClaims::new(self.ranges.own(rank), rate)
     }
