@@ -18,7 +18,7 @@ pub(crate) const MOST: usize = 32;
 pub(crate) struct Clusters {
     /// By permit.
     members: Box<[Member]>,
-    /// The permits, cluster by cluster; those of a cluster ascend.
+    /// The permits, cluster by cluster, in ascending order within a cluster.
     permits: Box<[usize]>,
     /// Where each cluster's begin in `permits`; and, last, how many there are.
     starts: Box<[usize]>,
@@ -32,7 +32,7 @@ pub(crate) struct Member {
     pub(crate) number: u32,
 }
 
-/// The clusters that a loop invites: so many, one after the other.
+/// The clusters that a loop invites: `count` neighbours, from `first` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Invited {
     first: u32,
@@ -168,7 +168,7 @@ impl Clusters {
         }
     }
 
-    /// `count` clusters, that of `permit` among them; loops of near callers invite the same.
+    /// `count` clusters, among them the cluster of `permit`. Loops of near callers invite the same.
     pub(crate) fn around(&self, permit: usize, count: usize) -> Invited {
         let all = self.count();
         let count = count.clamp(1, all);

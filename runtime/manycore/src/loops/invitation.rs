@@ -57,8 +57,7 @@ impl<'r, P: Platform> Invitation<'r, P> {
     /// lives until they are closed and empty again.
     pub(super) unsafe fn open(&self, own: usize, job: PostedLoop) {
         let (clusters, invited) = (self.pool.shared().clusters(), self.invited.get());
-        // All of a cluster's members but the caller, if they are of use: those of another cluster may be
-        // busy.
+        // Each cluster may send all that are of use: the members of the others may be busy.
         let job_for = |cluster| {
             let members = clusters.members(cluster).len() - usize::from(cluster == own);
             PostedLoop {

@@ -53,9 +53,9 @@ pub(crate) struct Ranges<'a, P: Platform> {
     invited: Invited,
     /// Whether all clusters take part by now.
     all: P::AtomicBool,
-    /// Those of their ranks that are below this have shares,
+    /// The ranks in these clusters that are below this have shares.
     allowed: usize,
-    /// so many, without the caller's if it is not below.
+    /// The number of these shares. The caller's is one more if its rank is not below.
     shares: usize,
     /// The thread that posts the loop, which has one too.
     caller: usize,
@@ -266,7 +266,7 @@ impl<P: Platform> OwnRange<'_, P> {
 
     /// Takes half of the first of the members of `cluster`, from number `from` on and below `end`,
     /// that has more than `small` iterations left, or the whole share of one that has not come;
-    /// `Err`: whether one of them had any.
+    /// `Err`: whether a member had iterations left.
     fn steal_from(
         &self,
         cluster: usize,

@@ -289,7 +289,7 @@ impl<'a, P: Platform> Entrances<'a, P> {
         self.gates().all(Gate::is_empty)
     }
 
-    /// See [`Gate::await_last`]: the last helper of each cluster tells.
+    /// See [`Gate::await_last`]: the last helper of each cluster wakes the caller.
     pub(crate) fn await_last(&self, caller: usize) {
         self.gates().for_each(|gate| gate.await_last(caller));
     }

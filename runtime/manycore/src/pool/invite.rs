@@ -7,7 +7,7 @@ use manycore_platform::Platform;
 /// Work of less, in ns, invites no more clusters than have an iteration for each member. The members of
 /// these may all be busy, and for so long other clusters need not hear of the loop.
 const SHORT_NS: f32 = 1e5;
-/// A loop that lasts so many times as long as it should has too few helpers.
+/// A loop that lasts this many times as long as predicted calls more helpers.
 const SLOW: f32 = 4.0;
 
 impl<P: Platform> Shared<P> {

@@ -109,7 +109,7 @@ impl<P: Platform> Registry<P> {
         self.sleep().sleepers()
     }
 
-    /// Those of them in the clusters `invited`.
+    /// Workers asleep in the clusters `invited`, as a hint.
     pub(crate) fn sleepers_in(&self, invited: Invited) -> u32 {
         self.sleep().sleepers_in(invited)
     }

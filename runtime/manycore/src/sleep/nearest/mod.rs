@@ -189,7 +189,7 @@ impl<P: Platform> Nearest<P> {
         sleepers(self.callable.load(Ordering::Relaxed))
     }
 
-    /// Those of them in the clusters `invited`.
+    /// Workers asleep in the clusters `invited`, as a hint.
     pub(crate) fn sleepers_in(&self, invited: Invited) -> u32 {
         match self.sleepers() {
             0 => 0,
