@@ -23,6 +23,13 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
     let mut plans = Vec::new();
     let mut left_out = Vec::new();
     for study in STUDIES {
+        if !args.effort.full && !study.is_brief() {
+            let name = study.name();
+            left_out.push(format!(
+                "The study {name} was left out, since it takes minutes: `manycore study {name}` runs it."
+            ));
+            continue;
+        }
         match plan(study, args) {
             Ok(plan) => plans.push((study, plan)),
             // A machine, or this host, may lack what a study is about.

@@ -58,6 +58,11 @@ pub(crate) trait Study: Sync {
         &[]
     }
 
+    /// Whether a quick report has time for it.
+    fn is_brief(&self) -> bool {
+        true
+    }
+
     /// Checks what is asked and decides what to measure; touches nothing.
     fn plan(&self, request: &Request) -> anyhow::Result<Box<dyn Plan>>;
 }

@@ -40,6 +40,7 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     home: "native",
     keys: keys::KEYS,
     text: TEXT,
+    is_brief: true,
     ask,
 };
 

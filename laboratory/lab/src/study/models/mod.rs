@@ -25,6 +25,7 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     home: "native",
     keys: KEYS,
     text: TEXT,
+    is_brief: true,
     ask: ModelsConfig::new,
 };
 

@@ -57,6 +57,7 @@ const fn inquiry<Q>(text: Text, ask: fn(&Request) -> anyhow::Result<Q>) -> Inqui
         home: "e5-2640x2",
         keys: keys::KEYS,
         text,
+        is_brief: true,
         ask,
     }
 }

@@ -32,6 +32,7 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     home: config::HOME,
     keys: KEYS,
     text: TEXT,
+    is_brief: false,
     ask: PeersConfig::new,
 };
 

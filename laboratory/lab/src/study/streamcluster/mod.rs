@@ -20,6 +20,7 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     home: "atac-64",
     keys: KEYS,
     text: TEXT,
+    is_brief: true,
     ask: StreamclusterConfig::new,
 };
 

@@ -123,6 +123,8 @@ pub(in crate::study) struct Inquiry<Q> {
     pub(in crate::study) home: &'static str,
     pub(in crate::study) keys: &'static [Key],
     pub(in crate::study) text: Text,
+    /// Whether a quick report has time for it.
+    pub(in crate::study) is_brief: bool,
     /// Checks what is asked.
     pub(in crate::study) ask: fn(&Request) -> anyhow::Result<Q>,
 }
@@ -142,6 +144,10 @@ impl<Q: Question + 'static> Study for Inquiry<Q> {
 
     fn keys(&self) -> &'static [Key] {
         self.keys
+    }
+
+    fn is_brief(&self) -> bool {
+        self.is_brief
     }
 
     fn plan(&self, request: &Request) -> anyhow::Result<Box<dyn Plan>> {
