@@ -235,6 +235,24 @@ impl<P: Platform> Idle<P> {
         self.other_processes.yield_core(filled)
     }
 
+    /// As [`yield_core`](Self::yield_core), for a worker without work.
+    pub(super) fn yield_idle_core(&self, filled: impl FnOnce(u64) -> bool) -> bool {
+        self.yield_core(|since| !self.is_waited_for() || filled(since))
+    }
+
+    /// A worker without work runs again, `now`, and should have done so at `due`. As
+    /// [`notice_other_processes`](Self::notice_other_processes).
+    pub(super) fn notice_late_worker(&self, due: u64, now: u64, filled: impl FnOnce(u64) -> bool) {
+        self.notice_other_processes(due, now, |since| !self.is_waited_for() || filled(since));
+    }
+
+    /// Whether a worker without work that is late costs anybody time. A caller from outside may wait
+    /// for the worker to take its call. A loop does not wait for helpers that have not come, and an
+    /// account of its own decides whether it is shared (`decide/choice.rs`).
+    fn is_waited_for(&self) -> bool {
+        self.waiting_callers() > 0
+    }
+
     /// Whether other processes want the cores, so that a thread that waits had better sleep at
     /// once.
     pub(crate) fn other_processes_run(&self, now: u64) -> bool {

@@ -253,7 +253,7 @@ impl<P: Platform> Nearest<P> {
         let now = P::now();
         if idle.due != 0 {
             let due = std::mem::take(&mut idle.due);
-            (self.idle).notice_other_processes(due, now, |since| scan.has_filled_cores(since));
+            (self.idle).notice_late_worker(due, now, |since| scan.has_filled_cores(since));
         }
         let alone = !self.idle.other_processes_run(now);
         let watches = alone && worker <= WATCHERS && scan.is_free() && self.idle.has_period(worker);
@@ -275,10 +275,13 @@ impl<P: Platform> Nearest<P> {
             After::Sleeping => idle.timeout.is_some() || !idle.called,
             After::Helping => true,
         };
-        let yields = !scan.has_spare_core() || self.idle.waiting_callers() > 0;
-        if now < idle.until && !spins && yields {
-            // Somebody else needs the core, or will in a moment.
-            if self.idle.yield_core(|since| scan.has_filled_cores(since)) {
+        // A caller whose call is over needs a core at once: the system may have put it on this one.
+        let yields = self.idle.waiting_callers() > 0 || !spins && !scan.has_spare_core();
+        if now < idle.until && yields {
+            if self
+                .idle
+                .yield_idle_core(|since| scan.has_filled_cores(since))
+            {
                 if self.idle.events.is_past(seen) {
                     idle.came(Woken::Spinning);
                 }
