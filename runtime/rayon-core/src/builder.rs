@@ -126,10 +126,9 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
             }),
             false => Err(()),
         };
-        let has_handlers = self.start_handler.is_some() || self.exit_handler.is_some();
         let mut builder = self
             .settings
-            .apply(Pool::builder(), has_handlers)
+            .apply(Pool::builder())
             .name("rayon")
             .adopt_current_thread(self.use_current_thread);
         // Else as many as the cores, or, if the pool follows them, as there may ever be.

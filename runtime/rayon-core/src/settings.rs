@@ -47,12 +47,12 @@ impl Settings {
         }
     }
 
-    /// `builder` with these; without a reserve if each thread must stay `in_place`.
-    pub(crate) fn apply(&self, builder: Builder, in_place: bool) -> Builder {
+    /// `builder` with these.
+    pub(crate) fn apply(&self, builder: Builder) -> Builder {
         builder
             .affinity(self.affinity.clone())
             .dedicated(!self.callers)
-            .reserve(self.reserve && !in_place)
+            .reserve(self.reserve)
             .scopes_help_outer(!self.scopes_alone)
             .lazy(self.lazy)
     }
@@ -86,8 +86,9 @@ pub trait ThreadPoolBuilderExt: Sized {
     fn callers_take_part(self, take_part: bool) -> Self;
 
     /// Whether the pool may start another thread for the place of one that waits; variable
-    /// `MANYCORE_RESERVE`, `1` by default. Pools with a spawn handler, a start handler or an exit
-    /// handler have no reserve: each of their threads stays the one that the handler has seen.
+    /// `MANYCORE_RESERVE`, `1` by default. A pool with a spawn handler has no reserve. Without a reserve a
+    /// worker that waits runs others' jobs, as rayon's workers do. A start handler and an exit handler also see the
+    /// threads of the reserve.
     #[must_use]
     fn reserve(self, reserve: bool) -> Self;
 

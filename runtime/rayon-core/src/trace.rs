@@ -4,6 +4,12 @@
 
 use manycore::{Builder, Pool};
 
+/// The number that a handler sees: below the number of threads, as rayon's. Threads that the pool starts
+/// for those that wait have the numbers of others.
+fn number(index: usize) -> usize {
+    index % crate::current_num_threads()
+}
+
 /// A pool of so many threads is to be made by `builder`.
 #[cfg(feature = "tracing")]
 pub(crate) fn threads(
@@ -13,7 +19,7 @@ pub(crate) fn threads(
 ) -> Builder {
     let call = |handler: &Option<crate::handlers::ThreadHandler>, index| {
         if let Some(handler) = handler {
-            handler(index);
+            handler(number(index));
         }
     };
     builder
@@ -34,10 +40,10 @@ pub(crate) fn threads(
     exit: Option<crate::handlers::ThreadHandler>,
 ) -> Builder {
     if let Some(start) = start {
-        builder = builder.on_thread_start(start);
+        builder = builder.on_thread_start(move |index| start(number(index)));
     }
     match exit {
-        Some(exit) => builder.on_thread_exit(exit),
+        Some(exit) => builder.on_thread_exit(move |index| exit(number(index))),
         None => builder,
     }
 }

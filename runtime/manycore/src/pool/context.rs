@@ -5,6 +5,7 @@ use super::board::Taken;
 use super::oneshot::Oneshot;
 use super::permit::NOWHERE;
 use super::registry::Registry;
+use super::run_others::Naps;
 use super::worker::Worker;
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::cell::Cell;
@@ -244,7 +245,23 @@ impl<P: Platform> Context<P> {
         }
         oneshot.sleep_for(super::permits::PATIENCE);
         if oneshot.since().is_none() {
-            Self::without_permits(|| oneshot.sleep());
+            Self::without_permits(|| Self::await_beside_others(oneshot));
+        }
+    }
+
+    /// Sleeps until `oneshot`. If this thread has permits that nobody takes, it runs others' jobs in
+    /// their pools meanwhile (`run_others.rs`).
+    fn await_beside_others(oneshot: &Oneshot<P>) {
+        let mut naps = Naps::new();
+        while oneshot.since().is_none() {
+            if !Self::chain(|mut chain| chain.any(|context| context.member().has_permit())) {
+                return oneshot.sleep();
+            }
+            if Self::run_other_elsewhere(std::ptr::null()) {
+                naps = Naps::new();
+            } else {
+                oneshot.sleep_for(naps.next());
+            }
         }
     }
 
@@ -274,6 +291,39 @@ impl<P: Platform> Context<P> {
     /// Whether this thread is a worker of another pool than `pool` as well.
     pub(super) fn is_elsewhere(pool: &Shared<P>) -> bool {
         Self::chain(|mut chain| chain.any(|context| !std::ptr::eq(context.pool, pool)))
+    }
+
+    /// Whether this thread is in the body of a loop of `pool`, however far below.
+    pub(super) fn is_in_any_loop(pool: &Shared<P>) -> bool {
+        let in_loop =
+            |context: &Self| std::ptr::eq(context.pool, pool) && context.running.is_some();
+        Self::chain(|mut chain| chain.any(in_loop))
+    }
+
+    /// The workers that this thread is in other pools than `pool`, and whose permits it has.
+    fn others_held(
+        pool: *const Shared<P>,
+        chain: Chain<'_, P>,
+    ) -> impl Iterator<Item = &Worker<P>> {
+        chain
+            .filter(move |context| !std::ptr::eq(context.pool, pool))
+            .map(Self::member)
+            .filter(|worker| worker.has_permit())
+    }
+
+    /// Whether this thread has permits in other pools than `pool`.
+    pub(super) fn holds_others(pool: &Shared<P>) -> bool {
+        Self::chain(|chain| Self::others_held(pool, chain).next().is_some())
+    }
+
+    /// Runs a job of another pool than `pool` in which this thread has a permit, and nobody else takes it;
+    /// `false`: there is none.
+    pub(super) fn run_other_elsewhere(pool: *const Shared<P>) -> bool {
+        Self::chain(|chain| {
+            Self::others_held(pool, chain).any(|worker| {
+                worker.keeps_others_waiting() && Registry::be(worker, Worker::run_other)
+            })
+        })
     }
 
     /// Gives up this thread's permits in other pools than `pool`, in which it waits.

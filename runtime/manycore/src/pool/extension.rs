@@ -44,9 +44,9 @@ pub trait BuilderExt<P: Platform>: Sized {
     /// job while others' jobs lie there (by default it may; never more than
     /// [`threads`](Builder::threads) run at once).
     ///
-    /// Without a reserve each permit is one thread's for good. Then a job that blocks in another
-    /// pool, or waits for a half of a `join` that was stolen, keeps its permit idle: two pools
-    /// whose jobs call each other can come to a deadlock.
+    /// Without a reserve each permit is one thread's for good. Then a worker that waits, for a half of a
+    /// `join` that was stolen or for another pool, runs others' jobs on top of what waits. They may meet a
+    /// lock that a frame below them holds.
     ///
     /// ```
     /// use manycore::seam::BuilderExt;

@@ -25,6 +25,7 @@
 use super::context::Context;
 use super::job::Job;
 use super::registry::Registry;
+use super::run_others::Naps;
 use super::search::{Found, Look, Waits};
 use super::worker::Worker;
 use crate::sleep::Latch;
@@ -102,6 +103,7 @@ impl<P: Platform> Worker<P> {
         // to them.
         let others = Context::is_elsewhere(shared);
         let mut elsewhere = others;
+        let mut naps = Naps::new();
         while !latch.is_set() {
             // Before looking: a post after this is not slept through.
             self.note_posts();
@@ -115,6 +117,7 @@ impl<P: Platform> Worker<P> {
                 }
                 idle = self.start_looking();
                 (misses, slept, deadline, elsewhere) = (0, false, None, others);
+                naps = Naps::new();
                 continue;
             }
             misses += 1;
@@ -134,6 +137,14 @@ impl<P: Platform> Worker<P> {
                 }
                 // Before it sleeps: nothing here tells of what waits for it there.
                 Context::leave_others(shared);
+                if Context::holds_others(shared) {
+                    self.found(idle);
+                    if !Context::run_other_elsewhere(shared) {
+                        self.nap(latch, naps.next());
+                    }
+                    idle = self.start_looking();
+                    continue;
+                }
                 elsewhere = false;
             }
             if now >= due {
@@ -141,9 +152,8 @@ impl<P: Platform> Worker<P> {
             }
             if now >= due && self.keeps_others_waiting() {
                 self.found(idle);
-                if !self.wait_without_permit(latch) {
-                    // Nobody can be had: once more, after as long again.
-                    deadline = None;
+                if !self.wait_without_permit(latch) && !latch.is_set() {
+                    self.run_other_or_nap(latch, &mut naps);
                 }
                 idle = self.start_looking();
                 slept = false;
@@ -165,7 +175,10 @@ impl<P: Platform> Worker<P> {
     pub(super) fn rest(&self, latch: &Latch<P>, look: &Look<'_, P>) {
         self.registry().shared().check_wait();
         Context::leave_others(self.registry().shared());
-        if self.keeps_others_waiting() && self.wait_without_permit(latch) {
+        if self.keeps_others_waiting() {
+            if !self.wait_without_permit(latch) && !latch.is_set() {
+                self.run_other_or_nap(latch, &mut Naps::new());
+            }
             return;
         }
         let mut idle = self.start_looking();

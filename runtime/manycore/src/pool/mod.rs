@@ -31,6 +31,7 @@ mod queue;
 mod ranks;
 mod registry;
 mod revoked;
+mod run_others;
 mod scope;
 mod search;
 mod shared;

@@ -5,11 +5,12 @@ use super::registry::Registry;
 #[cfg(test)]
 use crate::conserving::fault::{self, Fault};
 use manycore_cores::sync::Lock;
-use manycore_platform::{Platform, ThreadSpec};
+use manycore_platform::{Atomic, Ordering, Platform, ThreadSpec};
 use std::fmt;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A function of a thread's number.
 pub(super) type OfIndex<R> = Arc<dyn Fn(usize) -> R + Send + Sync>;
@@ -113,8 +114,23 @@ pub(super) struct Threads<P: Platform> {
     /// The names of the threads with each permit, if the beginning is not enough.
     names: Lock<P, Vec<String>>,
     /// Those that the pool has started itself, and joins at its end.
-    started: Lock<P, Vec<P::Thread>>,
+    started: Lock<P, Started<P>>,
+    /// Until when the pool asks for no thread of the reserve, since the system has refused one. Relaxed:
+    /// only time depends on it.
+    refused_until: P::AtomicU64,
 }
+
+/// The threads that a pool has started and not joined.
+struct Started<P: Platform> {
+    /// With the number of each: in which order they were started.
+    threads: Vec<(u64, P::Thread)>,
+    next: u64,
+    /// The numbers of threads that have ended, or are about to.
+    ended: Vec<u64>,
+}
+
+/// For so long the pool asks for no other thread when the system has refused one.
+const REFUSED: Duration = Duration::from_millis(10);
 
 impl<P: Platform> Threads<P> {
     pub(super) fn new(plan: ThreadPlan, cpus: Vec<Vec<usize>>, near: Vec<Vec<usize>>) -> Self {
@@ -123,24 +139,50 @@ impl<P: Platform> Threads<P> {
             cpus,
             near,
             names: Lock::new(Vec::new()),
-            started: Lock::new(Vec::new()),
+            started: Lock::new(Started {
+                threads: Vec::new(),
+                next: 0,
+                ended: Vec::new(),
+            }),
+            refused_until: P::AtomicU64::new(0),
         }
     }
 
     pub(super) fn are_none(&self) -> bool {
-        self.started.with(|started| started.is_empty())
+        self.started.with(|started| started.threads.is_empty())
     }
 
     /// Whether a thread may be started for a permit whose holder waits.
     pub(super) fn have_reserve(&self) -> bool {
-        self.plan.reserve
+        self.plan.reserve && P::now() >= self.refused_until.load(Ordering::Relaxed)
+    }
+
+    /// The system has refused a thread of the reserve.
+    pub(super) fn note_refusal(&self) {
+        let until = P::now() + P::duration_to_ticks(REFUSED);
+        self.refused_until.store(until, Ordering::Relaxed);
     }
 
     /// Waits until all have ended, those that are started meanwhile too.
     pub(super) fn join_all(&self) {
-        while let Some(thread) = self.started.with(Vec::pop) {
+        while let Some((_, thread)) = self.started.with(|started| started.threads.pop()) {
             P::join(thread);
         }
+        self.started.with(|started| started.ended.clear());
+    }
+
+    /// The thread with this number is about to end. Joins those that have ended before it, whose
+    /// stacks the system keeps until then.
+    fn end(&self, number: u64) {
+        let take_ended = |started: &mut Started<P>| {
+            let ended = started.ended.pop()?;
+            let at = (started.threads.iter()).position(|&(number, _)| number == ended)?;
+            Some(started.threads.swap_remove(at).1)
+        };
+        while let Some(thread) = self.started.with(take_ended) {
+            P::join(thread);
+        }
+        self.started.with(|started| started.ended.push(number));
     }
 
     /// The thread of worker `id`, which begins with `permit`.
@@ -191,6 +233,11 @@ impl<P: Platform> Registry<P> {
         maker: Option<Maker<'_>>,
     ) -> io::Result<()> {
         let registry = self.keep();
+        let number = (self.threads().started).with(|started| {
+            started.next += 1;
+            started.next
+        });
+        let is_own = maker.is_none();
         let body = move || {
             if let Some(near) = registry.threads().near.get(permit) {
                 P::begin_on(near);
@@ -202,6 +249,10 @@ impl<P: Platform> Registry<P> {
                 worker.work();
                 registry.call_handler(&plan.on_exit, id);
             });
+            if is_own {
+                registry.change_permits(|permits| permits.retire(id));
+                registry.threads().end(number);
+            }
         };
         let (spec, body) = (self.threads().spec(id, permit), Box::new(body));
         if let Some(make) = maker {
@@ -218,7 +269,7 @@ impl<P: Platform> Registry<P> {
         {
             (0..300).for_each(|_| P::yield_now());
         }
-        (self.threads().started).with(|started| started.push(thread));
+        (self.threads().started).with(|started| started.threads.push((number, thread)));
         Ok(())
     }
 

@@ -45,6 +45,8 @@ struct WorkerState<P: Platform> {
     group: Cell<*const Group>,
     /// Detached jobs that it is in the midst of.
     detached: Cell<u32>,
+    /// Jobs of others that it runs on top of each other (`run_others.rs`).
+    nested: Cell<u32>,
     /// Where the next search begins.
     random: Cell<u32>,
     /// Searches so far.
@@ -71,6 +73,7 @@ impl<P: Platform> WorkerState<P> {
             seen: Cell::new(Seen::default()),
             group: Cell::new(std::ptr::null()),
             detached: Cell::new(0),
+            nested: Cell::new(0),
             random: Cell::new(id as u32 * 2 + 1),
             searches: Cell::new(0),
             preemptions: Cell::new(0),
@@ -223,6 +226,20 @@ impl<P: Platform> Worker<P> {
         detached.set(detached.get() + 1);
         let result = job();
         detached.set(detached.get() - 1);
+        result
+    }
+
+    /// Runs `section`, which does not unwind, one level deeper, unless there are `most` levels; then
+    /// `false`.
+    pub(super) fn nested(&self, most: u32, section: impl FnOnce() -> bool) -> bool {
+        let nested = &self.state.nested;
+        let depth = nested.get();
+        if depth == most {
+            return false;
+        }
+        nested.set(depth + 1);
+        let result = section();
+        nested.set(depth);
         result
     }
 

@@ -240,7 +240,7 @@ impl<P: Platform> Idle<P> {
         self.yield_core(|since| !self.is_waited_for() || filled(since))
     }
 
-    /// A worker without work runs again, `now`, and should have done so at `due`. As
+    /// A worker without work runs again, `now`, and should have done so at `due`, or was woken then. As
     /// [`notice_other_processes`](Self::notice_other_processes).
     pub(super) fn notice_late_worker(&self, due: u64, now: u64, filled: impl FnOnce(u64) -> bool) {
         self.notice_other_processes(due, now, |since| !self.is_waited_for() || filled(since));
@@ -339,7 +339,7 @@ impl<P: Platform> Idle<P> {
     /// A worker runs that was roused at `roused_at`: it has measured what that takes.
     pub(super) fn learn_wake(&self, roused_at: u64, filled: impl FnOnce(u64) -> bool) {
         let now = P::now();
-        self.notice_other_processes(roused_at, now, filled);
+        self.notice_late_worker(roused_at, now, filled);
         self.costs.wake.add(now.saturating_sub(roused_at));
     }
 }

@@ -8,6 +8,11 @@ use crate::pool::worker::Worker;
 use crate::sleep::Latch;
 use manycore_cores::sync::Parker;
 use manycore_platform::Platform;
+use std::time::Duration;
+
+/// A thread that has had no permit for so long ends, if there is another one like it. The threads that
+/// were started for jobs that wait are many more than the pool needs later.
+const IDLE: Duration = Duration::from_secs(1);
 
 impl<P: Platform> Worker<P> {
     pub(in crate::pool) fn wake_alone(&self, state: u32) {
@@ -22,10 +27,12 @@ impl<P: Platform> Worker<P> {
     }
 
     /// Sleeps until this worker, which is on one of the lists, has a permit; `false`: it
-    /// was dismissed.
+    /// was dismissed, or has left the idle list since no permit came for [`IDLE`].
     fn await_permit(&self) -> bool {
         let alone = &self.holding().alone;
-        let until = P::now() + self.registry().shared().blocking_spin();
+        let now = P::now();
+        let until = now + self.registry().shared().blocking_spin();
+        let idle_until = now + P::duration_to_ticks(IDLE);
         loop {
             let before = alone.state();
             let state = if before == Parker::<P>::AWAKE || before == LISTED {
@@ -39,9 +46,16 @@ impl<P: Platform> Worker<P> {
                     alone.reset();
                     return state == GRANTED;
                 }
-                _ => alone.sleep(state, None),
+                // Told before it left the list: once more.
+                _ if P::now() >= idle_until && self.leave_idle_list() => return false,
+                _ => alone.sleep(state, Some(IDLE)),
             }
         }
+    }
+
+    /// Leaves the idle list, unless no other thread is on it, or this worker is not, or not any more.
+    fn leave_idle_list(&self) -> bool {
+        (self.registry()).change_permits(|permits| permits.leave_idle(self.id()))
     }
 
     /// Waits, on the idle list, for a permit; `false`: the pool needs this thread no more.
@@ -119,6 +133,18 @@ impl<P: Platform> Worker<P> {
         let granted = self.await_permit();
         debug_assert!(granted, "who returns is not dismissed");
         true
+    }
+
+    /// Sleeps with its permit until `latch` is set, for `time` at most. May return for no reason.
+    pub(in crate::pool) fn nap(&self, latch: &Latch<P>, time: Duration) {
+        let (permit, alone) = (self.permit(), &self.holding().alone);
+        // As in `wait_without_permit`, whose offer fails.
+        alone.lie_down();
+        if latch.announce_sleep() {
+            alone.sleep(Parker::<P>::ASLEEP, Some(time));
+            latch.withdraw();
+        }
+        self.get_up_with(permit);
     }
 
     /// Gets up with `permit`, which it has not given away after all; `true`: it was listed

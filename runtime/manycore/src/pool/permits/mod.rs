@@ -104,7 +104,13 @@ impl<P: Platform> Registry<P> {
             Successor::New if !self.threads().have_reserve() => {
                 Err(io::ErrorKind::Unsupported.into())
             }
-            Successor::New => self.start_thread(Some(permit)),
+            Successor::New => {
+                let started = self.start_thread(Some(permit));
+                if started.is_err() {
+                    self.threads().note_refusal();
+                }
+                started
+            }
         }
     }
 

@@ -71,7 +71,7 @@ struct Lists {
     idle: Vec<usize>,
     /// The ready list: their waits are over, and they need a permit. In order of arrival.
     ready: Vec<usize>,
-    /// Workers without a thread: the system refused it.
+    /// Workers without a thread: the system refused it, or it has ended.
     spare: Vec<usize>,
     /// Permits without a holder: the holder ended with the pool, or the system refused the thread.
     free: Vec<usize>,
@@ -355,6 +355,22 @@ impl<P: Platform> State<'_, P> {
             self.lists.idle.push(id);
         }
         !self.lists.closed
+    }
+
+    /// Worker `id` leaves the idle list; `false`: it is not on that list, or is the only one there.
+    pub(in crate::pool) fn leave_idle(&mut self, id: usize) -> bool {
+        let idle = &mut self.lists.idle;
+        let at = idle.iter().position(|&other| other == id);
+        at.filter(|_| idle.len() > 1)
+            .map(|at| idle.remove(at))
+            .is_some()
+    }
+
+    /// The thread of worker `id` is about to end. If the pool goes on, another thread can be the worker.
+    pub(in crate::pool) fn retire(&mut self, id: usize) {
+        if !self.lists.closed {
+            self.lists.spare.push(id);
+        }
     }
 
     /// The holder of `permit` goes home at the pool's end. Returns the worker that gets the
