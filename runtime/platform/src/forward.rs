@@ -107,6 +107,8 @@ macro_rules! forward {
             fn leave_core(core: usize);
             fn begin_on(cpus: &[usize]);
             fn preemptions() -> u64;
+            fn thread_number() -> u64;
+            fn is_blocked(thread: u64) -> bool;
             fn sleep_off(core: usize, sleep: &mut dyn FnMut());
             fn forks() -> u32;
             fn watch_forks() -> ::std::io::Result<()>;

@@ -236,6 +236,18 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// Linux; always 0 on systems without such a count.
     fn preemptions() -> u64;
 
+    /// A number of this thread for [`is_blocked`](Self::is_blocked); 0 where there is none.
+    fn thread_number() -> u64 {
+        0
+    }
+
+    /// Whether the thread with this number sleeps in the system, as seen a moment ago; `false` if that is
+    /// not known. On Linux it reads a small file, which takes some 10 us.
+    fn is_blocked(thread: u64) -> bool {
+        let _ = thread;
+        false
+    }
+
     /// This thread's slot: a pointer the runtime keeps per thread, null at
     /// first. On a simulator that runs many threads on one host thread it is
     /// the simulated thread's.

@@ -52,6 +52,8 @@ const MAX_BLOCK_NS: f32 = 16_000.0;
 /// Iterations for each thread below which an unknown loop is posted unseen:
 /// running one inline first would lose more than the post costs.
 const FEW: usize = 32;
+/// So many iterations that one thread has run do not wait for each other, nor do others of the loop.
+const MEET: usize = 8;
 /// Iterations for each thread up to which each is claimed by itself.
 const FEW_BLOCKS: usize = 2;
 
@@ -311,13 +313,22 @@ impl<P: Platform> Launch<'_, P> {
     fn run_unknown(&self) -> Reason {
         let pool = self.pool;
         let sites = pool.shared().call_sites();
-        if let Some(each) = sites.recall_near(self.body.address(), self.n) {
+        let threads = pool.shared().allowed();
+        // No more iterations than threads may wait for each other. What is known of a loop may have it
+        // run by one thread, so nothing is known of such a loop before one thread has run enough of it.
+        let may_meet = self.n <= threads;
+        if let Some(each) = (!may_meet)
+            .then(|| sites.recall_near(self.body.address(), self.n))
+            .flatten()
+        {
             sites.begin(self.call_site, each);
             return self.run_known(each);
-        } else if self.n <= FEW * pool.shared().allowed() {
+        } else if self.n <= FEW * threads {
             if let Some(shared) = self.share(0, 0.0, Wake::Always) {
                 if let Some(each) = shared.each() {
-                    sites.begin(self.call_site, each);
+                    if !may_meet || shared.own_n >= self.n.min(MEET) {
+                        sites.begin(self.call_site, each);
+                    }
                 }
             }
         } else {

@@ -85,6 +85,16 @@ impl<P: Platform> Registry<P> {
         }
     }
 
+    /// As `in_place`, for the body of a scope, which may wait for jobs that it has spawned. If the pool
+    /// has one permit, a caller from outside does not take it: a thread of the pool's own runs the jobs.
+    pub(super) fn scope_in_place<R>(&self, op: impl FnOnce(Option<&Worker<P>>) -> R) -> R {
+        if self.shared().threads() > 1 || Context::worker_below(self).is_some() {
+            return self.in_place(op);
+        }
+        self.shared().check_fork();
+        self.with_registration(|| op(None))
+    }
+
     fn enter_from_outside<R: Send>(&self, op: impl FnOnce(&Worker<P>, bool) -> R + Send) -> R {
         self.shared().check_fork();
         if let Some(worker) = Context::worker_below(self) {

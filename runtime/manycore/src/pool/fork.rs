@@ -166,7 +166,7 @@ impl<P: Platform> Pool<P> {
     /// ```
     pub fn in_place_scope<'scope, R>(&self, body: impl FnOnce(&Scope<'scope, P>) -> R) -> R {
         self.registry
-            .in_place(|worker| Scope::new(&self.registry, worker).complete(body))
+            .scope_in_place(|worker| Scope::new(&self.registry, worker).complete(body))
     }
 
     /// As [`scope_fifo`](Self::scope_fifo), but the body stays on this thread.
@@ -187,7 +187,7 @@ impl<P: Platform> Pool<P> {
         body: impl FnOnce(&ScopeFifo<'scope, P>) -> R,
     ) -> R {
         self.registry
-            .in_place(|worker| ScopeFifo::new(&self.registry, worker).complete(body))
+            .scope_in_place(|worker| ScopeFifo::new(&self.registry, worker).complete(body))
     }
 
     /// Runs `job` on some worker, and does not wait for it. The pool's end waits for it.

@@ -122,11 +122,11 @@ here! {
     |registry| registry.enter(|worker, _| ScopeFifo::new(registry, Some(worker)).complete(body));
 
     in_place_scope['scope, R](body: impl FnOnce(&Scope<'scope>) -> R) -> R, as in_place_scope:
-    |registry| registry.in_place(|worker| Scope::new(registry, worker).complete(body));
+    |registry| registry.scope_in_place(|worker| Scope::new(registry, worker).complete(body));
 
     in_place_scope_fifo['scope, R](body: impl FnOnce(&ScopeFifo<'scope>) -> R) -> R,
     as in_place_scope_fifo:
-    |registry| registry.in_place(|worker| ScopeFifo::new(registry, worker).complete(body));
+    |registry| registry.scope_in_place(|worker| ScopeFifo::new(registry, worker).complete(body));
 
     spawn[](job: impl FnOnce() + Send + 'static), as spawn: |registry| registry.spawn(job);
 

@@ -273,21 +273,31 @@ impl<P: Platform> Worker<P> {
     {
         match self.stack().make_room() {
             Some((index, starving)) => self.join_at(index, starving, migrated, a, b),
-            None => {
-                let first = catch_unwind(AssertUnwindSafe(|| a(FnContext::new(migrated))));
-                let second = catch_unwind(AssertUnwindSafe(|| b(FnContext::new(migrated))));
-                match (first, second) {
-                    (Ok(first), Ok(second)) => (first, second),
-                    (Ok(first), Err(panic)) => {
-                        let_go(first);
-                        resume_unwind(panic)
-                    }
-                    (Err(panic), second) => {
-                        let_go(second);
-                        resume_unwind(panic)
-                    }
-                }
-            }
+            None => both_here(migrated, a, b),
+        }
+    }
+}
+
+/// Runs both closures on this thread. A function of its own: its copies of the results would be on the
+/// stack of each join that thieves wait for.
+#[cold]
+#[inline(never)]
+fn both_here<A, B, RA, RB>(migrated: bool, a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce(FnContext) -> RA,
+    B: FnOnce(FnContext) -> RB,
+{
+    let first = catch_unwind(AssertUnwindSafe(|| a(FnContext::new(migrated))));
+    let second = catch_unwind(AssertUnwindSafe(|| b(FnContext::new(migrated))));
+    match (first, second) {
+        (Ok(first), Ok(second)) => (first, second),
+        (Ok(first), Err(panic)) => {
+            let_go(first);
+            resume_unwind(panic)
+        }
+        (Err(panic), second) => {
+            let_go(second);
+            resume_unwind(panic)
         }
     }
 }

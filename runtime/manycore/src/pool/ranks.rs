@@ -55,6 +55,11 @@ impl<P: Platform> Ranks<P> {
         }
     }
 
+    /// Whether the holder of `permit` is at work, as a hint.
+    pub(super) fn is_busy(&self, permit: usize) -> bool {
+        self.0[permit].busy.load(Ordering::Relaxed)
+    }
+
     /// The holder of `permit` has looked for work, and found none.
     ///
     /// Relaxed, and a look first: as in `set_busy`.

@@ -10,6 +10,9 @@ use crate::sleep::{Left, Scan, Seen};
 use crate::steal::{Claim, Thief};
 use manycore_platform::Platform;
 
+/// So many workers are asked whether their jobs are blocked: each answer takes some 10 us.
+const ASKED: usize = 4;
+
 /// A job somebody may run.
 pub(super) enum Found {
     /// From a queue; whether another worker put it there.
@@ -285,6 +288,13 @@ impl<P: Platform> Scan for Look<'_, P> {
 
     fn has_filled_cores(&self, since: u64) -> bool {
         self.worker.registry().shared().has_filled_cores(since)
+    }
+
+    fn is_any_blocked(&self) -> bool {
+        let worker = self.worker;
+        let workers = worker.others().map(|other| worker.registry().worker(other));
+        let at_work = workers.filter(|other| other.is_at_work());
+        at_work.take(ASKED).any(Worker::is_thread_blocked)
     }
 
     fn has_spare_core(&self) -> bool {

@@ -243,6 +243,7 @@ impl<P: Platform> Registry<P> {
                 P::begin_on(near);
             }
             let worker = registry.worker(id);
+            worker.note_thread();
             Context::of_worker(worker).enter(|| {
                 let plan = &registry.threads().plan;
                 registry.call_handler(&plan.on_start, id);

@@ -6,7 +6,7 @@ use super::queue::{Fifo, Queue};
 use super::registry::Registry;
 use crate::sleep::{Latch, Policy, Seen};
 use crate::steal::JobStack;
-use manycore_platform::{Atomic, CachePadded, Platform};
+use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 use std::cell::Cell;
 use std::io;
 
@@ -39,6 +39,8 @@ struct WorkerState<P: Platform> {
     helpers: Latch<P>,
     /// One past the index of the stolen job it waits for; 0: none.
     waits_for: P::AtomicU32,
+    /// The platform's number of its thread; 0: unknown.
+    thread: P::AtomicU64,
     /// The event count before the last search.
     seen: Cell<Seen>,
     /// The scope whose job or body it is in, as far as it knows.
@@ -70,6 +72,7 @@ impl<P: Platform> WorkerState<P> {
             end: Latch::new(),
             helpers: Latch::new(),
             waits_for: P::AtomicU32::new(0),
+            thread: P::AtomicU64::new(0),
             seen: Cell::new(Seen::default()),
             group: Cell::new(std::ptr::null()),
             detached: Cell::new(0),
@@ -175,6 +178,16 @@ impl<P: Platform> Worker<P> {
     /// One past the index of the stolen job it waits for; 0: none.
     pub(super) fn waits_for(&self) -> &P::AtomicU32 {
         &self.state.waits_for
+    }
+
+    /// The current thread is this worker. Relaxed: a hint, as in `is_thread_blocked`.
+    pub(super) fn note_thread(&self) {
+        (self.state.thread).store(P::thread_number(), Ordering::Relaxed);
+    }
+
+    /// Whether the system has its thread asleep, as a hint.
+    pub(super) fn is_thread_blocked(&self) -> bool {
+        P::is_blocked(self.state.thread.load(Ordering::Relaxed))
     }
 
     /// Notes the event count; to be called before a search: a post after this is not slept

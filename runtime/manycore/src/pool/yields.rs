@@ -25,10 +25,13 @@ impl<P: Platform> Worker<P> {
     pub(super) fn yield_now(&self) -> Yield {
         self.run_one(|worker| {
             // Not so patient: there may be no second call.
-            (0..=PATIENCE).find_map(|search| {
-                worker.note_posts();
-                worker.find_any(search < PATIENCE)
-            })
+            (0..=PATIENCE)
+                // A look is cheaper than a search in vain.
+                .take_while(|_| worker.sees_jobs())
+                .find_map(|search| {
+                    worker.note_posts();
+                    worker.find_any(search < PATIENCE)
+                })
         })
     }
 
@@ -45,6 +48,12 @@ impl<P: Platform> Worker<P> {
             }
             None => Yield::Idle,
         }
+    }
+
+    /// Whether there is a job for this worker, as seen a moment ago.
+    fn sees_jobs(&self) -> bool {
+        let registry = self.registry();
+        self.has_mail() || registry.has_jobs() || registry.shared().is_terminating()
     }
 
     pub(super) fn has_pending(&self) -> bool {

@@ -6,22 +6,25 @@
 //! them. But a worker that is awake may be blocked in a job of the user's, and no thread can see
 //! that it is. So one sleeper, the *watchdog*, naps. After each it looks whether something was
 //! left, and whether it finds a core that nobody uses: then it works, and the next sleeper keeps
-//! watch.
+//! watch. A core that nobody uses also shows that workers which are awake are blocked; beside other processes, the
+//! system says so of some of them. Then more may be awake: one more at first, and twice
+//! as many each time, until a watchdog finds none that is blocked.
 //!
 //! `README.md` in this folder proves that some worker picks up every job.
 
+use super::policy::Scan;
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 use std::time::Duration;
 
 /// The first nap: some times what it takes to wake somebody.
 const FIRST_NAP: Duration = Duration::from_micros(200);
-/// The longest while something is left: so late a job is seen when all who are awake block.
+/// The longest: so late a job is seen when all workers that are awake block.
 const LONGEST_NAP: Duration = Duration::from_millis(2);
 /// For so long something may be left to workers that are awake and keep all cores busy: they
 /// may be spinning for that very job.
 const LONGEST_LEFT: Duration = Duration::from_millis(10);
-/// The watchdog leaves when nothing has been left during a nap of this length: after twice that.
-const LAST_NAP: Duration = Duration::from_millis(50);
+/// The watchdog leaves when nothing has been left during naps of this length in all.
+const IN_VAIN: Duration = Duration::from_millis(50);
 /// A core is idle if a thread that yields it gets it back at once, for as long as that.
 const PROBE: Duration = Duration::from_micros(20);
 /// Getting it back later than this is not at once: somebody else has run.
@@ -33,8 +36,15 @@ pub(super) struct Oversubscription<P: Platform> {
     cores: u32,
     first_nap: Duration,
     longest_left: Duration,
+    watch: CachePadded<Watch<P>>,
+}
+
+/// Relaxed throughout, but for the fences that the README argues.
+struct Watch<P: Platform> {
     /// Whether a worker keeps watch.
-    watched: CachePadded<P::AtomicBool>,
+    watched: P::AtomicBool,
+    /// Workers that are awake and blocked, as far as watchdogs have found.
+    blocked: P::AtomicU32,
 }
 
 /// What the watchdog does after a nap.
@@ -51,6 +61,8 @@ pub(super) enum Next {
 /// The watchdog's own.
 pub(super) struct WatchdogTimer {
     nap: Duration,
+    /// Naps in a row after which nothing was left, in all.
+    in_vain: Duration,
     longest_left: Duration,
     /// Since when something has been left at each look, in ticks.
     left_since: Option<u64>,
@@ -63,7 +75,10 @@ impl<P: Platform> Oversubscription<P> {
             cores: cores.max(1) as u32,
             first_nap: FIRST_NAP,
             longest_left: LONGEST_LEFT,
-            watched: CachePadded::new(P::AtomicBool::new(false)),
+            watch: CachePadded::new(Watch {
+                watched: P::AtomicBool::new(false),
+                blocked: P::AtomicU32::new(0),
+            }),
         }
     }
 
@@ -71,39 +86,50 @@ impl<P: Platform> Oversubscription<P> {
     /// in which naps take no time.
     #[cfg(test)]
     pub(super) fn impatient(mut self) -> Self {
-        (self.first_nap, self.longest_left) = (LAST_NAP, Duration::ZERO);
+        (self.first_nap, self.longest_left) = (IN_VAIN, Duration::ZERO);
         self
     }
 
     pub(super) fn name(&self) {
-        P::name(&self.watched, "sleep: sentry");
+        P::name(&self.watch.watched, "sleep: sentry");
     }
 
     /// Whether each core has a worker that is awake, beside `asleep` who are not.
     pub(super) fn is_full(&self, asleep: u32) -> bool {
-        asleep + self.cores <= self.permits
+        asleep + self.cores + self.blocked() <= self.permits
     }
 
     /// Whether one more than that is awake.
     pub(super) fn is_overfull(&self, asleep: u32) -> bool {
-        asleep + self.cores < self.permits
+        asleep + self.cores + self.blocked() < self.permits
+    }
+
+    fn blocked(&self) -> u32 {
+        self.watch.blocked.load(Ordering::Relaxed)
+    }
+
+    fn set_blocked(&self, blocked: u32) {
+        if self.blocked() != blocked {
+            self.watch.blocked.store(blocked, Ordering::Relaxed);
+        }
     }
 
     /// Whether a worker keeps watch. After a fence; the README argues its place.
     pub(super) fn is_watched(&self) -> bool {
         // Relaxed: ordered by the caller's fences.
-        self.watched.load(Ordering::Relaxed)
+        self.watch.watched.load(Ordering::Relaxed)
     }
 
     /// Keeps watch from now on, unless somebody does.
     pub(super) fn keep_watch(&self) -> Option<WatchdogTimer> {
         // Relaxed: what the watchdog is to see it looks for after the fence of its sleep.
         let alone = !self.is_watched()
-            && (self.watched)
+            && (self.watch.watched)
                 .compare_exchange(false, true, Ordering::Relaxed, Ordering::Relaxed)
                 .is_ok();
         alone.then_some(WatchdogTimer {
             nap: self.first_nap,
+            in_vain: Duration::ZERO,
             longest_left: self.longest_left,
             left_since: None,
         })
@@ -113,7 +139,7 @@ impl<P: Platform> Oversubscription<P> {
     /// in its last look before it sleeps. `fence` is against posters that have seen it on watch.
     pub(super) fn leave(&self, _: WatchdogTimer, fence: impl FnOnce()) {
         // Relaxed: ordered by the fence.
-        self.watched.store(false, Ordering::Relaxed);
+        self.watch.watched.store(false, Ordering::Relaxed);
         fence();
     }
 }
@@ -123,27 +149,41 @@ impl WatchdogTimer {
     pub(super) fn nap(&self) -> Duration {
         self.nap
     }
+}
 
-    /// After a nap in a full pool; `left`: there is something that nobody has begun.
-    pub(super) fn after_nap<P: Platform>(&mut self, left: bool) -> Next {
+impl<P: Platform> Oversubscription<P> {
+    /// What the watchdog does after a nap in a full pool; `left`: there is something that nobody has
+    /// begun.
+    pub(super) fn after_nap(&self, timer: &mut WatchdogTimer, left: bool, scan: &dyn Scan) -> Next {
         if !left {
-            self.left_since = None;
-            if self.nap >= LAST_NAP {
+            self.set_blocked(0);
+            timer.left_since = None;
+            timer.in_vain += timer.nap;
+            if timer.in_vain >= IN_VAIN {
                 return Next::Sleep;
             }
-            self.nap = (2 * self.nap).min(LAST_NAP);
+            timer.nap = (2 * timer.nap).min(LONGEST_NAP);
             return Next::Nap;
         }
+        timer.in_vain = Duration::ZERO;
         #[cfg(test)]
         if crate::conserving::fault::is(crate::conserving::fault::Fault::SleepySentry) {
             return Next::Nap;
         }
-        let now = P::now();
-        let since = *self.left_since.get_or_insert(now);
-        if now - since >= P::duration_to_ticks(self.longest_left) || has_idle_core::<P>() {
+        // The second takes a time slice beside other processes.
+        if scan.is_any_blocked() || has_idle_core::<P>() {
+            self.set_blocked(
+                (2 * self.blocked() + 1).min(self.permits - self.cores.min(self.permits)),
+            );
             return Next::Up;
         }
-        self.nap = (2 * self.nap).min(LONGEST_NAP);
+        self.set_blocked(0);
+        let now = P::now();
+        let since = *timer.left_since.get_or_insert(now);
+        if now - since >= P::duration_to_ticks(timer.longest_left) {
+            return Next::Up;
+        }
+        timer.nap = (2 * timer.nap).min(LONGEST_NAP);
         Next::Nap
     }
 }

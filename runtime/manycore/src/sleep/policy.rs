@@ -76,6 +76,11 @@ pub trait Scan {
         false
     }
 
+    /// Whether a worker that is at work is blocked in the system, as far as some of them show.
+    fn is_any_blocked(&self) -> bool {
+        false
+    }
+
     /// Whether fewer workers are awake than there are cores, as seen a moment ago. If not, a
     /// worker that spins may keep a thread from running that the pool knows nothing of: one that
     /// waits for what a job sends it.

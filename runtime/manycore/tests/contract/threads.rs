@@ -85,7 +85,7 @@ fn threads_of_another_maker() {
     made.into_iter().for_each(|thread| thread.join().unwrap());
 }
 
-/// A thread that waits in another pool keeps its permit, so that nobody else runs there.
+/// A thread that waits in another pool keeps its permit, and runs others' jobs itself.
 #[test]
 fn a_pool_without_a_reserve_has_its_threads_only() {
     let pool = Pool::builder()
@@ -129,4 +129,22 @@ fn a_pool_that_is_dismissed() {
         });
         assert_eq!(jobs.join().unwrap(), 49 * 50 / 2);
     }
+}
+
+/// Threads that were started in the place of those that wait end when they have nothing to do.
+#[test]
+#[cfg(target_os = "linux")]
+#[cfg_attr(miri, ignore = "looks into /proc")]
+fn threads_of_the_reserve_end() {
+    let pool = Pool::builder().threads(2).name("reserve").build().unwrap();
+    let other = pool_of(1);
+    pool.scope(|scope| {
+        for _ in 0..100 {
+            scope.spawn(|_| other.install(|| thread::sleep(Duration::from_micros(300))));
+        }
+    });
+    let threads = || crate::tasks::named("reserve").len();
+    // One more than the pool's own is kept for the next job that waits.
+    crate::eventually::eventually("the threads end", || (threads() <= 2).then_some(()));
+    assert_eq!(pool.join(|| 1, || other.install(|| 2)), (1, 2));
 }

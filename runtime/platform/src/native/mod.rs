@@ -197,6 +197,14 @@ unsafe impl Platform for Native {
         system::preemptions()
     }
 
+    fn thread_number() -> u64 {
+        system::thread_number()
+    }
+
+    fn is_blocked(thread: u64) -> bool {
+        system::is_blocked(thread)
+    }
+
     #[inline(always)]
     fn slot() -> *const () {
         SLOT.get()

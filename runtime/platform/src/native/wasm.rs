@@ -1,8 +1,8 @@
 //! WebAssembly without threads: nobody else is there, to be waited for or to be told.
 
 pub(super) use super::portable::{
-    are_light, begin_on, bind, core, heavy, leave_core, light, preemptions, sharpen_timer,
-    sleep_off,
+    are_light, begin_on, bind, core, heavy, is_blocked, leave_core, light, preemptions,
+    sharpen_timer, sleep_off, thread_number,
 };
 
 pub(crate) use super::portable::{allowed_cpus, cpu_time};

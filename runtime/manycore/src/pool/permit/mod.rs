@@ -112,6 +112,12 @@ impl<P: Platform> Worker<P> {
         self.registry().shared().allows(self.permit())
     }
 
+    /// Whether it has a permit and is at work, as a hint.
+    pub(super) fn is_at_work(&self) -> bool {
+        let permit = self.holding().permit.load(Ordering::Relaxed);
+        permit != NOWHERE && self.registry().shared().ranks().is_busy(permit as usize)
+    }
+
     /// Whether a loop invites it.
     pub(super) fn is_invited(&self) -> bool {
         self.registry().shared().invites_rank(self.permit())

@@ -61,7 +61,7 @@ impl<P: Platform> Nearest<P> {
             let Some(mut kept) = watch.take() else {
                 continue;
             };
-            match kept.after_nap::<P>(left == Left::Jobs) {
+            match oversubscription.after_nap(&mut kept, left == Left::Jobs, scan) {
                 Next::Up => return self.get_up(oversubscription, Some(kept), sleep),
                 Next::Nap => watch = Some(kept),
                 Next::Sleep => {

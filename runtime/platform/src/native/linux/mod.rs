@@ -9,7 +9,10 @@ mod thread;
 pub(super) use fence::{are_light, heavy, light};
 pub(super) use futex::{wait, wake};
 pub(crate) use process::{allowed_cpus, cpu_time};
-pub(super) use thread::{begin_on, bind, core, leave_core, preemptions, sharpen_timer, sleep_off};
+pub(super) use thread::{
+    begin_on, bind, core, is_blocked, leave_core, preemptions, sharpen_timer, sleep_off,
+    thread_number,
+};
 
 /// To be called in a child that a fork made: the kernel's futexes are not copied.
 pub(super) fn begin_anew() {}

@@ -47,6 +47,26 @@ pub(in crate::native) fn preemptions() -> u64 {
     usage.ru_nivcsw as u64
 }
 
+pub(in crate::native) fn thread_number() -> u64 {
+    if cfg!(miri) {
+        return 0;
+    }
+    // SAFETY: it takes nothing.
+    u64::try_from(unsafe { libc::gettid() }).unwrap_or(0)
+}
+
+/// Reads the thread's state from `/proc`: `S` and `D` sleep.
+pub(in crate::native) fn is_blocked(thread: u64) -> bool {
+    if thread == 0 || cfg!(miri) {
+        return false;
+    }
+    let stat = std::fs::read(format!("/proc/self/task/{thread}/stat")).unwrap_or_default();
+    // The name, in brackets, may have any characters.
+    let end_of_name = stat.iter().rposition(|&byte| byte == b')');
+    let state = end_of_name.and_then(|end| stat.get(end + 2));
+    matches!(state, Some(b'S' | b'D'))
+}
+
 /// Forbids the core and allows it again: the kernel moves the thread at the
 /// first call, and leaves it where it is at the second.
 pub(in crate::native) fn leave_core(core: usize) {

@@ -13,4 +13,7 @@ pub(super) use futex::begin_anew;
 #[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
 pub(super) use futex::{wait, wake};
 pub(crate) use process::{allowed_cpus, cpu_time};
-pub(super) use thread::{begin_on, bind, core, leave_core, preemptions, sharpen_timer, sleep_off};
+pub(super) use thread::{
+    begin_on, bind, core, is_blocked, leave_core, preemptions, sharpen_timer, sleep_off,
+    thread_number,
+};

@@ -23,4 +23,12 @@ pub(in crate::native) fn preemptions() -> u64 {
     0
 }
 
+pub(in crate::native) fn thread_number() -> u64 {
+    0
+}
+
+pub(in crate::native) fn is_blocked(_thread: u64) -> bool {
+    false
+}
+
 pub(in crate::native) fn sharpen_timer() {}

@@ -1,0 +1,141 @@
+//! Pools that start no other thread in the place of one that waits: whatever ends on rayon ends here.
+
+use crate::eventually::LIMIT;
+use manycore::Pool;
+use manycore::seam::BuilderExt;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::mpsc;
+use std::thread;
+
+fn pool(threads: usize) -> Pool {
+    let builder = Pool::builder().threads(threads).dedicated(true);
+    builder.reserve(false).build().expect("threads can be made")
+}
+
+/// Runs `program` on a thread of its own.
+fn ends(what: &str, program: impl FnOnce() + Send + 'static) {
+    let (tell, told) = mpsc::channel();
+    let runs = thread::spawn(move || {
+        program();
+        tell.send(()).expect("the test waits");
+    });
+    let ended = told.recv_timeout(LIMIT);
+    // A program that panicked has hung up.
+    if ended != Err(mpsc::RecvTimeoutError::Timeout) {
+        runs.join().expect(what);
+    }
+    assert!(ended.is_ok(), "does not end: {what}");
+}
+
+#[test]
+fn a_stolen_half_waits_for_a_job_that_the_other_half_has_spawned() {
+    ends("join", || {
+        let pool = pool(2);
+        for _ in 0..20 {
+            let (send, receive) = mpsc::channel();
+            let spawns = || pool.spawn(move || send.send(7).expect("the other half waits"));
+            let (_, received) = pool.install(|| pool.join(spawns, move || receive.recv()));
+            assert_eq!(received, Ok(7));
+        }
+    });
+}
+
+#[test]
+fn a_job_waits_in_another_pool_for_a_job_of_its_own() {
+    ends("install", || {
+        let (here, there) = (pool(1), pool(1));
+        let (send, receive) = mpsc::channel();
+        here.install(|| {
+            here.spawn(move || send.send(7).expect("a job waits"));
+            assert_eq!(there.install(move || receive.recv()), Ok(7));
+        });
+    });
+}
+
+#[test]
+fn pools_call_each_other_in_a_circle() {
+    fn call(pools: &[Pool; 2], depth: usize) -> usize {
+        match depth {
+            0 => 0,
+            _ => 1 + pools[depth % 2].install(|| call(pools, depth - 1)),
+        }
+    }
+    ends("circle", || {
+        let pools = [pool(1), pool(1)];
+        assert_eq!(call(&pools, 20), 20);
+    });
+}
+
+#[test]
+fn threads_outside_spawn_into_a_scope_whose_body_waits_for_them() {
+    ends("scope", || {
+        let (pool, ran) = (pool(1), AtomicUsize::new(0));
+        pool.scope(|scope| {
+            thread::scope(|threads| {
+                for _ in 0..4 {
+                    threads.spawn(|| scope.spawn(|_| _ = ran.fetch_add(1, Relaxed)));
+                }
+            });
+        });
+        assert_eq!(ran.into_inner(), 4);
+    });
+}
+
+/// A random program of joins, scopes, loops and calls of other pools.
+fn random_program(pools: &[Pool], random: &mut fastrand::Rng, depth: u32) -> usize {
+    if depth == 0 {
+        return 1;
+    }
+    let pool = random.choice(pools).expect("there are some");
+    let mut parts = [random.fork(), random.fork(), random.fork()];
+    match random.u32(0..4) {
+        0 => {
+            let [one, other, _] = &mut parts;
+            let one = || random_program(pools, one, depth - 1);
+            let (one, other) = pool.join(one, || random_program(pools, other, depth - 1));
+            one + other
+        }
+        1 => {
+            let sum = AtomicUsize::new(0);
+            pool.scope(|scope| {
+                for part in &mut parts {
+                    let sum = &sum;
+                    scope.spawn(move |_| {
+                        sum.fetch_add(random_program(pools, part, depth - 1), Relaxed);
+                    });
+                }
+            });
+            sum.into_inner()
+        }
+        2 => {
+            let sum = AtomicUsize::new(0);
+            pool.parallel_for(0..3, |part| {
+                let mut random = parts[part].clone();
+                sum.fetch_add(random_program(pools, &mut random, depth - 1), Relaxed);
+            });
+            sum.into_inner()
+        }
+        _ => pool.install(|| random_program(pools, &mut parts[0], depth - 1)),
+    }
+}
+
+#[test]
+fn random_programs_over_several_pools_end() {
+    let seeds = if cfg!(miri) { 0..1 } else { 0..40 };
+    for seed in seeds {
+        ends(&format!("seed {seed}"), move || {
+            let mut random = fastrand::Rng::with_seed(seed);
+            let pools = [pool(1), pool(random.usize(1..4)), pool(2)];
+            // The same program gives the same sum in pools that have a reserve.
+            let with_reserve = || {
+                Pool::builder()
+                    .threads(2)
+                    .build()
+                    .expect("threads can be made")
+            };
+            let others = [with_reserve(), with_reserve(), with_reserve()];
+            let sum = random_program(&pools, &mut random.clone(), 5);
+            assert_eq!(sum, random_program(&others, &mut random, 5));
+        });
+    }
+}
