@@ -26,12 +26,15 @@ use crate::clusters::Invited;
 use crate::conserving::fault::{self, Fault};
 use crate::decide::{Choice, Reason, Run, Way};
 use crate::partition::{
-    ALONE, BlockRate, Body, CallSite, FixedBlock, Partition, Ranges, TimedClaims,
+    ALONE, BlockRate, Body, CallSite, Claims, FixedBlock, FixedBlockClaims, Partition, Ranges,
+    TimedClaims,
 };
 use crate::pool::{Context, Registry};
-use manycore_platform::{Native, Platform};
+use manycore_platform::{Atomic, Native, Ordering, Platform};
 use std::any::TypeId;
+use std::cell::Cell;
 use std::num::NonZeroUsize;
+use std::ops::Range;
 
 /// Work below this, in ns, is not worth posting even to a spinning worker: the
 /// post, the worker's arrival and the wait for it cost some 0.4 us.
@@ -52,8 +55,6 @@ const MAX_BLOCK_NS: f32 = 16_000.0;
 /// Iterations for each thread below which an unknown loop is posted unseen:
 /// running one inline first would lose more than the post costs.
 const FEW: usize = 32;
-/// So many iterations that one thread has run do not wait for each other, nor do others of the loop.
-const MEET: usize = 8;
 /// Iterations for each thread up to which each is claimed by itself.
 const FEW_BLOCKS: usize = 2;
 
@@ -64,6 +65,8 @@ struct Launch<'a, P: Platform> {
     start: usize,
     n: usize,
     call_site: CallSite,
+    /// Whether a thread has run two of few iterations, one after the other.
+    in_turn: Cell<bool>,
 }
 
 /// Runs `body` over `start..start + n`, `n > 0`.
@@ -117,6 +120,7 @@ fn run_shareable<P: Platform>(
         start,
         n,
         call_site,
+        in_turn: Cell::new(false),
     };
     match known {
         Some(each) => launch.run_known(each),
@@ -314,8 +318,8 @@ impl<P: Platform> Launch<'_, P> {
         let pool = self.pool;
         let sites = pool.shared().call_sites();
         let threads = pool.shared().allowed();
-        // No more iterations than threads may wait for each other. What is known of a loop may have it
-        // run by one thread, so nothing is known of such a loop before one thread has run enough of it.
+        // No more iterations than threads may all wait for each other. What is known of a loop may have
+        // it run by one thread, so nothing is known of such a loop before one thread has run two of them.
         let may_meet = self.n <= threads;
         if let Some(each) = (!may_meet)
             .then(|| sites.recall_near(self.body.address(), self.n))
@@ -326,7 +330,7 @@ impl<P: Platform> Launch<'_, P> {
         } else if self.n <= FEW * threads {
             if let Some(shared) = self.share(0, 0.0, Wake::Always) {
                 if let Some(each) = shared.each() {
-                    if !may_meet || shared.own_n >= self.n.min(MEET) {
+                    if !may_meet || self.in_turn.get() {
                         sites.begin(self.call_site, each);
                     }
                 }
@@ -437,8 +441,15 @@ impl<P: Platform> Launch<'_, P> {
             // Few iterations, each long enough for a claim of its own, from
             // one counter: its line is fetched once, with the frame, and
             // whoever claims the last iteration leaves without another look.
-            let few = FixedBlock::<P>::new(n, NonZeroUsize::MIN, pool.shared().threads());
-            pool.post(self.body, range, wake, |_| few)
+            let in_turn = P::AtomicBool::new(false);
+            let few = Few::<P> {
+                counter: FixedBlock::new(n, NonZeroUsize::MIN, pool.shared().threads()),
+                in_turn: &in_turn,
+            };
+            let posted = pool.post(self.body, range, wake, |_| few);
+            // Relaxed: a hint about time.
+            self.in_turn.set(in_turn.load(Ordering::Relaxed));
+            posted
         } else {
             // A guess for which no helper was woken, or not all clusters were called, is tried by one
             // iteration: between blocks the caller of a loop can still call them.
@@ -457,6 +468,47 @@ impl<P: Platform> Launch<'_, P> {
             self.run_inline(done, self.n);
         }
         posted
+    }
+}
+
+/// Few iterations, each a claim.
+struct Few<'a, P: Platform> {
+    counter: FixedBlock<P>,
+    /// Whether a participant has claimed two.
+    in_turn: &'a P::AtomicBool,
+}
+
+struct FewClaims<'a, P: Platform> {
+    claims: FixedBlockClaims<'a, P>,
+    in_turn: &'a P::AtomicBool,
+    has_one: bool,
+}
+
+impl<P: Platform> Partition for Few<'_, P> {
+    type Claims<'a>
+        = FewClaims<'a, P>
+    where
+        Self: 'a;
+
+    #[inline]
+    fn claims(&self, rank: usize) -> FewClaims<'_, P> {
+        FewClaims {
+            claims: self.counter.claims(rank),
+            in_turn: self.in_turn,
+            has_one: false,
+        }
+    }
+}
+
+impl<P: Platform> Claims for FewClaims<'_, P> {
+    #[inline]
+    fn next(&mut self) -> Option<Range<usize>> {
+        let next = self.claims.next()?;
+        // Relaxed: a hint about time. Looking first spares the line.
+        if std::mem::replace(&mut self.has_one, true) && !self.in_turn.load(Ordering::Relaxed) {
+            self.in_turn.store(true, Ordering::Relaxed);
+        }
+        Some(next)
     }
 }
 
