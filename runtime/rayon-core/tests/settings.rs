@@ -41,13 +41,14 @@ fn scopes_help_outer_ones_or_not() {
     assert_eq!(order(true), ["inner", "end", "outer"]);
 }
 
-/// Handlers see each thread once, whatever waits.
+/// Without a reserve handlers see each thread once, whatever waits.
 #[test]
-fn a_pool_with_handlers_has_no_reserve() {
+fn handlers_of_a_pool_without_reserve_see_each_thread_once() {
     let (tell, starts) = mpsc::channel();
     let builder = ThreadPoolBuilder::new().num_threads(2);
     let pool = builder
         .start_handler(move |index| tell.send(index).unwrap())
+        .reserve(false)
         .build()
         .unwrap();
     let other = ThreadPoolBuilder::new().num_threads(1).build().unwrap();
@@ -169,4 +170,29 @@ fn all_of_it_from_several_callers() {
         }
     });
     assert_eq!(sum.into_inner(), 4 * 50 * (2 + 3 + 3 + 1 + 1));
+}
+
+/// A start handler sees the threads that come later in the place of those that wait, under the numbers of
+/// others; and what a job waits for is run.
+#[test]
+fn pools_with_handlers_end_and_number_their_threads_below_n() {
+    let seen = std::sync::Arc::new(Mutex::new(Vec::new()));
+    let started = std::sync::Arc::clone(&seen);
+    let builder = ThreadPoolBuilder::new().num_threads(2);
+    let pool = builder
+        .start_handler(move |index| started.lock().unwrap().push(index))
+        .exit_handler(|_| ())
+        .build()
+        .unwrap();
+    for _ in 0..10 {
+        let (send, receive) = mpsc::channel();
+        let spawns = || pool.spawn(move || send.send(7).unwrap());
+        let (_, received) = pool.install(|| join(spawns, move || receive.recv()));
+        assert_eq!(received, Ok(7));
+    }
+    drop(pool);
+    let mut seen = seen.lock().unwrap().clone();
+    seen.sort_unstable();
+    assert!(seen.iter().all(|&index| index < 2), "{seen:?}");
+    assert!(seen.contains(&0) && seen.contains(&1), "{seen:?}");
 }
