@@ -236,7 +236,7 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// Linux; always 0 on systems without such a count.
     fn preemptions() -> u64;
 
-    /// A number of this thread for [`is_blocked`](Self::is_blocked); 0 where there is none.
+    /// A number of this thread for [`is_blocked`](Self::is_blocked). 0: the system has no such number.
     fn thread_number() -> u64 {
         0
     }

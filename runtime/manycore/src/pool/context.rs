@@ -2,10 +2,10 @@
 
 use super::Shared;
 use super::board::Taken;
+use super::naps::Naps;
 use super::oneshot::Oneshot;
 use super::permit::NOWHERE;
 use super::registry::Registry;
-use super::run_others::Naps;
 use super::worker::Worker;
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::cell::Cell;
@@ -249,8 +249,8 @@ impl<P: Platform> Context<P> {
         }
     }
 
-    /// Sleeps until `oneshot`. If this thread has permits that nobody takes, it runs others' jobs in
-    /// their pools meanwhile (`run_others.rs`).
+    /// Sleeps until `oneshot`. If no other thread takes this thread's permits, it runs jobs of their pools
+    /// meanwhile (`run_others.rs`).
     fn await_beside_others(oneshot: &Oneshot<P>) {
         let mut naps = Naps::new();
         while oneshot.since().is_none() {
@@ -300,7 +300,7 @@ impl<P: Platform> Context<P> {
         Self::chain(|mut chain| chain.any(in_loop))
     }
 
-    /// The workers that this thread is in other pools than `pool`, and whose permits it has.
+    /// This thread's workers in other pools than `pool` that have a permit.
     fn others_held(
         pool: *const Shared<P>,
         chain: Chain<'_, P>,
@@ -316,8 +316,7 @@ impl<P: Platform> Context<P> {
         Self::chain(|chain| Self::others_held(pool, chain).next().is_some())
     }
 
-    /// Runs a job of another pool than `pool` in which this thread has a permit, and nobody else takes it;
-    /// `false`: there is none.
+    /// Runs a job of another pool than `pool` in which this thread has a permit. `false`: it finds none.
     pub(super) fn run_other_elsewhere(pool: *const Shared<P>) -> bool {
         Self::chain(|chain| {
             Self::others_held(pool, chain).any(|worker| {

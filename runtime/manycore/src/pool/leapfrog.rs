@@ -24,8 +24,8 @@
 
 use super::context::Context;
 use super::job::Job;
+use super::naps::Naps;
 use super::registry::Registry;
-use super::run_others::Naps;
 use super::search::{Found, Look, Waits};
 use super::worker::Worker;
 use crate::sleep::Latch;

@@ -23,6 +23,7 @@ mod job;
 mod join;
 mod leapfrog;
 mod mailbox;
+mod naps;
 mod oneshot;
 mod permit;
 mod permits;

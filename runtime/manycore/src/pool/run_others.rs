@@ -1,53 +1,35 @@
-//! Others' jobs, run by a worker that waits and can give its permit to no other thread: the pool has no
-//! [reserve](super::BuilderExt::reserve), or the system refuses one more thread.
+//! Others' jobs, which a worker runs while it waits if it can give its permit to no other thread: the pool
+//! has no [reserve](super::BuilderExt::reserve), or the system refuses one more thread.
 //!
-//! Mostly a worker that waits beside others' jobs gives its permit away (`permits/mod.rs`), and runs
-//! only what came of the job that it waits for. If no thread takes the permit, and the worker only
-//! waited, the pool would have one thread less; and if the job that it waits for needs one of the others, the program
-//! would end never. So the worker runs them itself, on top of what it waits for, as rayon's
-//! workers do. A job may then meet a lock that a frame below it holds.
+//! A worker that waits beside others' jobs normally gives its permit away (`permits/mod.rs`), and runs
+//! only jobs that came of the one for which it waits. If no thread takes the permit, the pool would have one
+//! thread less. If the job for which the worker waits needs another job, the program would hang. So the worker runs other
+//! jobs itself, on top of its wait, as rayon's workers do. A job may then meet a lock that a frame
+//! below it holds.
 //!
 //! # What stays as it is
 //!
-//! * *Each wait ends.* A job that the worker takes on top of its wait returns before the wait does. If it blocks on
-//!   something that only a frame below can give, the program hangs, as it does on rayon.
-//! * *Leapfrogging.* A thief may find jobs of others above a stolen job's `base` (`leapfrog.rs`), and take them for
-//!   descendants. They keep the stolen job from ending, which is all that the thief relies on.
-//! * *Ranks.* The worker takes part in no loop of others while it is in a loop's body: it could meet the
-//!   same loop again, where its rank would be in use twice.
-//! * *Sleep.* If the worker finds nothing, since another thread was faster or the nesting is too deep, it naps,
-//!   and keeps its permit. It learns of its own latch at once, and of others' jobs after the nap.
+//! * *Each wait ends.* A job that the worker runs on top of its wait returns before the wait does. If the job blocks
+//!   on something that only a frame below can give, the program hangs, as it does on rayon.
+//! * *Leapfrogging.* A thief may find other jobs above the `base` of a stolen job (`leapfrog.rs`), and take
+//!   them for descendants. They keep the stolen job from ending. The thief relies on nothing else.
+//! * *Ranks.* The worker joins no loop while it is in the body of a loop: it could meet the
+//!   same loop again, and its rank would be in use twice.
+//! * *Sleep.* If the worker finds no job, or the nesting is too deep, it naps
+//!   and keeps its permit. It hears of its own latch at once, and of other jobs after the nap.
 
 use super::context::Context;
+use super::naps::Naps;
 use super::permit::Help;
 use super::worker::Worker;
 use crate::sleep::Latch;
 use manycore_platform::Platform;
-use std::time::Duration;
 
-/// The most jobs of others that a worker runs on top of each other.
+/// The most jobs that a worker runs on top of each other.
 const DEEPEST: u32 = 128;
-const FIRST_NAP: Duration = Duration::from_micros(50);
-const LONGEST_NAP: Duration = Duration::from_millis(2);
-
-/// The naps of one wait: each in vain is twice as long as the one before.
-pub(super) struct Naps(Duration);
-
-impl Naps {
-    pub(super) fn new() -> Self {
-        Self(FIRST_NAP)
-    }
-
-    /// How long the next nap is.
-    pub(super) fn next(&mut self) -> Duration {
-        let next = self.0;
-        self.0 = (2 * next).min(LONGEST_NAP);
-        next
-    }
-}
 
 impl<P: Platform> Worker<P> {
-    /// Runs a job of others if it finds one; if not, naps until `latch` is set, or for a while.
+    /// Runs another job if it finds one. If not, naps until `latch` is set, or for a while.
     pub(super) fn run_other_or_nap(&self, latch: &Latch<P>, naps: &mut Naps) {
         if self.run_other() {
             *naps = Naps::new();
@@ -57,8 +39,7 @@ impl<P: Platform> Worker<P> {
         }
     }
 
-    /// Runs one job of others, or helps with one of their loops; `false`: it found none, or the nesting is
-    /// too deep.
+    /// Runs another job, or helps with a loop. `false`: it found none, or the nesting is too deep.
     pub(super) fn run_other(&self) -> bool {
         self.nested(DEEPEST, || {
             self.note_posts();

@@ -10,7 +10,7 @@ use crate::sleep::{Left, Scan, Seen};
 use crate::steal::{Claim, Thief};
 use manycore_platform::Platform;
 
-/// So many workers are asked whether their jobs are blocked: each answer takes some 10 us.
+/// The workers whose threads are looked up in the system: each look takes some 10 us.
 const ASKED: usize = 4;
 
 /// A job somebody may run.

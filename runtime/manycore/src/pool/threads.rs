@@ -122,7 +122,7 @@ pub(super) struct Threads<P: Platform> {
 
 /// The threads that a pool has started and not joined.
 struct Started<P: Platform> {
-    /// With the number of each: in which order they were started.
+    /// Each with its number. Later threads have larger numbers.
     threads: Vec<(u64, P::Thread)>,
     next: u64,
     /// The numbers of threads that have ended, or are about to.
@@ -171,8 +171,8 @@ impl<P: Platform> Threads<P> {
         self.started.with(|started| started.ended.clear());
     }
 
-    /// The thread with this number is about to end. Joins those that have ended before it, whose
-    /// stacks the system keeps until then.
+    /// The thread with this number is about to end. It joins the threads that have ended before: the system keeps
+    /// the stack of a thread until then.
     fn end(&self, number: u64) {
         let take_ended = |started: &mut Started<P>| {
             let ended = started.ended.pop()?;

@@ -246,8 +246,8 @@ impl<P: Platform> Idle<P> {
         self.notice_other_processes(due, now, |since| !self.is_waited_for() || filled(since));
     }
 
-    /// Whether a worker without work that is late costs anybody time. A caller from outside may wait
-    /// for the worker to take its call. A loop does not wait for helpers that have not come, and an
+    /// Whether a late worker costs time. A caller from outside may wait
+    /// for the worker to take its call. A loop does not wait for helpers that have not come. An
     /// account of its own decides whether it is shared (`decide/choice.rs`).
     fn is_waited_for(&self) -> bool {
         self.waiting_callers() > 0

@@ -39,7 +39,7 @@ pub(super) struct Oversubscription<P: Platform> {
     watch: CachePadded<Watch<P>>,
 }
 
-/// Relaxed throughout, but for the fences that the README argues.
+/// Relaxed throughout. The README argues the fences around it.
 struct Watch<P: Platform> {
     /// Whether a worker keeps watch.
     watched: P::AtomicBool,
@@ -152,8 +152,7 @@ impl WatchdogTimer {
 }
 
 impl<P: Platform> Oversubscription<P> {
-    /// What the watchdog does after a nap in a full pool; `left`: there is something that nobody has
-    /// begun.
+    /// What the watchdog does after a nap in a full pool. `left`: no worker has begun some job.
     pub(super) fn after_nap(&self, timer: &mut WatchdogTimer, left: bool, scan: &dyn Scan) -> Next {
         if !left {
             self.set_blocked(0);

@@ -46,7 +46,7 @@ impl<P: Platform> Worker<P> {
                     alone.reset();
                     return state == GRANTED;
                 }
-                // Told before it left the list: once more.
+                // If it was told before it left the list, it looks once more.
                 _ if P::now() >= idle_until && self.leave_idle_list() => return false,
                 _ => alone.sleep(state, Some(IDLE)),
             }

@@ -275,7 +275,7 @@ impl<P: Platform> Nearest<P> {
             After::Sleeping => idle.timeout.is_some() || !idle.called,
             After::Helping => true,
         };
-        // A caller whose call is over needs a core at once: the system may have put it on this one.
+        // When a call is over its caller needs a core at once. The system may have put it on this core.
         let yields = self.idle.waiting_callers() > 0 || !spins && !scan.has_spare_core();
         if now < idle.until && yields {
             if self
