@@ -1,10 +1,12 @@
 //! Reductions that respect the order of the indices.
 
 use super::Loop;
+use crate::partition::ALONE;
 use manycore_platform::CachePadded;
 use manycore_platform::Platform;
 use std::cell::UnsafeCell;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 /// The result of a stretch of neighbouring indices.
 type Stretch<R> = (Range<usize>, R);
@@ -16,12 +18,91 @@ struct Partial<R> {
     earlier: Vec<Stretch<R>>,
 }
 
-struct Stretches<R>(CachePadded<UnsafeCell<Partial<R>>>);
+struct Place<R>(CachePadded<UnsafeCell<Partial<R>>>);
 
 // SAFETY: during a loop each is used only by the participant of its rank, one
 // thread at a time; after the loop by the caller alone. Values move between
 // threads, so `R: Send`.
-unsafe impl<R: Send> Sync for Stretches<R> {}
+unsafe impl<R: Send> Sync for Place<R> {}
+
+impl<R> Place<R> {
+    const fn new() -> Self {
+        Self(CachePadded::new(UnsafeCell::new(Partial {
+            last: None,
+            earlier: Vec::new(),
+        })))
+    }
+
+    fn into_inner(self) -> Partial<R> {
+        CachePadded::into_inner(self.0).into_inner()
+    }
+}
+
+/// The partial results of a loop.
+pub(crate) struct Stretches<R> {
+    /// Those of the rank [`ALONE`], which is all that a loop has that is not posted.
+    alone: Place<R>,
+    /// Those of the other ranks, once one of them has run a block.
+    others: OnceLock<Box<[Place<R>]>>,
+}
+
+impl<R> Stretches<R> {
+    const fn new() -> Self {
+        Self {
+            alone: Place::new(),
+            others: OnceLock::new(),
+        }
+    }
+
+    #[inline]
+    fn of(&self, rank: usize, threads: usize) -> &UnsafeCell<Partial<R>> {
+        match rank {
+            ALONE => &self.alone.0,
+            _ => self.of_other(rank, threads),
+        }
+    }
+
+    #[inline(never)]
+    fn of_other(&self, rank: usize, threads: usize) -> &UnsafeCell<Partial<R>> {
+        let make = || (1..threads).map(|_| Place::new()).collect();
+        &self.others.get_or_init(make)[rank - 1].0
+    }
+
+    /// What `reduce` makes of all results, from the left; `None` if there is none.
+    #[inline]
+    pub(crate) fn combined(self, reduce: impl Fn(R, R) -> R) -> Option<R> {
+        let alone = self.alone.into_inner();
+        match self.others.into_inner() {
+            None if alone.earlier.is_empty() => alone.last.map(|(_, value)| value),
+            others => all_combined(alone, others.unwrap_or_default(), reduce),
+        }
+    }
+}
+
+/// What `reduce` makes of all results.
+#[inline(never)]
+fn all_combined<R>(
+    alone: Partial<R>,
+    others: Box<[Place<R>]>,
+    reduce: impl Fn(R, R) -> R,
+) -> Option<R> {
+    let partials = std::iter::once(alone).chain(others.into_iter().map(Place::into_inner));
+    let in_any_order = partials.flat_map(|partial| partial.earlier.into_iter().chain(partial.last));
+    let (mut order, mut values) = (Vec::new(), Vec::new());
+    for (stretch, value) in in_any_order {
+        order.push((stretch.start, values.len()));
+        values.push(Some(value));
+    }
+    sort(&mut order);
+    let in_order = order.into_iter().filter_map(|(_, at)| values[at].take());
+    in_order.reduce(reduce)
+}
+
+/// Sorts stretches, each by its start; compiled once.
+#[inline(never)]
+fn sort(order: &mut [(usize, usize)]) {
+    order.sort_unstable();
+}
 
 /// Blocks of a deterministic reduction: enough to share among many threads,
 /// few enough to combine by one.
@@ -47,39 +128,31 @@ impl<P: Platform> Loop<'_, P> {
             .unwrap_or_else(identity)
     }
 
-    /// As [`map_reduce`](Self::map_reduce), but a block is mapped as a whole, by `extend`: with
-    /// what came of its left neighbours, if this thread has had those. `None` if the range is
-    /// empty.
+    /// As [`map_reduce`](Self::map_reduce), but a block is mapped as a whole, by `extend`, as in
+    /// [`stretches`](Self::stretches). `None` if the range is empty.
     pub(crate) fn reduce_blocks<R: Send>(
         &self,
         range: Range<usize>,
         extend: impl Fn(Option<R>, Range<usize>) -> R + Sync,
         reduce: impl Fn(R, R) -> R,
     ) -> Option<R> {
-        let mut all = self.stretches_mapped(range, &extend);
-        all.sort_unstable_by_key(|(stretch, _)| stretch.start);
-        all.into_iter().map(|(_, value)| value).reduce(reduce)
+        self.stretches(range, extend).combined(reduce)
     }
 
-    /// The results of neighbouring blocks of each rank, combined.
-    fn stretches_mapped<R: Send>(
+    /// The results of neighbouring blocks of each rank, combined by `extend`: it maps a block, with
+    /// what came of its left neighbours, if this thread has had those.
+    pub(crate) fn stretches<R: Send>(
         &self,
         range: Range<usize>,
-        extend: &(impl Fn(Option<R>, Range<usize>) -> R + Sync),
-    ) -> Vec<Stretch<R>> {
-        let stretches = || {
-            Stretches(CachePadded::new(UnsafeCell::new(Partial {
-                last: None,
-                earlier: Vec::new(),
-            })))
-        };
-        let ranks: Box<[_]> = (0..self.pool.shared().threads())
-            .map(|_| stretches())
-            .collect();
+        extend: impl Fn(Option<R>, Range<usize>) -> R + Sync,
+    ) -> Stretches<R> {
+        let stretches = Stretches::new();
+        let threads = self.pool.shared().threads();
         self.ranked(range, |rank, block| {
+            let place = stretches.of(rank, threads);
             // SAFETY: no other thread has this rank in this loop, also while this one has
             // given its permit away, and `extend`, which might run a nested loop, is not running.
-            let mine = unsafe { &mut *ranks[rank].0.get() };
+            let mine = unsafe { &mut *place.get() };
             let (start, left) = match mine.last.take() {
                 Some((before, left)) if before.end == block.start => (before.start, Some(left)),
                 other => {
@@ -89,15 +162,9 @@ impl<P: Platform> Loop<'_, P> {
             };
             let whole = (start..block.end, extend(left, block));
             // SAFETY: as above, after `extend` has returned.
-            unsafe { &mut *ranks[rank].0.get() }.last = Some(whole);
+            unsafe { &mut *place.get() }.last = Some(whole);
         });
-        ranks
-            .into_iter()
-            .flat_map(|rank| {
-                let partial = CachePadded::into_inner(rank.0).into_inner();
-                partial.earlier.into_iter().chain(partial.last)
-            })
-            .collect()
+        stretches
     }
 
     /// As [`Pool::map_reduce_deterministic`](crate::Pool::map_reduce_deterministic).
