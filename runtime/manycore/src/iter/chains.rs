@@ -235,7 +235,13 @@ fn adapted<'a>(
         }
         6 => {
             let (others, theirs) = source(random, borrowed);
-            let both = |(a, b): (Counted<'a>, Counted<'a>)| a.with(|v| 7 * v + b.value);
+            let both = |(a, b): (Counted<'a>, Counted<'a>)| {
+                let theirs = b.value;
+                // Not at the end: the compiler leaks a result if a local's destructor panics
+                // (rust-lang/rust#47949).
+                drop(b);
+                a.with(|v| 7 * v + theirs)
+            };
             let right = all.zip(theirs).map(|(a, b)| 7 * a + b);
             (Items::of(items.zip(others).map(both)), right.collect())
         }

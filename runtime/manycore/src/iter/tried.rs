@@ -83,22 +83,25 @@ pub(super) fn try_reduced<I: ParallelIterator<Item: Tried<Output = T>>, T>(
             return None;
         }
         // SAFETY: as above.
-        let block = unsafe { items.block(range) };
-        let mut good = None;
-        for item in block {
+        let mut block = unsafe { items.block(range) };
+        let (mut good, mut bad) = (None, None);
+        while let Some(item) = block.next() {
             let flow = match good.take() {
                 None => item.branch(),
                 Some(left) => both(left, item),
             };
             match flow {
                 ControlFlow::Continue(next) => good = Some(next),
-                ControlFlow::Break(bad) => {
+                ControlFlow::Break(first) => {
                     over.store(true, Relaxed);
-                    return Some(bad);
+                    bad = Some(first);
+                    break;
                 }
             }
         }
-        good.map(I::Item::good)
+        // Before there is a result: the compiler leaks one if a destructor panics after it.
+        drop(block);
+        bad.or(good.map(I::Item::good))
     };
     let either = |left: Option<I::Item>, right: Option<I::Item>| match (left, right) {
         (Some(left), Some(right)) => match left.branch() {
