@@ -7,6 +7,7 @@ use super::blocks::{any_of, first_of, ranges, reduced};
 use super::order::Chain;
 use super::sealed::Sealed;
 use super::tried::{Tried, try_reduced};
+use super::unwinding::one_of;
 use super::{FromParallelIterator, IntoParallelIterator};
 use std::cmp::Ordering;
 use std::iter::{Product, Sum};
@@ -409,8 +410,8 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         compare: impl Fn(&Self::Item, &Self::Item) -> Ordering + Sync,
     ) -> Option<Self::Item> {
         self.reduce_with(|a, b| match compare(&a, &b) {
-            Ordering::Greater => b,
-            _ => a,
+            Ordering::Greater => one_of(b, a),
+            _ => one_of(a, b),
         })
     }
 
@@ -420,8 +421,8 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         compare: impl Fn(&Self::Item, &Self::Item) -> Ordering + Sync,
     ) -> Option<Self::Item> {
         self.reduce_with(|a, b| match compare(&a, &b) {
-            Ordering::Greater => a,
-            _ => b,
+            Ordering::Greater => one_of(a, b),
+            _ => one_of(b, a),
         })
     }
 
@@ -431,7 +432,8 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         key: impl Fn(&Self::Item) -> K + Sync,
     ) -> Option<Self::Item> {
         let keyed = self.map(|item| (key(&item), item));
-        keyed.min_by(|a, b| a.0.cmp(&b.0)).map(|(_, item)| item)
+        let least = keyed.min_by(|a, b| a.0.cmp(&b.0));
+        least.map(|(key, item)| one_of(item, key))
     }
 
     /// [`max`](Self::max) by a key, which is asked for once an item.
@@ -440,7 +442,8 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         key: impl Fn(&Self::Item) -> K + Sync,
     ) -> Option<Self::Item> {
         let keyed = self.map(|item| (key(&item), item));
-        keyed.max_by(|a, b| a.0.cmp(&b.0)).map(|(_, item)| item)
+        let most = keyed.max_by(|a, b| a.0.cmp(&b.0));
+        most.map(|(key, item)| one_of(item, key))
     }
 
     /// Whether `holds` for any item. Blocks that begin after one was found are skipped.

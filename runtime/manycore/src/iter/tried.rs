@@ -2,6 +2,7 @@
 
 use super::ParallelIterator;
 use super::blocks::reduced;
+use super::unwinding::one_of;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -72,7 +73,7 @@ pub(super) fn try_reduced<I: ParallelIterator<Item: Tried<Output = T>>, T>(
     let over = AtomicBool::new(false);
     let both = |left: T, right: I::Item| match right.branch() {
         ControlFlow::Continue(right) => reduce(left, right).branch(),
-        ControlFlow::Break(bad) => ControlFlow::Break(bad),
+        ControlFlow::Break(bad) => ControlFlow::Break(one_of(bad, left)),
     };
     let of_range = |range| {
         // Relaxed: a thread that misses it goes on for longer, and what is good does not count any
@@ -99,9 +100,7 @@ pub(super) fn try_reduced<I: ParallelIterator<Item: Tried<Output = T>>, T>(
                 }
             }
         }
-        // Before there is a result: the compiler leaks one if a destructor panics after it.
-        drop(block);
-        bad.or(good.map(I::Item::good))
+        one_of(bad.or(good.map(I::Item::good)), block)
     };
     let either = |left: Option<I::Item>, right: Option<I::Item>| match (left, right) {
         (Some(left), Some(right)) => match left.branch() {
@@ -109,7 +108,7 @@ pub(super) fn try_reduced<I: ParallelIterator<Item: Tried<Output = T>>, T>(
                 ControlFlow::Continue(good) => I::Item::good(good),
                 ControlFlow::Break(bad) => bad,
             }),
-            ControlFlow::Break(bad) => Some(bad),
+            ControlFlow::Break(bad) => Some(one_of(bad, right)),
         },
         (left, right) => left.or(right),
     };

@@ -1,6 +1,7 @@
 //! What is collected until an item is bad.
 
 use super::sealed::Sealed;
+use super::unwinding::one_of;
 use super::{FromParallelIterator, ParallelIterator};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -27,7 +28,7 @@ pub(super) fn until_bad<T: Send, G: Send, B: Send, C: FromParallelIterator<G>>(
     let first = seen.first.into_inner();
     match first.unwrap_or_else(PoisonError::into_inner) {
         None => Ok(good),
-        Some(bad) => Err(bad),
+        Some(bad) => Err(one_of(bad, good)),
     }
 }
 

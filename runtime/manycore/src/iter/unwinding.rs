@@ -65,6 +65,16 @@ impl Unwinding {
     }
 }
 
+/// `one`, after `other` was dropped.
+///
+/// If `other` went at the end of a function that returns `one`, and its destructor panicked, `one` would
+/// be leaked: the compiler does not drop a result that is there already (rust-lang/rust#47949).
+#[inline(always)]
+pub(super) fn one_of<T, U>(one: T, other: U) -> T {
+    drop(other);
+    one
+}
+
 /// A block that is discarded when this is dropped.
 struct Discarded<'a, I: ParallelIterator>(&'a I, Range<usize>);
 

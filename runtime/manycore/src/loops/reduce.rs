@@ -8,14 +8,33 @@ use std::cell::UnsafeCell;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// The result of a stretch of neighbouring indices.
-type Stretch<R> = (Range<usize>, R);
-
-/// The partial results of one participant, in the order it ran them. One is at hand: a participant
-/// that runs its share and steals nothing allocates nothing.
+/// The partial results of one participant: of a stretch of neighbouring indices each. The last one is
+/// at hand: a participant that runs its share and steals nothing allocates nothing.
 struct Partial<R> {
-    last: Option<Stretch<R>>,
-    earlier: Vec<Stretch<R>>,
+    last: Range<usize>,
+    value: Option<R>,
+    /// The starts and the results of the stretches before, in the order it ran them.
+    earlier: Vec<(usize, Option<R>)>,
+}
+
+impl<R> Partial<R> {
+    /// What it has to the left of `start`, if it has run that just before. Else `start` begins a new
+    /// stretch.
+    #[inline]
+    fn take_left_of(&mut self, start: usize) -> Option<R> {
+        if self.last.end != start || self.value.is_none() {
+            self.begin(start);
+        }
+        self.value.take()
+    }
+
+    #[inline(never)]
+    fn begin(&mut self, start: usize) {
+        if self.value.is_some() {
+            self.earlier.push((self.last.start, self.value.take()));
+        }
+        self.last.start = start;
+    }
 }
 
 struct Place<R>(CachePadded<UnsafeCell<Partial<R>>>);
@@ -28,7 +47,8 @@ unsafe impl<R: Send> Sync for Place<R> {}
 impl<R> Place<R> {
     const fn new() -> Self {
         Self(CachePadded::new(UnsafeCell::new(Partial {
-            last: None,
+            last: 0..0,
+            value: None,
             earlier: Vec::new(),
         })))
     }
@@ -73,7 +93,7 @@ impl<R> Stretches<R> {
     pub(crate) fn combined(self, reduce: impl Fn(R, R) -> R) -> Option<R> {
         let alone = self.alone.into_inner();
         match self.others.into_inner() {
-            None if alone.earlier.is_empty() => alone.last.map(|(_, value)| value),
+            None if alone.earlier.is_empty() => alone.value,
             others => all_combined(alone, others.unwrap_or_default(), reduce),
         }
     }
@@ -86,16 +106,28 @@ fn all_combined<R>(
     others: Box<[Place<R>]>,
     reduce: impl Fn(R, R) -> R,
 ) -> Option<R> {
-    let partials = std::iter::once(alone).chain(others.into_iter().map(Place::into_inner));
-    let in_any_order = partials.flat_map(|partial| partial.earlier.into_iter().chain(partial.last));
-    let (mut order, mut values) = (Vec::new(), Vec::new());
-    for (stretch, value) in in_any_order {
-        order.push((stretch.start, values.len()));
-        values.push(Some(value));
+    let mut all = Vec::new();
+    let mut add = |mut partial: Partial<R>| {
+        all.append(&mut partial.earlier);
+        all.push((partial.last.start, partial.value));
+    };
+    add(alone);
+    for place in others {
+        add(place.into_inner());
     }
+    let mut order: Vec<_> = (all.iter().enumerate())
+        .map(|(at, (start, _))| (*start, at))
+        .collect();
     sort(&mut order);
-    let in_order = order.into_iter().filter_map(|(_, at)| values[at].take());
-    in_order.reduce(reduce)
+    let mut whole = None;
+    for (_, at) in order {
+        let next = all[at].1.take();
+        whole = match (whole, next) {
+            (Some(left), Some(right)) => Some(reduce(left, right)),
+            (left, right) => left.or(right),
+        };
+    }
+    whole
 }
 
 /// Sorts stretches, each by its start; compiled once.
@@ -152,17 +184,13 @@ impl<P: Platform> Loop<'_, P> {
             let place = stretches.of(rank, threads);
             // SAFETY: no other thread has this rank in this loop, also while this one has
             // given its permit away, and `extend`, which might run a nested loop, is not running.
-            let mine = unsafe { &mut *place.get() };
-            let (start, left) = match mine.last.take() {
-                Some((before, left)) if before.end == block.start => (before.start, Some(left)),
-                other => {
-                    mine.earlier.extend(other);
-                    (block.start, None)
-                }
-            };
-            let whole = (start..block.end, extend(left, block));
+            let left = unsafe { &mut *place.get() }.take_left_of(block.start);
+            let end = block.end;
+            let value = extend(left, block);
             // SAFETY: as above, after `extend` has returned.
-            unsafe { &mut *place.get() }.last = Some(whole);
+            let mine = unsafe { &mut *place.get() };
+            mine.last.end = end;
+            mine.value = Some(value);
         });
         stretches
     }
