@@ -4,7 +4,7 @@ use super::until_bad::until_bad;
 use super::{ParallelIterator, blocks};
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, LinkedList, VecDeque};
 use std::hash::{BuildHasher, Hash};
-use std::mem::MaybeUninit;
+use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ops::Range;
 
 /// What the items of a parallel iterator become, in order.
@@ -31,28 +31,6 @@ impl<T: Send> FromParallelIterator<T> for Vec<T> {
     }
 }
 
-/// Memory that several threads write disjoint parts of.
-struct Slots<T>(*mut T);
-
-// SAFETY: used to write items, each place by one thread.
-unsafe impl<T: Send> Sync for Slots<T> {}
-
-/// Items that were written and are nobody's yet: a panic drops them.
-struct Written<T> {
-    first: *mut T,
-    len: usize,
-}
-
-// SAFETY: it owns its items.
-unsafe impl<T: Send> Send for Written<T> {}
-
-impl<T> Drop for Written<T> {
-    fn drop(&mut self) {
-        // SAFETY: they were written, and are this one's.
-        unsafe { std::ptr::slice_from_raw_parts_mut(self.first, self.len).drop_in_place() };
-    }
-}
-
 /// Appends all items to `all`.
 ///
 /// If the number of items is known each is written to its place.
@@ -76,74 +54,110 @@ pub(super) fn into_vec<I: ParallelIterator>(items: I, all: &mut Vec<I::Item>) {
     }
     let (before, indices) = (all.len(), items.indices());
     all.reserve_exact(indices);
-    let slots: Slots<I::Item> = Slots(all.spare_capacity_mut().as_mut_ptr().cast());
+    let slots = Slots(all.spare_capacity_mut().as_mut_ptr());
     let slots = &slots;
-    let write = |left: Option<Written<_>>, range: Range<usize>| {
-        // SAFETY: a loop gives out each index once.
-        let items = unsafe { items.block(range.clone()) };
-        let nothing = || Written {
-            // SAFETY: within the capacity.
-            first: unsafe { slots.0.add(range.start) },
-            len: 0,
-        };
-        let mut written = left.unwrap_or_else(nothing);
-        let end = written.len + range.len();
-        // SAFETY: these places are within the capacity, and this block's alone; what is to the left of
-        // them is at their left in the memory as well.
-        unsafe { write_items(&mut written, range.len(), items, I::IN_PARTS) };
-        assert_eq!(written.len, end, "a block has an item for each index");
-        written
-    };
     if std::mem::needs_drop::<I::Item>() {
+        let extend = |left: Option<Written<_>>, range: Range<usize>| {
+            // SAFETY: a loop gives out each index once.
+            let block = unsafe { items.block(range.clone()) };
+            let mut written = left.unwrap_or_else(|| Written {
+                // SAFETY: within the capacity.
+                first: unsafe { slots.0.add(range.start) },
+                len: 0,
+            });
+            // SAFETY: this block's places are this thread's, and behind those that are written.
+            let places = unsafe { slots.places(range) };
+            let mut done = Done {
+                written: &mut written,
+                more: 0,
+            };
+            write(places, block, I::IN_PARTS, || done.more += 1);
+            drop(done);
+            written
+        };
         let both = |mut left: Written<_>, right: Written<_>| {
-            left.len += std::mem::ManuallyDrop::new(right).len;
+            left.len += ManuallyDrop::new(right).len;
             left
         };
         // What was written is the vector's from here on.
-        std::mem::forget(blocks::extended(&items, write, both));
+        std::mem::forget(blocks::extended(&items, extend, both));
     } else {
-        blocks::ranges(&items, |range| std::mem::forget(write(None, range)));
+        blocks::ranges(&items, |range| {
+            // SAFETY: a loop gives out each index once.
+            let block = unsafe { items.block(range.clone()) };
+            // SAFETY: as above: this block's places are this thread's.
+            let places = unsafe { slots.places(range) };
+            write(places, block, I::IN_PARTS, || ());
+        });
     }
     // SAFETY: each block has written its places, or else panicked.
     unsafe { all.set_len(before + indices) };
 }
 
-/// Writes `items` behind what `written` has, to `places` places at most.
-///
-/// # Safety
-///
-/// There are as many places behind the items that `written` has, and they are the caller's.
-#[inline]
-unsafe fn write_items<T>(
-    written: &mut Written<T>,
-    places: usize,
-    items: impl Iterator<Item = T>,
-    in_parts: bool,
-) {
-    let before = written.len;
-    // SAFETY: the caller's promise.
-    let first = unsafe { written.first.add(before) };
-    // SAFETY: as above; what is there is overwritten, and needs not be initialised.
-    let places = unsafe { std::slice::from_raw_parts_mut(first.cast::<MaybeUninit<T>>(), places) };
-    // Counted by one variable that is written to `written` when the loop is over, also by a panic.
-    let mut done = Done { written, more: 0 };
-    if in_parts {
-        // The items' own loop, which looks at each of them whether there is a place.
-        let mut free = places.iter_mut();
-        items.for_each(|item| {
-            free.next().expect("a place for each item").write(item);
-            done.more += 1;
-        });
-    } else {
-        // One loop that counts once, which is vectorised.
-        for (place, item) in places.iter_mut().zip(items) {
-            place.write(item);
-            done.more += 1;
-        }
+/// Memory that several threads write disjoint parts of.
+struct Slots<T>(*mut MaybeUninit<T>);
+
+// SAFETY: used to write items, each place by one thread.
+unsafe impl<T: Send> Sync for Slots<T> {}
+
+impl<T> Slots<T> {
+    /// # Safety
+    ///
+    /// `range` is within the memory, and the caller's alone.
+    #[expect(clippy::mut_from_ref, reason = "the caller has them alone")]
+    unsafe fn places(&self, range: Range<usize>) -> &mut [MaybeUninit<T>] {
+        // SAFETY: the caller's promise.
+        unsafe { std::slice::from_raw_parts_mut(self.0.add(range.start), range.len()) }
     }
 }
 
-/// Items that were written behind others, which get them when this is dropped.
+/// Writes `items` to `places`, each of which has one, and tells `note` after each.
+fn write<T>(
+    places: &mut [MaybeUninit<T>],
+    items: impl Iterator<Item = T>,
+    in_parts: bool,
+    mut note: impl FnMut(),
+) {
+    let all = places.len();
+    let written = if in_parts {
+        // By the items' own loop, which looks at each of them whether there is a place.
+        let mut free = places.iter_mut();
+        items.fold(0, |written, item| {
+            free.next().expect("a place for each item").write(item);
+            note();
+            written + 1
+        })
+    } else {
+        // One loop that counts once, which is vectorised.
+        let pairs = places.iter_mut().zip(items);
+        pairs.fold(0, |written, (place, item)| {
+            place.write(item);
+            note();
+            written + 1
+        })
+    };
+    assert_eq!(written, all, "a block has an item for each index");
+}
+
+/// Items that were written and are nobody's yet: a panic drops them.
+struct Written<T> {
+    first: *mut MaybeUninit<T>,
+    len: usize,
+}
+
+// SAFETY: it owns its items.
+unsafe impl<T: Send> Send for Written<T> {}
+
+impl<T> Drop for Written<T> {
+    fn drop(&mut self) {
+        let items = std::ptr::slice_from_raw_parts_mut(self.first.cast::<T>(), self.len);
+        // SAFETY: they were written, and are this one's.
+        unsafe { items.drop_in_place() };
+    }
+}
+
+/// Items that were written behind others, whose they are when this is dropped: a count that the loop can
+/// keep in a register.
 struct Done<'a, T> {
     written: &'a mut Written<T>,
     more: usize,

@@ -86,7 +86,7 @@ pub(super) fn try_reduced<I: ParallelIterator<Item: Tried<Output = T>>, T>(
         // SAFETY: as above.
         let mut block = unsafe { items.block(range) };
         let (mut good, mut bad) = (None, None);
-        while let Some(item) = block.next() {
+        for item in block.by_ref() {
             let flow = match good.take() {
                 None => item.branch(),
                 Some(left) => both(left, item),

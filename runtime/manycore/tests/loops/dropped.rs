@@ -376,7 +376,7 @@ fn a_bridge_loses_nothing_by_a_wrong_hint() {
 
 #[test]
 fn parts_of_slices_of_no_size() {
-    let items = vec![(); usize::MAX];
+    let items = [(); usize::MAX];
     for size in [1, 2, 1_000, usize::MAX / 2, usize::MAX - 1, usize::MAX] {
         assert_eq!(items.par_windows(size).len(), items.windows(size).len());
         assert_eq!(items.par_chunks(size).len(), items.chunks(size).len());
@@ -387,7 +387,7 @@ fn parts_of_slices_of_no_size() {
             last.sum::<usize>(),
             items.chunks(size).next_back().unwrap().len()
         );
-        let mut items = vec![(); usize::MAX];
+        let mut items = [(); usize::MAX];
         let last = items
             .par_chunks_mut(size)
             .rev()
