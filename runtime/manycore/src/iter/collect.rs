@@ -9,8 +9,8 @@ use std::ops::Range;
 
 /// What the items of a parallel iterator become, in order.
 ///
-/// A collection of `Option`s or `Result`s becomes an `Option` or a `Result` of a collection. After the
-/// first item that is `None` or an error, of whichever thread, no thread begins another item.
+/// A collection of `Option`s or `Result`s becomes an `Option` or a `Result` of a collection. When an item
+/// is `None` or an error, each thread stops before its next item.
 ///
 /// ```
 /// use manycore::prelude::*;

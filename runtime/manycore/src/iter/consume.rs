@@ -360,6 +360,9 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
     }
 
     /// The sum of all items.
+    ///
+    /// A sum of `Option`s or `Result`s ends a block at a bad item, and no other block:
+    /// [`try_reduce`](Self::try_reduce) ends all.
     fn sum<S: Send + Sum<Self::Item> + Sum<S>>(self) -> S {
         // SAFETY: a loop gives out each index once.
         let of_range = |range| unsafe { self.block(range) }.sum::<S>();
@@ -369,6 +372,9 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
     }
 
     /// The product of all items.
+    ///
+    /// A product of `Option`s or `Result`s ends a block at a bad item, and no other block:
+    /// [`try_reduce`](Self::try_reduce) ends all.
     fn product<S: Send + Product<Self::Item> + Product<S>>(self) -> S {
         // SAFETY: a loop gives out each index once.
         let of_range = |range| unsafe { self.block(range) }.product::<S>();
