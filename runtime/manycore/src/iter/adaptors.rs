@@ -1,7 +1,6 @@
 //! What makes one parallel iterator of another: each is the standard library's adaptor, applied
 //! to every block.
 
-use super::unwinding::discard_both;
 use super::{IndexedParallelIterator, ParallelIterator, blocks};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -335,6 +334,30 @@ impl<I: IndexedParallelIterator> IndexedParallelIterator for Enumerate<I> {
         // SAFETY: the caller's promise.
         numbers.zip(unsafe { self.base.ordered(block) })
     }
+}
+
+/// A block that is discarded when this is dropped.
+struct Discarded<'a, I: ParallelIterator>(&'a I, Range<usize>);
+
+impl<I: ParallelIterator> Drop for Discarded<'_, I> {
+    fn drop(&mut self) {
+        // SAFETY: the promise of `discard_both`'s caller.
+        unsafe { self.0.discard(self.1.clone()) };
+    }
+}
+
+/// Discards a block of each of two iterators, of the second one also if that of the first one panics.
+///
+/// # Safety
+///
+/// As of [`ParallelIterator::block`], for both.
+pub(super) unsafe fn discard_both<A: ParallelIterator, B: ParallelIterator>(
+    (first, of_first): (&A, Range<usize>),
+    (second, of_second): (&B, Range<usize>),
+) {
+    let _second = Discarded(second, of_second);
+    // SAFETY: the caller's promise.
+    unsafe { first.discard(of_first) };
 }
 
 /// See [`IndexedParallelIterator::zip`]. Both have as many indices.

@@ -1,9 +1,10 @@
 //! The loops that consumers are made of.
 
 use super::ParallelIterator;
-use super::unwinding::Unwinding;
+use super::tried::Tried;
+use super::unwinding::{Unwinding, one_of};
 use crate::loops::loop_here;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
@@ -130,4 +131,55 @@ pub(super) fn first_of<I: ParallelIterator, R: Send>(
     });
     let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
     found.map(|(_, result)| result)
+}
+
+/// As [`try_reduce`](ParallelIterator::try_reduce); `None` if there is no item.
+pub(super) fn try_reduced<I: ParallelIterator<Item: Tried<Output = T>>, T>(
+    items: &I,
+    reduce: impl Fn(T, T) -> I::Item + Sync,
+) -> Option<I::Item> {
+    // Whether one was bad.
+    let over = AtomicBool::new(false);
+    let both = |left: T, right: I::Item| match right.branch() {
+        ControlFlow::Continue(right) => reduce(left, right).branch(),
+        ControlFlow::Break(bad) => ControlFlow::Break(one_of(bad, left)),
+    };
+    let of_range = |range| {
+        // Relaxed: a thread that misses it goes on for longer, and what is good does not count any
+        // more.
+        if over.load(Relaxed) {
+            // SAFETY: a loop gives out each index once.
+            unsafe { items.discard(range) };
+            return None;
+        }
+        // SAFETY: as above.
+        let mut block = unsafe { items.block(range) };
+        let (mut good, mut bad) = (None, None);
+        for item in block.by_ref() {
+            let flow = match good.take() {
+                None => item.branch(),
+                Some(left) => both(left, item),
+            };
+            match flow {
+                ControlFlow::Continue(next) => good = Some(next),
+                ControlFlow::Break(first) => {
+                    over.store(true, Relaxed);
+                    bad = Some(first);
+                    break;
+                }
+            }
+        }
+        one_of(bad.or(good.map(I::Item::good)), block)
+    };
+    let either = |left: Option<I::Item>, right: Option<I::Item>| match (left, right) {
+        (Some(left), Some(right)) => match left.branch() {
+            ControlFlow::Continue(left) => Some(match both(left, right) {
+                ControlFlow::Continue(good) => I::Item::good(good),
+                ControlFlow::Break(bad) => bad,
+            }),
+            ControlFlow::Break(bad) => Some(one_of(bad, right)),
+        },
+        (left, right) => left.or(right),
+    };
+    reduced(items, of_range, either).flatten()
 }

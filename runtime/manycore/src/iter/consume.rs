@@ -3,10 +3,10 @@
 use super::adaptors::{
     Cloned, Copied, Filter, FilterMap, FlatMap, Flatten, Fold, Inspect, Map, MapInit, Update,
 };
-use super::blocks::{any_of, first_of, ranges, reduced};
+use super::blocks::{any_of, first_of, ranges, reduced, try_reduced};
 use super::order::Chain;
 use super::sealed::Sealed;
-use super::tried::{Tried, try_reduced};
+use super::tried::Tried;
 use super::unwinding::one_of;
 use super::{FromParallelIterator, IntoParallelIterator};
 use std::cmp::Ordering;

@@ -1,6 +1,6 @@
 //! Adaptors that give items other numbers: backwards, with gaps, one after the other.
 
-use super::unwinding::discard_both;
+use super::adaptors::discard_both;
 use super::{IndexedParallelIterator, ParallelIterator};
 use std::ops::Range;
 

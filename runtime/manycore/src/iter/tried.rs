@@ -1,10 +1,6 @@
 //! Items that are good or bad: `Option` and `Result`.
 
-use super::ParallelIterator;
-use super::blocks::reduced;
-use super::unwinding::one_of;
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// What [`try_for_each`](super::ParallelIterator::try_for_each) and
 /// [`try_reduce`](super::ParallelIterator::try_reduce) stop at: `None`, or an error.
@@ -62,55 +58,4 @@ impl<T, E> Tried for Result<T, E> {
             Err(error) => ControlFlow::Break(Err(error)),
         }
     }
-}
-
-/// As [`try_reduce`](ParallelIterator::try_reduce); `None` if there is no item.
-pub(super) fn try_reduced<I: ParallelIterator<Item: Tried<Output = T>>, T>(
-    items: &I,
-    reduce: impl Fn(T, T) -> I::Item + Sync,
-) -> Option<I::Item> {
-    // Whether one was bad.
-    let over = AtomicBool::new(false);
-    let both = |left: T, right: I::Item| match right.branch() {
-        ControlFlow::Continue(right) => reduce(left, right).branch(),
-        ControlFlow::Break(bad) => ControlFlow::Break(one_of(bad, left)),
-    };
-    let of_range = |range| {
-        // Relaxed: a thread that misses it goes on for longer, and what is good does not count any
-        // more.
-        if over.load(Relaxed) {
-            // SAFETY: a loop gives out each index once.
-            unsafe { items.discard(range) };
-            return None;
-        }
-        // SAFETY: as above.
-        let mut block = unsafe { items.block(range) };
-        let (mut good, mut bad) = (None, None);
-        for item in block.by_ref() {
-            let flow = match good.take() {
-                None => item.branch(),
-                Some(left) => both(left, item),
-            };
-            match flow {
-                ControlFlow::Continue(next) => good = Some(next),
-                ControlFlow::Break(first) => {
-                    over.store(true, Relaxed);
-                    bad = Some(first);
-                    break;
-                }
-            }
-        }
-        one_of(bad.or(good.map(I::Item::good)), block)
-    };
-    let either = |left: Option<I::Item>, right: Option<I::Item>| match (left, right) {
-        (Some(left), Some(right)) => match left.branch() {
-            ControlFlow::Continue(left) => Some(match both(left, right) {
-                ControlFlow::Continue(good) => I::Item::good(good),
-                ControlFlow::Break(bad) => bad,
-            }),
-            ControlFlow::Break(bad) => Some(one_of(bad, right)),
-        },
-        (left, right) => left.or(right),
-    };
-    reduced(items, of_range, either).flatten()
 }

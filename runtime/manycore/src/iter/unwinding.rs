@@ -5,10 +5,8 @@
 //! which of them were claimed. So the body of such a loop catches its own panic, and the loop goes on:
 //! from then on, a block is discarded in place of run.
 
-use super::ParallelIterator;
 use manycore_cores::sync::let_go;
 use std::any::Any;
-use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
@@ -73,28 +71,4 @@ impl Unwinding {
 pub(super) fn one_of<T, U>(one: T, other: U) -> T {
     drop(other);
     one
-}
-
-/// A block that is discarded when this is dropped.
-struct Discarded<'a, I: ParallelIterator>(&'a I, Range<usize>);
-
-impl<I: ParallelIterator> Drop for Discarded<'_, I> {
-    fn drop(&mut self) {
-        // SAFETY: the promise of `discard_both`'s caller.
-        unsafe { self.0.discard(self.1.clone()) };
-    }
-}
-
-/// Discards a block of each of two iterators, of the second one also if that of the first one panics.
-///
-/// # Safety
-///
-/// As of [`ParallelIterator::block`], for both.
-pub(super) unsafe fn discard_both<A: ParallelIterator, B: ParallelIterator>(
-    (first, of_first): (&A, Range<usize>),
-    (second, of_second): (&B, Range<usize>),
-) {
-    let _second = Discarded(second, of_second);
-    // SAFETY: the caller's promise.
-    unsafe { first.discard(of_first) };
 }
