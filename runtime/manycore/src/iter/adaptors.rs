@@ -336,7 +336,7 @@ impl<I: IndexedParallelIterator> IndexedParallelIterator for Enumerate<I> {
     }
 }
 
-/// A block that is discarded when this is dropped.
+/// Discards a block when it is dropped.
 struct Discarded<'a, I: ParallelIterator>(&'a I, Range<usize>);
 
 impl<I: ParallelIterator> Drop for Discarded<'_, I> {
@@ -346,7 +346,7 @@ impl<I: ParallelIterator> Drop for Discarded<'_, I> {
     }
 }
 
-/// Discards a block of each of two iterators, of the second one also if that of the first one panics.
+/// Discards a block of each of two iterators: the second block too if the first one panics.
 ///
 /// # Safety
 ///

@@ -10,8 +10,8 @@ use std::sync::{Mutex, PoisonError};
 
 /// Runs `of_range` on all indices of `items`, in blocks.
 ///
-/// `of_range` makes the block of its range before anything else, or discards it. If a call panics,
-/// the items of the blocks that were not begun are discarded.
+/// `of_range` first makes the block of its range, or discards it. If a call panics, and the iterator owns
+/// its items, the other blocks are discarded.
 pub(super) fn ranges<I: ParallelIterator>(items: &I, of_range: impl Fn(Range<usize>) + Sync) {
     let indices = items.indices();
     if !I::OWNS {
@@ -43,8 +43,8 @@ pub(super) fn reduced<I: ParallelIterator, R: Send>(
     extended(items, extend, &reduce)
 }
 
-/// As [`reduced`]; `extend` has what came of the blocks to the left, if it was on this thread. It
-/// makes the block of its range before anything else of the user's runs.
+/// As [`reduced`]. `extend` gets the result of the blocks to the left as well, if the same thread has run
+/// them. It first makes the block of its range.
 pub(super) fn extended<I: ParallelIterator, R: Send>(
     items: &I,
     extend: impl Fn(Option<R>, Range<usize>) -> R + Sync,
@@ -66,7 +66,7 @@ pub(super) fn extended<I: ParallelIterator, R: Send>(
     };
     let stretches = loop_here(|here| here.stretches(0..indices, watched));
     unwinding.end();
-    // Without a panic each block has come to something.
+    // There was no panic, so each stretch has a value.
     let both = |left: Option<R>, right: Option<R>| Some(reduce(left?, right?));
     stretches.combined(both).flatten()
 }
@@ -145,8 +145,7 @@ pub(super) fn try_reduced<I: ParallelIterator<Item: Tried<Output = T>>, T>(
         ControlFlow::Break(bad) => ControlFlow::Break(one_of(bad, left)),
     };
     let of_range = |range| {
-        // Relaxed: a thread that misses it goes on for longer, and what is good does not count any
-        // more.
+        // Relaxed: a thread that does not see it yet goes on for longer.
         if over.load(Relaxed) {
             // SAFETY: a loop gives out each index once.
             unsafe { items.discard(range) };

@@ -21,7 +21,7 @@ pub trait ParallelBridge: Iterator<Item: Send> + Send + Sized {
     /// take longer than a lock, some 20 ns. Others are collected first, and then shared.
     ///
     /// What the iterator itself calls in parallel runs nothing that came of another item, so it
-    /// does not come to itself again. If it panics nobody asks it any more. A `size_hint` that is wrong
+    /// does not come to itself again. If it panics nobody asks it any more. A wrong `size_hint`
     /// loses no item.
     fn par_bridge(self) -> Bridge<Self>;
 }
@@ -29,8 +29,8 @@ pub trait ParallelBridge: Iterator<Item: Send> + Send + Sized {
 impl<I: Iterator<Item: Send> + Send> ParallelBridge for I {
     fn par_bridge(self) -> Bridge<I> {
         Bridge {
-            // A source that says that it is short is not shared among more threads than items. It may
-            // be wrong: there is one index at least, whose block asks it.
+            // A source with few items is not shared among more threads than items. The hint may be
+            // wrong: at least one block asks the source.
             indices: self.size_hint().1.unwrap_or(MANY).clamp(1, MANY),
             items: Mutex::new(self),
             over: AtomicBool::new(false),
@@ -43,7 +43,7 @@ const MANY: usize = (1 << 31) - 1;
 
 /// See [`ParallelBridge::par_bridge`].
 ///
-/// It has an index for each item that there may be, and one if there is none. A block takes as many items as it has indices
+/// It has as many indices as the source may have items, and at least one. A block takes as many items as it has indices
 /// from the iterator; the one with the last index takes all that are left. So blocks after the
 /// last item are empty.
 #[derive(Debug)]

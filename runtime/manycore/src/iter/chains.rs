@@ -1,6 +1,6 @@
-//! Random chains of adaptors, beside the same chains of the standard library: the same items, each
-//! dropped once, also where a closure or a destructor panics or a search ends early; in pools of 1, 2
-//! and 4, and in one whose cores come and go.
+//! Random chains of adaptors, compared with the same chains of the standard library. The items are the
+//! same, and each is dropped exactly once, also if a closure or a destructor panics, or a search ends
+//! early. The pools have 1, 2 and 4 threads; the cores of one pool come and go.
 
 use super::sealed::Sealed;
 use crate::Pool;
@@ -18,7 +18,7 @@ const LONGEST: u64 = if cfg!(miri) { 12 } else { 3_000 };
 /// The payload of the panics that are meant.
 struct Thrown;
 
-/// What the numbers of a chain share.
+/// Counts that all numbers of a chain share.
 #[derive(Debug, Default)]
 struct Counts {
     /// Numbers that live.
@@ -237,8 +237,8 @@ fn adapted<'a>(
             let (others, theirs) = source(random, borrowed);
             let both = |(a, b): (Counted<'a>, Counted<'a>)| {
                 let theirs = b.value;
-                // Not at the end: the compiler leaks a result if a local's destructor panics
-                // (rust-lang/rust#47949).
+                // Before the result is made: if a destructor panics after that, the compiler leaks
+                // the result (rust-lang/rust#47949).
                 drop(b);
                 a.with(|v| 7 * v + theirs)
             };
@@ -359,7 +359,7 @@ fn consumed(random: &mut Random, items: Items<'_>, right: &[u64]) {
     }
 }
 
-/// `items`, of which the one of index `bad` makes a closure panic.
+/// Adds a closure that panics at the item of index `bad`.
 fn throwing(items: Items<'_>, bad: usize) -> Items<'_> {
     fn throw(x: Counted<'_>, throws: bool) -> Counted<'_> {
         match throws {
@@ -375,7 +375,7 @@ fn run(seed: u64) {
     let borrowed = Borrowed::new(&mut random);
     let (mut items, mut right) = source(&mut random, &borrowed);
     let adaptors = random.below(6);
-    // Of every four chains one has a closure that panics at one of the items, and one a destructor.
+    // One chain in four has a closure that panics, and one in four a destructor.
     let (throws, drops) = (random.below(4) == 0, random.below(4) == 0);
     let thrower = random.below(adaptors + 1);
     if drops {

@@ -65,7 +65,7 @@ pub(super) fn into_vec<I: ParallelIterator>(items: I, all: &mut Vec<I::Item>) {
                 first: unsafe { slots.0.add(range.start) },
                 len: 0,
             });
-            // SAFETY: this block's places are this thread's, and behind those that are written.
+            // SAFETY: only this thread writes the places of this block. They follow those that are written.
             let places = unsafe { slots.places(range) };
             let mut done = Done {
                 written: &mut written,
@@ -79,13 +79,13 @@ pub(super) fn into_vec<I: ParallelIterator>(items: I, all: &mut Vec<I::Item>) {
             left.len += ManuallyDrop::new(right).len;
             left
         };
-        // What was written is the vector's from here on.
+        // The vector owns the items from here on.
         std::mem::forget(blocks::extended(&items, extend, both));
     } else {
         blocks::ranges(&items, |range| {
             // SAFETY: a loop gives out each index once.
             let block = unsafe { items.block(range.clone()) };
-            // SAFETY: as above: this block's places are this thread's.
+            // SAFETY: only this thread writes the places of this block.
             let places = unsafe { slots.places(range) };
             write(places, block, I::IN_PARTS, || ());
         });
@@ -103,15 +103,15 @@ unsafe impl<T: Send> Sync for Slots<T> {}
 impl<T> Slots<T> {
     /// # Safety
     ///
-    /// `range` is within the memory, and the caller's alone.
-    #[expect(clippy::mut_from_ref, reason = "the caller has them alone")]
+    /// `range` is within the memory, and only the caller uses it.
+    #[expect(clippy::mut_from_ref, reason = "only the caller uses the range")]
     unsafe fn places(&self, range: Range<usize>) -> &mut [MaybeUninit<T>] {
         // SAFETY: the caller's promise.
         unsafe { std::slice::from_raw_parts_mut(self.0.add(range.start), range.len()) }
     }
 }
 
-/// Writes `items` to `places`, each of which has one, and tells `note` after each.
+/// Writes an item to each of `places`, and calls `note` after each.
 fn write<T>(
     places: &mut [MaybeUninit<T>],
     items: impl Iterator<Item = T>,
@@ -120,7 +120,7 @@ fn write<T>(
 ) {
     let all = places.len();
     let written = if in_parts {
-        // By the items' own loop, which looks at each of them whether there is a place.
+        // The loop of the items themselves. It checks at each item that there is a place.
         let mut free = places.iter_mut();
         items.fold(0, |written, item| {
             free.next().expect("a place for each item").write(item);
@@ -128,7 +128,7 @@ fn write<T>(
             written + 1
         })
     } else {
-        // One loop that counts once, which is vectorised.
+        // One loop with one counter: the compiler vectorises it.
         let pairs = places.iter_mut().zip(items);
         pairs.fold(0, |written, (place, item)| {
             place.write(item);
@@ -139,7 +139,7 @@ fn write<T>(
     assert_eq!(written, all, "a block has an item for each index");
 }
 
-/// Items that were written and are nobody's yet: a panic drops them.
+/// Items that were written, and that the vector does not own yet. A panic drops them.
 struct Written<T> {
     first: *mut MaybeUninit<T>,
     len: usize,
@@ -156,8 +156,7 @@ impl<T> Drop for Written<T> {
     }
 }
 
-/// Items that were written behind others, whose they are when this is dropped: a count that the loop can
-/// keep in a register.
+/// Counts the items that a loop writes, in a register. When this is dropped, it adds them to `written`.
 struct Done<'a, T> {
     written: &'a mut Written<T>,
     more: usize,

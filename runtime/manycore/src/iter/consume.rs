@@ -21,8 +21,8 @@ use std::sync::Mutex;
 ///
 /// # Panics
 ///
-/// All consumers panic with the first panic of a closure, once all threads have left the loop. Items
-/// of an owned collection that no thread has come to are dropped then, and so is what was collected.
+/// All consumers panic with the first panic of a closure, once all threads have left the loop. The items
+/// of an owned collection that no thread has taken are dropped then, and so are collected items.
 ///
 /// ```
 /// use manycore::prelude::*;
@@ -68,8 +68,8 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
     #[doc(hidden)]
     const IN_PARTS: bool = false;
 
-    /// Whether it owns items that must be dropped: then each index is asked for in the end, of
-    /// [`block`](Self::block) or of [`discard`](Self::discard), if any is.
+    /// Whether it owns items that must be dropped. Then a loop asks for each index exactly once: by
+    /// [`block`](Self::block) or by [`discard`](Self::discard).
     #[doc(hidden)]
     const OWNS: bool;
 
@@ -77,7 +77,7 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
     #[doc(hidden)]
     fn indices(&self) -> usize;
 
-    /// The items of `block`, in order. Nothing of the user's runs before the first is asked for.
+    /// The items of `block`, in order. No closure is called before the first `next`.
     ///
     /// # Safety
     ///
@@ -85,8 +85,8 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
     #[doc(hidden)]
     unsafe fn block(&self, block: Range<usize>) -> impl Iterator<Item = Self::Item>;
 
-    /// Drops what it owns of `block`. No closure is called; if a destructor panics, the rest is
-    /// dropped all the same.
+    /// Drops the items of `block` that it owns, the others too if a destructor panics. It calls no
+    /// closure.
     ///
     /// # Safety
     ///

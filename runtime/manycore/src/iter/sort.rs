@@ -12,11 +12,10 @@ const FEW: usize = 2_000;
 
 /// What is done to slices in parallel.
 ///
-/// The sorts are those of the standard library, on parts of the slice, and a slice that is sorted
-/// already, or reversed, is seen in one pass. If the comparison is no total order, a sort may panic, as
-/// the standard library's does, or leave the items in any order: floating-point numbers by
-/// `partial_cmp` have none if one is not a number, and [`f64::total_cmp`] is one. Whatever panics, all
-/// items are there afterwards, each once.
+/// Threads sort parts of the slice by the standard library's sorts. A slice that is sorted or reversed
+/// takes one pass. If the comparison is not a total order, a sort may panic, as the standard library's
+/// does, or leave the items in any order. `partial_cmp` of floating-point numbers is not one if some
+/// are NaN; [`f64::total_cmp`] is. After a panic the slice has all its items, in any order.
 pub trait ParallelSliceMut<T: Send> {
     /// Over mutable chunks of `size` items, the last of which may be shorter.
     ///
@@ -37,7 +36,7 @@ pub trait ParallelSliceMut<T: Send> {
     ///
     /// # Panics
     ///
-    /// May panic if the order of `T` is no total order; no item is lost.
+    /// May panic if the order of `T` is not total; no item is lost.
     ///
     /// ```
     /// use manycore::prelude::*;
@@ -57,14 +56,14 @@ pub trait ParallelSliceMut<T: Send> {
     ///
     /// # Panics
     ///
-    /// May panic if it is no total order; no item is lost.
+    /// May panic if `compare` is not a total order; no item is lost.
     fn par_sort_by(&mut self, compare: impl Fn(&T, &T) -> Ordering + Sync);
 
     /// [`par_sort`](Self::par_sort) by a key.
     ///
     /// # Panics
     ///
-    /// May panic if the order of the keys is no total order; no item is lost.
+    /// May panic if the order of the keys is not total; no item is lost.
     ///
     /// ```
     /// use manycore::prelude::*;
@@ -81,7 +80,7 @@ pub trait ParallelSliceMut<T: Send> {
     ///
     /// # Panics
     ///
-    /// May panic if the order of `T` is no total order; no item is lost.
+    /// May panic if the order of `T` is not total; no item is lost.
     ///
     /// ```
     /// use manycore::prelude::*;
@@ -101,14 +100,14 @@ pub trait ParallelSliceMut<T: Send> {
     ///
     /// # Panics
     ///
-    /// May panic if it is no total order; no item is lost.
+    /// May panic if `compare` is not a total order; no item is lost.
     fn par_sort_unstable_by(&mut self, compare: impl Fn(&T, &T) -> Ordering + Sync);
 
     /// [`par_sort_unstable`](Self::par_sort_unstable) by a key.
     ///
     /// # Panics
     ///
-    /// May panic if the order of the keys is no total order; no item is lost.
+    /// May panic if the order of the keys is not total; no item is lost.
     fn par_sort_unstable_by_key<K: Ord>(&mut self, key: impl Fn(&T) -> K + Sync) {
         self.par_sort_unstable_by(|a, b| key(a).cmp(&key(b)));
     }
@@ -138,7 +137,7 @@ fn piece_of(items: usize) -> usize {
     }
 }
 
-/// How many items at the beginning are such that `goes_on` holds for each pair of neighbours.
+/// Counts the items at the beginning for whose neighbours `goes_on` holds.
 fn run_len<T>(items: &[T], goes_on: impl Fn(&T, &T) -> bool) -> usize {
     // Four pairs at a time: one check of the bounds for all.
     let mut len = 1;
@@ -154,8 +153,8 @@ fn run_len<T>(items: &[T], goes_on: impl Fn(&T, &T) -> bool) -> usize {
     len.min(items.len())
 }
 
-/// The length of the run at the beginning, which is sorted after that: it is turned around if it falls
-/// and has at least `least` items. Equal items keep their order.
+/// Returns the length of the sorted run at the beginning. A falling run is reversed first, if it has at
+/// least `least` items. Equal items keep their order.
 fn sort_first_run<T>(
     items: &mut [T],
     least: usize,
@@ -166,7 +165,7 @@ fn sort_first_run<T>(
         [a, b, ..] if falls(a, b) => {}
         _ => return run_len(items, |a, b| !falls(a, b)),
     }
-    // No two items of it are equal.
+    // The run has no equal items.
     let run = run_len(items, falls);
     if run < least {
         return 1;
@@ -175,8 +174,8 @@ fn sort_first_run<T>(
     run
 }
 
-/// Sorts two parts, and merges them. The first part is a long run at the beginning, if there is one,
-/// and else a half.
+/// Sorts two parts, and merges them. The first part is the run at the beginning, if that is at least a
+/// half; otherwise it is a half.
 fn stable<T: Send>(items: &mut [T], piece: usize, compare: &(impl Fn(&T, &T) -> Ordering + Sync)) {
     if items.len() > piece {
         let half = items.len() / 2;
@@ -199,11 +198,11 @@ fn stable<T: Send>(items: &mut [T], piece: usize, compare: &(impl Fn(&T, &T) -> 
             return;
         }
     }
-    // Sorted parts are two runs, which the standard library's sort finds, and merges.
+    // The standard library's sort finds the two parts as runs, and merges them.
     items.sort_by(compare);
 }
 
-/// Divides by the median, and sorts both sides; but not a run, which that would destroy.
+/// Divides by the median, and sorts both sides. A run is seen first: the division would destroy it.
 fn unstable<T: Send>(
     items: &mut [T],
     piece: usize,

@@ -1,4 +1,4 @@
-//! What is collected until an item is bad.
+//! Collecting into an `Option` or a `Result`, which stops at a bad item.
 
 use super::sealed::Sealed;
 use super::unwinding::one_of;
@@ -7,10 +7,9 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
-/// The items of `items` that are good, or the first bad one that a thread has come to: `split` tells.
+/// Collects the good items, or returns a bad one. `split` tells good items from bad ones.
 ///
-/// When an item is bad, each thread ends its block before the next item, and the blocks that were not
-/// begun are discarded.
+/// After a bad item each thread stops before its next item. The loop discards the other blocks.
 pub(super) fn until_bad<T: Send, G: Send, B: Send, C: FromParallelIterator<G>>(
     items: impl ParallelIterator<Item = T>,
     split: impl Fn(T) -> Result<G, B> + Sync,
@@ -43,7 +42,7 @@ impl<B> Bad<B> {
     fn keep(&self, bad: B) {
         self.over.store(true, Relaxed);
         let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
-        // Another thread's is not dropped under the lock.
+        // The item of another thread is dropped after the lock is released.
         let later = match *first {
             None => first.replace(bad),
             Some(_) => Some(bad),
@@ -52,7 +51,7 @@ impl<B> Bad<B> {
         drop(later);
     }
 
-    /// Relaxed: a thread that misses it goes on for longer.
+    /// Relaxed: a thread that does not see it yet runs one item more.
     fn is_over(&self) -> bool {
         self.over.load(Relaxed)
     }

@@ -1,9 +1,8 @@
-//! Loops over owned items, of which a panic leaves none behind.
+//! Loops over owned items, which drop all items after a panic.
 //!
-//! A loop ends at the first panic of its body: what lies in blocks that nobody has claimed is never
-//! looked at. That is right for borrowed items. Owned items must be dropped, and only the loop knows
-//! which of them were claimed. So the body of such a loop catches its own panic, and the loop goes on:
-//! from then on, a block is discarded in place of run.
+//! Other loops end at the first panic of their body, and the blocks that no thread has claimed are lost.
+//! Owned items must be dropped, and only the loop knows which blocks were claimed. So the body of such
+//! a loop catches its own panic, and the loop goes on. From then on it discards each block.
 
 use manycore_cores::sync::let_go;
 use std::any::Any;
@@ -11,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
-/// The first panic of a loop that goes on.
+/// The first panic of a loop, which goes on.
 #[derive(Debug)]
 pub(super) struct Unwinding {
     over: AtomicBool,
@@ -26,14 +25,14 @@ impl Unwinding {
         }
     }
 
-    /// Calls `block`, with whether the block is to be discarded; catches its panic.
+    /// Calls `block`, and catches its panic. The argument says whether to discard the block.
     ///
-    /// Not generic, and out of line: it is compiled once.
+    /// This is not generic, and not inlined, so that it is compiled once.
     #[inline(never)]
     pub(super) fn watch(&self, block: &mut dyn FnMut(bool)) {
-        // Relaxed: a thread that misses it runs one more block, as in a loop that stops.
+        // Relaxed: a thread that does not see it yet runs one more block, as in a loop that stops.
         let over = self.over.load(Relaxed);
-        // Unwind safety: the caller of the loop learns of the panic, in `end`.
+        // Unwind safety: `end` hands the panic to the caller of the loop.
         if let Err(payload) = catch_unwind(AssertUnwindSafe(|| block(over))) {
             self.keep(payload);
         }
@@ -47,14 +46,14 @@ impl Unwinding {
             None => first.replace(payload),
             Some(_) => Some(payload),
         };
-        // Nothing of the user's is dropped under the lock.
+        // The payload is dropped after the lock is released.
         drop(first);
         if let Some(later) = later {
             let_go(later);
         }
     }
 
-    /// Goes on with the first panic, if there was one. All threads have left the loop.
+    /// Resumes the first panic, if there was one, when all threads have left the loop.
     pub(super) fn end(self) {
         let payload = self.payload.into_inner();
         if let Some(payload) = payload.unwrap_or_else(PoisonError::into_inner) {
@@ -63,10 +62,10 @@ impl Unwinding {
     }
 }
 
-/// `one`, after `other` was dropped.
+/// Drops `other`, and returns `one`.
 ///
-/// If `other` went at the end of a function that returns `one`, and its destructor panicked, `one` would
-/// be leaked: the compiler does not drop a result that is there already (rust-lang/rust#47949).
+/// If a function drops a value after it has made its result, and the destructor panics, the compiler
+/// leaks the result (rust-lang/rust#47949). This makes the result after the drop.
 #[inline(always)]
 pub(super) fn one_of<T, U>(one: T, other: U) -> T {
     drop(other);

@@ -14,8 +14,8 @@ pub struct VecIter<T> {
     /// The first of the items in it: what is handed out is written to, when it is dropped.
     first: *mut T,
     len: usize,
-    /// Items have been handed out. Then all are: a loop, once it has begun, makes a block of each
-    /// index or discards it.
+    /// Whether a loop has begun. It makes a block of each index, or discards it: so the blocks own all
+    /// items from then on.
     given: AtomicBool,
 }
 
@@ -32,8 +32,8 @@ impl<T> VecIter<T> {
     /// No index is asked for twice.
     unsafe fn hand_out(&self, block: Range<usize>) -> Drained<T> {
         assert!(block.start <= block.end && block.end <= self.len);
-        // Relaxed: read by the owner, once all threads have left the loop. A load most times, since
-        // all threads write to it.
+        // Relaxed: the owner reads it when all threads have left the loop. Only the first blocks write,
+        // so that the line stays shared.
         if !self.given.load(Relaxed) {
             self.given.store(true, Relaxed);
         }
@@ -68,12 +68,12 @@ impl<T: Send> ParallelIterator for VecIter<T> {
 impl<T: Send> IndexedParallelIterator for VecIter<T> {
     fn cut(&mut self, indices: Range<usize>) {
         assert!(indices.start <= indices.end && indices.end <= self.len);
-        // If a destructor panics, this iterator's own has what is left in it then.
+        // If a destructor panics, the destructor of this iterator drops the items that it still has.
         let behind = self.len - indices.end;
         self.len = indices.end;
         // SAFETY: within the vector, or at its end.
         let end = unsafe { self.first.add(indices.end) };
-        // SAFETY: these are nobody's any more.
+        // SAFETY: they are in the vector, and this iterator has given them up.
         unsafe { drop_items(end, behind) };
         let before = self.first;
         // SAFETY: as above.
@@ -92,11 +92,11 @@ impl<T: Send> IndexedParallelIterator for VecIter<T> {
     }
 }
 
-/// Drops `items` items. If a destructor panics, the others are dropped all the same.
+/// Drops `items` items, the others too if a destructor panics.
 ///
 /// # Safety
 ///
-/// They are there, and nobody else's.
+/// The items are initialised, and the caller owns them.
 unsafe fn drop_items<T>(first: *mut T, items: usize) {
     // SAFETY: the caller's promise.
     unsafe { std::ptr::slice_from_raw_parts_mut(first, items).drop_in_place() };
@@ -105,7 +105,7 @@ unsafe fn drop_items<T>(first: *mut T, items: usize) {
 impl<T> Drop for VecIter<T> {
     fn drop(&mut self) {
         if !*self.given.get_mut() {
-            // SAFETY: nobody has any.
+            // SAFETY: no item was handed out.
             unsafe { drop_items(self.first, self.len) };
         }
     }

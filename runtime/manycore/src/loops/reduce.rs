@@ -8,18 +8,18 @@ use std::cell::UnsafeCell;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// The partial results of one participant: of a stretch of neighbouring indices each. The last one is
-/// at hand: a participant that runs its share and steals nothing allocates nothing.
+/// The partial results of one participant, each of a stretch of neighbouring indices. The last stretch
+/// has a field of its own: a participant that steals nothing allocates nothing.
 struct Partial<R> {
     last: Range<usize>,
     value: Option<R>,
-    /// The starts and the results of the stretches before, in the order it ran them.
+    /// The starts and the results of the earlier stretches, in the order of running.
     earlier: Vec<(usize, Option<R>)>,
 }
 
 impl<R> Partial<R> {
-    /// What it has to the left of `start`, if it has run that just before. Else `start` begins a new
-    /// stretch.
+    /// Takes the result of the stretch that ends at `start`, if the participant ran that last.
+    /// Otherwise a new stretch begins at `start`.
     #[inline]
     fn take_left_of(&mut self, start: usize) -> Option<R> {
         if self.last.end != start || self.value.is_none() {
@@ -60,9 +60,9 @@ impl<R> Place<R> {
 
 /// The partial results of a loop.
 pub(crate) struct Stretches<R> {
-    /// Those of the rank [`ALONE`], which is all that a loop has that is not posted.
+    /// The results of the rank [`ALONE`]. A loop that is not posted has no others.
     alone: Place<R>,
-    /// Those of the other ranks, once one of them has run a block.
+    /// The results of the other ranks. The first of these that runs a block allocates it.
     others: OnceLock<Box<[Place<R>]>>,
 }
 
@@ -88,7 +88,7 @@ impl<R> Stretches<R> {
         &self.others.get_or_init(make)[rank - 1].0
     }
 
-    /// What `reduce` makes of all results, from the left; `None` if there is none.
+    /// Reduces all results, from the left. `None`: there is none.
     #[inline]
     pub(crate) fn combined(self, reduce: impl Fn(R, R) -> R) -> Option<R> {
         let alone = self.alone.into_inner();
@@ -99,7 +99,7 @@ impl<R> Stretches<R> {
     }
 }
 
-/// What `reduce` makes of all results.
+/// Reduces the results of several ranks, or of several stretches.
 #[inline(never)]
 fn all_combined<R>(
     alone: Partial<R>,
@@ -130,7 +130,7 @@ fn all_combined<R>(
     whole
 }
 
-/// Sorts stretches, each by its start; compiled once.
+/// Sorts stretches by their starts. It is not generic, so that it is compiled once.
 #[inline(never)]
 fn sort(order: &mut [(usize, usize)]) {
     order.sort_unstable();
@@ -171,8 +171,8 @@ impl<P: Platform> Loop<'_, P> {
         self.stretches(range, extend).combined(reduce)
     }
 
-    /// The results of neighbouring blocks of each rank, combined by `extend`: it maps a block, with
-    /// what came of its left neighbours, if this thread has had those.
+    /// Maps blocks by `extend`. It gets the result of the blocks to the left as well, if the same thread
+    /// has run them.
     pub(crate) fn stretches<R: Send>(
         &self,
         range: Range<usize>,

@@ -1,5 +1,5 @@
-//! Items of owned collections are dropped once each, whatever panics: every consumer, with a closure
-//! or a destructor that panics at any of the items.
+//! Each item of an owned collection is dropped exactly once, whatever panics. The tests combine every
+//! consumer with a closure or a destructor that panics at a random item.
 
 use crate::pools::pool;
 use manycore::prelude::*;
@@ -79,8 +79,8 @@ impl Ord for Counted<'_> {
     }
 }
 
-/// `one`, after `other` was dropped. The compiler leaks a result if a destructor panics when it is there
-/// already (rust-lang/rust#47949): no closure here has something to drop then.
+/// Drops `other`, and returns `one`. If a function drops a value after it has made its result, and the
+/// destructor panics, the compiler leaks the result (rust-lang/rust#47949). No closure here does that.
 fn one_of<T, U>(one: T, other: U) -> T {
     drop(other);
     one
@@ -88,7 +88,7 @@ fn one_of<T, U>(one: T, other: U) -> T {
 
 const CONSUMERS: usize = 28;
 
-/// One of the consumers, after a closure.
+/// Calls the consumer of this number, behind a closure that may panic.
 fn consume<'a, I>(items: I, n: usize, counts: &'a Counts, consumer: usize)
 where
     I: IndexedParallelIterator<Item = Counted<'a>>,
@@ -194,7 +194,7 @@ where
     }
 }
 
-/// The consumer of all kinds of sources.
+/// Calls the consumer with the source of this number.
 fn consume_from(source: usize, n: usize, counts: &Counts, consumer: usize) {
     let items = (0..n).map(|i| Counted::new(i, counts));
     match source {
@@ -256,7 +256,7 @@ fn whatever_panics_each_item_is_dropped_once() {
             let (source, consumer) = (round % 8, round / 8 % CONSUMERS);
             let counts = Counts::default();
             let n = [0, 1, 5, 100, 3_000][random.usize(..5)];
-            // Each in a third of the rounds, or both.
+            // A closure panics in two of three rounds, and a destructor in two of three.
             let upto = 3 * n as isize + 2;
             if random.u8(..3) > 0 {
                 counts.calls.store(random.isize(1..=upto), Relaxed);
@@ -283,7 +283,7 @@ fn whatever_panics_each_item_is_dropped_once() {
     assert!(thrown > 500, "{thrown}");
 }
 
-/// Of no size, so that only the count tells.
+/// The items have no size. The test counts them.
 #[test]
 fn items_of_no_size() {
     static ALIVE: AtomicIsize = AtomicIsize::new(0);
@@ -309,7 +309,7 @@ fn items_of_no_size() {
     }
 }
 
-/// After a bad item no thread begins another one, but for the one that it may be about to begin.
+/// After a bad item each thread stops, or begins one more item before it sees that.
 #[test]
 fn collect_stops_at_a_bad_item() {
     const N: usize = 20_000;
@@ -317,7 +317,7 @@ fn collect_stops_at_a_bad_item() {
         pool(threads).install(|| {
             for bad in [0, 50, 700] {
                 let begun = AtomicUsize::new(0);
-                // Once the bad item was seen, items take long: a thread that has not been told runs few.
+                // After the bad item each item takes 200 us, so that another thread runs few before it stops.
                 let seen = AtomicUsize::new(0);
                 let tried = |i: usize| {
                     begun.fetch_add(1, Relaxed);
@@ -344,7 +344,7 @@ fn collect_stops_at_a_bad_item() {
     }
 }
 
-/// A source may say what it likes of its length.
+/// The source gives a wrong length.
 #[test]
 fn a_bridge_loses_nothing_by_a_wrong_hint() {
     struct Says<I>(I, Option<usize>);
@@ -400,7 +400,7 @@ fn parts_of_slices_of_no_size() {
     }
 }
 
-/// Runs, and what is nearly one; orders that are none.
+/// Slices that are a run, or nearly one; comparisons that are no order.
 #[test]
 fn sorts_of_runs() {
     const N: usize = 20_000;
@@ -430,7 +430,7 @@ fn sorts_of_runs() {
             let mut items = case.clone();
             pool.install(|| items.par_sort_unstable());
             assert!(items.iter().eq(right.iter().map(|pair| &pair.1)));
-            // May panic; all items are there.
+            // This may panic. All items are there afterwards.
             let mut items: Vec<_> = case.iter().map(usize::to_string).collect();
             let mut all = items.clone();
             let coin = AtomicUsize::new(0);
