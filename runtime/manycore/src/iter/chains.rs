@@ -40,6 +40,12 @@ impl<'a> Counted<'a> {
         Self { value, counts }
     }
 
+    /// Drops this one. A closure that returns a `String` calls it before it makes that: if a destructor
+    /// panics after it, the compiler leaks the result (rust-lang/rust#47949).
+    fn into_value(self) -> u64 {
+        self.value
+    }
+
     /// This one, changed.
     fn with(mut self, change: impl FnOnce(u64) -> u64) -> Self {
         self.value = change(self.value);
@@ -236,10 +242,7 @@ fn adapted<'a>(
         6 => {
             let (others, theirs) = source(random, borrowed);
             let both = |(a, b): (Counted<'a>, Counted<'a>)| {
-                let theirs = b.value;
-                // Before the result is made: if a destructor panics after that, the compiler leaks
-                // the result (rust-lang/rust#47949).
-                drop(b);
+                let theirs = b.into_value();
                 a.with(|v| 7 * v + theirs)
             };
             let right = all.zip(theirs).map(|(a, b)| 7 * a + b);
@@ -291,13 +294,13 @@ fn consumed(random: &mut Random, items: Items<'_>, right: &[u64]) {
         }
         3 => {
             let text = items
-                .map(|x| x.value.to_string())
+                .map(|x| x.into_value().to_string())
                 .reduce(String::new, |a, b| a + &b);
             assert_eq!(text, right.iter().map(u64::to_string).collect::<String>());
         }
         4 => {
             let folded = items.fold(Vec::new, |mut all, x| {
-                all.push(x.value);
+                all.push(x.into_value());
                 all
             });
             let all = folded.reduce(Vec::new, |a, b| [a, b].concat());
