@@ -11,6 +11,7 @@ macro_rules! blocks {
         type Item = $item;
         const EXACT: bool = $exact;
         const IN_PARTS: bool = I::IN_PARTS;
+        const OWNS: bool = I::OWNS;
 
         fn indices(&self) -> usize {
             self.base.indices()
@@ -21,6 +22,11 @@ macro_rules! blocks {
             // SAFETY: the caller's promise.
             let $base = unsafe { self.base.block(block) };
             $block
+        }
+
+        unsafe fn discard(&self, block: Range<usize>) {
+            // SAFETY: the caller's promise.
+            unsafe { self.base.discard(block) };
         }
     };
 }
@@ -187,17 +193,17 @@ where
     F: Fn(A, I::Item) -> A + Sync,
 {
     blocks!(A, false, |me, base| {
-        std::iter::once(base.fold((me.identity)(), &me.fold))
+        std::iter::once_with(move || base.fold((me.identity)(), &me.fold))
     });
 
     /// Without an accumulator a block.
     fn reduce_with(self, reduce: impl Fn(A, A) -> A + Sync) -> Option<A> {
         let extend = |left: Option<A>, range| {
-            let left = left.unwrap_or_else(&self.identity);
             // SAFETY: a loop gives out each index once.
-            unsafe { self.base.block(range) }.fold(left, &self.fold)
+            let block = unsafe { self.base.block(range) };
+            block.fold(left.unwrap_or_else(&self.identity), &self.fold)
         };
-        blocks::extended(self.indices(), extend, reduce)
+        blocks::extended(&self, extend, reduce)
     }
 }
 
@@ -231,13 +237,12 @@ impl<I, T, D: Fn() -> T, F> MapInit<I, T, D, F> {
     where
         F: Fn(&mut T, Item) -> R,
     {
-        let spare = (self.spare.lock().unwrap_or_else(PoisonError::into_inner)).pop();
         let mut lent = Lent {
-            state: Some(spare.unwrap_or_else(&self.init)),
+            state: (self.spare.lock().unwrap_or_else(PoisonError::into_inner)).pop(),
             spare: &self.spare,
         };
         move |item| {
-            let state = lent.state.as_mut().expect("taken when it is dropped");
+            let state = lent.state.get_or_insert_with(&self.init);
             (self.map)(state, item)
         }
     }
@@ -298,6 +303,7 @@ pub struct Enumerate<I> {
 impl<I: IndexedParallelIterator> ParallelIterator for Enumerate<I> {
     type Item = (usize, I::Item);
     const EXACT: bool = true;
+    const OWNS: bool = I::OWNS;
 
     fn indices(&self) -> usize {
         self.base.indices()
@@ -306,6 +312,11 @@ impl<I: IndexedParallelIterator> ParallelIterator for Enumerate<I> {
     unsafe fn block(&self, block: Range<usize>) -> impl Iterator<Item = (usize, I::Item)> {
         // SAFETY: the caller's promise.
         unsafe { self.ordered(block) }
+    }
+
+    unsafe fn discard(&self, block: Range<usize>) {
+        // SAFETY: the caller's promise.
+        unsafe { self.base.discard(block) };
     }
 }
 
@@ -325,6 +336,30 @@ impl<I: IndexedParallelIterator> IndexedParallelIterator for Enumerate<I> {
     }
 }
 
+/// Discards a block when it is dropped.
+struct Discarded<'a, I: ParallelIterator>(&'a I, Range<usize>);
+
+impl<I: ParallelIterator> Drop for Discarded<'_, I> {
+    fn drop(&mut self) {
+        // SAFETY: the promise of `discard_both`'s caller.
+        unsafe { self.0.discard(self.1.clone()) };
+    }
+}
+
+/// Discards a block of each of two iterators: the second block too if the first one panics.
+///
+/// # Safety
+///
+/// As of [`ParallelIterator::block`], for both.
+pub(super) unsafe fn discard_both<A: ParallelIterator, B: ParallelIterator>(
+    (first, of_first): (&A, Range<usize>),
+    (second, of_second): (&B, Range<usize>),
+) {
+    let _second = Discarded(second, of_second);
+    // SAFETY: the caller's promise.
+    unsafe { first.discard(of_first) };
+}
+
 /// See [`IndexedParallelIterator::zip`]. Both have as many indices.
 #[derive(Clone, Debug)]
 pub struct Zip<A, B> {
@@ -335,6 +370,7 @@ pub struct Zip<A, B> {
 impl<A: IndexedParallelIterator, B: IndexedParallelIterator> ParallelIterator for Zip<A, B> {
     type Item = (A::Item, B::Item);
     const EXACT: bool = true;
+    const OWNS: bool = A::OWNS || B::OWNS;
 
     fn indices(&self) -> usize {
         self.base.indices()
@@ -343,6 +379,11 @@ impl<A: IndexedParallelIterator, B: IndexedParallelIterator> ParallelIterator fo
     unsafe fn block(&self, block: Range<usize>) -> impl Iterator<Item = (A::Item, B::Item)> {
         // SAFETY: the caller's promise.
         unsafe { self.ordered(block) }
+    }
+
+    unsafe fn discard(&self, block: Range<usize>) {
+        // SAFETY: the caller's promise, for both.
+        unsafe { discard_both((&self.base, block.clone()), (&self.other, block)) };
     }
 }
 

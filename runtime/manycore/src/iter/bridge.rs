@@ -21,15 +21,17 @@ pub trait ParallelBridge: Iterator<Item: Send> + Send + Sized {
     /// take longer than a lock, some 20 ns. Others are collected first, and then shared.
     ///
     /// What the iterator itself calls in parallel runs nothing that came of another item, so it
-    /// does not come to itself again. If it panics nobody asks it any more.
+    /// does not come to itself again. If it panics nobody asks it any more. A wrong `size_hint`
+    /// loses no item.
     fn par_bridge(self) -> Bridge<Self>;
 }
 
 impl<I: Iterator<Item: Send> + Send> ParallelBridge for I {
     fn par_bridge(self) -> Bridge<I> {
         Bridge {
-            // A source that says that it is short is not shared among more threads than items.
-            indices: self.size_hint().1.unwrap_or(MANY).min(MANY),
+            // A source with few items is not shared among more threads than items. The hint may be
+            // wrong: at least one block asks the source.
+            indices: self.size_hint().1.unwrap_or(MANY).clamp(1, MANY),
             items: Mutex::new(self),
             over: AtomicBool::new(false),
         }
@@ -41,7 +43,7 @@ const MANY: usize = (1 << 31) - 1;
 
 /// See [`ParallelBridge::par_bridge`].
 ///
-/// It has an index for each item that there may be. A block takes as many items as it has indices
+/// It has as many indices as the source may have items, and at least one. A block takes as many items as it has indices
 /// from the iterator; the one with the last index takes all that are left. So blocks after the
 /// last item are empty.
 #[derive(Debug)]
@@ -79,6 +81,7 @@ impl<I: Iterator<Item: Send> + Send> Bridge<I> {
 impl<I: Iterator<Item: Send> + Send> ParallelIterator for Bridge<I> {
     type Item = I::Item;
     const EXACT: bool = false;
+    const OWNS: bool = false;
 
     fn indices(&self) -> usize {
         self.indices
@@ -91,4 +94,6 @@ impl<I: Iterator<Item: Send> + Send> ParallelIterator for Bridge<I> {
         };
         std::iter::from_fn(|| self.next()).take(left)
     }
+
+    unsafe fn discard(&self, _: Range<usize>) {}
 }

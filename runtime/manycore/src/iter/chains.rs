@@ -1,6 +1,6 @@
-//! Random chains of adaptors, beside the same chains of the standard library: the same items, each
-//! dropped once, also where a closure panics or a search ends early; in pools of 1, 2 and 4, and in
-//! one whose cores come and go.
+//! Random chains of adaptors, compared with the same chains of the standard library. The items are the
+//! same, and each is dropped exactly once, also if a closure or a destructor panics, or a search ends
+//! early. The pools have 1, 2 and 4 threads; the cores of one pool come and go.
 
 use super::sealed::Sealed;
 use crate::Pool;
@@ -15,17 +15,35 @@ use std::thread;
 const CHAINS: u64 = if cfg!(miri) { 15 } else { 400 };
 const LONGEST: u64 = if cfg!(miri) { 12 } else { 3_000 };
 
+/// The payload of the panics that are meant.
+struct Thrown;
+
+/// Counts that all numbers of a chain share.
+#[derive(Debug, Default)]
+struct Counts {
+    /// Numbers that live.
+    alive: AtomicIsize,
+    /// The destructor that makes this 0 panics.
+    drops: AtomicIsize,
+}
+
 /// A number that is counted while it lives.
 #[derive(Debug)]
 struct Counted<'a> {
     value: u64,
-    alive: &'a AtomicIsize,
+    counts: &'a Counts,
 }
 
 impl<'a> Counted<'a> {
-    fn new(value: u64, alive: &'a AtomicIsize) -> Self {
-        alive.fetch_add(1, Relaxed);
-        Self { value, alive }
+    fn new(value: u64, counts: &'a Counts) -> Self {
+        counts.alive.fetch_add(1, Relaxed);
+        Self { value, counts }
+    }
+
+    /// Drops this one. A closure that returns a `String` calls it before it makes that: if a destructor
+    /// panics after it, the compiler leaks the result (rust-lang/rust#47949).
+    fn into_value(self) -> u64 {
+        self.value
     }
 
     /// This one, changed.
@@ -37,7 +55,11 @@ impl<'a> Counted<'a> {
 
 impl Drop for Counted<'_> {
     fn drop(&mut self) {
-        self.alive.fetch_sub(1, Relaxed);
+        self.counts.alive.fetch_sub(1, Relaxed);
+        // A second panic at once would abort.
+        if self.counts.drops.fetch_sub(1, Relaxed) == 1 && !thread::panicking() {
+            resume_unwind(Box::new(Thrown));
+        }
     }
 }
 
@@ -64,6 +86,10 @@ trait Indexed<'a>: Sync {
     ///
     /// As `IndexedParallelIterator::ordered`.
     unsafe fn ordered(&self, block: Range<usize>) -> Box<dyn FromBothEnds<Counted<'a>> + '_>;
+    /// # Safety
+    ///
+    /// As `ParallelIterator::discard`.
+    unsafe fn discard(&self, block: Range<usize>);
 }
 
 impl<'a, I: IndexedParallelIterator<Item = Counted<'a>>> Indexed<'a> for I {
@@ -78,6 +104,11 @@ impl<'a, I: IndexedParallelIterator<Item = Counted<'a>>> Indexed<'a> for I {
     unsafe fn ordered(&self, block: Range<usize>) -> Box<dyn FromBothEnds<Counted<'a>> + '_> {
         // SAFETY: the caller's promise.
         Box::new(unsafe { IndexedParallelIterator::ordered(self, block) })
+    }
+
+    unsafe fn discard(&self, block: Range<usize>) {
+        // SAFETY: the caller's promise.
+        unsafe { ParallelIterator::discard(self, block) };
     }
 }
 
@@ -94,6 +125,7 @@ impl Sealed for Items<'_> {}
 impl<'a> ParallelIterator for Items<'a> {
     type Item = Counted<'a>;
     const EXACT: bool = true;
+    const OWNS: bool = true;
 
     fn indices(&self) -> usize {
         self.0.indices()
@@ -102,6 +134,11 @@ impl<'a> ParallelIterator for Items<'a> {
     unsafe fn block(&self, block: Range<usize>) -> impl Iterator<Item = Counted<'a>> {
         // SAFETY: the caller's promise.
         unsafe { self.0.ordered(block) }
+    }
+
+    unsafe fn discard(&self, block: Range<usize>) {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.discard(block) };
     }
 }
 
@@ -122,8 +159,7 @@ impl<'a> IndexedParallelIterator for Items<'a> {
 /// What a chain borrows.
 struct Borrowed {
     numbers: Vec<Vec<u64>>,
-    /// Items that live.
-    alive: AtomicIsize,
+    counts: Counts,
 }
 
 impl Borrowed {
@@ -131,7 +167,7 @@ impl Borrowed {
         let mut numbers = || (0..random.below(LONGEST)).map(|i| i * i % 1_009).collect();
         Self {
             numbers: (0..8).map(|_| numbers()).collect(),
-            alive: AtomicIsize::new(0),
+            counts: Counts::default(),
         }
     }
 }
@@ -139,7 +175,7 @@ impl Borrowed {
 /// A source of up to `LONGEST` items, and what they are.
 fn source<'a>(random: &mut Random, borrowed: &'a Borrowed) -> (Items<'a>, Vec<u64>) {
     let (n, size) = (random.below(LONGEST), 1 + random.below(9) as usize);
-    let fresh = move |value| Counted::new(value, &borrowed.alive);
+    let fresh = move |value| Counted::new(value, &borrowed.counts);
     let numbers = &borrowed.numbers[random.below(8) as usize];
     let sum = move |part: &[u64]| fresh(part.iter().sum());
     match random.below(7) {
@@ -205,7 +241,10 @@ fn adapted<'a>(
         }
         6 => {
             let (others, theirs) = source(random, borrowed);
-            let both = |(a, b): (Counted<'a>, Counted<'a>)| a.with(|v| 7 * v + b.value);
+            let both = |(a, b): (Counted<'a>, Counted<'a>)| {
+                let theirs = b.into_value();
+                a.with(|v| 7 * v + theirs)
+            };
             let right = all.zip(theirs).map(|(a, b)| 7 * a + b);
             (Items::of(items.zip(others).map(both)), right.collect())
         }
@@ -255,13 +294,13 @@ fn consumed(random: &mut Random, items: Items<'_>, right: &[u64]) {
         }
         3 => {
             let text = items
-                .map(|x| x.value.to_string())
+                .map(|x| x.into_value().to_string())
                 .reduce(String::new, |a, b| a + &b);
             assert_eq!(text, right.iter().map(u64::to_string).collect::<String>());
         }
         4 => {
             let folded = items.fold(Vec::new, |mut all, x| {
-                all.push(x.value);
+                all.push(x.into_value());
                 all
             });
             let all = folded.reduce(Vec::new, |a, b| [a, b].concat());
@@ -323,46 +362,49 @@ fn consumed(random: &mut Random, items: Items<'_>, right: &[u64]) {
     }
 }
 
-/// As `consumed`, but a closure panics at one of the items.
-fn panics(random: &mut Random, items: Items<'_>, right: &[u64]) {
-    let Some(&bad) = right.get(random.below(right.len() as u64 + 1) as usize) else {
-        return;
-    };
-    let throws = |x: Counted<'_>| match x.value == bad {
-        true => resume_unwind(Box::new(bad)),
-        false => x.value,
-    };
-    let caught = catch_unwind(AssertUnwindSafe(|| match random.below(3) {
-        0 => items.map(throws).collect::<Vec<_>>().len(),
-        1 => items.map(throws).filter(|v| v % 2 == 0).count(),
-        _ => items.map(throws).reduce(|| 0, u64::max) as usize,
-    }));
-    let payload = caught.expect_err("a closure has panicked");
-    assert_eq!(payload.downcast_ref(), Some(&bad));
+/// Adds a closure that panics at the item of index `bad`.
+fn throwing(items: Items<'_>, bad: usize) -> Items<'_> {
+    fn throw(x: Counted<'_>, throws: bool) -> Counted<'_> {
+        match throws {
+            true => resume_unwind(Box::new(Thrown)),
+            false => x,
+        }
+    }
+    Items::of((items.enumerate()).map(move |(index, x)| throw(x, index == bad)))
 }
 
 fn run(seed: u64) {
     let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
     let borrowed = Borrowed::new(&mut random);
     let (mut items, mut right) = source(&mut random, &borrowed);
-    for _ in 0..random.below(6) {
-        (items, right) = adapted(&mut random, items, right, &borrowed);
+    let adaptors = random.below(6);
+    // One chain in four has a closure that panics, and one in four a destructor.
+    let (throws, drops) = (random.below(4) == 0, random.below(4) == 0);
+    let thrower = random.below(adaptors + 1);
+    if drops {
+        let nth = 1 + random.below(2 * right.len() as u64 + 1);
+        borrowed.counts.drops.store(nth as isize, Relaxed);
     }
-    match random.below(5) {
-        0 => {
-            panics(&mut random, items, &right);
-            // Some are leaked; none is dropped twice.
-            assert!(borrowed.alive.load(Relaxed) >= 0);
+    let caught = catch_unwind(AssertUnwindSafe(|| {
+        for number in 0..=adaptors {
+            if throws && number == thrower {
+                let bad = random.below(right.len() as u64 + 1) as usize;
+                items = throwing(items, bad);
+            }
+            if number < adaptors {
+                (items, right) = adapted(&mut random, items, right, &borrowed);
+            }
         }
-        _ => {
-            consumed(&mut random, items, &right);
-            assert_eq!(
-                borrowed.alive.load(Relaxed),
-                0,
-                "an item was not dropped, or twice"
-            );
+        consumed(&mut random, items, &right);
+    }));
+    if let Err(payload) = caught {
+        assert!(throws || drops || !payload.is::<Thrown>());
+        if !payload.is::<Thrown>() {
+            resume_unwind(payload);
         }
     }
+    let alive = borrowed.counts.alive.load(Relaxed);
+    assert_eq!(alive, 0, "an item was not dropped, or twice");
 }
 
 fn pool(threads: usize) -> Pool {

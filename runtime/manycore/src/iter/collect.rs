@@ -1,14 +1,16 @@
 //! What parallel iterators are collected into.
 
+use super::until_bad::until_bad;
 use super::{ParallelIterator, blocks};
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, LinkedList, VecDeque};
 use std::hash::{BuildHasher, Hash};
-use std::mem::MaybeUninit;
+use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
 
 /// What the items of a parallel iterator become, in order.
+///
+/// A collection of `Option`s or `Result`s becomes an `Option` or a `Result` of a collection. When an item
+/// is `None` or an error, each thread stops before its next item.
 ///
 /// ```
 /// use manycore::prelude::*;
@@ -29,25 +31,19 @@ impl<T: Send> FromParallelIterator<T> for Vec<T> {
     }
 }
 
-/// Memory that several threads write disjoint parts of.
-struct Slots<T>(*mut MaybeUninit<T>);
-
-// SAFETY: used to write items, each place by one thread.
-unsafe impl<T: Send> Sync for Slots<T> {}
-
 /// Appends all items to `all`.
 ///
-/// If the number of items is known each is written to its place. If a closure panics then, the
-/// items that were written are leaked.
+/// If the number of items is known each is written to its place.
 pub(super) fn into_vec<I: ParallelIterator>(items: I, all: &mut Vec<I::Item>) {
     if !I::EXACT {
         let extend = |left: Option<Vec<_>>, range| {
-            let mut left = left.unwrap_or_default();
             // SAFETY: a loop gives out each index once.
-            left.extend(unsafe { items.block(range) });
+            let block = unsafe { items.block(range) };
+            let mut left = left.unwrap_or_default();
+            left.extend(block);
             left
         };
-        let some = blocks::extended(items.indices(), extend, |mut left, mut right| {
+        let some = blocks::extended(&items, extend, |mut left, mut right| {
             left.append(&mut right);
             left
         });
@@ -60,38 +56,116 @@ pub(super) fn into_vec<I: ParallelIterator>(items: I, all: &mut Vec<I::Item>) {
     all.reserve_exact(indices);
     let slots = Slots(all.spare_capacity_mut().as_mut_ptr());
     let slots = &slots;
-    blocks::ranges(indices, |range: Range<usize>| {
-        // SAFETY: within the capacity, and this block's alone.
-        let places =
-            unsafe { std::slice::from_raw_parts_mut(slots.0.add(range.start), range.len()) };
-        // SAFETY: a loop gives out each index once.
-        let items = unsafe { items.block(range.clone()) };
-        let written = match I::IN_PARTS {
-            true => written_by_items(places, items),
-            false => written_by_places(places, items),
+    if std::mem::needs_drop::<I::Item>() {
+        let extend = |left: Option<Written<_>>, range: Range<usize>| {
+            // SAFETY: a loop gives out each index once.
+            let block = unsafe { items.block(range.clone()) };
+            let mut written = left.unwrap_or_else(|| Written {
+                // SAFETY: within the capacity.
+                first: unsafe { slots.0.add(range.start) },
+                len: 0,
+            });
+            // SAFETY: only this thread writes the places of this block. They follow those that are written.
+            let places = unsafe { slots.places(range) };
+            let mut done = Done {
+                written: &mut written,
+                more: 0,
+            };
+            write(places, block, I::IN_PARTS, || done.more += 1);
+            drop(done);
+            written
         };
-        assert_eq!(written, range.len(), "a block has an item for each index");
-    });
+        let both = |mut left: Written<_>, right: Written<_>| {
+            left.len += ManuallyDrop::new(right).len;
+            left
+        };
+        // The vector owns the items from here on.
+        std::mem::forget(blocks::extended(&items, extend, both));
+    } else {
+        blocks::ranges(&items, |range| {
+            // SAFETY: a loop gives out each index once.
+            let block = unsafe { items.block(range.clone()) };
+            // SAFETY: only this thread writes the places of this block.
+            let places = unsafe { slots.places(range) };
+            write(places, block, I::IN_PARTS, || ());
+        });
+    }
     // SAFETY: each block has written its places, or else panicked.
     unsafe { all.set_len(before + indices) };
 }
 
-/// Writes `items` to `places`; how many there were. One loop that counts once, which is vectorised.
-fn written_by_places<T>(places: &mut [MaybeUninit<T>], items: impl Iterator<Item = T>) -> usize {
-    let pairs = places.iter_mut().zip(items);
-    pairs.fold(0, |written, (place, item)| {
-        place.write(item);
-        written + 1
-    })
+/// Memory that several threads write disjoint parts of.
+struct Slots<T>(*mut MaybeUninit<T>);
+
+// SAFETY: used to write items, each place by one thread.
+unsafe impl<T: Send> Sync for Slots<T> {}
+
+impl<T> Slots<T> {
+    /// # Safety
+    ///
+    /// `range` is within the memory, and only the caller uses it.
+    #[expect(clippy::mut_from_ref, reason = "only the caller uses the range")]
+    unsafe fn places(&self, range: Range<usize>) -> &mut [MaybeUninit<T>] {
+        // SAFETY: the caller's promise.
+        unsafe { std::slice::from_raw_parts_mut(self.0.add(range.start), range.len()) }
+    }
 }
 
-/// The same by the items' own loop, which looks at each of them whether there is a place.
-fn written_by_items<T>(places: &mut [MaybeUninit<T>], items: impl Iterator<Item = T>) -> usize {
-    let mut free = places.iter_mut();
-    items.fold(0, |written, item| {
-        free.next().expect("a place for each item").write(item);
-        written + 1
-    })
+/// Writes an item to each of `places`, and calls `note` after each.
+fn write<T>(
+    places: &mut [MaybeUninit<T>],
+    items: impl Iterator<Item = T>,
+    in_parts: bool,
+    mut note: impl FnMut(),
+) {
+    let all = places.len();
+    let written = if in_parts {
+        // The loop of the items themselves. It checks at each item that there is a place.
+        let mut free = places.iter_mut();
+        items.fold(0, |written, item| {
+            free.next().expect("a place for each item").write(item);
+            note();
+            written + 1
+        })
+    } else {
+        // One loop with one counter: the compiler vectorises it.
+        let pairs = places.iter_mut().zip(items);
+        pairs.fold(0, |written, (place, item)| {
+            place.write(item);
+            note();
+            written + 1
+        })
+    };
+    assert_eq!(written, all, "a block has an item for each index");
+}
+
+/// Items that were written, and that the vector does not own yet. A panic drops them.
+struct Written<T> {
+    first: *mut MaybeUninit<T>,
+    len: usize,
+}
+
+// SAFETY: it owns its items.
+unsafe impl<T: Send> Send for Written<T> {}
+
+impl<T> Drop for Written<T> {
+    fn drop(&mut self) {
+        let items = std::ptr::slice_from_raw_parts_mut(self.first.cast::<T>(), self.len);
+        // SAFETY: they were written, and are this one's.
+        unsafe { items.drop_in_place() };
+    }
+}
+
+/// Counts the items that a loop writes, in a register. When this is dropped, it adds them to `written`.
+struct Done<'a, T> {
+    written: &'a mut Written<T>,
+    more: usize,
+}
+
+impl<T> Drop for Done<'_, T> {
+    fn drop(&mut self) {
+        self.written.len += self.more;
+    }
 }
 
 /// Collections that take their items one by one: in order, on one thread, from vectors that were
@@ -123,13 +197,14 @@ macro_rules! texts {
         impl<$($parameters)*> FromParallelIterator<$item> for String {
             fn from_par_iter(items: impl ParallelIterator<Item = $item>) -> Self {
                 let extend = |left: Option<String>, range| {
-                    let mut left = left.unwrap_or_default();
                     // SAFETY: a loop gives out each index once.
-                    left.extend(unsafe { items.block(range) });
+                    let block = unsafe { items.block(range) };
+                    let mut left = left.unwrap_or_default();
+                    left.extend(block);
                     left
                 };
                 let join = |left: String, right: String| left + &right;
-                blocks::extended(items.indices(), extend, join).unwrap_or_default()
+                blocks::extended(&items, extend, join).unwrap_or_default()
             }
         }
     )*};
@@ -145,40 +220,6 @@ texts! {
 impl FromParallelIterator<()> for () {
     fn from_par_iter(items: impl ParallelIterator<Item = ()>) -> Self {
         items.for_each(|()| ());
-    }
-}
-
-/// The items of `items` that are good, until one is bad: what `split` makes of each.
-fn until_bad<T: Send, G: Send, B: Send, C: FromParallelIterator<G>>(
-    items: impl ParallelIterator<Item = T>,
-    split: impl Fn(T) -> Result<G, B> + Sync,
-) -> Result<C, B> {
-    let (over, bad) = (AtomicBool::new(false), Mutex::new(None));
-    let good = items.filter_map(|item| {
-        // Relaxed: who misses it goes on for longer.
-        if over.load(Relaxed) {
-            return None;
-        }
-        match split(item) {
-            Ok(good) => Some(good),
-            Err(later) => {
-                over.store(true, Relaxed);
-                let mut first = bad.lock().unwrap_or_else(PoisonError::into_inner);
-                // Another thread's is not dropped under the lock.
-                let later = match *first {
-                    None => first.replace(later),
-                    Some(_) => Some(later),
-                };
-                drop(first);
-                drop(later);
-                None
-            }
-        }
-    });
-    let good = good.collect::<C>();
-    match bad.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        None => Ok(good),
-        Some(bad) => Err(bad),
     }
 }
 

@@ -3,16 +3,16 @@
 use super::adaptors::{
     Cloned, Copied, Filter, FilterMap, FlatMap, Flatten, Fold, Inspect, Map, MapInit, Update,
 };
-use super::blocks::{any_of, first_of, ranges, reduced};
+use super::blocks::{any_of, first_of, ranges, reduced, try_reduced};
 use super::order::Chain;
 use super::sealed::Sealed;
 use super::tried::Tried;
+use super::unwinding::one_of;
 use super::{FromParallelIterator, IntoParallelIterator};
 use std::cmp::Ordering;
 use std::iter::{Product, Sum};
 use std::ops::{ControlFlow, Range};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// An iterator whose items several threads take, in blocks.
 ///
@@ -21,7 +21,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 ///
 /// # Panics
 ///
-/// All consumers panic with the first panic of a closure, once all threads have left the loop.
+/// All consumers panic with the first panic of a closure, once all threads have left the loop. The items
+/// of an owned collection that no thread has taken are dropped then, and so are collected items.
 ///
 /// ```
 /// use manycore::prelude::*;
@@ -41,6 +42,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 /// impl ParallelIterator for Zeros {
 ///     type Item = u8;
 ///     const EXACT: bool = true;
+///     const OWNS: bool = false;
 ///
 ///     fn indices(&self) -> usize {
 ///         3
@@ -49,6 +51,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 ///     unsafe fn block(&self, block: Range<usize>) -> impl Iterator<Item = u8> {
 ///         block.map(|_| 0)
 ///     }
+///
+///     unsafe fn discard(&self, _: Range<usize>) {}
 /// }
 /// ```
 pub trait ParallelIterator: Sized + Sync + Sealed {
@@ -64,17 +68,31 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
     #[doc(hidden)]
     const IN_PARTS: bool = false;
 
+    /// Whether it owns items that must be dropped. Then a loop asks for each index exactly once: by
+    /// [`block`](Self::block) or by [`discard`](Self::discard).
+    #[doc(hidden)]
+    const OWNS: bool;
+
     /// How many indices there are.
     #[doc(hidden)]
     fn indices(&self) -> usize;
 
-    /// The items of `block`, in order.
+    /// The items of `block`, in order. No closure is called before the first `next`.
     ///
     /// # Safety
     ///
-    /// No index is asked for twice.
+    /// No index is asked for twice, of all three methods.
     #[doc(hidden)]
     unsafe fn block(&self, block: Range<usize>) -> impl Iterator<Item = Self::Item>;
+
+    /// Drops the items of `block` that it owns, the others too if a destructor panics. It calls no
+    /// closure.
+    ///
+    /// # Safety
+    ///
+    /// As of [`block`](Self::block).
+    #[doc(hidden)]
+    unsafe fn discard(&self, block: Range<usize>);
 
     /// Calls `f` with each item.
     ///
@@ -84,7 +102,7 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
     /// (0..10).into_par_iter().for_each(|i| assert!(i < 10));
     /// ```
     fn for_each(self, f: impl Fn(Self::Item) + Sync) {
-        ranges(self.indices(), |range| {
+        ranges(&self, |range| {
             // SAFETY: a loop gives out each index once.
             unsafe { self.block(range) }.for_each(&f);
         });
@@ -136,48 +154,7 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
     where
         Self::Item: Tried<Output = T>,
     {
-        // Whether one was bad.
-        let over = AtomicBool::new(false);
-        let both = |left: T, right: Self::Item| match right.branch() {
-            ControlFlow::Continue(right) => reduce(left, right).branch(),
-            ControlFlow::Break(bad) => ControlFlow::Break(bad),
-        };
-        let of_range = |range| {
-            // Relaxed: who misses it goes on for longer, and what is good does not count any more.
-            let stop = over.load(Relaxed);
-            // SAFETY: a loop gives out each index once.
-            let block = unsafe { self.block(range) };
-            if stop {
-                return None;
-            }
-            let mut good = None;
-            for item in block {
-                let flow = match good.take() {
-                    None => item.branch(),
-                    Some(left) => both(left, item),
-                };
-                match flow {
-                    ControlFlow::Continue(next) => good = Some(next),
-                    ControlFlow::Break(bad) => {
-                        over.store(true, Relaxed);
-                        return Some(bad);
-                    }
-                }
-            }
-            good.map(Self::Item::good)
-        };
-        let either = |left: Option<Self::Item>, right: Option<Self::Item>| match (left, right) {
-            (Some(left), Some(right)) => match left.branch() {
-                ControlFlow::Continue(left) => Some(match both(left, right) {
-                    ControlFlow::Continue(good) => Self::Item::good(good),
-                    ControlFlow::Break(bad) => bad,
-                }),
-                ControlFlow::Break(bad) => Some(bad),
-            },
-            (left, right) => left.or(right),
-        };
-        let all = reduced(self.indices(), of_range, either).flatten();
-        all.unwrap_or_else(|| Self::Item::good(identity()))
+        try_reduced(&self, reduce).unwrap_or_else(|| Self::Item::good(identity()))
     }
 
     /// Each item, mapped.
@@ -379,24 +356,30 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         };
         // SAFETY: a loop gives out each index once.
         let of_range = |range| unsafe { self.block(range) }.reduce(&reduce);
-        reduced(self.indices(), of_range, either).flatten()
+        reduced(&self, of_range, either).flatten()
     }
 
     /// The sum of all items.
+    ///
+    /// A sum of `Option`s or `Result`s ends a block at a bad item, and no other block:
+    /// [`try_reduce`](Self::try_reduce) ends all.
     fn sum<S: Send + Sum<Self::Item> + Sum<S>>(self) -> S {
         // SAFETY: a loop gives out each index once.
         let of_range = |range| unsafe { self.block(range) }.sum::<S>();
         let add = |left, right| [left, right].into_iter().sum::<S>();
-        let sum = reduced(self.indices(), of_range, add);
+        let sum = reduced(&self, of_range, add);
         sum.unwrap_or_else(|| std::iter::empty::<S>().sum())
     }
 
     /// The product of all items.
+    ///
+    /// A product of `Option`s or `Result`s ends a block at a bad item, and no other block:
+    /// [`try_reduce`](Self::try_reduce) ends all.
     fn product<S: Send + Product<Self::Item> + Product<S>>(self) -> S {
         // SAFETY: a loop gives out each index once.
         let of_range = |range| unsafe { self.block(range) }.product::<S>();
         let multiply = |left, right| [left, right].into_iter().product::<S>();
-        let product = reduced(self.indices(), of_range, multiply);
+        let product = reduced(&self, of_range, multiply);
         product.unwrap_or_else(|| std::iter::empty::<S>().product())
     }
 
@@ -433,8 +416,8 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         compare: impl Fn(&Self::Item, &Self::Item) -> Ordering + Sync,
     ) -> Option<Self::Item> {
         self.reduce_with(|a, b| match compare(&a, &b) {
-            Ordering::Greater => b,
-            _ => a,
+            Ordering::Greater => one_of(b, a),
+            _ => one_of(a, b),
         })
     }
 
@@ -444,8 +427,8 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         compare: impl Fn(&Self::Item, &Self::Item) -> Ordering + Sync,
     ) -> Option<Self::Item> {
         self.reduce_with(|a, b| match compare(&a, &b) {
-            Ordering::Greater => a,
-            _ => b,
+            Ordering::Greater => one_of(a, b),
+            _ => one_of(b, a),
         })
     }
 
@@ -455,7 +438,8 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         key: impl Fn(&Self::Item) -> K + Sync,
     ) -> Option<Self::Item> {
         let keyed = self.map(|item| (key(&item), item));
-        keyed.min_by(|a, b| a.0.cmp(&b.0)).map(|(_, item)| item)
+        let least = keyed.min_by(|a, b| a.0.cmp(&b.0));
+        least.map(|(key, item)| one_of(item, key))
     }
 
     /// [`max`](Self::max) by a key, which is asked for once an item.
@@ -464,7 +448,8 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         key: impl Fn(&Self::Item) -> K + Sync,
     ) -> Option<Self::Item> {
         let keyed = self.map(|item| (key(&item), item));
-        keyed.max_by(|a, b| a.0.cmp(&b.0)).map(|(_, item)| item)
+        let most = keyed.max_by(|a, b| a.0.cmp(&b.0));
+        most.map(|(key, item)| one_of(item, key))
     }
 
     /// Whether `holds` for any item. Blocks that begin after one was found are skipped.

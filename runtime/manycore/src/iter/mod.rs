@@ -44,6 +44,8 @@ mod sealed_types;
 mod slice;
 mod sort;
 mod tried;
+mod until_bad;
+mod unwinding;
 mod vec;
 
 pub use adaptors::{

@@ -1,5 +1,6 @@
 //! Adaptors that give items other numbers: backwards, with gaps, one after the other.
 
+use super::adaptors::discard_both;
 use super::{IndexedParallelIterator, ParallelIterator};
 use std::ops::Range;
 
@@ -17,6 +18,7 @@ fn mirrored(range: Range<usize>, indices: usize) -> Range<usize> {
 impl<I: IndexedParallelIterator> ParallelIterator for Rev<I> {
     type Item = I::Item;
     const EXACT: bool = true;
+    const OWNS: bool = I::OWNS;
 
     fn indices(&self) -> usize {
         self.base.indices()
@@ -25,6 +27,12 @@ impl<I: IndexedParallelIterator> ParallelIterator for Rev<I> {
     unsafe fn block(&self, block: Range<usize>) -> impl Iterator<Item = I::Item> {
         // SAFETY: the caller's promise.
         unsafe { self.ordered(block) }
+    }
+
+    unsafe fn discard(&self, block: Range<usize>) {
+        let block = mirrored(block, self.base.indices());
+        // SAFETY: the caller's promise: each index has one that mirrors it.
+        unsafe { self.base.discard(block) };
     }
 }
 
@@ -62,6 +70,7 @@ impl<I: IndexedParallelIterator> StepBy<I> {
 impl<I: IndexedParallelIterator> ParallelIterator for StepBy<I> {
     type Item = I::Item;
     const EXACT: bool = true;
+    const OWNS: bool = I::OWNS;
 
     fn indices(&self) -> usize {
         self.base.indices().div_ceil(self.step)
@@ -70,6 +79,11 @@ impl<I: IndexedParallelIterator> ParallelIterator for StepBy<I> {
     unsafe fn block(&self, block: Range<usize>) -> impl Iterator<Item = I::Item> {
         // SAFETY: the caller's promise.
         unsafe { self.ordered(block) }
+    }
+
+    unsafe fn discard(&self, block: Range<usize>) {
+        // SAFETY: the caller's promise: disjoint blocks are disjoint with their gaps.
+        unsafe { self.base.discard(self.with_gaps(block)) };
     }
 }
 
@@ -116,6 +130,7 @@ where
     type Item = A::Item;
     const EXACT: bool = A::EXACT && B::EXACT;
     const IN_PARTS: bool = true;
+    const OWNS: bool = A::OWNS || B::OWNS;
 
     fn indices(&self) -> usize {
         let both = self.first.indices().checked_add(self.second.indices());
@@ -130,6 +145,12 @@ where
             // SAFETY: as above.
             second: (!second.is_empty()).then(|| unsafe { self.second.block(second) }),
         }
+    }
+
+    unsafe fn discard(&self, block: Range<usize>) {
+        let (first, second) = self.divided(block);
+        // SAFETY: the caller's promise, for both.
+        unsafe { discard_both((&self.first, first), (&self.second, second)) };
     }
 }
 

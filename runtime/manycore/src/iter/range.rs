@@ -48,6 +48,7 @@ pub struct RangeIter<T> {
 impl<T: Integer> ParallelIterator for RangeIter<T> {
     type Item = T;
     const EXACT: bool = true;
+    const OWNS: bool = false;
 
     fn indices(&self) -> usize {
         self.len
@@ -57,6 +58,8 @@ impl<T: Integer> ParallelIterator for RangeIter<T> {
         // SAFETY: the caller's promise.
         unsafe { self.ordered(block) }
     }
+
+    unsafe fn discard(&self, _: Range<usize>) {}
 }
 
 impl<T: Integer> IndexedParallelIterator for RangeIter<T> {

@@ -11,6 +11,7 @@ pub struct SliceIter<'data, T>(&'data [T]);
 impl<'data, T: Sync> ParallelIterator for SliceIter<'data, T> {
     type Item = &'data T;
     const EXACT: bool = true;
+    const OWNS: bool = false;
 
     fn indices(&self) -> usize {
         self.0.len()
@@ -20,6 +21,8 @@ impl<'data, T: Sync> ParallelIterator for SliceIter<'data, T> {
         // SAFETY: the caller's promise.
         unsafe { self.ordered(block) }
     }
+
+    unsafe fn discard(&self, _: Range<usize>) {}
 }
 
 impl<'data, T: Sync> IndexedParallelIterator for SliceIter<'data, T> {
@@ -51,6 +54,7 @@ pub struct SliceIterMut<'data, T>(Parts<'data, T>);
 impl<'data, T: Send> ParallelIterator for SliceIterMut<'data, T> {
     type Item = &'data mut T;
     const EXACT: bool = true;
+    const OWNS: bool = false;
 
     fn indices(&self) -> usize {
         self.0.len()
@@ -60,6 +64,8 @@ impl<'data, T: Send> ParallelIterator for SliceIterMut<'data, T> {
         // SAFETY: the caller's promise.
         unsafe { self.ordered(block) }
     }
+
+    unsafe fn discard(&self, _: Range<usize>) {}
 }
 
 impl<'data, T: Send> IndexedParallelIterator for SliceIterMut<'data, T> {
@@ -102,6 +108,7 @@ fn of_chunks(block: Range<usize>, size: usize, len: usize) -> Range<usize> {
 impl<'data, T: Sync> ParallelIterator for Chunks<'data, T> {
     type Item = &'data [T];
     const EXACT: bool = true;
+    const OWNS: bool = false;
 
     fn indices(&self) -> usize {
         self.items.len().div_ceil(self.size)
@@ -111,6 +118,8 @@ impl<'data, T: Sync> ParallelIterator for Chunks<'data, T> {
         // SAFETY: the caller's promise.
         unsafe { self.ordered(block) }
     }
+
+    unsafe fn discard(&self, _: Range<usize>) {}
 }
 
 impl<'data, T: Sync> IndexedParallelIterator for Chunks<'data, T> {
@@ -136,6 +145,7 @@ pub struct ChunksMut<'data, T> {
 impl<'data, T: Send> ParallelIterator for ChunksMut<'data, T> {
     type Item = &'data mut [T];
     const EXACT: bool = true;
+    const OWNS: bool = false;
 
     fn indices(&self) -> usize {
         self.items.len().div_ceil(self.size)
@@ -145,6 +155,8 @@ impl<'data, T: Send> ParallelIterator for ChunksMut<'data, T> {
         // SAFETY: the caller's promise.
         unsafe { self.ordered(block) }
     }
+
+    unsafe fn discard(&self, _: Range<usize>) {}
 }
 
 impl<'data, T: Send> IndexedParallelIterator for ChunksMut<'data, T> {
@@ -182,6 +194,7 @@ pub struct Windows<'data, T> {
 impl<'data, T: Sync> ParallelIterator for Windows<'data, T> {
     type Item = &'data [T];
     const EXACT: bool = true;
+    const OWNS: bool = false;
 
     fn indices(&self) -> usize {
         // `size` is at least 1. No sum here: a slice of zero-sized items may have `usize::MAX` of them.
@@ -192,6 +205,8 @@ impl<'data, T: Sync> ParallelIterator for Windows<'data, T> {
         // SAFETY: the caller's promise.
         unsafe { self.ordered(block) }
     }
+
+    unsafe fn discard(&self, _: Range<usize>) {}
 }
 
 impl<'data, T: Sync> IndexedParallelIterator for Windows<'data, T> {

@@ -12,7 +12,10 @@ const FEW: usize = 2_000;
 
 /// What is done to slices in parallel.
 ///
-/// A comparison that panics leaves the items in some order, all of them there.
+/// Threads sort parts of the slice by the standard library's sorts. A slice that is sorted or reversed
+/// takes one pass. If the comparison is not a total order, a sort may panic, as the standard library's
+/// does, or leave the items in any order. `partial_cmp` of floating-point numbers is not one if some
+/// are NaN; [`f64::total_cmp`] is. After a panic the slice has all its items, in any order.
 pub trait ParallelSliceMut<T: Send> {
     /// Over mutable chunks of `size` items, the last of which may be shorter.
     ///
@@ -31,6 +34,10 @@ pub trait ParallelSliceMut<T: Send> {
 
     /// Sorts; equal items stay in order.
     ///
+    /// # Panics
+    ///
+    /// May panic if the order of `T` is not total; no item is lost.
+    ///
     /// ```
     /// use manycore::prelude::*;
     ///
@@ -46,9 +53,17 @@ pub trait ParallelSliceMut<T: Send> {
     }
 
     /// [`par_sort`](Self::par_sort) by a comparison.
+    ///
+    /// # Panics
+    ///
+    /// May panic if `compare` is not a total order; no item is lost.
     fn par_sort_by(&mut self, compare: impl Fn(&T, &T) -> Ordering + Sync);
 
     /// [`par_sort`](Self::par_sort) by a key.
+    ///
+    /// # Panics
+    ///
+    /// May panic if the order of the keys is not total; no item is lost.
     ///
     /// ```
     /// use manycore::prelude::*;
@@ -62,6 +77,10 @@ pub trait ParallelSliceMut<T: Send> {
     }
 
     /// Sorts, in place; equal items may change places.
+    ///
+    /// # Panics
+    ///
+    /// May panic if the order of `T` is not total; no item is lost.
     ///
     /// ```
     /// use manycore::prelude::*;
@@ -78,9 +97,17 @@ pub trait ParallelSliceMut<T: Send> {
     }
 
     /// [`par_sort_unstable`](Self::par_sort_unstable) by a comparison.
+    ///
+    /// # Panics
+    ///
+    /// May panic if `compare` is not a total order; no item is lost.
     fn par_sort_unstable_by(&mut self, compare: impl Fn(&T, &T) -> Ordering + Sync);
 
     /// [`par_sort_unstable`](Self::par_sort_unstable) by a key.
+    ///
+    /// # Panics
+    ///
+    /// May panic if the order of the keys is not total; no item is lost.
     fn par_sort_unstable_by_key<K: Ord>(&mut self, key: impl Fn(&T) -> K + Sync) {
         self.par_sort_unstable_by(|a, b| key(a).cmp(&key(b)));
     }
@@ -110,28 +137,85 @@ fn piece_of(items: usize) -> usize {
     }
 }
 
-/// Sorts halves, and has the standard library's sort merge them: it finds the two runs.
+/// Counts the items at the beginning for whose neighbours `goes_on` holds.
+fn run_len<T>(items: &[T], goes_on: impl Fn(&T, &T) -> bool) -> usize {
+    // Four pairs at a time: one check of the bounds for all.
+    let mut len = 1;
+    while let Some([a, b, c, d, e]) = items.get(len - 1..len + 4) {
+        if !(goes_on(a, b) && goes_on(b, c) && goes_on(c, d) && goes_on(d, e)) {
+            break;
+        }
+        len += 4;
+    }
+    while len < items.len() && goes_on(&items[len - 1], &items[len]) {
+        len += 1;
+    }
+    len.min(items.len())
+}
+
+/// Returns the length of the sorted run at the beginning. A falling run is reversed first, if it has at
+/// least `least` items. Equal items keep their order.
+fn sort_first_run<T>(
+    items: &mut [T],
+    least: usize,
+    compare: &impl Fn(&T, &T) -> Ordering,
+) -> usize {
+    let falls = |a: &T, b: &T| compare(b, a).is_lt();
+    match items {
+        [a, b, ..] if falls(a, b) => {}
+        _ => return run_len(items, |a, b| !falls(a, b)),
+    }
+    // The run has no equal items.
+    let run = run_len(items, falls);
+    if run < least {
+        return 1;
+    }
+    items[..run].reverse();
+    run
+}
+
+/// Sorts two parts, and merges them. The first part is the run at the beginning, if that is at least a
+/// half; otherwise it is a half.
 fn stable<T: Send>(items: &mut [T], piece: usize, compare: &(impl Fn(&T, &T) -> Ordering + Sync)) {
     if items.len() > piece {
-        let (left, right) = items.split_at_mut(items.len() / 2);
-        join(
-            || stable(left, piece, compare),
-            || stable(right, piece, compare),
-        );
+        let half = items.len() / 2;
+        let run = sort_first_run(items, half, compare);
+        if run == items.len() {
+            return;
+        }
+        let middle = run.max(half);
+        let (left, right) = items.split_at_mut(middle);
+        match run < half {
+            true => {
+                join(
+                    || stable(left, piece, compare),
+                    || stable(right, piece, compare),
+                );
+            }
+            false => stable(right, piece, compare),
+        }
+        if compare(&right[0], &left[middle - 1]).is_ge() {
+            return;
+        }
     }
+    // The standard library's sort finds the two parts as runs, and merges them.
     items.sort_by(compare);
 }
 
-/// Divides by the median, and sorts both sides.
+/// Divides by the median, and sorts both sides. A run is seen first: the division would destroy it.
 fn unstable<T: Send>(
     items: &mut [T],
     piece: usize,
     compare: &(impl Fn(&T, &T) -> Ordering + Sync),
 ) {
-    if items.len() <= piece {
+    let all = items.len();
+    if all <= piece {
         return items.sort_unstable_by(compare);
     }
-    let (left, _, right) = items.select_nth_unstable_by(items.len() / 2, compare);
+    if sort_first_run(items, all, compare) == all {
+        return;
+    }
+    let (left, _, right) = items.select_nth_unstable_by(all / 2, compare);
     join(
         || unstable(left, piece, compare),
         || unstable(right, piece, compare),

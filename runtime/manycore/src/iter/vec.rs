@@ -4,11 +4,9 @@ use super::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use super::{SliceIter, SliceIterMut};
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, VecDeque};
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// Over the items of a vector.
-///
-/// If a closure panics, the items that no thread has come to are leaked.
 #[derive(Debug)]
 pub struct VecIter<T> {
     /// The memory; it has no items as far as it knows.
@@ -16,8 +14,9 @@ pub struct VecIter<T> {
     /// The first of the items in it: what is handed out is written to, when it is dropped.
     first: *mut T,
     len: usize,
-    /// How many have been handed out.
-    given: AtomicUsize,
+    /// Whether a loop has begun. It makes a block of each index, or discards it: so the blocks own all
+    /// items from then on.
+    given: AtomicBool,
 }
 
 // SAFETY: used as `&VecIter` only to hand out items, each once; they may move to another thread.
@@ -26,48 +25,18 @@ unsafe impl<T: Send> Sync for VecIter<T> {}
 unsafe impl<T: Send> Send for VecIter<T> {}
 
 impl<T> VecIter<T> {
-    /// Drops the items of `range`, which are nobody's any more.
-    fn discard(&mut self, range: Range<usize>) {
-        // SAFETY: within the vector, says the caller.
-        let first = unsafe { self.first.add(range.start) };
-        // SAFETY: as above; there, and dropped once.
-        unsafe { std::ptr::slice_from_raw_parts_mut(first, range.len()).drop_in_place() };
-    }
-}
-
-impl<T: Send> ParallelIterator for VecIter<T> {
-    type Item = T;
-    const EXACT: bool = true;
-
-    fn indices(&self) -> usize {
-        self.len
-    }
-
-    unsafe fn block(&self, block: Range<usize>) -> impl Iterator<Item = T> {
-        // SAFETY: the caller's promise.
-        unsafe { self.ordered(block) }
-    }
-}
-
-impl<T: Send> IndexedParallelIterator for VecIter<T> {
-    fn cut(&mut self, indices: Range<usize>) {
-        assert!(indices.start <= indices.end && indices.end <= self.len);
-        let len = std::mem::replace(&mut self.len, 0);
-        // If a destructor panics the rest is leaked.
-        self.discard(indices.end..len);
-        self.discard(0..indices.start);
-        // SAFETY: within the vector, or at its end.
-        self.first = unsafe { self.first.add(indices.start) };
-        self.len = indices.len();
-    }
-
-    unsafe fn ordered(
-        &self,
-        block: Range<usize>,
-    ) -> impl DoubleEndedIterator<Item = T> + ExactSizeIterator {
+    /// Hands out the items of `block`.
+    ///
+    /// # Safety
+    ///
+    /// No index is asked for twice.
+    unsafe fn hand_out(&self, block: Range<usize>) -> Drained<T> {
         assert!(block.start <= block.end && block.end <= self.len);
-        // Relaxed: read by the owner, once all threads have left the loop.
-        self.given.fetch_add(block.len(), Relaxed);
+        // Relaxed: the owner reads it when all threads have left the loop. Only the first blocks write,
+        // so that the line stays shared.
+        if !self.given.load(Relaxed) {
+            self.given.store(true, Relaxed);
+        }
         Drained {
             // SAFETY: within the vector.
             next: unsafe { self.first.add(block.start) },
@@ -76,11 +45,68 @@ impl<T: Send> IndexedParallelIterator for VecIter<T> {
     }
 }
 
+impl<T: Send> ParallelIterator for VecIter<T> {
+    type Item = T;
+    const EXACT: bool = true;
+    const OWNS: bool = std::mem::needs_drop::<T>();
+
+    fn indices(&self) -> usize {
+        self.len
+    }
+
+    unsafe fn block(&self, block: Range<usize>) -> impl Iterator<Item = T> {
+        // SAFETY: the caller's promise.
+        unsafe { self.hand_out(block) }
+    }
+
+    unsafe fn discard(&self, block: Range<usize>) {
+        // SAFETY: the caller's promise.
+        drop(unsafe { self.hand_out(block) });
+    }
+}
+
+impl<T: Send> IndexedParallelIterator for VecIter<T> {
+    fn cut(&mut self, indices: Range<usize>) {
+        assert!(indices.start <= indices.end && indices.end <= self.len);
+        // If a destructor panics, the destructor of this iterator drops the items that it still has.
+        let behind = self.len - indices.end;
+        self.len = indices.end;
+        // SAFETY: within the vector, or at its end.
+        let end = unsafe { self.first.add(indices.end) };
+        // SAFETY: they are in the vector, and this iterator has given them up.
+        unsafe { drop_items(end, behind) };
+        let before = self.first;
+        // SAFETY: as above.
+        self.first = unsafe { before.add(indices.start) };
+        self.len = indices.len();
+        // SAFETY: as above.
+        unsafe { drop_items(before, indices.start) };
+    }
+
+    unsafe fn ordered(
+        &self,
+        block: Range<usize>,
+    ) -> impl DoubleEndedIterator<Item = T> + ExactSizeIterator {
+        // SAFETY: the caller's promise.
+        unsafe { self.hand_out(block) }
+    }
+}
+
+/// Drops `items` items, the others too if a destructor panics.
+///
+/// # Safety
+///
+/// The items are initialised, and the caller owns them.
+unsafe fn drop_items<T>(first: *mut T, items: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { std::ptr::slice_from_raw_parts_mut(first, items).drop_in_place() };
+}
+
 impl<T> Drop for VecIter<T> {
     fn drop(&mut self) {
-        // If some were handed out it was all of them or, after a panic, which ones nobody has noted.
-        if *self.given.get_mut() == 0 {
-            self.discard(0..self.len);
+        if !*self.given.get_mut() {
+            // SAFETY: no item was handed out.
+            unsafe { drop_items(self.first, self.len) };
         }
     }
 }
@@ -125,9 +151,8 @@ impl<T> ExactSizeIterator for Drained<T> {}
 
 impl<T> Drop for Drained<T> {
     fn drop(&mut self) {
-        let rest = std::ptr::slice_from_raw_parts_mut(self.next, self.left);
         // SAFETY: what was not read is this one's still.
-        unsafe { rest.drop_in_place() };
+        unsafe { drop_items(self.next, self.left) };
     }
 }
 
@@ -144,7 +169,7 @@ impl<T: Send> IntoParallelIterator for Vec<T> {
             first: memory.as_mut_ptr(),
             len,
             _memory: memory,
-            given: AtomicUsize::new(0),
+            given: AtomicBool::new(false),
         }
     }
 }

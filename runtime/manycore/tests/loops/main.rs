@@ -10,6 +10,7 @@ mod pools;
 mod visits;
 
 mod beliefs;
+mod dropped;
 mod iterators;
 mod nesting;
 mod panics;
