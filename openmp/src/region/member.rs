@@ -49,8 +49,7 @@ pub(super) fn serve(context: &Context, team: &Arc<Team>, id: u32) {
         if team.carrier.is_some() {
             arrive(context);
         }
-        team.ended.fetch_add(1, SeqCst);
-        team.bell.ring_after_rmw();
+        team.end_member(id);
     }
 }
 

@@ -162,12 +162,12 @@ pub(crate) fn end(context: &Context) {
     if team.carrier.is_some() {
         arrive(context);
     }
-    let over = || team.ended.load(SeqCst) == others && team.tasks.live() == 0;
+    let over = || team.is_ended() && team.tasks.live() == 0;
     while !over() {
         if team.tasks.has_ready() {
             run_any(context, team);
         } else {
-            team.bell
+            team.end
                 .wait_until(&context.carried, &|| over() || team.tasks.has_ready());
         }
     }

@@ -36,14 +36,11 @@ pub(crate) fn meet(context: &Context, cancellable: bool) -> bool {
     }
     if team.carrier.is_some() {
         arrive(context);
-    } else if team
-        .barrier
-        .open_at_once(team.size, &team.tasks, &team.bell)
-    {
+    } else if team.barrier.open_at_once(&team.tasks, &team.bell) {
         context.site.set(0);
         return cancellable && team.is_cancelled();
     }
-    let (before, is_last) = team.barrier.arrive(team.size);
+    let (before, is_last) = team.barrier.arrive(context.id());
     let opened = || team.barrier.is_opened_since(before);
     if is_last {
         open_as_last(context, team);

@@ -98,5 +98,5 @@ pub(super) unsafe fn end(team: &Team, task: NonNull<Task>, member: Option<u32>) 
     if !tasks.has_ready() {
         team.try_open();
     }
-    team.bell.ring_after_rmw();
+    team.ring_for_tasks();
 }
