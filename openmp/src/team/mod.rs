@@ -3,6 +3,8 @@
 pub(crate) mod arrivals;
 pub(crate) mod barrier;
 mod carrier;
+#[cfg(test)]
+mod checked;
 pub(crate) mod context;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod copies;

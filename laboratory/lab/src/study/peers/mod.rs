@@ -10,6 +10,7 @@ mod interval;
 mod order;
 mod output;
 mod peer;
+pub(crate) mod printed;
 mod rows;
 mod sample;
 mod scaling;
