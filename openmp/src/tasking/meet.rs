@@ -27,7 +27,7 @@ pub(crate) fn meet(context: &Context, cancellable: bool) -> bool {
     let team = context.team();
     if team.size == 1 {
         while team.tasks.live() != 0 {
-            run_any(context, team);
+            run_any(context, team, &mut 0);
         }
         return cancellable && team.is_cancelled();
     }
@@ -45,6 +45,7 @@ pub(crate) fn meet(context: &Context, cancellable: bool) -> bool {
     if is_last {
         open_as_last(context, team);
     }
+    let mut misses = 0;
     loop {
         if opened() {
             return cancellable && team.is_cancelled();
@@ -53,7 +54,7 @@ pub(crate) fn meet(context: &Context, cancellable: bool) -> bool {
             return true;
         }
         if team.tasks.has_ready() {
-            run_any(context, team);
+            run_any(context, team, &mut misses);
             continue;
         }
         team.bell.wait_until(&context.carried, &|| {
