@@ -189,7 +189,7 @@ fn message(places: &[Place]) -> String {
     match ratios.len() {
         0 => "No peer has a result to compare with".into(),
         panels => format!(
-            "With most threads ours is {:.2} times as fast as the best peer (geometric mean of {panels} \
+            "With most threads manycore is {:.2} times as fast as the best peer (geometric mean of {panels} \
              panels)",
             geometric_mean(ratios)
         ),

@@ -134,7 +134,9 @@ fn mean(
         .collect();
     let mean = of(&summary::means(config, cells, &places, Gap::Hot));
     Verdict {
-        asked: format!("our time over {peer} at {MANY} threads, geometric mean of all cells"),
+        asked: format!(
+            "our time over {peer} with {MANY} threads (or the most below), geometric mean"
+        ),
         bound: format!("at most {bound:.2}"),
         found: mean.map(|mean| (format!("{mean:.2}"), mean <= bound)),
     }
