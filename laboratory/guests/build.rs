@@ -12,10 +12,10 @@ mod openmp {
     use std::path::Path;
 
     pub fn link() {
-        println!("cargo::rerun-if-changed=native/openmp.c");
+        println!("cargo::rerun-if-changed=native");
         let mut build = cc::Build::new();
         build
-            .file("native/openmp.c")
+            .files(["native/openmp.c", "native/together.c"])
             .opt_level(2)
             .warnings(true)
             .flag("-fopenmp");

@@ -17,4 +17,4 @@ mod runtime;
 mod work;
 
 pub use command::run_program;
-pub use runtime::{Runtime, halve};
+pub use runtime::{Runtime, Together, halve};

@@ -2,6 +2,18 @@
 
 use std::ops::Range;
 
+/// What the members of a team do together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Together {
+    /// A region in which each member notes that it was there.
+    Region,
+    /// A region with so many barriers. Each member notes before each barrier that it was there.
+    Barriers(u32),
+    /// A region that reduces three variables: [`Runtime::together`] returns the sum of the members'
+    /// numbers, three times the least, and five times the greatest.
+    Reduction,
+}
+
 /// A pool of threads.
 pub trait Runtime: Sized + Sync {
     /// Whether the runtime can join two closures.
@@ -9,6 +21,9 @@ pub trait Runtime: Sized + Sync {
 
     /// Whether a scope can spawn tasks.
     const SPAWNS: bool;
+
+    /// Whether the runtime has teams.
+    const TEAMS: bool = false;
 
     /// A handle to the pool, which each thread inside the pool has.
     type Context<'a>;
@@ -63,6 +78,17 @@ pub trait Runtime: Sized + Sync {
     /// [`SPAWNS`](Self::SPAWNS), a loop.
     fn spawn_each(context: &mut Self::Context<'_>, n: usize, task: impl Fn(usize) + Send + Sync) {
         Self::parallel_for(context, n, task);
+    }
+
+    /// Runs a region of a team; in call number `call` the members' numbers begin with that. Only
+    /// with [`TEAMS`](Self::TEAMS).
+    fn together(_what: Together, _call: u64) -> u64 {
+        0
+    }
+
+    /// How often member `number` of a team has noted that it was there.
+    fn visits(_number: usize) -> u64 {
+        0
     }
 }
 

@@ -18,6 +18,7 @@ pub(super) fn serve(context: &Context, team: &Arc<Team>, id: u32) {
         rank.is_member(id);
     }
     loop {
+        let mut misses = 0;
         loop {
             team.bell.wait_until(&context.carried, &|| {
                 team.epoch.load(SeqCst) != epoch || team.tasks.has_ready()
@@ -26,7 +27,7 @@ pub(super) fn serve(context: &Context, team: &Arc<Team>, id: u32) {
                 break;
             }
             // The region is not over while it has tasks.
-            run_any(context, team);
+            run_any(context, team, &mut misses);
         }
         if team.dismissed.load(SeqCst) {
             return;
@@ -49,8 +50,7 @@ pub(super) fn serve(context: &Context, team: &Arc<Team>, id: u32) {
         if team.carrier.is_some() {
             arrive(context);
         }
-        team.ended.fetch_add(1, SeqCst);
-        team.bell.ring_after_rmw();
+        team.end_member(id);
     }
 }
 

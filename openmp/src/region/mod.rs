@@ -162,12 +162,13 @@ pub(crate) fn end(context: &Context) {
     if team.carrier.is_some() {
         arrive(context);
     }
-    let over = || team.ended.load(SeqCst) == others && team.tasks.live() == 0;
+    let over = || team.is_ended() && team.tasks.live() == 0;
+    let mut misses = 0;
     while !over() {
         if team.tasks.has_ready() {
-            run_any(context, team);
+            run_any(context, team, &mut misses);
         } else {
-            team.bell
+            team.end
                 .wait_until(&context.carried, &|| over() || team.tasks.has_ready());
         }
     }
@@ -200,7 +201,7 @@ pub(crate) fn as_initial(context: &Context, icv: Icv, body: impl FnOnce()) {
     context.seat.sit(Arc::as_ptr(&team), 0, Arc::as_ptr(&task));
     body();
     while team.tasks.live() != 0 {
-        run_any(context, &team);
+        run_any(context, &team, &mut 0);
     }
     team.tasks.forget_edges(&task);
     context.pop_seat();

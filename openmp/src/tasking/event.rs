@@ -23,4 +23,5 @@ pub(crate) unsafe fn fulfil(handle: *const Task) {
         unsafe { end(&team, NonNull::from(task), None) };
     }
     team.bell.ring();
+    team.end.ring();
 }

@@ -86,7 +86,7 @@ pub(crate) unsafe fn make(context: &Context, order: &Order) {
     let ready = order.depend.is_null() || tasks.linked(link);
     if ready {
         tasks.push(Some(member), task);
-        team.bell.ring_after_rmw();
+        team.ring_for_tasks();
     }
 }
 

@@ -27,7 +27,7 @@ pub(crate) fn meet(context: &Context, cancellable: bool) -> bool {
     let team = context.team();
     if team.size == 1 {
         while team.tasks.live() != 0 {
-            run_any(context, team);
+            run_any(context, team, &mut 0);
         }
         return cancellable && team.is_cancelled();
     }
@@ -36,18 +36,16 @@ pub(crate) fn meet(context: &Context, cancellable: bool) -> bool {
     }
     if team.carrier.is_some() {
         arrive(context);
-    } else if team
-        .barrier
-        .open_at_once(team.size, &team.tasks, &team.bell)
-    {
+    } else if team.barrier.open_at_once(&team.tasks, &team.bell) {
         context.site.set(0);
         return cancellable && team.is_cancelled();
     }
-    let (before, is_last) = team.barrier.arrive(team.size);
+    let (before, is_last) = team.barrier.arrive(context.id());
     let opened = || team.barrier.is_opened_since(before);
     if is_last {
         open_as_last(context, team);
     }
+    let mut misses = 0;
     loop {
         if opened() {
             return cancellable && team.is_cancelled();
@@ -56,7 +54,7 @@ pub(crate) fn meet(context: &Context, cancellable: bool) -> bool {
             return true;
         }
         if team.tasks.has_ready() {
-            run_any(context, team);
+            run_any(context, team, &mut misses);
             continue;
         }
         team.bell.wait_until(&context.carried, &|| {

@@ -3,9 +3,13 @@
 use crate::task::{Counts, FULFILLED, Group, RETURNED, Task, depend, let_go};
 use crate::team::Team;
 use crate::team::context::Context;
+use manycore_platform::{Native, Platform};
 use std::ffi::c_void;
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering::{AcqRel, SeqCst};
+
+/// After so many misses a wait grows no more: it is some microseconds then.
+const MOST_MISSES: u32 = 7;
 
 /// Runs the task's function as the current task.
 fn execute(context: &Context, task: &Task, data: *mut c_void) {
@@ -24,10 +28,15 @@ pub(super) fn is_discarded(team: &Team, current: &Task) -> bool {
     team.is_cancelled() || current.current_group().is_some_and(Group::is_discarded)
 }
 
-/// Runs one task of the team that is ready, if there is one.
-pub(crate) fn run_any(context: &Context, team: &Team) {
+/// Runs one task of the team that is ready, if there is one. After `misses` calls in a row that found none the member waits
+/// a little: many members that look at the queue of one that makes tasks keep it from its own queue.
+pub(crate) fn run_any(context: &Context, team: &Team, misses: &mut u32) {
     if let Some(task) = team.tasks.take_any(context.id()) {
+        *misses = 0;
         run(context, task);
+    } else {
+        (0..1_u32 << (*misses).min(MOST_MISSES)).for_each(|_| Native::relax());
+        *misses += 1;
     }
 }
 
@@ -98,5 +107,5 @@ pub(super) unsafe fn end(team: &Team, task: NonNull<Task>, member: Option<u32>) 
     if !tasks.has_ready() {
         team.try_open();
     }
-    team.bell.ring_after_rmw();
+    team.ring_for_tasks();
 }

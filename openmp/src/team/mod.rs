@@ -1,7 +1,10 @@
 //! A team: the threads that run a parallel region together, what they share, and the state of each.
 
+pub(crate) mod arrivals;
 pub(crate) mod barrier;
 mod carrier;
+#[cfg(test)]
+mod checked;
 pub(crate) mod context;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod copies;
@@ -16,15 +19,16 @@ pub(crate) use carrier::Carrier;
 use crate::environment::icv::{Bind, Icv};
 use crate::task::{Group, Outlined, Tasks};
 use crate::words::bell::Bell;
+use arrivals::Arrivals;
 use barrier::Barrier;
-use manycore_platform::CachePadded;
+use manycore_platform::{CachePadded, Native};
 use share::{SLOTS, Share};
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
-use std::sync::atomic::{AtomicBool, AtomicU32};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 
 /// What a region is: written by the thread that begins it, before the others are let in.
 #[derive(Clone)]
@@ -58,19 +62,23 @@ pub(crate) struct Team {
     region: UnsafeCell<Region>,
     /// Which region it is; changes when the members are let in.
     pub(crate) epoch: CachePadded<AtomicU32>,
-    /// Members that have ended the region.
-    pub(crate) ended: CachePadded<AtomicU32>,
+    /// Members but the leader that have ended the region, and those that are not counted there yet.
+    ended: CachePadded<AtomicU32>,
+    endings: Arrivals<Native>,
     pub(crate) dismissed: AtomicBool,
-    pub(crate) barrier: CachePadded<Barrier>,
+    pub(crate) barrier: Barrier,
     pub(crate) shares: [Share; SLOTS as usize],
     /// Singles that somebody has taken.
     pub(crate) singles: CachePadded<AtomicU32>,
     cancelled: AtomicBool,
     /// The phase between barriers, plus 1, in which work shares were cancelled last.
-    shares_cancelled: AtomicU32,
+    shares_cancelled: AtomicU64,
     pub(crate) tasks: Tasks,
     /// Rings when a member may have to go on.
     pub(crate) bell: Bell,
+    /// Rings when the leader, which has ended the region, may have to go on. Members that wait for
+    /// the next region are not woken then.
+    pub(crate) end: Bell,
 }
 
 // SAFETY: all fields but `region` are `Sync` and `Send` by themselves. `region` is written by the leader while no other member is
@@ -103,14 +111,16 @@ impl Team {
             }),
             epoch: CachePadded::new(AtomicU32::new(0)),
             ended: CachePadded::new(AtomicU32::new(0)),
+            endings: Arrivals::new(size - 1),
             dismissed: AtomicBool::new(false),
-            barrier: CachePadded::new(Barrier::new()),
+            barrier: Barrier::new(size),
             shares: std::array::from_fn(|slot| Share::new(slot as u32)),
             singles: CachePadded::new(AtomicU32::new(0)),
             cancelled: AtomicBool::new(false),
-            shares_cancelled: AtomicU32::new(0),
+            shares_cancelled: AtomicU64::new(0),
             tasks: Tasks::new(size),
             bell: Bell::new(),
+            end: Bell::new(),
         }
     }
 
@@ -131,9 +141,12 @@ impl Team {
         // Relaxed: published with the epoch.
         self.ended.store(0, Relaxed);
         self.singles.store(0, Relaxed);
-        self.cancelled.store(false, Relaxed);
         self.shares_cancelled.store(0, Relaxed);
-        self.barrier.reset();
+        if self.is_cancelled() {
+            self.cancelled.store(false, Relaxed);
+            // Otherwise all members have come to each barrier.
+            self.barrier.reset();
+        }
         for (slot, share) in self.shares.iter().enumerate() {
             share.reset(slot as u32);
         }
@@ -156,16 +169,39 @@ impl Team {
 
     pub(crate) fn cancel_shares(&self) {
         self.shares_cancelled
-            .store(self.barrier.phase() + 1, SeqCst);
+            .store(u64::from(self.barrier.phase()) + 1, SeqCst);
     }
 
     pub(crate) fn are_shares_cancelled(&self) -> bool {
-        self.shares_cancelled.load(SeqCst) == self.barrier.phase() + 1
+        self.shares_cancelled.load(SeqCst) == u64::from(self.barrier.phase()) + 1
     }
 
     /// Opens the barrier if all have arrived and nothing is left to do.
     #[inline]
     pub(crate) fn try_open(&self) {
-        self.barrier.try_open(self.size, &self.tasks, &self.bell);
+        self.barrier.try_open(&self.tasks, &self.bell);
+    }
+
+    /// Member `id`, which is not the leader, has ended the region.
+    pub(crate) fn end_member(&self, id: u32) {
+        let counted = self.endings.come(id - 1);
+        // Only the last one may be what the leader waits for.
+        if counted != 0 && self.ended.fetch_add(counted, SeqCst) + counted == self.size - 1 {
+            self.end.ring_after_rmw();
+        }
+    }
+
+    /// A task is ready, or one has ended, by a read-modify-write that the caller did: members and the leader may
+    /// have to go on.
+    #[inline]
+    pub(crate) fn ring_for_tasks(&self) {
+        self.bell.ring_after_rmw();
+        self.end.ring_after_rmw();
+    }
+
+    /// Whether all members but the leader have ended the region.
+    #[inline]
+    pub(crate) fn is_ended(&self) -> bool {
+        self.ended.load(SeqCst) == self.size - 1
     }
 }

@@ -146,7 +146,8 @@ impl<T> Guarded<T> {
 
     /// The same if the lock is free.
     pub(crate) fn try_with<R>(&self, body: impl FnOnce(&mut T) -> R) -> Option<R> {
-        self.lock.try_lock().then(|| self.owned(body))
+        // A failed exchange would take the line from the owner.
+        (self.lock.is_free() && self.lock.try_lock()).then(|| self.owned(body))
     }
 
     /// Runs `body` as the lock's owner, and lets it go.

@@ -1,7 +1,7 @@
 //! OpenMP, by whatever runtime is linked. Loops are static, or, if `OMP_SCHEDULE` is `dynamic,N`,
 //! in blocks of N.
 
-use manycore_guests::{Runtime, run_program};
+use manycore_guests::{Runtime, Together, run_program};
 use std::ffi::{c_int, c_void};
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ type RunRange = unsafe extern "C" fn(*const c_void, usize, usize);
 type SumRange = unsafe extern "C" fn(*const c_void, usize, usize) -> u64;
 type RunOnce = unsafe extern "C" fn(*mut c_void);
 
-// SAFETY: as native/openmp.c defines them.
+// SAFETY: as native/openmp.c and native/together.c define them.
 unsafe extern "C" {
     fn guest_threads(threads: c_int);
     fn guest_static(n: usize, run: RunRange, body: *const c_void);
@@ -19,6 +19,10 @@ unsafe extern "C" {
     fn guest_fork(run: RunOnce, job: *mut c_void);
     fn guest_join(run_a: RunOnce, a: *mut c_void, run_b: RunOnce, b: *mut c_void);
     fn guest_spawn_each(n: usize, run: RunRange, body: *const c_void);
+    safe fn guest_region();
+    safe fn guest_barriers(barriers: c_int);
+    safe fn guest_reduction(call: u64) -> u64;
+    fn guest_visits(member: c_int) -> u64;
 }
 
 /// The blocks of a loop, if it is dynamic.
@@ -27,6 +31,7 @@ struct OpenMp(Option<usize>);
 impl Runtime for OpenMp {
     const JOINS: bool = true;
     const SPAWNS: bool = true;
+    const TEAMS: bool = true;
     type Context<'a> = Option<usize>;
 
     fn start(threads: usize) -> Self {
@@ -98,6 +103,20 @@ impl Runtime for OpenMp {
         let body = |range: Range<usize>| range.for_each(&task);
         // SAFETY: `run_range` takes what `body` is, and all tasks end before the call.
         unsafe { guest_spawn_each(n, runner(&body), (&raw const body).cast()) };
+    }
+
+    fn together(what: Together, call: u64) -> u64 {
+        match what {
+            Together::Region => guest_region(),
+            Together::Barriers(barriers) => guest_barriers(barriers as c_int),
+            Together::Reduction => return guest_reduction(call),
+        }
+        0
+    }
+
+    fn visits(number: usize) -> u64 {
+        // SAFETY: teams have no more members than there is room for, and none is in a region.
+        unsafe { guest_visits(number as c_int) }
     }
 }
 

@@ -3,7 +3,7 @@
 use super::results::Results;
 use super::{Failure, expect};
 use crate::calls::Calls;
-use crate::runtime::Runtime;
+use crate::runtime::{Runtime, halve};
 use crate::work::{FIFTH_OF_A_US, mix, spin};
 use std::hint::black_box;
 
@@ -46,6 +46,32 @@ pub(super) fn mid<R: Runtime>(
         R::parallel_for(context, MID, |at| {
             results.set(at, spin(at as u64 ^ call, FIFTH_OF_A_US));
         });
+    });
+    results.expect(|at| spin(at ^ calls.last(), FIFTH_OF_A_US))
+}
+
+/// The iterations of [`mid`] as tasks that one thread spawns.
+pub(super) fn tasks<R: Runtime>(
+    context: &mut R::Context<'_>,
+    calls: &mut Calls,
+) -> Result<(), Failure> {
+    let results = Results::new(MID);
+    calls.make(|call| {
+        let task = |at: usize| results.set(at, spin(at as u64 ^ call, FIFTH_OF_A_US));
+        R::fork(context, |context| R::spawn_each(context, MID, task));
+    });
+    results.expect(|at| spin(at ^ calls.last(), FIFTH_OF_A_US))
+}
+
+/// The iterations of [`mid`] as leaves of joins.
+pub(super) fn nested<R: Runtime>(
+    context: &mut R::Context<'_>,
+    calls: &mut Calls,
+) -> Result<(), Failure> {
+    let results = Results::new(MID);
+    calls.make(|call| {
+        let leaf = |at: usize| results.set(at, spin(at as u64 ^ call, FIFTH_OF_A_US));
+        R::fork(context, |context| halve::<R>(context, 0..MID, &leaf));
     });
     results.expect(|at| spin(at ^ calls.last(), FIFTH_OF_A_US))
 }

@@ -6,9 +6,10 @@ mod recursion;
 mod results;
 mod server;
 mod sorts;
+mod teams;
 
 use crate::calls::Calls;
-use crate::runtime::Runtime;
+use crate::runtime::{Runtime, Together};
 use recursion::Shape;
 
 /// What a user may ask for; `unit-N` has blocks of N iterations.
@@ -38,6 +39,11 @@ pub(crate) const NAMES: &[&str] = &[
     "server",
     "unit",
     "unit-N",
+    "tasks",
+    "nested",
+    "region",
+    "barrier",
+    "reduction",
 ];
 
 /// Why there is no result.
@@ -63,6 +69,7 @@ pub(crate) fn run<R: Runtime>(
         "skew" => inside::<R>(threads, |context| loops::skew::<R>(context, calls)),
         "reduce" => inside::<R>(threads, |context| loops::reduce::<R>(context, calls)),
         "fib" => joining::<R>(threads, |context| recursion::fib::<R>(context, calls)),
+        "nested" => joining::<R>(threads, |context| loops::nested::<R>(context, calls)),
         "memory" => inside::<R>(threads, |context| loops::memory::<R>(context, calls)),
         "blur" => inside::<R>(threads, |context| grids::blur::<R>(context, calls)),
         "nbody" => inside::<R>(threads, |context| grids::nbody::<R>(context, calls)),
@@ -74,6 +81,13 @@ pub(crate) fn run<R: Runtime>(
             (_, false) => Err(Failure::Lacks("spawn in a scope")),
             _ => server::server(&R::start(threads), calls),
         },
+        "tasks" => match R::SPAWNS {
+            true => inside::<R>(threads, |context| loops::tasks::<R>(context, calls)),
+            false => Err(Failure::Lacks("spawn in a scope")),
+        },
+        "region" => teams::region::<R>(threads, calls, Together::Region),
+        "barrier" => teams::region::<R>(threads, calls, Together::Barriers(teams::BARRIERS)),
+        "reduction" => teams::reduction::<R>(threads, calls),
         _ => parametrised::<R>(name, threads, calls),
     }
 }

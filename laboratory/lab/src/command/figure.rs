@@ -5,13 +5,14 @@ use crate::cli::FigureArgs;
 use crate::failure::bad_input;
 use crate::input;
 use crate::report::files::OutFolder;
-use crate::study::packing::printed;
+use crate::study::{packing, peers};
 use manycore_figure::{Figure, FigureForm};
 use std::collections::BTreeMap;
 use std::path::Path;
 
 /// What a file may be.
-const EXPECTED: &str = "expected an SVG file that a study wrote, or a CSV file of packed programs";
+const EXPECTED: &str =
+    "expected an SVG file that a study wrote, or a CSV file of packed programs, or of peers";
 
 pub(crate) fn run(args: &FigureArgs) -> anyhow::Result<()> {
     let form = FigureForm::parse(&args.figure)?;
@@ -19,7 +20,12 @@ pub(crate) fn run(args: &FigureArgs) -> anyhow::Result<()> {
     for path in &args.files {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         if path.extension().is_some_and(|ending| ending == "csv") {
-            for figure in printed::figures(path)? {
+            let is_of_peers = input::read(path).is_ok_and(|text| peers::printed::is_table(&text));
+            let drawn = match is_of_peers {
+                true => peers::printed::figures(path)?,
+                false => packing::printed::figures(path)?,
+            };
+            for figure in drawn {
                 let part = match &*figure.part {
                     "" => String::new(),
                     part => format!(".{part}"),

@@ -1,11 +1,8 @@
 //! What a sweep over seeds says of chance: for each point without its seed, the mean of every
 //! number that the seed moves, and the interval that holds the true mean in 95 of 100 sweeps.
 
+use crate::measure::student::Mean;
 use anyhow::ensure;
-use statrs::distribution::{ContinuousCDF, StudentsT};
-
-/// How sure the interval is.
-const CONFIDENCE: f64 = 0.95;
 
 /// The rows of one point under one seed.
 pub(super) struct Rows {
@@ -109,19 +106,12 @@ fn numbers(group: &Group, at: usize) -> Vec<f64> {
 /// Mean, low and high, with as many digits as a difference between them needs; empty where there
 /// are no numbers.
 fn interval(samples: &[f64]) -> [String; 3] {
-    if samples.is_empty() {
+    let Some(Mean { mean, half }) = Mean::of(samples) else {
         return Default::default();
-    }
-    let count = samples.len() as f64;
-    let mean = samples.iter().sum::<f64>() / count;
-    let squares = samples.iter().map(|sample| (sample - mean).powi(2));
-    let half = match samples.len() {
-        // One sample says nothing of chance.
-        1 => return [mean.to_string(), String::new(), String::new()],
-        _ => {
-            let deviation = (squares.sum::<f64>() / (count - 1.0)).sqrt();
-            quantile(count - 1.0) * deviation / count.sqrt()
-        }
+    };
+    // One sample says nothing of chance.
+    let Some(half) = half else {
+        return [mean.to_string(), String::new(), String::new()];
     };
     if half == 0.0 {
         return [mean, mean, mean].map(|number| number.to_string());
@@ -130,24 +120,9 @@ fn interval(samples: &[f64]) -> [String; 3] {
     [mean, mean - half, mean + half].map(|number| format!("{number:.digits$}"))
 }
 
-/// Student's t that a sample of this many degrees of freedom passes on either side with the rest of
-/// [`CONFIDENCE`].
-fn quantile(freedom: f64) -> f64 {
-    let student = StudentsT::new(0.0, 1.0, freedom).expect("at least one degree of freedom");
-    student.inverse_cdf(0.5 + CONFIDENCE / 2.0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn quantiles_are_those_of_tables() {
-        // Any table of Student's distribution, two-sided, 95%.
-        for (freedom, t) in [(1.0, 12.706), (2.0, 4.303), (9.0, 2.262), (30.0, 2.042)] {
-            assert!((quantile(freedom) - t).abs() < 0.001, "{freedom}");
-        }
-    }
 
     fn run(point: &str, rows: &[[&str; 3]]) -> Rows {
         Rows {
@@ -187,20 +162,5 @@ mod tests {
         let runs = [run("5", &[["a", "1", "x"]]), run("5", &[])];
         let error = of(&runs).unwrap_err().to_string();
         assert!(error.contains("more rows"), "{error}");
-    }
-
-    /// Samples of a known mean: about 95 of 100 intervals hold it.
-    #[test]
-    fn intervals_hold_the_mean_as_often_as_they_say() {
-        let mut random = fastrand::Rng::with_seed(7);
-        let held = (0..4000).filter(|_| {
-            // A sum of twelve uniform numbers is near enough to a normal one.
-            let mut sample = || (0..12).map(|_| random.f64()).sum::<f64>();
-            let samples: Vec<f64> = (0..5).map(|_| sample()).collect();
-            let [_, low, high] = interval(&samples).map(|text| text.parse::<f64>().unwrap());
-            (low..=high).contains(&6.0)
-        });
-        let held = held.count();
-        assert!((3740..=3860).contains(&held), "{held} of 4000");
     }
 }

@@ -9,4 +9,5 @@ pub(crate) mod journal;
 pub(crate) mod progress;
 pub(crate) mod statistics;
 pub(crate) mod steady;
+pub(crate) mod student;
 pub(crate) mod time_left;

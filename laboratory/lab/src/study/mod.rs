@@ -8,7 +8,7 @@ mod graph;
 mod list;
 mod models;
 pub(crate) mod packing;
-mod peers;
+pub(crate) mod peers;
 mod robustness;
 pub(crate) mod settings;
 mod sleep;

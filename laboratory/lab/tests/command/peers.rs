@@ -8,6 +8,83 @@ fn hello() -> Vec<u8> {
     include!("../../../../simulator/riscv/examples/hello/program.rs")
 }
 
+/// A program that writes `text` and exits with 0.
+fn printing(text: &str) -> Vec<u8> {
+    let (mut file, old) = (hello(), "hello\n");
+    file.truncate(file.len() - old.len());
+    let mut change = |from: u32, to: u32| {
+        let at = file.windows(4).position(|word| word == from.to_le_bytes());
+        let at = at.expect("an instruction of the example");
+        file[at..at + 4].copy_from_slice(&to.to_le_bytes());
+    };
+    // The length of the text, and the exit status.
+    change(0x0060_0613, (text.len() as u32) << 20 | 0x0613);
+    change(0x0070_0513, 0x0513);
+    file.extend(text.bytes());
+    // The segment's size in the file and in memory.
+    let length = (file.len() as u64).to_le_bytes();
+    file[96..104].copy_from_slice(&length);
+    file[104..112].copy_from_slice(&length);
+    file
+}
+
+#[test]
+fn what_ours_is_to_reach_is_told() {
+    let bench = Bench::new();
+    std::fs::create_dir(bench.path("guests")).unwrap();
+    let told =
+        |first: u32, steady: u32| printing(&format!("first,0,{first}\nsteady,1,{steady}\nright\n"));
+    for (name, file) in [
+        ("serial", told(4_000, 4_000)),
+        ("manycore", told(30_000, 1_000)),
+        ("rayon", told(1, 4_000)),
+        ("openmp", told(1, 500)),
+    ] {
+        std::fs::write(bench.path(&format!("guests/{name}")), file).unwrap();
+    }
+    let args = "study peers --on dahu --threads 2,8 --set folder=guests --set programs=mid \
+                --set peers=rayon,manycore,gomp-static --set orders=2";
+    let text = bench.run(args).ok().out();
+    let line = |words: &str| {
+        let found = text.lines().find(|line| line.contains(words));
+        found
+            .unwrap_or_else(|| panic!("{words}: {text}"))
+            .to_owned()
+    };
+    // All threads take the same time.
+    let slower = line("best of fewer threads");
+    assert!(
+        slower.contains("0 of 1 cells above") && slower.contains(" reached"),
+        "{slower}"
+    );
+    // With 8 threads ours is behind one of two peers.
+    let ahead = line("from 4 threads on");
+    assert!(
+        ahead.contains("1 of 2 cells") && ahead.contains("not reached"),
+        "{ahead}"
+    );
+    let rayon = line("over rayon's with 64");
+    assert!(
+        rayon.contains("0.25") && !rayon.contains("not reached"),
+        "{rayon}"
+    );
+    let best = line("over the best peer's with 64");
+    assert!(
+        best.contains("2.00") && best.contains("not reached"),
+        "{best}"
+    );
+    let first = line("over ten steady ones");
+    assert!(first.contains("2 of 2 cells above; worst 3.0"), "{first}");
+    // The table is drawn again.
+    bench.run(&format!("{args} --out out")).ok();
+    bench.run("figure out/peers.csv --out drawn").ok();
+    let figure = std::fs::read_to_string(bench.path("drawn/peers.svg")).unwrap();
+    assert!(
+        figure.contains("0.50 times as fast as the best peer"),
+        "{figure}"
+    );
+}
+
 #[test]
 fn a_binary_that_fails_is_a_row_with_its_reason() {
     let bench = Bench::new();

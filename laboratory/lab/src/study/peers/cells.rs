@@ -96,12 +96,28 @@ impl<'a> Cells<'a> {
         (!sums.is_empty()).then(|| median(sums))
     }
 
+    /// The first ten calls' sum over ten times the steady time.
+    pub(super) fn first_over_steady(&self, place: Place<'_>, peer: &str) -> Option<f64> {
+        let steady = self.time(place, peer, Gap::Hot)?;
+        Some(self.first(place, peer)? / (10.0 * steady))
+    }
+
     /// Our time over the peer's, paired by order.
     pub(super) fn ratio(&self, place: Place<'_>, peer: &str, gap: Gap) -> Option<Ratio> {
-        let theirs: Vec<_> = self.right(place, peer).collect();
-        let pairs = self.right(place, OURS).filter_map(|(order, ours)| {
-            let same = theirs.iter().find(|(other, _)| *other == order)?;
-            Some((gap.of(ours)?, gap.of(same.1)?))
+        self.over((place, OURS), (place, peer), gap)
+    }
+
+    /// The time of one cell over that of another, paired by order.
+    pub(super) fn over(
+        &self,
+        (place, peer): (Place<'_>, &str),
+        other: (Place<'_>, &str),
+        gap: Gap,
+    ) -> Option<Ratio> {
+        let others: Vec<_> = self.right(other.0, other.1).collect();
+        let pairs = self.right(place, peer).filter_map(|(order, sample)| {
+            let same = others.iter().find(|(other, _)| *other == order)?;
+            Some((gap.of(sample)?, gap.of(same.1)?))
         });
         Ratio::of(&pairs.collect::<Vec<_>>())
     }

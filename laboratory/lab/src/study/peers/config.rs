@@ -24,7 +24,7 @@ const QUICK: [usize; 2] = [16, 64];
 
 /// Programs of a quick study. A full study also has the further ones.
 const BRIEF: [&str; 6] = ["mid", "fine", "skew", "fib", "empty", "reduce"];
-const FURTHER: [&str; 18] = [
+const FURTHER: [&str; 23] = [
     "coarse",
     "memory",
     "tree-255",
@@ -43,6 +43,11 @@ const FURTHER: [&str; 18] = [
     "bfs",
     "server",
     "unit",
+    "tasks",
+    "nested",
+    "region",
+    "barrier",
+    "reduction",
 ];
 const UNITS: [&str; 4] = ["unit-1", "unit-4", "unit-16", "unit-64"];
 
@@ -146,7 +151,7 @@ impl PeersConfig {
         }
         if self.peers.iter().any(|peer| peer == SERIAL) {
             for machine in 0..self.threads.len() {
-                let programs = self.programs.iter();
+                let programs = self.serial_programs();
                 cases.extend(
                     programs.map(|program| self.case(machine, 1, program, SERIAL, self.orders[0])),
                 );
@@ -160,6 +165,13 @@ impl PeersConfig {
         let runs = move |name: &&str| peer::find(name).is_ok_and(|peer| peer.runs(program));
         let peers = self.peers.iter().map(String::as_str);
         peers.filter(|name| *name != SERIAL).filter(runs)
+    }
+
+    /// The programs that run on one thread without a runtime.
+    pub(super) fn serial_programs(&self) -> impl Iterator<Item = &str> {
+        let serial = peer::find(SERIAL);
+        let runs = move |name: &&str| serial.as_ref().is_ok_and(|serial| serial.runs(name));
+        self.programs.iter().map(String::as_str).filter(runs)
     }
 
     fn case(

@@ -1,9 +1,6 @@
 //! A ratio of two runtimes, and how sure it is.
 
-use statrs::distribution::{ContinuousCDF, StudentsT};
-
-/// How sure the interval is.
-const CONFIDENCE: f64 = 0.95;
+use crate::measure::student::Mean;
 
 /// A geometric mean of ratios, with its interval if there are two or more.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,20 +13,11 @@ impl Ratio {
     /// The ratio of pairs, each measured in the same order of events; none of no pair.
     pub(super) fn of(pairs: &[(f64, f64)]) -> Option<Self> {
         let logs: Vec<f64> = pairs.iter().map(|(a, b)| (a / b).ln()).collect();
-        let count = logs.len() as f64;
-        let mean = logs.iter().sum::<f64>() / count;
-        let interval = match logs.len() {
-            0 => return None,
-            1 => None,
-            _ => {
-                let squares = logs.iter().map(|log| (log - mean).powi(2));
-                let deviation = (squares.sum::<f64>() / (count - 1.0)).sqrt();
-                let half = quantile(count - 1.0) * deviation / count.sqrt();
-                Some([(mean - half).exp(), (mean + half).exp()])
-            }
-        };
-        let mean = mean.exp();
-        Some(Self { mean, interval })
+        let logs = Mean::of(&logs)?;
+        Some(Self {
+            mean: logs.mean.exp(),
+            interval: logs.interval().map(|ends| ends.map(f64::exp)),
+        })
     }
 
     /// Whether it is below 1 for sure, as far as is known.
@@ -46,12 +34,6 @@ impl std::fmt::Display for Ratio {
             None => Ok(()),
         }
     }
-}
-
-/// The 97.5th percentile of Student's t distribution.
-fn quantile(freedom: f64) -> f64 {
-    let student = StudentsT::new(0.0, 1.0, freedom).expect("a positive number of degrees");
-    student.inverse_cdf(0.5 + CONFIDENCE / 2.0)
 }
 
 #[cfg(test)]

@@ -10,11 +10,13 @@ mod interval;
 mod order;
 mod output;
 mod peer;
+pub(crate) mod printed;
 mod rows;
 mod sample;
 mod scaling;
 mod summary;
 mod tables;
+mod verdict;
 
 use super::Study;
 use super::settings::{Key, keys};
@@ -75,10 +77,13 @@ const TEXT: Text = Text {
          all), `reduce` (a sum of 65,536 terms), `fib` (Fibonacci's 22nd number with a join at every \
          call), `tree-N` (the sum over a balanced tree of N nodes; `-heavy` and `-light`: of a tree whose \
          nodes have two thirds of what is below them on the side that is run first, or second), \
+         `tasks` (the iterations of `mid` as tasks that one thread spawns), `nested` (as leaves of joins), \
          `quicksort` and `mergesort` (of 16,384 numbers), `blur` (256 x 256 pixels), `nbody` (256 \
          bodies), `bfs` (a breadth-first search of a grid of 128 x 128, level by level), `server` (three \
          threads that each call for a loop, a join and a few spawned tasks), or `unit-N` (the unit task \
-         of Shuai's paper in fixed blocks of N iterations; `unit`: as the runtime divides it).",
+         of Shuai's paper in fixed blocks of N iterations; `unit`: as the runtime divides it). Three are of \
+         OpenMP alone: `region` (an empty parallel region), `barrier` (100 barriers in one region), and \
+         `reduction` (of three variables).",
         "The steady time is the median of the calls of the steady state, and over orders again the median. \
          An order is one seed of the machine's perturbation. A ratio of two runtimes is the geometric mean \
          over orders of the ratios under the same seed; its interval is the one that Student's t \

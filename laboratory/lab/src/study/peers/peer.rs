@@ -38,10 +38,13 @@ impl Peer {
         }
     }
 
-    /// Whether to measure `program`: a variant for loops leaves out recursive programs.
+    /// Whether to measure `program`: a variant for loops leaves out recursive programs, and programs
+    /// of teams are for OpenMP.
     pub(super) fn runs(&self, program: &str) -> bool {
-        let recursive = ["fib", "tree", "quicksort", "mergesort"];
-        !self.varies_loops || !recursive.iter().any(|stem| program.starts_with(stem))
+        let recursive = ["fib", "tree", "quicksort", "mergesort", "tasks", "nested"];
+        let has_tasks = recursive.iter().any(|stem| program.starts_with(stem));
+        let has_teams = TEAMS.contains(&program);
+        (!self.varies_loops || !has_tasks) && (!has_teams || self.file.starts_with("openmp"))
     }
 
     /// The files that it needs.
@@ -67,6 +70,9 @@ pub(super) const OURS: &str = "manycore";
 
 /// One thread without a runtime, the base of speedups.
 pub(super) const SERIAL: &str = "serial";
+
+/// Programs of what the members of an OpenMP team do together.
+pub(super) const TEAMS: [&str; 3] = ["region", "barrier", "reduction"];
 
 /// The peer of the first comparison.
 pub(super) const RAYON: &str = "rayon";

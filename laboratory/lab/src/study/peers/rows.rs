@@ -61,8 +61,8 @@ pub(super) fn all(config: &PeersConfig, cells: &Cells<'_>) -> Vec<PeersRow> {
     }
     if config.peers.iter().any(|peer| peer == SERIAL) {
         for machine in 0..config.threads.len() {
-            for program in &config.programs {
-                let place = (machine, 1, &**program);
+            for program in config.serial_programs() {
+                let place = (machine, 1, program);
                 rows.push(PeersRow::new(config, cells, place, SERIAL, Gap::Hot, None));
             }
         }

@@ -2,26 +2,36 @@
 
 use super::cells::{Cells, Gap};
 use super::config::PeersConfig;
+use super::interval::Ratio;
 
 /// The largest ratio of a time to the best time at fewer threads that is not reported.
-const ALLOWED: f64 = 1.05;
+pub(super) const ALLOWED: f64 = 1.05;
 
-/// A number of threads that is slower than fewer are.
-pub(super) struct Slower<'a> {
+/// A number of threads beside the fewer threads that are fastest.
+pub(super) struct Step<'a> {
     pub(super) machine: usize,
     pub(super) program: &'a str,
     pub(super) threads: usize,
     pub(super) time: f64,
     pub(super) fewer: usize,
     pub(super) best: f64,
+    /// Of the two times, paired by order.
+    pub(super) ratio: Ratio,
 }
 
-/// Finds these cells of a runtime, in calls without a gap.
-pub(super) fn slower<'a>(
-    config: &'a PeersConfig,
-    cells: &Cells<'_>,
-    peer: &str,
-) -> Vec<Slower<'a>> {
+impl Step<'_> {
+    pub(super) fn is_slower(&self) -> bool {
+        self.ratio.mean > ALLOWED
+    }
+
+    /// Whether the whole interval is above what is allowed; one order has none.
+    pub(super) fn is_slower_for_sure(&self) -> bool {
+        self.ratio.interval.is_some_and(|[low, _]| low > ALLOWED)
+    }
+}
+
+/// Compares each cell of a runtime with the best of fewer threads, in calls without a gap.
+pub(super) fn steps<'a>(config: &'a PeersConfig, cells: &Cells<'_>, peer: &str) -> Vec<Step<'a>> {
     let mut found = Vec::new();
     for (machine, counts) in config.threads.iter().enumerate() {
         for program in &config.programs {
@@ -30,16 +40,22 @@ pub(super) fn slower<'a>(
                 let Some(time) = cells.time((machine, threads, program), peer, Gap::Hot) else {
                     continue;
                 };
-                match best {
-                    Some((fewer, best)) if time > ALLOWED * best => found.push(Slower {
+                if let Some((fewer, best)) = best
+                    && let Some(ratio) = cells.over(
+                        ((machine, threads, program), peer),
+                        ((machine, fewer, program), peer),
+                        Gap::Hot,
+                    )
+                {
+                    found.push(Step {
                         machine,
                         program,
                         threads,
                         time,
                         fewer,
                         best,
-                    }),
-                    _ => {}
+                        ratio,
+                    });
                 }
                 if best.is_none_or(|(_, best)| time < best) {
                     best = Some((threads, time));

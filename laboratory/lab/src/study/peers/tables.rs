@@ -6,11 +6,13 @@ use super::config::PeersConfig;
 use super::peer::{OURS, SERIAL};
 use super::scaling;
 use super::summary;
+use super::verdict;
 use crate::report::table::{Cell, Table};
 
 /// All tables that have rows.
 pub(super) fn all(config: &PeersConfig, cells: &Cells<'_>) -> Vec<Table> {
     let mut tables = vec![
+        verdict::table(config, cells),
         means(config, cells),
         first(config, cells),
         ahead(config, cells),
@@ -53,13 +55,13 @@ fn means(config: &PeersConfig, cells: &Cells<'_>) -> Table {
     )
 }
 
-/// The ratio of the first ten calls' sum to the steady time.
+/// The ratio of the first ten calls' sum to ten times the steady time.
 fn first(config: &PeersConfig, cells: &Cells<'_>) -> Table {
     let row = |(machine, threads): (usize, usize)| {
         let ratio = |program: &String| {
             let place = (machine, threads, &**program);
-            let first = cells.first(place, OURS)?;
-            Some(format!("{:.1}", first / cells.time(place, OURS, Gap::Hot)?))
+            let ratio = cells.first_over_steady(place, OURS)?;
+            Some(format!("{ratio:.1}"))
         };
         let head = [config.machine(machine), threads.to_string()].map(Cell::new);
         let ratios = config
@@ -70,7 +72,7 @@ fn first(config: &PeersConfig, cells: &Cells<'_>) -> Table {
     };
     let head = ["machine", "threads"].map(str::to_owned);
     Table::new(
-        "The first ten calls of ours in sum, over the time of one in the steady state",
+        "The first ten calls of ours in sum, over ten calls of the steady state",
         head.into_iter().chain(config.programs.iter().cloned()),
         config.places().map(row),
     )
@@ -96,8 +98,8 @@ fn ahead(config: &PeersConfig, cells: &Cells<'_>) -> Table {
 }
 
 fn slower(config: &PeersConfig, cells: &Cells<'_>) -> Table {
-    let found = scaling::slower(config, cells, OURS);
-    let row = |slower: &scaling::Slower<'_>| {
+    let steps = scaling::steps(config, cells, OURS);
+    let row = |slower: &scaling::Step<'_>| {
         vec![
             Cell::new(config.machine(slower.machine)),
             Cell::new(slower.program),
@@ -105,7 +107,7 @@ fn slower(config: &PeersConfig, cells: &Cells<'_>) -> Table {
             Cell::new(microseconds(slower.time)),
             Cell::new(slower.fewer.to_string()),
             Cell::new(microseconds(slower.best)),
-            Cell::new(format!("{:.2}", slower.time / slower.best)),
+            Cell::new(slower.ratio.to_string()),
         ]
     };
     Table::new(
@@ -113,7 +115,7 @@ fn slower(config: &PeersConfig, cells: &Cells<'_>) -> Table {
         [
             "machine", "program", "threads", "time", "fewer", "time", "ratio",
         ],
-        found.iter().map(row),
+        steps.iter().filter(|step| step.is_slower()).map(row),
     )
 }
 

@@ -1,0 +1,245 @@
+//! `manycore figure FILE.csv`: speedups by threads from the table that the study has written.
+
+use super::peer::{OURS, Peer};
+use crate::failure::bad_input;
+use crate::measure::statistics::geometric_mean;
+use crate::model::{ModelError, Source};
+use manycore_figure::{Axis, Figure, Panel, Point, Series};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// What the table must have.
+const COLUMNS: [&str; 7] = [
+    "world",
+    "machine",
+    "threads",
+    "program",
+    "peer",
+    "gap",
+    "ratio_serial",
+];
+
+/// The most panels that a reader can tell apart.
+const MOST: usize = 24;
+
+/// Peers beside ours in a panel.
+const SHOWN: usize = 3;
+
+const COUNT: &str = "a whole number from 1 to 4096";
+const RATIO: &str = "a number above 0, or nothing where a run failed or no serial time is known";
+
+/// The column that only such a table has.
+const PEER: &str = "peer";
+
+/// Whether the text begins with the header of such a table.
+pub(crate) fn is_table(text: &str) -> bool {
+    let header = text.lines().next().unwrap_or_default();
+    header.split(',').any(|name| name.trim() == PEER)
+}
+
+/// A machine and a program: the speedups of each peer, by threads.
+struct Place {
+    machine: String,
+    program: String,
+    peers: BTreeMap<String, BTreeMap<usize, f64>>,
+}
+
+/// The figure of a table: a panel for each program and machine, with ours and the three fastest
+/// peers at the most threads.
+///
+/// # Errors
+///
+/// When a row is no measurement, and when no place has ours.
+pub(crate) fn figures(path: &Path) -> anyhow::Result<Vec<Figure>> {
+    let wrong = |what: String| bad_input(format!("{}{what}", path.display()));
+    let mut places = read(path)?;
+    places.retain(|place| place.peers.contains_key(OURS));
+    match places.len() {
+        0 => {
+            return Err(wrong(format!(
+                ": no speedup of `{OURS}`; expected one, in a row whose gap is `none`"
+            )));
+        }
+        1..=MOST => {}
+        many => {
+            return Err(wrong(format!(
+                ": {many} machines and programs; expected at most {MOST}"
+            )));
+        }
+    }
+    // The panels of a program stand side by side.
+    let mut programs: Vec<String> = Vec::new();
+    for place in &places {
+        if !programs.contains(&place.program) {
+            programs.push(place.program.clone());
+        }
+    }
+    places.sort_by_key(|place| programs.iter().position(|name| *name == place.program));
+    Ok(vec![Figure {
+        part: String::new(),
+        message: message(&places),
+        note:
+            "Speedup over one thread without a runtime, in the steady state, by threads (simulated)"
+                .into(),
+        panels: places.iter().map(Place::panel).collect(),
+    }])
+}
+
+fn read(path: &Path) -> anyhow::Result<Vec<Place>> {
+    let refused = |error: ModelError| bad_input(error.to_string());
+    let source = Source::open(path).map_err(refused)?;
+    let sheet = source.sheet(&COLUMNS).map_err(refused)?;
+    let mut places: Vec<Place> = Vec::new();
+    for row in sheet.rows() {
+        let count = |count: &usize| (1..=4096).contains(count);
+        let threads = row.parse("threads", COUNT, count).map_err(refused)?;
+        let (machine, program) = (row.text("machine"), row.text("program"));
+        let peer = row.text(PEER);
+        let is_shown = peer == OURS || Peer::is_peer(peer);
+        if row.text("gap") != "none" || row.text("ratio_serial").is_empty() || !is_shown {
+            continue;
+        }
+        let ratio: f64 = row
+            .parse("ratio_serial", RATIO, |ratio: &f64| {
+                ratio.is_finite() && *ratio > 0.0
+            })
+            .map_err(refused)?;
+        let known = places
+            .iter()
+            .position(|place| place.machine == machine && place.program == program);
+        let at = known.unwrap_or_else(|| {
+            places.push(Place {
+                machine: machine.to_owned(),
+                program: program.to_owned(),
+                peers: BTreeMap::new(),
+            });
+            places.len() - 1
+        });
+        let peers = &mut places[at].peers;
+        let speedups = peers.entry(peer.to_owned()).or_default();
+        if speedups.insert(threads, 1.0 / ratio).is_some() {
+            let line = row.line();
+            return Err(bad_input(format!(
+                "{}, line {line}: a second speedup of {peer}, {program}, {machine}, {threads} threads; \
+                 expected one",
+                path.display()
+            )));
+        }
+    }
+    Ok(places)
+}
+
+impl Place {
+    /// The most threads that ours has.
+    fn most(&self) -> usize {
+        let ours = self.peers.get(OURS);
+        let most = ours.and_then(|speedups| speedups.last_key_value());
+        most.map_or(1, |(threads, _)| *threads)
+    }
+
+    /// The fastest peers with most threads. Of variants of one runtime only the fastest counts.
+    fn best(&self) -> Vec<(&str, f64)> {
+        let peers = self.peers.iter().filter(|(peer, _)| *peer != OURS);
+        let speedups =
+            peers.filter_map(|(peer, by_threads)| Some((&**peer, *by_threads.get(&self.most())?)));
+        let mut speedups: Vec<(&str, f64)> = speedups.collect();
+        speedups.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let mut best: Vec<(&str, f64)> = Vec::new();
+        for (peer, speedup) in speedups {
+            if best
+                .iter()
+                .all(|(known, _)| runtime(known) != runtime(peer))
+            {
+                best.push((peer, speedup));
+            }
+        }
+        best.truncate(SHOWN);
+        best
+    }
+
+    /// Our speedup over the best peer's, with most threads.
+    fn over_best(&self) -> Option<f64> {
+        let ours = self.peers.get(OURS)?.get(&self.most())?;
+        Some(ours / self.best().first()?.1)
+    }
+
+    fn panel(&self) -> Panel {
+        let shown = std::iter::once(OURS).chain(self.best().into_iter().map(|(peer, _)| peer));
+        let series = shown.map(|peer| {
+            let points = self.peers[peer].iter();
+            let points = points.map(|(&threads, &speedup)| Point::exact(threads as f64, speedup));
+            Series::measured(peer, points.collect())
+        });
+        Panel::lines(
+            format!("{}, {}", self.program, self.machine),
+            Axis::logarithmic("threads", ""),
+            Axis::logarithmic("speedup", ""),
+            series,
+        )
+    }
+}
+
+/// The runtime's name, without its variant.
+fn runtime(peer: &str) -> &str {
+    peer.split('-').next().unwrap_or(peer)
+}
+
+fn message(places: &[Place]) -> String {
+    let ratios: Vec<f64> = places.iter().filter_map(Place::over_best).collect();
+    match ratios.len() {
+        0 => "No peer has a result to compare with".into(),
+        panels => format!(
+            "With most threads manycore is {:.2} times as fast as the best peer (geometric mean of {panels} \
+             panels)",
+            geometric_mean(ratios)
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figure(rows: &str) -> anyhow::Result<Vec<Figure>> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("peers.csv");
+        let text = format!("world,machine,threads,program,peer,gap,ratio_serial\n{rows}");
+        assert!(is_table(&text));
+        std::fs::write(&path, text).unwrap();
+        figures(&path)
+    }
+
+    #[test]
+    fn ours_and_the_three_fastest_runtimes_are_shown() {
+        let rows = "simulated,a,1,mid,manycore,none,1.0\n\
+                    simulated,a,4,mid,manycore,none,0.25\n\
+                    simulated,a,4,mid,manycore,1 ms,9\n\
+                    simulated,a,4,mid,manycore-rayon,none,0.1\n\
+                    simulated,a,4,mid,gomp-static,none,0.5\n\
+                    simulated,a,4,mid,gomp-active,none,0.4\n\
+                    simulated,a,4,mid,rayon,none,0.8\n\
+                    simulated,a,4,mid,chili,none,\n\
+                    simulated,a,4,mid,orx,none,2\n\
+                    simulated,a,4,mid,forte,none,1\n";
+        let figures = figure(rows).unwrap();
+        let [figure] = &figures[..] else { panic!() };
+        assert!(figure.message.contains("1.60 times"), "{}", figure.message);
+        let [panel] = &figure.panels[..] else {
+            panic!()
+        };
+        let manycore_figure::Content::Lines { series, .. } = &panel.content else {
+            panic!()
+        };
+        let names: Vec<&str> = series.iter().map(|series| &*series.name).collect();
+        assert_eq!(names, ["manycore", "gomp-active", "rayon", "forte"]);
+    }
+
+    #[test]
+    fn a_table_without_ours_is_refused() {
+        let told = |rows: &str| figure(rows).unwrap_err().to_string();
+        assert!(told("simulated,a,4,mid,rayon,none,1\n").contains("no speedup of `manycore`"));
+        assert!(told("simulated,a,0,mid,rayon,none,1\n").contains("threads"));
+        let twice = "simulated,a,4,mid,manycore,none,1\n";
+        assert!(told(&twice.repeat(2)).contains("line 3: a second speedup"));
+    }
+}

@@ -1,0 +1,168 @@
+//! What the runtime is to reach, and what was found.
+
+use super::cells::{Cells, Gap};
+use super::config::PeersConfig;
+use super::peer::{OURS, Peer};
+use super::scaling::{self, ALLOWED};
+use super::summary;
+use crate::report::table::{Cell, Table};
+
+/// The fewest threads from which ours is to be ahead of each peer.
+const FEWEST: usize = 4;
+
+/// The number of threads at which the means are judged, or a machine's largest one below.
+const MANY: usize = 64;
+
+/// The largest means over rayon and over the best peer.
+const OVER_RAYON: f64 = 0.40;
+const OVER_BEST: f64 = 0.75;
+
+/// The largest ratio of the first ten calls to ten steady ones.
+const FIRST: f64 = 2.0;
+
+/// A row: what is asked, the bound, what was found, and whether that is within the bound; none if
+/// nothing was measured for it.
+struct Verdict {
+    asked: String,
+    bound: String,
+    found: Option<(String, bool)>,
+}
+
+/// The table.
+pub(super) fn table(config: &PeersConfig, cells: &Cells<'_>) -> Table {
+    let verdicts = [
+        slower(config, cells),
+        ahead(config, cells, Gap::Hot),
+        ahead(config, cells, Gap::Millisecond),
+        mean(config, cells, "rayon's", OVER_RAYON, |means| {
+            means.over_rayon
+        }),
+        mean(config, cells, "the best peer's", OVER_BEST, |means| {
+            means.over_best
+        }),
+        first(config, cells),
+    ];
+    let row = |verdict: Verdict| {
+        let reached = verdict
+            .found
+            .as_ref()
+            .map(|(_, is_reached)| match is_reached {
+                true => "reached".to_owned(),
+                false => "not reached".to_owned(),
+            });
+        vec![
+            Cell::new(verdict.asked),
+            Cell::new(verdict.bound),
+            Cell::or_dash(verdict.found.map(|(found, _)| found)),
+            Cell::or_dash(reached),
+        ]
+    };
+    Table::new(
+        "What ours is to reach, and what was found",
+        ["asked", "bound", "found", "verdict"],
+        verdicts.map(row),
+    )
+}
+
+fn slower(config: &PeersConfig, cells: &Cells<'_>) -> Verdict {
+    let steps = scaling::steps(config, cells, OURS);
+    let slower = steps.iter().filter(|step| step.is_slower()).count();
+    let sure = steps
+        .iter()
+        .filter(|step| step.is_slower_for_sure())
+        .count();
+    let worst = steps.iter().map(|step| step.ratio.mean).reduce(f64::max);
+    let found = worst.map(|worst| {
+        let told = format!(
+            "{slower} of {} cells above, {sure} of them for sure; worst {worst:.2}",
+            steps.len()
+        );
+        (told, slower == 0)
+    });
+    Verdict {
+        asked: "a cell's time over the best of fewer threads".into(),
+        bound: format!("at most {ALLOWED}"),
+        found,
+    }
+}
+
+fn ahead(config: &PeersConfig, cells: &Cells<'_>, gap: Gap) -> Verdict {
+    let found = summary::ahead(config, cells);
+    let counted = |threads: usize, other: Gap| threads >= FEWEST && other == gap;
+    let behind = (found
+        .iter()
+        .filter(|ahead| counted(ahead.threads, ahead.gap)))
+    .count();
+    let places = config.places().filter(|place| place.1 >= FEWEST);
+    let compared: usize = places
+        .map(|(machine, threads)| {
+            let pairs = config.programs.iter().flat_map(|program| {
+                let peers = config.peers_of(program).filter(|peer| Peer::is_peer(peer));
+                peers.filter_map(|peer| cells.ratio((machine, threads, program), peer, gap))
+            });
+            pairs.count()
+        })
+        .sum();
+    let told = format!("{behind} of {compared} cells not below for sure");
+    Verdict {
+        asked: match gap {
+            Gap::Hot => format!("our time over each peer's, from {FEWEST} threads on"),
+            Gap::Millisecond => format!("the same after {}", gap.name()),
+        },
+        bound: "below 1 with its interval".into(),
+        found: (compared > 0).then_some((told, behind == 0)),
+    }
+}
+
+fn mean(
+    config: &PeersConfig,
+    cells: &Cells<'_>,
+    peer: &str,
+    bound: f64,
+    of: impl Fn(&summary::Means) -> Option<f64>,
+) -> Verdict {
+    let counts = config.threads.iter().enumerate();
+    let places: Vec<(usize, usize)> = counts
+        .filter_map(|(machine, counts)| {
+            let most = counts
+                .iter()
+                .copied()
+                .filter(|&count| count <= MANY)
+                .max()?;
+            Some((machine, most))
+        })
+        .collect();
+    let mean = of(&summary::means(config, cells, &places, Gap::Hot));
+    Verdict {
+        asked: format!(
+            "our time over {peer} with {MANY} threads (or the most below), geometric mean"
+        ),
+        bound: format!("at most {bound:.2}"),
+        found: mean.map(|mean| (format!("{mean:.2}"), mean <= bound)),
+    }
+}
+
+fn first(config: &PeersConfig, cells: &Cells<'_>) -> Verdict {
+    let ratios = config.places().flat_map(|(machine, threads)| {
+        let programs = config.programs.iter();
+        programs.filter_map(move |program| {
+            let ratio = cells.first_over_steady((machine, threads, program), OURS)?;
+            Some((ratio, format!("{program}, {threads} threads")))
+        })
+    });
+    let ratios: Vec<(f64, String)> = ratios.collect();
+    let above = ratios.iter().filter(|(ratio, _)| *ratio > FIRST).count();
+    let worst = ratios.iter().max_by(|a, b| a.0.total_cmp(&b.0));
+    let found = worst.map(|(worst, place)| {
+        let told = format!(
+            "{above} of {} cells above; worst {worst:.1} ({place})",
+            ratios.len()
+        );
+        (told, above == 0)
+    });
+    Verdict {
+        asked: "the first ten calls over ten steady ones".into(),
+        bound: format!("at most {FIRST}"),
+        found,
+    }
+}

@@ -1,0 +1,81 @@
+//! The barrier of a team in groups, under loom, and the faults that it must catch.
+//!
+//! What members did before a barrier, all have seen after it; and members that come to the next barrier find
+//! their group's word at 0. Bells and tasks are not here: `sync::checked` of `manycore-cores` has the bells.
+
+use super::arrivals::Arrivals;
+use super::barrier::Barrier;
+use manycore_check::{Faulty, Loom, Plain, Relaxed, TornAdd, caught, loom_model, team};
+use manycore_platform::Platform;
+
+/// Members in groups of two: the last group has one.
+const MEMBERS: u32 = 3;
+const GROUP: u32 = 2;
+
+/// Each member writes and arrives. If it finds the barrier opened, it reads what the others wrote, and arrives at the next
+/// one. Nobody waits, so that there are few schedules; those that have not come twice come at the end.
+fn meet<P: Platform>() {
+    let barrier = Barrier::<P>::with(MEMBERS, Arrivals::in_groups(MEMBERS, GROUP));
+    let cells = [(); MEMBERS as usize].map(|()| Plain::new(0_u32));
+    let again = [(); MEMBERS as usize].map(|()| Plain::new(false));
+    let come = |id: u32| {
+        let (before, is_last) = barrier.arrive(id);
+        if is_last {
+            assert!(barrier.open_from(MEMBERS, || true));
+        }
+        barrier.is_opened_since(before)
+    };
+    team::<P>(MEMBERS as usize, |id| {
+        cells[id].write(1);
+        if come(id as u32) {
+            assert!(cells.iter().all(|cell| cell.read() == 1));
+            again[id].write(true);
+            come(id as u32);
+        }
+    });
+    for id in (0..MEMBERS).filter(|&id| !again[id as usize].read()) {
+        come(id);
+    }
+    assert_eq!(barrier.phase(), 2);
+}
+
+#[test]
+fn members_that_meet_have_seen_each_other() {
+    loom_model(None, meet::<Loom>);
+}
+
+#[test]
+fn arrivals_that_publish_nothing_are_caught() {
+    caught(|| loom_model(Some(2), meet::<Faulty<Loom, Relaxed>>));
+}
+
+#[test]
+fn arrivals_that_are_lost_are_caught() {
+    caught(|| loom_model(Some(2), meet::<Faulty<Loom, TornAdd>>));
+}
+
+#[test]
+fn a_cancelled_region_leaves_nothing() {
+    let barrier = Barrier::<manycore_platform::Native>::with(MEMBERS, Arrivals::in_groups(3, 2));
+    let (before, _) = barrier.arrive(0);
+    // The region is cancelled: the other members do not come.
+    barrier.reset();
+    assert!(barrier.is_opened_since(before));
+    let phase = barrier.phase();
+    for id in [2, 0, 1] {
+        assert_eq!(barrier.arrive(id), (phase, id == 1));
+    }
+    assert!(barrier.open_from(MEMBERS, || true) && barrier.is_opened_since(phase));
+}
+
+#[test]
+fn all_members_are_counted_once() {
+    for members in 1..200 {
+        let arrivals = Arrivals::<manycore_platform::Native>::new(members);
+        for _ in 0..2 {
+            let counted: Vec<u32> = (0..members).map(|id| arrivals.come(id)).collect();
+            assert_eq!(counted.iter().sum::<u32>(), members);
+            assert_ne!(counted.last(), Some(&0), "{members}");
+        }
+    }
+}
