@@ -437,7 +437,7 @@ impl<P: Platform> Launch<'_, P> {
                 guess: each,
                 claim: pool.shared().claim_ticks(),
                 max_ticks: MAX_BLOCK_NS * pool.shared().ticks_per_ns(),
-                caller: shares.caller,
+                caller: shares.caller as u32,
                 tries: tries || !shares.are_for_all(),
                 all_try: pool.shared().clusters().count() > 1,
             })
@@ -453,10 +453,10 @@ struct Adaptive<'a, P: Platform> {
     ranges: Ranges<'a, P>,
     /// Ticks an iteration may take; 0 if nothing is known.
     guess: f32,
-    /// Ticks that a claim costs, and that a block may take at most.
-    claim: u64,
+    /// Ticks that a block may take at most, and that a claim costs.
     max_ticks: f32,
-    caller: usize,
+    claim: u64,
+    caller: u32,
     /// Whether the caller's first block is one iteration.
     tries: bool,
     /// Whether each participant's is: among many, a block that a wrong guess made long keeps many idle.
@@ -470,7 +470,7 @@ impl<P: Platform> Partition for Adaptive<'_, P> {
         Self: 'a;
 
     fn claims(&self, rank: usize) -> TimedClaims<'_, P> {
-        let tries = self.all_try || (rank == self.caller && self.tries);
+        let tries = self.all_try || (rank == self.caller as usize && self.tries);
         let rate = BlockRate::new(self.guess, self.claim, self.max_ticks, tries);
         TimedClaims::new(self.ranges.own(rank), rate)
     }

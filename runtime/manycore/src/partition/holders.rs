@@ -8,6 +8,7 @@
 
 use crate::clusters::{MOST, Member};
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
+use std::ops::Range;
 
 /// Two bits a participant: whether it holds iterations (the lower half of a word), and whether
 /// these are its whole share, in no shard yet (the upper half).
@@ -22,7 +23,25 @@ use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 /// bits. Each is one read-modify-write of the word, so only one of them finds `whole` set.
 /// Thereafter `holds` is its owner's alone to change. It may lag behind the shard; then a thief
 /// looks in vain, or leaves early, and iterations that it did not see are run by who has them.
-pub(super) struct Holders<P: Platform>(Box<[CachePadded<P::AtomicU64>]>);
+///
+/// # Clusters
+///
+/// A thief that has nothing in its own cluster would have to read the words of all others, one after
+/// the other, and at the end of a loop all threads do that. So a bit for each cluster, all on one
+/// line, says whether a member of it holds something. The member that empties its cluster's word clears the
+/// bit, and looks at the word again. The member that finds the word empty when it refills its shard sets the
+/// bit. So once both are done, the bit is set if the word is not empty. Until then it may lag behind, as
+/// `holds` may.
+pub(super) struct Holders<P: Platform> {
+    words: Box<[CachePadded<P::AtomicU64>]>,
+    /// A word for 64 clusters.
+    clusters: Box<[CachePadded<P::AtomicU64>]>,
+}
+
+/// Clusters whose bits are in one word.
+const WORD: usize = u64::BITS as usize;
+/// In a participants' word: the bits that say whether they hold anything.
+const HOLD: u64 = (1 << MOST) - 1;
 
 /// What a participant holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,12 +67,17 @@ fn whole(member: Member) -> u64 {
 
 impl<P: Platform> Holders<P> {
     pub(super) fn new(clusters: usize) -> Self {
-        let word = || {
+        let word = |name| {
             let word = CachePadded::new(P::AtomicU64::new(0));
-            P::name(&*word, "loop: who holds iterations");
+            P::name(&*word, name);
             word
         };
-        Self((0..clusters).map(|_| word()).collect())
+        let of_each = |_| word("loop: who holds iterations");
+        let of_all = |_| word("loop: which clusters hold iterations");
+        Self {
+            words: (0..clusters).map(of_each).collect(),
+            clusters: (0..clusters.div_ceil(WORD)).map(of_all).collect(),
+        }
     }
 
     /// Begins to fetch the word of `member`.
@@ -64,7 +88,7 @@ impl<P: Platform> Holders<P> {
 
     #[inline]
     fn word(&self, member: Member) -> &P::AtomicU64 {
-        &self.0[member.cluster as usize]
+        &self.words[member.cluster as usize]
     }
 
     /// Before the loop is posted: the first `shares` members of `cluster` have their shares, and the
@@ -79,7 +103,65 @@ impl<P: Platform> Holders<P> {
             bits = (bits | holds(caller)) & !whole(caller);
         }
         // Relaxed: the gate publishes it.
-        self.0[cluster].store(bits, Ordering::Relaxed);
+        self.words[cluster].store(bits, Ordering::Relaxed);
+    }
+
+    /// As `fill`, after it: all clusters in `invited` hold something, and no others.
+    ///
+    /// Cost: a store to one line, unless there is but one cluster.
+    #[inline]
+    pub(super) fn fill_clusters(&self, invited: Range<usize>) {
+        if self.words.len() == 1 {
+            return;
+        }
+        let below = |end: usize, first: usize| {
+            let count = end.clamp(first, first + WORD) - first;
+            u64::MAX.checked_shr((WORD - count) as u32).unwrap_or(0)
+        };
+        for (index, word) in self.clusters.iter().enumerate() {
+            let first = index * WORD;
+            let bits = below(invited.end, first) & !below(invited.start, first);
+            // Relaxed: the gate publishes it.
+            word.store(bits, Ordering::Relaxed);
+        }
+    }
+
+    /// The word with the bit of `cluster`, and the bit.
+    #[inline]
+    fn of_cluster(&self, cluster: usize) -> (&P::AtomicU64, u64) {
+        (&self.clusters[cluster / WORD], 1 << (cluster % WORD))
+    }
+
+    /// The clusters beside `own` in which a member holds something, as a hint: those after it first.
+    #[inline]
+    pub(super) fn others(&self, own: usize) -> impl Iterator<Item = usize> + '_ {
+        (own + 1..self.words.len())
+            .chain(0..own)
+            .filter(|&cluster| {
+                let (word, bit) = self.of_cluster(cluster);
+                // Acquire pairs with `refilled`: a cluster that was admitted after the loop was posted has
+                // a word of this loop.
+                word.load(Ordering::Acquire) & bit != 0
+            })
+    }
+
+    /// A member has cleared its bits in its cluster's word, which was `before`.
+    #[inline]
+    fn cleared(&self, member: Member, before: u64) {
+        if before & HOLD == holds(member) && self.words.len() > 1 {
+            self.cleared_cluster(member);
+        }
+    }
+
+    /// It was the last of its cluster that held something.
+    #[inline(never)]
+    fn cleared_cluster(&self, member: Member) {
+        let (word, bit) = self.of_cluster(member.cluster as usize);
+        // Acquire pairs with the release in `refilled`: if that came before, its word is seen below.
+        word.fetch_and(!bit, Ordering::AcqRel);
+        if self.word(member).load(Ordering::Relaxed) & HOLD != 0 {
+            word.fetch_or(bit, Ordering::Release);
+        }
     }
 
     #[inline]
@@ -108,7 +190,10 @@ impl<P: Platform> Holders<P> {
             let after = before & !whole(victim) & !holds(victim);
             // Relaxed: the share is known to all, nothing is published.
             match word.compare_exchange(before, after, Ordering::Relaxed, Ordering::Relaxed) {
-                Ok(_) => return true,
+                Ok(_) => {
+                    self.cleared(victim, before);
+                    return true;
+                }
                 Err(now) => before = now,
             }
         }
@@ -121,15 +206,20 @@ impl<P: Platform> Holders<P> {
     #[inline]
     pub(super) fn emptied(&self, member: Member) {
         // Relaxed: who still looks finds the shard empty.
-        self.word(member)
-            .fetch_and(!holds(member), Ordering::Relaxed);
+        let before = (self.word(member)).fetch_and(!holds(member), Ordering::Relaxed);
+        self.cleared(member, before);
     }
 
     /// The owner has filled its shard again.
     #[inline]
     pub(super) fn refilled(&self, member: Member) {
         // Release: as in `begin`.
-        self.word(member).fetch_or(holds(member), Ordering::Release);
+        let before = (self.word(member)).fetch_or(holds(member), Ordering::Release);
+        if before & HOLD == 0 && self.words.len() > 1 {
+            let (word, bit) = self.of_cluster(member.cluster as usize);
+            // Release pairs with the acquire in `cleared_cluster` and in `others`.
+            word.fetch_or(bit, Ordering::Release);
+        }
     }
 
     /// The first member of `cluster` from number `from` on, and below `end`, that holds something now,
@@ -142,7 +232,7 @@ impl<P: Platform> Holders<P> {
         end: u32,
     ) -> Option<(Member, Holding)> {
         // Acquire pairs with the releases in `begin` and `refilled`.
-        let bits = self.0[cluster].load(Ordering::Acquire);
+        let bits = self.words[cluster].load(Ordering::Acquire);
         let later = bits & ((1 << end) - 1) & (u64::MAX << from);
         let member = Member {
             cluster: cluster as u32,
