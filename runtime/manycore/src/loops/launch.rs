@@ -207,7 +207,7 @@ impl<'p, P: Platform> Shares<'p, P> {
     /// The iterations `0..n`, a share for each of the threads that may run now.
     pub(super) fn of(&self, n: usize) -> Ranges<'p, P> {
         let clusters = self.pool.clusters();
-        let shards = self.pool.board().slot(self.slot).shards(clusters);
+        let shards = self.pool.board().shards(self.slot, clusters);
         let allowed = self.pool.allowed();
         Ranges::new(shards, clusters, n, self.caller, allowed, self.invited)
     }

@@ -7,7 +7,7 @@
 //! for a steal (the victim's word to the thief and back), and twice for each participant: when it
 //! begins its share, and when it has claimed the last of it (`holders`).
 
-use super::holders::{Holders, Holding};
+use super::holders::{Holders, HoldersWord, Holding};
 use super::shard::{MAX_UNITS, Shard};
 use super::{Claims, Partition};
 use crate::clusters::{Clusters, Invited, MOST, Member};
@@ -16,26 +16,26 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 
 /// The words of one loop: pool memory, reused.
-pub(crate) struct Shards<P: Platform> {
+pub(crate) struct Shards<'a, P: Platform> {
     /// The claim words, a line (pair) each.
     words: Box<[CachePadded<Shard<P>>]>,
-    holders: Holders<P>,
+    holders: Holders<'a, P>,
 }
 
-impl<P: Platform> Shards<P> {
-    /// For all permits in `clusters`.
-    pub(crate) fn new(clusters: &Clusters) -> Self {
+impl<'a, P: Platform> Shards<'a, P> {
+    /// For all permits in `clusters`. In each of the `elements`, one for each cluster, is a word that
+    /// says who holds iterations: `word` finds it.
+    pub(crate) fn new<T>(
+        clusters: &Clusters,
+        elements: &'a [T],
+        word: impl Fn(&T) -> &HoldersWord<P>,
+    ) -> Self {
+        debug_assert_eq!(elements.len(), clusters.count());
         let shards = (0..clusters.permits()).map(|_| CachePadded::new(Shard::new()));
         Self {
             words: shards.collect(),
-            holders: Holders::new(clusters.count()),
+            holders: Holders::new(elements, word),
         }
-    }
-
-    /// Begins to fetch what the participant at `member` will change first.
-    #[inline]
-    pub(crate) fn prefetch(&self, member: Member) {
-        self.holders.prefetch(member);
     }
 }
 
@@ -46,7 +46,7 @@ impl<P: Platform> Shards<P> {
 ///
 /// It is part of what all participants read first, and so it is small.
 pub(crate) struct Ranges<'a, P: Platform> {
-    words: &'a Shards<P>,
+    words: &'a Shards<'a, P>,
     clusters: &'a Clusters,
     n: usize,
     unit: u64,
@@ -65,7 +65,7 @@ impl<'a, P: Platform> Ranges<'a, P> {
     /// `caller`, the rank of the thread that does, and in one of them; a thread that is allowed later
     /// steals.
     pub(crate) fn new(
-        shards: &'a Shards<P>,
+        shards: &'a Shards<'a, P>,
         clusters: &'a Clusters,
         n: usize,
         caller: usize,
