@@ -19,7 +19,7 @@
 //! line, and one read of the clock; about 20 ns, no transfer. `Registry::post` has the
 //! traffic of a launch.
 
-use super::launch::{Posted, Wake};
+use super::launch::{LoopFrame, Posted, Wake};
 use super::predicted::{Predicted, Slow};
 use crate::clusters::Invited;
 #[cfg(test)]
@@ -462,6 +462,11 @@ struct Adaptive<'a, P: Platform> {
     /// Whether each participant's is: among many, a block that a wrong guess made long keeps many idle.
     all_try: bool,
 }
+
+const _: () = assert!(
+    LoopFrame::<'static, Native, Adaptive<'static, Native>>::READ <= 128,
+    "helpers read a line and its neighbour"
+);
 
 impl<P: Platform> Partition for Adaptive<'_, P> {
     type Claims<'a>

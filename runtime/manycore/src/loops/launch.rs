@@ -38,6 +38,9 @@ pub(super) struct LoopFrame<'a, P: Platform, S: Partition> {
 }
 
 impl<'a, P: Platform, S: Partition> LoopFrame<'a, P, S> {
+    /// Its first so many bytes are what helpers read.
+    pub(super) const READ: usize = std::mem::offset_of!(Self, panic);
+
     pub(super) fn new(
         body: Body<'a>,
         start: usize,

@@ -27,11 +27,15 @@ use std::ops::Range;
 ///
 /// # Clusters
 ///
-/// A thief that has nothing in its own cluster would have to read the words of all others, one after
-/// the other, and at the end of a loop all threads do that. So a bit for each cluster, all on one
-/// line, says whether a member of it holds something. The member that empties its cluster's word clears the
-/// bit, and looks at the word again. The member that finds the word empty when it refills its shard sets the
-/// bit. So once both are done, the bit is set if the word is not empty. Until then it may lag behind, as
+/// At the end of a loop each thief would have to read the words of all clusters, one after the other. So
+/// one line has a bit for each cluster, which says whether a member of the cluster holds iterations:
+///
+/// * The caller sets the bits of the clusters that it invites.
+/// * The member that empties its cluster's word clears the bit, and then looks at the word once more. If the
+///   word is not empty any more, the member sets the bit again.
+/// * The member that refills its shard sets the bit if it found the word empty.
+///
+/// Once these members are done, the bit is set if the word is not empty. Until then the bit may lag behind, as
 /// `holds` may.
 pub(super) struct Holders<'a, P: Platform> {
     /// The elements, of whatever type, that have the participants' words in them, one for each cluster.
@@ -56,13 +60,13 @@ unsafe impl<P: Platform> Send for Holders<'_, P> {}
 pub(crate) struct HoldersWord<P: Platform>(P::AtomicU64);
 
 impl<P: Platform> HoldersWord<P> {
-    /// Nobody holds anything.
+    /// No participant holds iterations yet.
     pub(crate) fn new() -> Self {
         Self(P::AtomicU64::new(0))
     }
 }
 
-/// Clusters whose bits are in one word.
+/// A word has the bits of so many clusters.
 const WORD: usize = u64::BITS as usize;
 /// In a participants' word: the bits that say whether they hold anything.
 const HOLD: u64 = (1 << MOST) - 1;

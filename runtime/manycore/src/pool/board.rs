@@ -38,7 +38,7 @@ pub(crate) enum Participation {
 pub(crate) struct Entrance<P: Platform> {
     gate: Gate<P>,
     job: UnsafeCell<Option<PostedLoop>>,
-    /// Who of them holds iterations.
+    /// Which members of the cluster hold iterations.
     holders: HoldersWord<P>,
 }
 
@@ -74,7 +74,8 @@ pub(crate) struct BoardSlot<P: Platform> {
     held: CachePadded<Held<P>>,
     /// The claim words of sharded loops, made at the first use of the slot:
     /// pool memory, so that posting a loop allocates nothing.
-    /// The other half of them is in the slot's entrances, which the board keeps for longer than this.
+    /// The entrances have the words that say which threads hold iterations. The board frees the entrances
+    /// after this.
     shards: OnceLock<Shards<'static, P>>,
 }
 
