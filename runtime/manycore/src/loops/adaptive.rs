@@ -19,7 +19,7 @@
 //! line, and one read of the clock; about 20 ns, no transfer. `Registry::post` has the
 //! traffic of a launch.
 
-use super::launch::{Posted, Wake};
+use super::launch::{LoopFrame, Posted, Wake};
 use super::predicted::{Predicted, Slow};
 use crate::clusters::Invited;
 #[cfg(test)]
@@ -459,7 +459,7 @@ impl<P: Platform> Launch<'_, P> {
                 guess: each,
                 claim: pool.shared().claim_ticks(),
                 max_ticks: MAX_BLOCK_NS * pool.shared().ticks_per_ns(),
-                caller: shares.caller,
+                caller: shares.caller as u32,
                 tries: tries || !shares.are_for_all(),
                 all_try: pool.shared().clusters().count() > 1,
             })
@@ -516,15 +516,20 @@ struct Adaptive<'a, P: Platform> {
     ranges: Ranges<'a, P>,
     /// Ticks an iteration may take; 0 if nothing is known.
     guess: f32,
-    /// Ticks that a claim costs, and that a block may take at most.
-    claim: u64,
+    /// Ticks that a block may take at most, and that a claim costs.
     max_ticks: f32,
-    caller: usize,
+    claim: u64,
+    caller: u32,
     /// Whether the caller's first block is one iteration.
     tries: bool,
     /// Whether each participant's is: among many, a block that a wrong guess made long keeps many idle.
     all_try: bool,
 }
+
+const _: () = assert!(
+    LoopFrame::<'static, Native, Adaptive<'static, Native>>::READ <= 128,
+    "helpers read a line and its neighbour"
+);
 
 impl<P: Platform> Partition for Adaptive<'_, P> {
     type Claims<'a>
@@ -533,7 +538,7 @@ impl<P: Platform> Partition for Adaptive<'_, P> {
         Self: 'a;
 
     fn claims(&self, rank: usize) -> TimedClaims<'_, P> {
-        let tries = self.all_try || (rank == self.caller && self.tries);
+        let tries = self.all_try || (rank == self.caller as usize && self.tries);
         let rate = BlockRate::new(self.guess, self.claim, self.max_ticks, tries);
         TimedClaims::new(self.ranges.own(rank), rate)
     }

@@ -16,20 +16,21 @@ use std::sync::{Mutex, PoisonError};
 
 /// What all who take part in a posted loop share; on the caller's stack.
 ///
-/// Aligned so that what a helper reads first, in declared order, is one line
-/// and its neighbour: the caller's stores here must reach the helper, and the
-/// fewer lines they are on, the sooner it starts.
+/// Aligned so that what a helper reads, down to the mutex, is one line and its neighbour: the caller's
+/// stores here must reach the helper, and the fewer lines they are on, the sooner it starts. And
+/// a third line in a row would make helpers' prefetchers believe in a stream: they would fetch the
+/// lines of the caller's stack that come next, and the caller would have to take them back one by one.
 #[repr(C, align(128))]
 pub(super) struct LoopFrame<'a, P: Platform, S: Partition> {
     body: Body<'a>,
     /// Index of the partition's iteration 0.
     start: usize,
+    /// What helpers follow, if anything.
+    allotment: Option<&'a Allotment<P>>,
     partition: S,
     /// Set when a body has panicked: claim no more. Read once a block, from a
     /// line that is otherwise only read.
     stop: P::AtomicBool,
-    /// What helpers follow, if anything.
-    allotment: Option<&'a Allotment<P>>,
     /// Set when a helper has left iterations of its own; read by the caller when it
     /// has found no more work.
     abandoned: P::AtomicBool,
@@ -37,6 +38,9 @@ pub(super) struct LoopFrame<'a, P: Platform, S: Partition> {
 }
 
 impl<'a, P: Platform, S: Partition> LoopFrame<'a, P, S> {
+    /// Its first so many bytes are what helpers read.
+    pub(super) const READ: usize = std::mem::offset_of!(Self, panic);
+
     pub(super) fn new(
         body: Body<'a>,
         start: usize,
@@ -206,7 +210,7 @@ impl<'p, P: Platform> Shares<'p, P> {
     /// The iterations `0..n`, a share for each of the threads that may run now.
     pub(super) fn of(&self, n: usize) -> Ranges<'p, P> {
         let clusters = self.pool.clusters();
-        let shards = self.pool.board().slot(self.slot).shards(clusters);
+        let shards = self.pool.board().shards(self.slot, clusters);
         let allowed = self.pool.allowed();
         Ranges::new(shards, clusters, n, self.caller, allowed, self.invited)
     }

@@ -8,6 +8,8 @@
 
 use crate::clusters::{MOST, Member};
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
+use std::marker::PhantomData;
+use std::ops::Range;
 
 /// Two bits a participant: whether it holds iterations (the lower half of a word), and whether
 /// these are its whole share, in no shard yet (the upper half).
@@ -22,7 +24,52 @@ use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 /// bits. Each is one read-modify-write of the word, so only one of them finds `whole` set.
 /// Thereafter `holds` is its owner's alone to change. It may lag behind the shard; then a thief
 /// looks in vain, or leaves early, and iterations that it did not see are run by who has them.
-pub(super) struct Holders<P: Platform>(Box<[CachePadded<P::AtomicU64>]>);
+///
+/// # Clusters
+///
+/// At the end of a loop each thief would have to read the words of all clusters, one after the other. So
+/// one line has a bit for each cluster, which says whether a member of the cluster holds iterations:
+///
+/// * The caller sets the bits of the clusters that it invites.
+/// * The member that empties its cluster's word clears the bit, and then looks at the word once more. If the
+///   word is not empty any more, the member sets the bit again.
+/// * The member that refills its shard sets the bit if it found the word empty.
+///
+/// Once these members are done, the bit is set if the word is not empty. Until then the bit may lag behind, as
+/// `holds` may.
+pub(super) struct Holders<'a, P: Platform> {
+    /// The elements, of whatever type, that have the participants' words in them, one for each cluster.
+    elements: *const u8,
+    count: usize,
+    /// The bytes from an element to the next, and from an element to the word in it.
+    stride: usize,
+    offset: usize,
+    /// A word for [`WORD`] clusters.
+    clusters: Box<[CachePadded<P::AtomicU64>]>,
+    words: PhantomData<&'a HoldersWord<P>>,
+}
+
+// SAFETY: the pointer stands for a shared reference to the elements, of which only the words, which are
+// atomics, are used.
+unsafe impl<P: Platform> Sync for Holders<'_, P> {}
+// SAFETY: as above.
+unsafe impl<P: Platform> Send for Holders<'_, P> {}
+
+/// The word of one cluster's participants. It lies beside what they write when they come and
+/// go, so that all of it is one line.
+pub(crate) struct HoldersWord<P: Platform>(P::AtomicU64);
+
+impl<P: Platform> HoldersWord<P> {
+    /// No participant holds iterations yet.
+    pub(crate) fn new() -> Self {
+        Self(P::AtomicU64::new(0))
+    }
+}
+
+/// A word has the bits of so many clusters.
+const WORD: usize = u64::BITS as usize;
+/// In a participants' word: the bits that say whether they hold anything.
+const HOLD: u64 = (1 << MOST) - 1;
 
 /// What a participant holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,25 +93,47 @@ fn whole(member: Member) -> u64 {
     1 << (MOST as u32 + member.number)
 }
 
-impl<P: Platform> Holders<P> {
-    pub(super) fn new(clusters: usize) -> Self {
-        let word = || {
+impl<'a, P: Platform> Holders<'a, P> {
+    /// In each of the `elements`, one for each cluster, is a word: `word` finds it.
+    pub(super) fn new<T>(elements: &'a [T], word: impl Fn(&T) -> &HoldersWord<P>) -> Self {
+        let offset =
+            |element| std::ptr::from_ref(word(element)).addr() - std::ptr::from_ref(element).addr();
+        let count = elements.len();
+        let of_all = |_| {
             let word = CachePadded::new(P::AtomicU64::new(0));
-            P::name(&*word, "loop: who holds iterations");
+            P::name(&*word, "loop: which clusters hold iterations");
             word
         };
-        Self((0..clusters).map(|_| word()).collect())
+        let offset = offset(&elements[0]);
+        assert!(
+            offset + size_of::<HoldersWord<P>>() <= size_of::<T>(),
+            "within the element"
+        );
+        Self {
+            elements: elements.as_ptr().cast(),
+            count,
+            stride: size_of::<T>(),
+            offset,
+            clusters: (0..count.div_ceil(WORD)).map(of_all).collect(),
+            words: PhantomData,
+        }
     }
 
-    /// Begins to fetch the word of `member`.
+    /// The word of the participants of `cluster`.
     #[inline]
-    pub(super) fn prefetch(&self, member: Member) {
-        P::prefetch_write(std::ptr::from_ref(self.word(member)).cast());
+    fn word(&self, cluster: usize) -> &P::AtomicU64 {
+        assert!(cluster < self.count);
+        // SAFETY: within the elements, which are borrowed for as long as `self`. A word is in each,
+        // at the same place: it is a field.
+        let word = unsafe {
+            &*(self.elements.add(cluster * self.stride + self.offset)).cast::<HoldersWord<P>>()
+        };
+        &word.0
     }
 
     #[inline]
-    fn word(&self, member: Member) -> &P::AtomicU64 {
-        &self.0[member.cluster as usize]
+    fn word_of(&self, member: Member) -> &P::AtomicU64 {
+        self.word(member.cluster as usize)
     }
 
     /// Before the loop is posted: the first `shares` members of `cluster` have their shares, and the
@@ -79,14 +148,70 @@ impl<P: Platform> Holders<P> {
             bits = (bits | holds(caller)) & !whole(caller);
         }
         // Relaxed: the gate publishes it.
-        self.0[cluster].store(bits, Ordering::Relaxed);
+        self.word(cluster).store(bits, Ordering::Relaxed);
+    }
+
+    /// As `fill`, after it: all clusters in `invited` hold something, and no others.
+    ///
+    /// Cost: a store to one line, unless there is but one cluster.
+    #[inline]
+    pub(super) fn fill_clusters(&self, invited: Range<usize>) {
+        if self.count == 1 {
+            return;
+        }
+        let below = |end: usize, first: usize| {
+            let count = end.clamp(first, first + WORD) - first;
+            u64::MAX.checked_shr((WORD - count) as u32).unwrap_or(0)
+        };
+        for (index, word) in self.clusters.iter().enumerate() {
+            let first = index * WORD;
+            let bits = below(invited.end, first) & !below(invited.start, first);
+            // Relaxed: the gate publishes it.
+            word.store(bits, Ordering::Relaxed);
+        }
+    }
+
+    /// The word with the bit of `cluster`, and the bit.
+    #[inline]
+    fn of_cluster(&self, cluster: usize) -> (&P::AtomicU64, u64) {
+        (&self.clusters[cluster / WORD], 1 << (cluster % WORD))
+    }
+
+    /// The clusters beside `own` in which a member holds something, as a hint: those after it first.
+    #[inline]
+    pub(super) fn others(&self, own: usize) -> impl Iterator<Item = usize> + '_ {
+        (own + 1..self.count).chain(0..own).filter(|&cluster| {
+            let (word, bit) = self.of_cluster(cluster);
+            // Acquire pairs with `refilled`: a cluster that was admitted after the loop was posted has
+            // a word of this loop.
+            word.load(Ordering::Acquire) & bit != 0
+        })
+    }
+
+    /// A member has cleared its bits in its cluster's word, which was `before`.
+    #[inline]
+    fn cleared(&self, member: Member, before: u64) {
+        if before & HOLD == holds(member) && self.count > 1 {
+            self.cleared_cluster(member);
+        }
+    }
+
+    /// It was the last of its cluster that held something.
+    #[inline(never)]
+    fn cleared_cluster(&self, member: Member) {
+        let (word, bit) = self.of_cluster(member.cluster as usize);
+        // Acquire pairs with the release in `refilled`: if that came before, its word is seen below.
+        word.fetch_and(!bit, Ordering::AcqRel);
+        if self.word_of(member).load(Ordering::Relaxed) & HOLD != 0 {
+            word.fetch_or(bit, Ordering::Release);
+        }
     }
 
     #[inline]
     pub(super) fn of(&self, member: Member) -> Holding {
         // Acquire: a shard that is in use is read next, also by its owner, which may be another
         // thread with the same permit.
-        holding(self.word(member).load(Ordering::Acquire), member)
+        holding(self.word_of(member).load(Ordering::Acquire), member)
     }
 
     /// The owner begins its share, which it has put into its shard; `false`: somebody else has.
@@ -96,19 +221,22 @@ impl<P: Platform> Holders<P> {
     pub(super) fn begin(&self, member: Member) -> bool {
         // Release pairs with the acquire in `first_in`: who sees that the shard is in use sees what
         // is in it, and not what an earlier loop has left there.
-        let before = (self.word(member)).fetch_and(!whole(member), Ordering::Release);
+        let before = (self.word_of(member)).fetch_and(!whole(member), Ordering::Release);
         before & whole(member) != 0
     }
 
     /// A thief begins the share of `victim`; `false`: somebody else has.
     pub(super) fn take(&self, victim: Member) -> bool {
-        let word = self.word(victim);
+        let word = self.word_of(victim);
         let mut before = word.load(Ordering::Relaxed);
         while before & whole(victim) != 0 {
             let after = before & !whole(victim) & !holds(victim);
             // Relaxed: the share is known to all, nothing is published.
             match word.compare_exchange(before, after, Ordering::Relaxed, Ordering::Relaxed) {
-                Ok(_) => return true,
+                Ok(_) => {
+                    self.cleared(victim, before);
+                    return true;
+                }
                 Err(now) => before = now,
             }
         }
@@ -121,15 +249,20 @@ impl<P: Platform> Holders<P> {
     #[inline]
     pub(super) fn emptied(&self, member: Member) {
         // Relaxed: who still looks finds the shard empty.
-        self.word(member)
-            .fetch_and(!holds(member), Ordering::Relaxed);
+        let before = (self.word_of(member)).fetch_and(!holds(member), Ordering::Relaxed);
+        self.cleared(member, before);
     }
 
     /// The owner has filled its shard again.
     #[inline]
     pub(super) fn refilled(&self, member: Member) {
         // Release: as in `begin`.
-        self.word(member).fetch_or(holds(member), Ordering::Release);
+        let before = (self.word_of(member)).fetch_or(holds(member), Ordering::Release);
+        if before & HOLD == 0 && self.count > 1 {
+            let (word, bit) = self.of_cluster(member.cluster as usize);
+            // Release pairs with the acquire in `cleared_cluster` and in `others`.
+            word.fetch_or(bit, Ordering::Release);
+        }
     }
 
     /// The first member of `cluster` from number `from` on, and below `end`, that holds something now,
@@ -142,7 +275,7 @@ impl<P: Platform> Holders<P> {
         end: u32,
     ) -> Option<(Member, Holding)> {
         // Acquire pairs with the releases in `begin` and `refilled`.
-        let bits = self.0[cluster].load(Ordering::Acquire);
+        let bits = self.word(cluster).load(Ordering::Acquire);
         let later = bits & ((1 << end) - 1) & (u64::MAX << from);
         let member = Member {
             cluster: cluster as u32,
@@ -170,9 +303,18 @@ mod tests {
         Member { cluster, number }
     }
 
+    fn words(clusters: usize) -> Vec<(u8, HoldersWord<Native>)> {
+        (0..clusters).map(|_| (0, HoldersWord::new())).collect()
+    }
+
+    fn holders(words: &[(u8, HoldersWord<Native>)]) -> Holders<'_, Native> {
+        Holders::new(words, |(_, word)| word)
+    }
+
     #[test]
     fn holders_are_found_in_order_and_by_cluster() {
-        let holders = Holders::<Native>::new(3);
+        let words = words(3);
+        let holders = holders(&words);
         let caller = member(1, 31);
         holders.fill(0, 32, caller);
         holders.fill(1, 2, caller);
@@ -193,7 +335,8 @@ mod tests {
 
     #[test]
     fn a_share_is_begun_once() {
-        let holders = Holders::<Native>::new(1);
+        let words = words(1);
+        let holders = holders(&words);
         let members = [0, 1, 2].map(|number| member(0, number));
         holders.fill(0, 3, members[0]);
         let [_, one, two] = members;

@@ -7,35 +7,35 @@
 //! for a steal (the victim's word to the thief and back), and twice for each participant: when it
 //! begins its share, and when it has claimed the last of it (`holders`).
 
-use super::holders::{Holders, Holding};
+use super::holders::{Holders, HoldersWord, Holding};
 use super::shard::{MAX_UNITS, Shard};
 use super::{Claims, Partition};
 use crate::clusters::{Clusters, Invited, MOST, Member};
-use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
+use manycore_platform::{CachePadded, Platform};
 use std::num::NonZeroUsize;
 use std::ops::Range;
 
 /// The words of one loop: pool memory, reused.
-pub(crate) struct Shards<P: Platform> {
+pub(crate) struct Shards<'a, P: Platform> {
     /// The claim words, a line (pair) each.
     words: Box<[CachePadded<Shard<P>>]>,
-    holders: Holders<P>,
+    holders: Holders<'a, P>,
 }
 
-impl<P: Platform> Shards<P> {
-    /// For all permits in `clusters`.
-    pub(crate) fn new(clusters: &Clusters) -> Self {
+impl<'a, P: Platform> Shards<'a, P> {
+    /// For all permits in `clusters`. In each of the `elements`, one for each cluster, is a word that
+    /// says who holds iterations: `word` finds it.
+    pub(crate) fn new<T>(
+        clusters: &Clusters,
+        elements: &'a [T],
+        word: impl Fn(&T) -> &HoldersWord<P>,
+    ) -> Self {
+        debug_assert_eq!(elements.len(), clusters.count());
         let shards = (0..clusters.permits()).map(|_| CachePadded::new(Shard::new()));
         Self {
             words: shards.collect(),
-            holders: Holders::new(clusters.count()),
+            holders: Holders::new(elements, word),
         }
-    }
-
-    /// Begins to fetch what the participant at `member` will change first.
-    #[inline]
-    pub(crate) fn prefetch(&self, member: Member) {
-        self.holders.prefetch(member);
     }
 }
 
@@ -43,22 +43,21 @@ impl<P: Platform> Shards<P> {
 ///
 /// A shard counts to 2^31 - 1; longer loops are handed out in units of several
 /// iterations, no more than 3 up to n = 2^32.
+///
+/// It is part of what all participants read first, and so it is small.
 pub(crate) struct Ranges<'a, P: Platform> {
-    shards: &'a [CachePadded<Shard<P>>],
-    holders: &'a Holders<P>,
+    words: &'a Shards<'a, P>,
     clusters: &'a Clusters,
     n: usize,
     unit: u64,
     /// The clusters that have shares.
     invited: Invited,
-    /// Whether all clusters take part by now.
-    all: P::AtomicBool,
     /// The ranks in these clusters that are below this have shares.
-    allowed: usize,
+    allowed: u32,
     /// The number of these shares. The caller's is one more if its rank is not below.
-    shares: usize,
+    shares: u32,
     /// The thread that posts the loop, which has one too.
-    caller: usize,
+    caller: u32,
 }
 
 impl<'a, P: Platform> Ranges<'a, P> {
@@ -66,7 +65,7 @@ impl<'a, P: Platform> Ranges<'a, P> {
     /// `caller`, the rank of the thread that does, and in one of them; a thread that is allowed later
     /// steals.
     pub(crate) fn new(
-        shards: &'a Shards<P>,
+        shards: &'a Shards<'a, P>,
         clusters: &'a Clusters,
         n: usize,
         caller: usize,
@@ -74,43 +73,32 @@ impl<'a, P: Platform> Ranges<'a, P> {
         invited: Invited,
     ) -> Self {
         let ranges = Self {
-            shards: &shards.words,
-            holders: &shards.holders,
+            words: shards,
             clusters,
             n,
             unit: (n as u64).div_ceil(MAX_UNITS).max(1),
             invited,
-            all: P::AtomicBool::new(false),
-            allowed,
-            shares: clusters.allowed(invited.clusters(), allowed),
-            caller,
+            allowed: allowed as u32,
+            shares: clusters.allowed(invited.clusters(), allowed) as u32,
+            caller: caller as u32,
         };
         // Fewer units than shares: the first have one each.
         let mut left = ranges.units();
         for cluster in invited.clusters() {
             let shares = clusters.allowed(cluster..cluster + 1, allowed).min(left);
             left -= shares;
-            ranges.holders.fill(cluster, shares, clusters.of(caller));
+            shards.holders.fill(cluster, shares, clusters.of(caller));
         }
-        ranges.shards[caller].fill(ranges.share(caller), true);
+        shards.holders.fill_clusters(invited.clusters());
+        shards.words[caller].fill(ranges.share(caller), true);
         ranges
     }
 
     /// The clusters `more` take part as well; they have no shares, and steal.
     pub(crate) fn admit(&self, more: Invited) {
         for cluster in more.clusters() {
-            self.holders.fill(cluster, 0, self.clusters.of(self.caller));
-        }
-        // Release pairs with the acquire in `takes_part`: what is read of their words then is of this loop.
-        self.all.store(true, Ordering::Release);
-    }
-
-    /// The clusters that may hold iterations.
-    #[inline]
-    fn takes_part(&self) -> Range<usize> {
-        match self.all.load(Ordering::Acquire) {
-            true => self.clusters.all().clusters(),
-            false => self.invited.clusters(),
+            let caller = self.clusters.of(self.caller as usize);
+            self.words.holders.fill(cluster, 0, caller);
         }
     }
 
@@ -121,41 +109,43 @@ impl<'a, P: Platform> Ranges<'a, P> {
     /// The units that `rank` has at first: neighbours' are next to one another.
     fn share(&self, rank: usize) -> Range<u64> {
         let units = self.units();
-        let shares = self.shares + usize::from(self.caller >= self.allowed);
-        let index = if rank < self.allowed {
+        let (allowed, shares) = (self.allowed as usize, self.shares as usize);
+        let all = shares + usize::from(self.caller >= self.allowed);
+        let index = if rank < allowed {
             let member = self.clusters.of(rank);
             let before = self.invited.clusters().start..member.cluster as usize;
-            self.clusters.allowed(before, self.allowed) + member.number as usize
+            self.clusters.allowed(before, allowed) + member.number as usize
         } else {
             // The caller's is the last.
-            self.shares
+            shares
         };
-        let share = share_of(units, shares, index);
+        let share = share_of(units, all, index);
         share.start as u64..share.end as u64
     }
 
     /// Participant `rank`'s own range.
     #[inline]
     pub(crate) fn own(&self, rank: usize) -> OwnRange<'_, P> {
+        let (shard, member) = (&*self.words.words[rank], self.clusters.of(rank));
         OwnRange {
             ranges: self,
-            rank,
-            member: self.clusters.of(rank),
-            left: self.come(rank),
+            shard,
+            member,
+            left: self.come(rank, shard, member),
         }
     }
 
     /// The owner of a shard comes, for the first time or again; what is left for it.
     #[inline]
-    fn come(&self, rank: usize) -> u64 {
-        let (shard, member) = (&self.shards[rank], self.clusters.of(rank));
-        match self.holders.of(member) {
+    fn come(&self, rank: usize, shard: &Shard<P>, member: Member) -> u64 {
+        let holders = &self.words.holders;
+        match holders.of(member) {
             Holding::Share => {
                 let share = self.share(rank);
                 let left = share.end - share.start;
                 // Nobody looks into it before `begin`.
                 shard.fill(share, true);
-                if self.holders.begin(member) {
+                if holders.begin(member) {
                     return left;
                 }
             }
@@ -171,7 +161,7 @@ impl<'a, P: Platform> Ranges<'a, P> {
 /// One participant's own range, and its way to those of others.
 pub(crate) struct OwnRange<'a, P: Platform> {
     ranges: &'a Ranges<'a, P>,
-    rank: usize,
+    shard: &'a Shard<P>,
     member: Member,
     /// Units left in the own shard when last seen; thieves may have taken
     /// some since, never added any.
@@ -195,11 +185,11 @@ impl<P: Platform> OwnRange<'_, P> {
             return None;
         }
         let units = (count as u64 / self.ranges.unit).clamp(1, self.left);
-        let claim = self.ranges.shards[self.rank].claim(units);
+        let claim = self.shard.claim(units);
         self.left = claim.as_ref().map_or(0, |claim| claim.left);
         if self.left == 0 {
             // Before the last block is run: no thief looks here in vain meanwhile.
-            self.ranges.holders.emptied(self.member);
+            self.ranges.words.holders.emptied(self.member);
         }
         claim.map(|claim| self.iterations(&claim.units))
     }
@@ -220,20 +210,22 @@ impl<P: Platform> OwnRange<'_, P> {
         // A range on its way from a victim's shard into a thief's is in
         // neither, so one empty sweep does not mean that all is claimed.
         // With two shards nothing can be on its way but to this thread.
-        let sweeps = if self.ranges.shards.len() > 2 { 2 } else { 1 };
+        let sweeps = if self.ranges.words.words.len() > 2 {
+            2
+        } else {
+            1
+        };
         let mut empty_sweeps = 0;
         for patience in (0..=PATIENCE).rev() {
             let small = if patience > 0 { small } else { 0 };
             let mut seen = false;
             let Member { cluster, number } = self.member;
-            let (own, all) = (cluster as usize, self.ranges.takes_part());
+            let own = cluster as usize;
             // The own cluster's first, and in it the next neighbours'.
-            let others = (own + 1..all.end).chain(all.start..own);
-            let others = others.map(|cluster| (cluster, 0, MOST as u32));
-            for (cluster, from, end) in [(own, number + 1, MOST as u32), (own, 0, number)]
-                .into_iter()
-                .chain(others)
-            {
+            let near = [(own, number + 1, MOST as u32), (own, 0, number)];
+            let far = self.ranges.words.holders.others(own);
+            let far = far.map(|cluster| (cluster, 0, MOST as u32));
+            for (cluster, from, end) in near.into_iter().chain(far) {
                 match self.steal_from(cluster, from, end, small) {
                     Ok(units) => return Some(self.keep(units, block)),
                     Err(holders) => seen |= holders,
@@ -258,8 +250,8 @@ impl<P: Platform> OwnRange<'_, P> {
         let middle = units.start + first;
         self.left = all - first;
         if self.left > 0 {
-            self.ranges.shards[self.rank].refill(middle..units.end);
-            self.ranges.holders.refilled(self.member);
+            self.shard.refill(middle..units.end);
+            self.ranges.words.holders.refilled(self.member);
         }
         self.iterations(&(units.start..middle))
     }
@@ -274,9 +266,7 @@ impl<P: Platform> OwnRange<'_, P> {
         end: u32,
         small: usize,
     ) -> Result<Range<u64>, bool> {
-        let Ranges {
-            shards, holders, ..
-        } = self.ranges;
+        let Shards { words, holders } = self.ranges.words;
         let mut seen = false;
         while let Some((member, holding)) = holders.first_in(cluster, from, end) {
             let victim = self.ranges.clusters.members(cluster)[member.number as usize];
@@ -289,7 +279,7 @@ impl<P: Platform> OwnRange<'_, P> {
                 continue;
             }
             from = member.number + 1;
-            let (left, owned) = shards[victim].left();
+            let (left, owned) = words[victim].left();
             if left == 0 {
                 continue;
             }
@@ -297,7 +287,7 @@ impl<P: Platform> OwnRange<'_, P> {
             if owned && left * self.ranges.unit <= small as u64 {
                 continue;
             }
-            if let Some(units) = shards[victim].steal() {
+            if let Some(units) = words[victim].steal() {
                 return Ok(units);
             }
         }
@@ -306,7 +296,7 @@ impl<P: Platform> OwnRange<'_, P> {
 
     /// Leaves the own range to the others; whether there is something in it.
     pub(crate) fn abandon(self) -> bool {
-        self.ranges.shards[self.rank].disown() > 0
+        self.shard.disown() > 0
     }
 
     fn iterations(&self, units: &Range<u64>) -> Range<usize> {

@@ -2,6 +2,7 @@
 //! balance of claims and waits says (`claim_time`).
 
 use super::claim_time::claim_time;
+use super::holders::HoldersWord;
 use super::sharded::{OwnRange, Ranges, Shards};
 use super::{Body, Claims};
 use crate::clusters::Clusters;
@@ -128,7 +129,8 @@ impl BlockRate {
 pub(crate) fn measure_claim<P: Platform>() -> u64 {
     const CLAIMS: usize = 32;
     let clusters = Clusters::new(&[0]);
-    let shards = Shards::new(&clusters);
+    let holders = [HoldersWord::<P>::new()];
+    let shards = Shards::new(&clusters, &holders, |word| word);
     let body = |_, block: Range<usize>| P::compute(block.len() as u64);
     let pass = || {
         let ranges = Ranges::new(&shards, &clusters, CLAIMS, 0, 1, clusters.all());

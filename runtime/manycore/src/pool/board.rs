@@ -2,7 +2,7 @@
 
 use super::gate::Gate;
 use crate::clusters::{Clusters, Invited};
-use crate::partition::Shards;
+use crate::partition::{HoldersWord, Shards};
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 use std::cell::UnsafeCell;
 use std::sync::OnceLock;
@@ -38,6 +38,8 @@ pub(crate) enum Participation {
 pub(crate) struct Entrance<P: Platform> {
     gate: Gate<P>,
     job: UnsafeCell<Option<PostedLoop>>,
+    /// Which members of the cluster hold iterations.
+    holders: HoldersWord<P>,
 }
 
 // SAFETY: `job` is written only by the slot's holder while the gate is closed
@@ -72,7 +74,9 @@ pub(crate) struct BoardSlot<P: Platform> {
     held: CachePadded<Held<P>>,
     /// The claim words of sharded loops, made at the first use of the slot:
     /// pool memory, so that posting a loop allocates nothing.
-    shards: OnceLock<Shards<P>>,
+    /// The entrances have the words that say which threads hold iterations. The board frees the entrances
+    /// after this.
+    shards: OnceLock<Shards<'static, P>>,
 }
 
 struct Held<P: Platform> {
@@ -86,7 +90,8 @@ struct Held<P: Platform> {
 /// All slots of a pool.
 pub(crate) struct Board<P: Platform> {
     slots: Box<[BoardSlot<P>]>,
-    /// The first cluster's entrances to each slot, then the second cluster's, and so on.
+    clusters: usize,
+    /// Each cluster's entrance to the first slot, then to the second, and so on.
     entrances: Box<[CachePadded<Entrance<P>>]>,
 }
 
@@ -104,10 +109,12 @@ impl<P: Platform> Board<P> {
             CachePadded::new(Entrance {
                 gate: Gate::new(),
                 job: UnsafeCell::new(None),
+                holders: HoldersWord::new(),
             })
         };
         Self {
             slots: (0..slots).map(|_| slot()).collect(),
+            clusters,
             entrances: (0..slots * clusters).map(|_| entrance()).collect(),
         }
     }
@@ -129,7 +136,7 @@ impl<P: Platform> Board<P> {
     /// Where the helpers of `cluster` come into the loop in slot `index`.
     #[inline]
     pub(crate) fn entrance(&self, cluster: usize, index: usize) -> &Entrance<P> {
-        &self.entrances[cluster * self.slots.len() + index]
+        &self.entrances[index * self.clusters + cluster]
     }
 
     /// The entrances of the clusters `invited` to the loop in slot `index`.
@@ -158,14 +165,33 @@ impl<P: Platform> Board<P> {
         Some(Taken { board: self, index })
     }
 
-    /// The slots that invite helpers of `cluster`, beginning at `first`.
+    /// The claim words of the loop in slot `index`, for all permits in `clusters`.
+    pub(crate) fn shards(&self, index: usize, clusters: &Clusters) -> &Shards<'_, P> {
+        self.slots[index].shards.get_or_init(|| {
+            let first = index * self.clusters;
+            let entrances: *const [_] = &raw const self.entrances[first..first + self.clusters];
+            // SAFETY: the entrances are in memory of their own, which the board frees after the slots, and
+            // the shards are lent for no longer than the board is.
+            let entrances = unsafe { &*entrances };
+            Shards::new(
+                clusters,
+                entrances,
+                |entrance: &CachePadded<Entrance<P>>| &entrance.holders,
+            )
+        })
+    }
+
+    /// The slots that invite helpers of `cluster`, beginning at `first`; without a look at the slot
+    /// `except`.
     pub(crate) fn inviting(
         &self,
         cluster: usize,
         first: usize,
+        except: Option<usize>,
     ) -> impl Iterator<Item = usize> + '_ {
-        self.beginning_at(first)
-            .filter(move |&index| self.entrance(cluster, index).gate.invites())
+        self.beginning_at(first).filter(move |&index| {
+            Some(index) != except && self.entrance(cluster, index).gate.invites()
+        })
     }
 
     /// All slots, without a division for each.
@@ -222,20 +248,6 @@ impl<P: Platform> BoardSlot<P> {
         if self.held.parent.load(Ordering::Relaxed) != parent {
             self.held.parent.store(parent, Ordering::Relaxed);
         }
-    }
-
-    /// Begins to fetch what participant `rank` will change first, if
-    /// the slot has any claim words.
-    #[inline]
-    pub(crate) fn prefetch(&self, rank: usize, clusters: &Clusters) {
-        if let Some(shards) = self.shards.get() {
-            shards.prefetch(clusters.of(rank));
-        }
-    }
-
-    /// The slot's claim words, for all permits in `clusters`.
-    pub(crate) fn shards(&self, clusters: &Clusters) -> &Shards<P> {
-        self.shards.get_or_init(|| Shards::new(clusters))
     }
 }
 

@@ -107,7 +107,7 @@ impl<P: Platform> Worker<P> {
         if registry
             .shared()
             .board()
-            .inviting(self.cluster(), 0)
+            .inviting(self.cluster(), 0, None)
             .next()
             .is_some()
             && registry.sleepers() > 0

@@ -89,6 +89,9 @@ impl<P: Platform> Worker<P> {
                 return Some(Found::Stolen { victim, claim });
             }
         }
+        if self.has_posts_after(self.seen()) {
+            return self.find_left();
+        }
         for victim in others.clone() {
             if let Some(job) = registry.worker(victim).spawned().take_first() {
                 return Some(Found::Queued(job, true));

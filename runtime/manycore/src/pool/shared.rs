@@ -225,7 +225,7 @@ impl<P: Platform> Shared<P> {
     /// Whether a loop invites whoever has `permit`.
     pub(super) fn invites_rank(&self, permit: usize) -> bool {
         self.board
-            .inviting(self.clusters.of(permit).cluster as usize, 0)
+            .inviting(self.clusters.of(permit).cluster as usize, 0, None)
             .any(|slot| !self.ranks.is_barred(permit, slot))
     }
 

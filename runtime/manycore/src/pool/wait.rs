@@ -107,10 +107,14 @@ impl<P: Platform> Registry<P> {
         let (worker, shared) = (Context::worker_of(self), self.shared());
         let worker = worker.expect("loops are run by workers");
         worker.is_allowed()
-            && shared.board().inviting(worker.cluster(), 0).any(|slot| {
-                // Asked again inside, where the answer is exact.
-                shared.board().descends(slot, ancestor) && worker.help(slot, None, Some(ancestor))
-            })
+            && shared
+                .board()
+                .inviting(worker.cluster(), 0, None)
+                .any(|slot| {
+                    // Asked again inside, where the answer is exact.
+                    shared.board().descends(slot, ancestor)
+                        && worker.help(slot, None, Some(ancestor)).is_some()
+                })
     }
 }
 

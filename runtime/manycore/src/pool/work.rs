@@ -1,5 +1,6 @@
 //! The life of a worker: look for work, do it, wait for more.
 
+use super::board::Participation;
 use super::job::Group;
 use super::leapfrog::PATIENCE;
 use super::permit::Help;
@@ -31,6 +32,9 @@ impl<P: Platform> Worker<P> {
         // worker with jobs of its own looks at one word, and not at the whole board, between
         // two of them.
         let mut loopless = None;
+        // The slot of a loop that it has helped with until nothing was left, and the event count before:
+        // it knows the gate to be closed until the count is another.
+        let mut closed = None;
         let mut idle = self.start_looking();
         loop {
             // In a child that a job of this thread's has forked there is nobody to work for.
@@ -60,15 +64,19 @@ impl<P: Platform> Worker<P> {
             } else if helped && !registry.injector().is_empty() {
                 Help::Refused
             } else {
-                self.help_any(last, idle.woken())
+                let except = closed.filter(|&(_, before)| Some(before) == seen);
+                self.help_any(last, except.map(|(slot, _)| slot), idle.woken())
             };
             if let Help::NotWanted = help {
                 loopless = seen;
             }
             helped = false;
-            if let Help::Given(slot) = help {
+            if let Help::Given(slot, ended) = help {
                 helped = true;
                 last = slot;
+                closed = seen
+                    .filter(|_| ended == Participation::Done)
+                    .map(|seen| (slot, seen));
                 idle.helped();
                 self.found(idle);
                 idle = self.start_looking();

@@ -1,6 +1,7 @@
 //! The partitioners under the model checkers: whatever the participants do
 //! when, each iteration is handed out once.
 
+mod clusters;
 mod counters;
 mod moves;
 mod shard;

@@ -6,6 +6,7 @@
 
 use super::each_once;
 use crate::clusters::Clusters;
+use crate::partition::HoldersWord;
 use crate::partition::sharded::{Ranges, Sharded, Shards};
 use manycore_check::{
     Faulty, Loom, Shuttle, TornAdd, TornBits, TornCas, caught, loom_model, shuttle_pct,
@@ -17,7 +18,10 @@ use std::num::NonZeroUsize;
 /// `participants` of a pool of `threads` come; the others never do.
 fn sharded<P: Platform>(n: usize, block: usize, threads: usize, participants: usize) {
     let clusters = Clusters::new(&vec![0; threads]);
-    let shards = Shards::<P>::new(&clusters);
+    let holders: Vec<_> = (0..clusters.count())
+        .map(|_| HoldersWord::<P>::new())
+        .collect();
+    let shards = Shards::new(&clusters, &holders, |word| word);
     let partition = Sharded {
         ranges: Ranges::new(&shards, &clusters, n, 0, threads, clusters.all()),
         block: NonZeroUsize::new(block).unwrap(),
@@ -42,7 +46,10 @@ fn two_participants_and_a_shard_without_owner() {
 /// next loop.
 fn after_a_panic<P: Platform>() {
     let clusters = Clusters::new(&[0, 0]);
-    let shards = Shards::<P>::new(&clusters);
+    let holders: Vec<_> = (0..clusters.count())
+        .map(|_| HoldersWord::<P>::new())
+        .collect();
+    let shards = Shards::new(&clusters, &holders, |word| word);
     let ranges = Ranges::new(&shards, &clusters, 6, 0, 2, clusters.all());
     for rank in 0..2 {
         assert!(ranges.own(rank).claim(1).is_some());

@@ -12,7 +12,7 @@ use manycore_platform::Platform;
 /// The outcome of a look at the board.
 pub(in crate::pool) enum Help {
     /// The worker helped with the loop in this slot.
-    Given(usize),
+    Given(usize, Participation),
     /// It did not, but loops are open.
     Refused,
     /// No loop is open.
@@ -21,19 +21,27 @@ pub(in crate::pool) enum Help {
 
 impl<P: Platform> Worker<P> {
     /// Joins the first open loop found and works in it until nothing is left
-    /// to claim.
-    pub(in crate::pool) fn help_any(&self, last: usize, woken: Option<Woken>) -> Help {
+    /// to claim. It does not look at the slot `except`, whose loop it knows to be closed: its caller
+    /// need not take that line back.
+    pub(in crate::pool) fn help_any(
+        &self,
+        last: usize,
+        except: Option<usize>,
+        woken: Option<Woken>,
+    ) -> Help {
         // A spinner heard a post, most likely where the last loop was.
         // Joining without looking first makes one transfer of the gate's line
         // out of two.
-        if woken == Some(Woken::Spinning) && self.help(last, woken, None) {
-            return Help::Given(last);
+        if woken == Some(Woken::Spinning) && except != Some(last) {
+            if let Some(ended) = self.help(last, woken, None) {
+                return Help::Given(last, ended);
+            }
         }
         let mut help = Help::NotWanted;
         let board = self.registry().shared().board();
-        for slot in board.inviting(self.cluster(), last) {
-            if self.help(slot, woken, None) {
-                return Help::Given(slot);
+        for slot in board.inviting(self.cluster(), last, except) {
+            if let Some(ended) = self.help(slot, woken, None) {
+                return Help::Given(slot, ended);
             }
             help = Help::Refused;
         }
@@ -41,30 +49,30 @@ impl<P: Platform> Worker<P> {
     }
 
     /// Joins the loop in `slot` if it is open, wants another helper and is `within` the
-    /// loop in that slot, if one is named; works in it until nothing is left to claim.
+    /// loop in that slot, if one is named; works in it until nothing is left to claim. How that ended;
+    /// `None`: it did not join.
     pub(in crate::pool) fn help(
         &self,
         slot: usize,
         woken: Option<Woken>,
         within: Option<usize>,
-    ) -> bool {
+    ) -> Option<Participation> {
         let registry = self.registry();
         let (shared, permit) = (registry.shared(), self.permit());
         if shared.ranks().is_barred(permit, slot) {
-            return false;
+            return None;
         }
         let cluster = shared.clusters().of(permit).cluster as usize;
         let entrance = shared.board().entrance(cluster, slot);
         let gate = entrance.gate();
-        // Three lines on the way at once instead of one after the other: the
-        // gate's, and, if all is as last time, the claim word and the frame.
-        (shared.board().slot(slot)).prefetch(permit, shared.clusters());
+        // Two lines on the way at once instead of one after the other: the
+        // gate's, and, if all is as last time, the frame.
         shared.ranks().prefetch_frame(permit);
         let others = match gate.join() {
             Ok(others) => others,
             Err(left) => {
                 registry.tell(left);
-                return false;
+                return None;
             }
         };
         // SAFETY: this thread is inside the gate until `leave` below.
@@ -72,14 +80,14 @@ impl<P: Platform> Worker<P> {
         let is_elsewhere = |outer| !shared.board().descends(slot, outer);
         if others >= job.helpers || within.is_some_and(is_elsewhere) {
             registry.tell(gate.leave());
-            return false;
+            return None;
         }
         if woken == Some(Woken::Sleeping) {
             self.wake_more(job.helpers - others - 1, job.invited);
         }
         shared.ranks().note_frame(permit, job.frame);
         shared.ranks().note_work(permit);
-        Context::take_part(shared, slot, |part| {
+        let ended = Context::take_part(shared, slot, |part| {
             // SAFETY: inside the gate the frame is alive and ready, and the rank
             // is ours alone in this loop: it is the permit that this thread has now, a permit has
             // one holder, and a thread that gave it away in the midst of this loop has barred it.
@@ -90,8 +98,9 @@ impl<P: Platform> Worker<P> {
                 Participation::Left => gate.leave(),
                 Participation::Abandoned => gate.leave_behind(),
             });
+            ended
         });
-        true
+        Some(ended)
     }
 
     /// Passes a wake-up on to two more: many sleepers are woken as a tree.

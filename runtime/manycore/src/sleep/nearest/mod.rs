@@ -250,6 +250,12 @@ impl<P: Platform> Nearest<P> {
             return false;
         }
         let seen = scan.seen();
+        if scan.is_free() && self.idle.events.is_past(seen) {
+            // The search ended early for this.
+            idle.due = 0;
+            idle.came(Woken::Spinning);
+            return false;
+        }
         let now = P::now();
         if idle.due != 0 {
             let due = std::mem::take(&mut idle.due);
