@@ -50,7 +50,7 @@ impl<P: Platform> Worker<P> {
                 return true;
             }
             !Context::is_in_any_loop(self.registry().shared())
-                && matches!(self.help_any(0, None), Help::Given(_))
+                && matches!(self.help_any(0, None, None), Help::Given(..))
         })
     }
 }
