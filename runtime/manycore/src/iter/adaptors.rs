@@ -346,7 +346,7 @@ impl<I: ParallelIterator> Drop for Discarded<'_, I> {
     }
 }
 
-/// Discards a block of each of two iterators: the second block too if the first one panics.
+/// Discards a block of each of two iterators: the second block also if the first block panics.
 ///
 /// # Safety
 ///

@@ -21,7 +21,7 @@ pub trait ParallelBridge: Iterator<Item: Send> + Send + Sized {
     /// take longer than a lock, some 20 ns. Others are collected first, and then shared.
     ///
     /// What the iterator itself calls in parallel runs nothing that came of another item, so it
-    /// does not come to itself again. If it panics nobody asks it any more. A wrong `size_hint`
+    /// does not come to itself again. After its first panic no thread asks it. A wrong `size_hint`
     /// loses no item.
     fn par_bridge(self) -> Bridge<Self>;
 }

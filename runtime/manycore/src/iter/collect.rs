@@ -65,7 +65,7 @@ pub(super) fn into_vec<I: ParallelIterator>(items: I, all: &mut Vec<I::Item>) {
                 first: unsafe { slots.0.add(range.start) },
                 len: 0,
             });
-            // SAFETY: only this thread writes the places of this block. They follow those that are written.
+            // SAFETY: only this thread writes the places of this block. They follow the written places.
             let places = unsafe { slots.places(range) };
             let mut done = Done {
                 written: &mut written,

@@ -137,7 +137,7 @@ fn piece_of(items: usize) -> usize {
     }
 }
 
-/// Counts the items at the beginning for whose neighbours `goes_on` holds.
+/// Returns the number of items before the first pair of neighbours for which `goes_on` is false.
 fn run_len<T>(items: &[T], goes_on: impl Fn(&T, &T) -> bool) -> usize {
     // Four pairs at a time: one check of the bounds for all.
     let mut len = 1;

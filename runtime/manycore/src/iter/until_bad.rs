@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
-/// Collects the good items, or returns a bad one. `split` tells good items from bad ones.
+/// Collects the good items, or returns a bad one. `split` separates good items from bad items.
 ///
 /// After a bad item each thread stops before its next item. The loop discards the other blocks.
 pub(super) fn until_bad<T: Send, G: Send, B: Send, C: FromParallelIterator<G>>(

@@ -88,7 +88,7 @@ impl<R> Stretches<R> {
         &self.others.get_or_init(make)[rank - 1].0
     }
 
-    /// Reduces all results, from the left. `None`: there is none.
+    /// Reduces all results, from the left. It returns `None` if there are no results.
     #[inline]
     pub(crate) fn combined(self, reduce: impl Fn(R, R) -> R) -> Option<R> {
         let alone = self.alone.into_inner();
