@@ -24,7 +24,7 @@ pub(crate) enum Fault {
     EmptyCallerSlot,
     /// Where threads outnumber cores, the watchdog never gets up.
     SleepySentry,
-    /// A loop calls the clusters that it is predicted to be worth, and never more.
+    /// A loop calls one cluster, and never more.
     FewForEver,
     /// A loop is posted under the permit that its caller had before its first iterations.
     StaleRank,

@@ -12,7 +12,7 @@ pub(super) fn programs() -> [(&'static str, Program); 3] {
             nested_in_the_last_job(),
         ),
         ("waits that end one after the other", chain_of_waits()),
-        ("a loop that is longer than ever before", suddenly_long(13)),
+        ("a loop that is longer than ever before", suddenly_long()),
     ]
 }
 
@@ -30,12 +30,12 @@ fn spawn(each: u64, awaited: bool) -> Step {
     Step::Spawn { job, awaited }
 }
 
-/// A short loop that a few near threads share, with iterations of `each` cycles, and the same with much
-/// longer iterations: the threads farther away must hear of it.
-pub(super) fn suddenly_long(each: u64) -> Program {
+/// A short loop that a few near threads share, and the same with iterations as long as thousands of
+/// them: the threads farther away must hear of it.
+pub(super) fn suddenly_long() -> Program {
     let short = Step::Repeat {
         times: 42,
-        steps: steps([even(3, 58, each), Step::Compute(800)]),
+        steps: steps([even(3, 58, 13), Step::Compute(800)]),
     };
     Program {
         cores: 64,

@@ -38,7 +38,7 @@ pub(super) struct LoopFrame<'a, P: Platform, S: Partition> {
 }
 
 impl<'a, P: Platform, S: Partition> LoopFrame<'a, P, S> {
-    /// Its first so many bytes are what helpers read.
+    /// Helpers read this many bytes of a frame, the first ones.
     pub(super) const READ: usize = std::mem::offset_of!(Self, panic);
 
     pub(super) fn new(

@@ -66,7 +66,7 @@ impl<P: Platform> HoldersWord<P> {
     }
 }
 
-/// A word has the bits of so many clusters.
+/// One word has the bits of this many clusters.
 const WORD: usize = u64::BITS as usize;
 /// In a participants' word: the bits that say whether they hold anything.
 const HOLD: u64 = (1 << MOST) - 1;

@@ -2,6 +2,8 @@
 
 use super::Shared;
 use crate::clusters::Invited;
+#[cfg(test)]
+use crate::conserving::fault::{self, Fault};
 use manycore_platform::Platform;
 
 /// Work of less, in ns, invites no more clusters than have an iteration for each member. The members of
@@ -41,6 +43,12 @@ impl<P: Platform> Shared<P> {
             (n as f32 / members).ceil()
         } else {
             f32::INFINITY
+        };
+        #[cfg(test)]
+        let most = if fault::is(Fault::FewForEver) {
+            1.0
+        } else {
+            most
         };
         // Casts to integers saturate.
         self.clusters().around(caller, best.min(most) as usize)
