@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-/// What the members of a team do together.
+/// An operation of a whole team.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Together {
-    /// A region in which each member notes that it was there.
+    /// A region: each member notes its visit.
     Region,
-    /// A region with so many barriers. Each member notes before each barrier that it was there.
+    /// A region with this number of barriers. Each member notes a visit before each barrier.
     Barriers(u32),
     /// A region that reduces three variables: [`Runtime::together`] returns the sum of the members'
     /// numbers, three times the least, and five times the greatest.
@@ -86,7 +86,7 @@ pub trait Runtime: Sized + Sync {
         0
     }
 
-    /// How often member `number` of a team has noted that it was there.
+    /// How often member `number` of a team has noted a visit.
     fn visits(_number: usize) -> u64 {
         0
     }

@@ -8,7 +8,7 @@ use std::ffi::c_void;
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering::{AcqRel, SeqCst};
 
-/// After so many misses a wait grows no more: it is some microseconds then.
+/// The wait grows up to this number of misses, where it lasts some microseconds.
 const MOST_MISSES: u32 = 7;
 
 /// Runs the task's function as the current task.
@@ -29,7 +29,7 @@ pub(super) fn is_discarded(team: &Team, current: &Task) -> bool {
 }
 
 /// Runs one task of the team that is ready, if there is one. After `misses` calls in a row that found none the member waits
-/// a little: many members that look at the queue of one that makes tasks keep it from its own queue.
+/// a little: otherwise the looks of many members keep the member that makes tasks from its own queue.
 pub(crate) fn run_any(context: &Context, team: &Team, misses: &mut u32) {
     if let Some(task) = team.tasks.take_any(context.id()) {
         *misses = 0;

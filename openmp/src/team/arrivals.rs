@@ -68,7 +68,7 @@ impl<P: Platform> Arrivals<P> {
         size
     }
 
-    /// Forgets the members that have come. Nobody comes meanwhile.
+    /// Forgets the members that have come. No member may come at the same time.
     pub(crate) fn reset(&self) {
         for word in &self.groups {
             // Relaxed: published with the next region.

@@ -35,7 +35,7 @@ fn phase_of(word: u64) -> u32 {
     (word >> 32) as u32
 }
 
-/// The word in a phase when nobody has arrived.
+/// The word at the beginning of a phase: no arrivals.
 fn fresh(phase: u32) -> u64 {
     u64::from(phase) << 32
 }
@@ -54,7 +54,7 @@ impl<P: Platform> Barrier<P> {
         }
     }
 
-    /// For a region after one in which members may have arrived without all others.
+    /// Prepares the next region after a cancelled one, in which some members may have arrived and others not.
     pub(crate) fn reset(&self) {
         self.arrivals.reset();
         // Relaxed: published with the next region. The exchanges of the last region find another phase.
@@ -126,7 +126,7 @@ impl Barrier {
     }
 
     /// Arrives and opens it by one exchange, if all others have arrived and nothing is left to do:
-    /// between two, those who wait would take the line away. Threads only, and in a small team only.
+    /// with two exchanges the waiting members would take the line away in between. Threads only, and in a small team only.
     #[inline]
     pub(crate) fn open_at_once(&self, tasks: &Tasks, bell: &Bell) -> bool {
         if self.arrivals.has_groups() {

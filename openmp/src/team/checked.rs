@@ -13,7 +13,7 @@ const MEMBERS: u32 = 3;
 const GROUP: u32 = 2;
 
 /// Each member writes and arrives. If it finds the barrier opened, it reads what the others wrote, and arrives at the next
-/// one. Nobody waits, so that there are few schedules; those that have not come twice come at the end.
+/// one. No member waits, so there are few schedules; the members that have not come twice come at the end.
 fn meet<P: Platform>() {
     let barrier = Barrier::<P>::with(MEMBERS, Arrivals::in_groups(MEMBERS, GROUP));
     let cells = [(); MEMBERS as usize].map(|()| Plain::new(0_u32));

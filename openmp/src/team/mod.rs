@@ -62,7 +62,7 @@ pub(crate) struct Team {
     region: UnsafeCell<Region>,
     /// Which region it is; changes when the members are let in.
     pub(crate) epoch: CachePadded<AtomicU32>,
-    /// Members but the leader that have ended the region, and those that are not counted there yet.
+    /// The number of members, without the leader, that have ended the region; `endings` counts them by group first.
     ended: CachePadded<AtomicU32>,
     endings: Arrivals<Native>,
     pub(crate) dismissed: AtomicBool,
@@ -185,7 +185,7 @@ impl Team {
     /// Member `id`, which is not the leader, has ended the region.
     pub(crate) fn end_member(&self, id: u32) {
         let counted = self.endings.come(id - 1);
-        // Only the last one may be what the leader waits for.
+        // The leader waits for all, so the last member alone rings.
         if counted != 0 && self.ended.fetch_add(counted, SeqCst) + counted == self.size - 1 {
             self.end.ring_after_rmw();
         }

@@ -14,8 +14,8 @@ const CROWDED: Duration = Duration::from_micros(1);
 /// Looks between two looks at the clock.
 const LOOKS: u32 = 32;
 /// A thread that has waited for so long yields, and again each time after that. The kernel may have woken two members on one
-/// core, while another core is idle: then the thread that the team waits for is the one that waits for this
-/// core. A yield without such a thread takes some 0.3 us.
+/// core, while another core is idle. The team then waits for a thread, and that thread waits for this core. A yield takes
+/// some 0.3 us if no other thread wants the core.
 const YIELD: Duration = Duration::from_micros(10);
 /// After a yield that took longer than this another thread has had the core: it may want it again at the next wait, so the
 /// thread yields as soon as it has waited for this long.

@@ -1,4 +1,4 @@
-//! What members of a team do together.
+//! Operations of a whole team.
 
 use super::{Failure, expect};
 use crate::calls::Calls;

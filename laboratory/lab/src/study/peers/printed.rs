@@ -8,7 +8,7 @@ use manycore_figure::{Axis, Figure, Panel, Point, Series};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What the table must have.
+/// The columns that the table must have.
 const COLUMNS: [&str; 7] = [
     "world",
     "machine",
@@ -19,7 +19,7 @@ const COLUMNS: [&str; 7] = [
     "ratio_serial",
 ];
 
-/// The most panels that a reader can tell apart.
+/// Upper bound on the panels of a figure.
 const MOST: usize = 24;
 
 /// Peers beside ours in a panel.
@@ -137,7 +137,7 @@ impl Place {
         most.map_or(1, |(threads, _)| *threads)
     }
 
-    /// The fastest peers with most threads. Of variants of one runtime only the fastest counts.
+    /// The fastest peers with most threads. A runtime counts once, by its fastest variant.
     fn best(&self) -> Vec<(&str, f64)> {
         let peers = self.peers.iter().filter(|(peer, _)| *peer != OURS);
         let speedups =

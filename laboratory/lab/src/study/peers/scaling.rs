@@ -15,7 +15,7 @@ pub(super) struct Step<'a> {
     pub(super) time: f64,
     pub(super) fewer: usize,
     pub(super) best: f64,
-    /// Of the two times, paired by order.
+    /// The ratio of the two times, paired by order.
     pub(super) ratio: Ratio,
 }
 

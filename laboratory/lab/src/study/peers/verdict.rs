@@ -1,4 +1,4 @@
-//! What the runtime is to reach, and what was found.
+//! The goals of the runtime, and whether the measurement reaches them.
 
 use super::cells::{Cells, Gap};
 use super::config::PeersConfig;
@@ -7,7 +7,7 @@ use super::scaling::{self, ALLOWED};
 use super::summary;
 use crate::report::table::{Cell, Table};
 
-/// The fewest threads from which ours is to be ahead of each peer.
+/// The goal to be ahead of each peer holds from this number of threads on.
 const FEWEST: usize = 4;
 
 /// The number of threads at which the means are judged, or a machine's largest one below.
