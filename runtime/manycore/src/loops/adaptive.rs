@@ -19,22 +19,18 @@
 //! line, and one read of the clock; about 20 ns, no transfer. `Registry::post` has the
 //! traffic of a launch.
 
-use super::launch::{LoopFrame, Posted, Wake};
+use super::claims::{Adaptive, Few};
+use super::launch::{Posted, Wake};
 use super::predicted::{Predicted, Slow};
-use crate::clusters::Invited;
 #[cfg(test)]
 use crate::conserving::fault::{self, Fault};
 use crate::decide::{Choice, Reason, Run, Way};
-use crate::partition::{
-    ALONE, BlockRate, Body, CallSite, Claims, FixedBlock, FixedBlockClaims, Partition, Ranges,
-    TimedClaims,
-};
+use crate::partition::{ALONE, Body, CallSite, FixedBlock};
 use crate::pool::{Context, Registry};
 use manycore_platform::{Atomic, Native, Ordering, Platform};
 use std::any::TypeId;
 use std::cell::Cell;
 use std::num::NonZeroUsize;
-use std::ops::Range;
 
 /// Work below this, in ns, is not worth posting even to a spinning worker: the
 /// post, the worker's arrival and the wait for it cost some 0.4 us.
@@ -468,82 +464,5 @@ impl<P: Platform> Launch<'_, P> {
             self.run_inline(done, self.n);
         }
         posted
-    }
-}
-
-/// Few iterations, each a claim.
-struct Few<'a, P: Platform> {
-    counter: FixedBlock<P>,
-    /// Whether a participant has claimed two.
-    in_turn: &'a P::AtomicBool,
-}
-
-struct FewClaims<'a, P: Platform> {
-    claims: FixedBlockClaims<'a, P>,
-    in_turn: &'a P::AtomicBool,
-    has_one: bool,
-}
-
-impl<P: Platform> Partition for Few<'_, P> {
-    type Claims<'a>
-        = FewClaims<'a, P>
-    where
-        Self: 'a;
-
-    #[inline]
-    fn claims(&self, rank: usize) -> FewClaims<'_, P> {
-        FewClaims {
-            claims: self.counter.claims(rank),
-            in_turn: self.in_turn,
-            has_one: false,
-        }
-    }
-}
-
-impl<P: Platform> Claims for FewClaims<'_, P> {
-    #[inline]
-    fn next(&mut self) -> Option<Range<usize>> {
-        let next = self.claims.next()?;
-        // Relaxed: a hint about time. Looking first spares the line.
-        if std::mem::replace(&mut self.has_one, true) && !self.in_turn.load(Ordering::Relaxed) {
-            self.in_turn.store(true, Ordering::Relaxed);
-        }
-        Some(next)
-    }
-}
-
-struct Adaptive<'a, P: Platform> {
-    ranges: Ranges<'a, P>,
-    /// Ticks an iteration may take; 0 if nothing is known.
-    guess: f32,
-    /// Ticks that a block may take at most, and that a claim costs.
-    max_ticks: f32,
-    claim: u64,
-    caller: u32,
-    /// Whether the caller's first block is one iteration.
-    tries: bool,
-    /// Whether each participant's is: among many, a block that a wrong guess made long keeps many idle.
-    all_try: bool,
-}
-
-const _: () = assert!(
-    LoopFrame::<'static, Native, Adaptive<'static, Native>>::READ <= 128,
-    "helpers read a line and its neighbour"
-);
-
-impl<P: Platform> Partition for Adaptive<'_, P> {
-    type Claims<'a>
-        = TimedClaims<'a, P>
-    where
-        Self: 'a;
-
-    fn claims(&self, rank: usize) -> TimedClaims<'_, P> {
-        let tries = self.all_try || (rank == self.caller as usize && self.tries);
-        let rate = BlockRate::new(self.guess, self.claim, self.max_ticks, tries);
-        TimedClaims::new(self.ranges.own(rank), rate)
-    }
-
-    fn admit(&self, more: Invited) {
-        self.ranges.admit(more);
     }
 }

@@ -1,6 +1,7 @@
 //! Parallel loops over index ranges and slices.
 
 mod adaptive;
+mod claims;
 mod dispatch;
 mod divided;
 mod forward;

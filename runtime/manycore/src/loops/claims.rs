@@ -1,0 +1,88 @@
+//! How threads claim the iterations of a loop that [`adaptive`](super::adaptive) shares: few from a
+//! counter, more from ranges.
+
+use super::launch::LoopFrame;
+use crate::clusters::Invited;
+use crate::partition::{
+    BlockRate, Claims, FixedBlock, FixedBlockClaims, Partition, Ranges, TimedClaims,
+};
+use manycore_platform::{Atomic, Native, Ordering, Platform};
+use std::ops::Range;
+
+/// Few iterations, each a claim.
+pub(super) struct Few<'a, P: Platform> {
+    pub(super) counter: FixedBlock<P>,
+    /// Whether a participant has claimed two.
+    pub(super) in_turn: &'a P::AtomicBool,
+}
+
+pub(super) struct FewClaims<'a, P: Platform> {
+    claims: FixedBlockClaims<'a, P>,
+    in_turn: &'a P::AtomicBool,
+    has_one: bool,
+}
+
+impl<P: Platform> Partition for Few<'_, P> {
+    type Claims<'a>
+        = FewClaims<'a, P>
+    where
+        Self: 'a;
+
+    #[inline]
+    fn claims(&self, rank: usize) -> FewClaims<'_, P> {
+        FewClaims {
+            claims: self.counter.claims(rank),
+            in_turn: self.in_turn,
+            has_one: false,
+        }
+    }
+}
+
+impl<P: Platform> Claims for FewClaims<'_, P> {
+    #[inline]
+    fn next(&mut self) -> Option<Range<usize>> {
+        let next = self.claims.next()?;
+        // Relaxed: a hint about time. Looking first spares the line.
+        if std::mem::replace(&mut self.has_one, true) && !self.in_turn.load(Ordering::Relaxed) {
+            self.in_turn.store(true, Ordering::Relaxed);
+        }
+        Some(next)
+    }
+}
+
+/// Ranges that are stolen from, in blocks by the clock.
+pub(super) struct Adaptive<'a, P: Platform> {
+    pub(super) ranges: Ranges<'a, P>,
+    /// Ticks an iteration may take; 0 if nothing is known.
+    pub(super) guess: f32,
+    /// Ticks that a block may take at most, and that a claim costs.
+    pub(super) max_ticks: f32,
+    pub(super) claim: u64,
+    pub(super) caller: u32,
+    /// Whether the caller's first block is one iteration.
+    pub(super) tries: bool,
+    /// Whether each participant's is: among many, a block that a wrong guess made long keeps many idle.
+    pub(super) all_try: bool,
+}
+
+const _: () = assert!(
+    LoopFrame::<'static, Native, Adaptive<'static, Native>>::READ <= 128,
+    "helpers read a line and its neighbour"
+);
+
+impl<P: Platform> Partition for Adaptive<'_, P> {
+    type Claims<'a>
+        = TimedClaims<'a, P>
+    where
+        Self: 'a;
+
+    fn claims(&self, rank: usize) -> TimedClaims<'_, P> {
+        let tries = self.all_try || (rank == self.caller as usize && self.tries);
+        let rate = BlockRate::new(self.guess, self.claim, self.max_ticks, tries);
+        TimedClaims::new(self.ranges.own(rank), rate)
+    }
+
+    fn admit(&self, more: Invited) {
+        self.ranges.admit(more);
+    }
+}
