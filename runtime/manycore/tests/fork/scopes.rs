@@ -60,9 +60,20 @@ fn a_scope_begins_the_newest_first() {
     });
     assert_eq!(kept, [2, 1, 0]);
     let kept = order(|pool, say| {
-        pool.in_place_scope(|scope| (0..3).for_each(|i| scope.spawn(move |_| say(i))));
+        pool.install(|| {
+            pool.in_place_scope(|scope| (0..3).for_each(|i| scope.spawn(move |_| say(i))))
+        });
     });
     assert_eq!(kept, [2, 1, 0]);
+}
+
+/// The pool's own thread takes them from the queue, since the body may wait for them.
+#[test]
+fn a_scope_in_place_in_a_pool_of_one_begins_in_order_of_arrival() {
+    let kept = order(|pool, say| {
+        pool.in_place_scope(|scope| (0..3).for_each(|i| scope.spawn(move |_| say(i))));
+    });
+    assert_eq!(kept, [0, 1, 2]);
 }
 
 #[test]
