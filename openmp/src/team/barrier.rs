@@ -54,7 +54,7 @@ impl<P: Platform> Barrier<P> {
         }
     }
 
-    /// Prepares the next region after a cancelled one, in which some members may have arrived and others not.
+    /// Prepares the next region after a cancelled one, where only some members may have arrived.
     pub(crate) fn reset(&self) {
         self.arrivals.reset();
         // Relaxed: published with the next region. The exchanges of the last region find another phase.

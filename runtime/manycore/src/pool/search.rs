@@ -10,7 +10,7 @@ use crate::sleep::{Left, Scan, Seen};
 use crate::steal::{Claim, Thief};
 use manycore_platform::Platform;
 
-/// The workers whose threads are looked up in the system: each look takes some 10 us.
+/// A worker asks the system about so many other workers. Each answer takes some 10 us.
 const ASKED: usize = 4;
 
 /// A job somebody may run.

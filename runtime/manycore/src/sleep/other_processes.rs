@@ -12,8 +12,8 @@
 //! stop spinning and yielding for a while; if that happens soon again, for twice as long. Beside
 //! processes that never rest the attempts cost less than 1 part in 100 of the time.
 //!
-//! Only time for which a caller waited counts: the caller is late itself, or a worker without work is late while
-//! a caller from outside waits.
+//! A late thread counts only if a caller waited for it: the caller is late itself, or a worker without work is late
+//! while a caller from outside waits.
 //!
 //! Not every wait of a time slice is another process's doing. A caller from outside that yields its
 //! core to the workers that run its call comes back when they are done: it is late only by what has

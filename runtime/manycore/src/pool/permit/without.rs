@@ -138,7 +138,7 @@ impl<P: Platform> Worker<P> {
     /// Sleeps with its permit until `latch` is set, for `time` at most. May return for no reason.
     pub(in crate::pool) fn nap(&self, latch: &Latch<P>, time: Duration) {
         let (permit, alone) = (self.permit(), &self.holding().alone);
-        // As in `wait_without_permit`, whose offer fails.
+        // The steps are those of `wait_without_permit` when its offer fails.
         alone.lie_down();
         if latch.announce_sleep() {
             alone.sleep(Parker::<P>::ASLEEP, Some(time));
