@@ -33,6 +33,7 @@ impl<P: Platform> Worker<P> {
         let now = P::now();
         let until = now + self.registry().shared().blocking_spin();
         let idle_until = now + P::duration_to_ticks(IDLE);
+        let mut time = Some(IDLE);
         loop {
             let before = alone.state();
             let state = if before == Parker::<P>::AWAKE || before == LISTED {
@@ -46,9 +47,14 @@ impl<P: Platform> Worker<P> {
                     alone.reset();
                     return state == GRANTED;
                 }
-                // If it was told before it left the list, it looks once more.
-                _ if P::now() >= idle_until && self.leave_idle_list() => return false,
-                _ => alone.sleep(state, Some(IDLE)),
+                // It asks once: the last thread on the idle list stays, and sleeps on.
+                _ if time.is_some() && P::now() >= idle_until => {
+                    if self.leave_idle_list() {
+                        return false;
+                    }
+                    time = None;
+                }
+                _ => alone.sleep(state, time),
             }
         }
     }
