@@ -39,6 +39,7 @@ mod shared;
 mod spawn;
 mod thread_set;
 mod threads;
+mod visit;
 mod wait;
 mod work;
 mod worker;
