@@ -32,6 +32,7 @@ impl<P: Platform> Registry<P> {
         match (id, id.and_then(|_| self.sleep().borrow())) {
             (Some(id), Some(permit)) => {
                 self.worker(id).begin_visit(permit);
+                self.shared().idle().caller_waits();
                 Some(Visit { registry: self, id })
             }
             (id, _) => {
@@ -61,6 +62,7 @@ impl<P: Platform> Drop for Visit<'_, P> {
     fn drop(&mut self) {
         // In a child of `fork` a thread that does not exist there may have the lock.
         if !self.registry.shared().is_forked() {
+            self.registry.shared().idle().caller_runs();
             self.registry.worker(self.id).end_visit();
             self.registry.end_visit(Some(self.id));
         }
