@@ -7,11 +7,12 @@
 //! call goes to the pool's queue, in order of arrival, and the caller blocks.
 //!
 //! `permits/word.rs` has the states of the slot and its transitions. A *detached task* is a spawned
-//! job, or a call from the queue, that has not ended: no caller runs it as a part of its own call.
+//! job, a call from the queue, or a call with a borrowed permit, that has not ended.
 //! `Registry::detached` counts them.
 //!
 //! * A detached task is posted: an empty slot becomes vacant, or the caller that is there is
 //!   needed.
+//! * A caller that finds the slot taken enters it if it is vacant, and is needed.
 //! * A vacant slot is filled (`Registry::fill_caller_slot`) with a thread of the pool, which may be
 //!   started for it. A thread that pushes a job and finds no sleeper fills it, told by the sleep
 //!   policy (`Sleep::set_vacant`).

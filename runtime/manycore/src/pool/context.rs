@@ -2,6 +2,7 @@
 
 use super::Shared;
 use super::board::Taken;
+use super::call_back::Call;
 use super::naps::Naps;
 use super::oneshot::Oneshot;
 use super::permit::NOWHERE;
@@ -208,13 +209,25 @@ impl<P: Platform> Context<P> {
     }
 
     /// Blocks until `oneshot`: this thread, which is no worker of `pool`, waits for what it has
-    /// handed in there. If it is a worker of other pools, they may need its permits meanwhile.
-    ///
-    /// First it looks for a while whether the call is over: it spins if there `is_room`, a core
-    /// that nobody in the pool needs; else it yields its core between two looks, unless other
-    /// callers wait as well, who could keep it from running for long.
+    /// handed in there. If it is a worker of other pools, they may need its permits meanwhile, and the call may
+    /// call back into them (`call_back.rs`).
     #[cold]
     pub(super) fn block_on(pool: &Shared<P>, oneshot: &Oneshot<P>, is_room: impl Fn() -> bool) {
+        loop {
+            Self::wait_for(pool, oneshot, &is_room);
+            match oneshot.take_job() {
+                Some(job) => job.run(true),
+                None => return,
+            }
+        }
+    }
+
+    /// Waits until `oneshot`, or until there is a job.
+    ///
+    /// First the thread looks for a while whether the call is over: it spins if there `is_room`, a core
+    /// that nobody in the pool needs; else it yields its core between two looks, unless other
+    /// callers wait as well, who could keep it from running for long.
+    fn wait_for(pool: &Shared<P>, oneshot: &Oneshot<P>, is_room: &dyn Fn() -> bool) {
         let (mut now, slice) = (P::now(), pool.blocking_spin() / SLICES);
         let until = now + pool.blocking_spin();
         // Those that run the call may have the core for as long as it takes.
@@ -227,7 +240,7 @@ impl<P: Platform> Context<P> {
                 break;
             }
             looks += 1;
-            if looks == TRUSTED && oneshot.since().is_none() {
+            if looks == TRUSTED && !oneshot.is_called() {
                 // The system may have put the worker on this very core, beside an idle one.
                 yield_core();
             }
@@ -237,6 +250,9 @@ impl<P: Platform> Context<P> {
                     .notice_other_processes(since, now, |since| pool.has_filled_cores(since));
                 return;
             }
+            if oneshot.is_called() {
+                return;
+            }
         }
         pool.check_wait();
         if !Self::is_taken() {
@@ -244,16 +260,16 @@ impl<P: Platform> Context<P> {
             return;
         }
         oneshot.sleep_for(super::permits::PATIENCE);
-        if oneshot.since().is_none() {
+        if !oneshot.is_called() {
             Self::without_permits(|| Self::await_beside_others(oneshot));
         }
     }
 
-    /// Sleeps until `oneshot`. If no other thread takes this thread's permits, it runs jobs of their pools
-    /// meanwhile (`run_others.rs`).
+    /// Sleeps until `oneshot`, or until there is a job. If no other thread takes this thread's permits, it runs
+    /// jobs of their pools meanwhile (`run_others.rs`).
     fn await_beside_others(oneshot: &Oneshot<P>) {
         let mut naps = Naps::new();
-        while oneshot.since().is_none() {
+        while !oneshot.is_called() {
             if !Self::chain(|mut chain| chain.any(|context| context.member().has_permit())) {
                 return oneshot.sleep();
             }
@@ -263,6 +279,42 @@ impl<P: Platform> Context<P> {
                 oneshot.sleep_for(naps.next());
             }
         }
+    }
+
+    /// The newest context of this thread, or null.
+    pub(super) fn newest() -> *const Self {
+        Self::slot(|newest| newest.map_or(std::ptr::null(), std::ptr::from_ref))
+    }
+
+    /// The contexts of a thread, from `newest` outwards.
+    ///
+    /// # Safety
+    ///
+    /// The thread is this one, or waits and does not leave that context.
+    unsafe fn chain_from<'a>(newest: *const Self) -> Chain<'a, P> {
+        // SAFETY: the caller's promise.
+        Chain(unsafe { newest.as_ref() })
+    }
+
+    /// The call in which this thread is, and whose caller, or a caller further out, is a worker of `registry`,
+    /// which waits with its permit; and that worker.
+    pub(super) fn caller_from<'a>(
+        registry: &'a Registry<P>,
+    ) -> Option<(&'a Call<P>, &'a Worker<P>)> {
+        let mut newest = Self::newest();
+        while !newest.is_null() {
+            // SAFETY: of this thread; or, below, of a thread that waits for the call in which this one is.
+            let mut chain = unsafe { Self::chain_from(newest) };
+            // SAFETY: as above: a call lives until its caller waits no more.
+            let call = chain.find_map(|context| unsafe { context.member().call().as_ref() })?;
+            // SAFETY: the caller waits for the call, in which this thread is.
+            let mut chain = unsafe { Self::chain_from(call.caller()) };
+            if let Some(worker) = chain.find_map(|context| context.as_worker_of(registry)) {
+                return worker.has_permit().then_some((call, worker));
+            }
+            newest = call.caller();
+        }
+        None
     }
 
     /// Gives up this thread's permits in all pools, runs `section`, which blocks, and

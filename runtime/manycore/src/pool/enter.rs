@@ -1,5 +1,6 @@
 //! Entering a pool: as the worker that the thread is, as the caller, or by handing the call in.
 
+use super::call_back::Call;
 use super::context::Context;
 use super::job::Job;
 use super::oneshot::Oneshot;
@@ -157,17 +158,37 @@ impl<P: Platform> Registry<P> {
     unsafe fn hand_in_and_wait(&self, body: impl FnOnce()) {
         let oneshot = Arc::new(Oneshot::<P>::new());
         let notifier = Arc::clone(&oneshot);
-        let registry: *const Self = self;
+        let call = Call::new(&oneshot);
+        let (registry, of): (*const Self, _) = (self, &raw const call);
+        let body = move || {
+            // SAFETY: the registry outlives its jobs, and its workers.
+            let worker = Context::worker_of(unsafe { &*registry });
+            let worker = worker.expect("jobs are run by workers");
+            worker.within_call(of, body);
+        };
+        let origin = Context::caller_from(self);
+        let is_posted = origin.is_none();
         // SAFETY: this thread, which owns what `body` borrows, waits until it is
         // notified, which is after `body`; the rest is the caller's promise.
         let job = unsafe {
             Job::before(body, move || {
-                // The registry outlives its jobs, and its workers.
-                (*registry).end_detached();
+                if is_posted {
+                    // The registry outlives its jobs, and its workers.
+                    (*registry).end_detached();
+                }
                 notifier.notify();
             })
         };
-        self.post_and_wait(job, &oneshot);
+        let Some((call, worker)) = origin else {
+            return self.post_and_wait(job, &oneshot);
+        };
+        let worker: *const Worker<P> = worker;
+        // SAFETY: run once, by the worker's thread, which waits. It does not unwind.
+        let job = unsafe { Job::new(move |_| Self::be(&*worker, |_| job.run(true))) };
+        // SAFETY: this thread runs the call, and waits until the job has run. So it is the only one that calls
+        // back, and the call is not over before that.
+        unsafe { call.oneshot().call_back(job) };
+        self.await_oneshot(&oneshot);
     }
 
     /// Posts a job, and waits until it notifies `oneshot`.

@@ -1,23 +1,66 @@
 //! An event that happens once: the end of a call that an external thread has handed in, and since
 //! when it is over.
 
+use super::job::Job;
 use manycore_cores::sync::Parker;
 use manycore_platform::{Atomic, Ordering, Platform};
+use std::cell::Cell;
 use std::time::Duration;
+
+/// The parker's state when the thread is to run a job meanwhile (`call_back.rs`).
+const CALLED_BACK: u32 = 2;
 
 /// The event that a thread which is no worker waits for.
 pub(super) struct Oneshot<P: Platform> {
     parker: Parker<P>,
     /// When it was notified, in ticks.
     at: P::AtomicU64,
+    /// What the thread is to run meanwhile. The thread that calls back writes it before it rouses this one.
+    job: Cell<Option<Job>>,
 }
+
+// SAFETY: `job` belongs to the one thread that calls back (`call_back`), until that has roused the thread that
+// waits; then to that thread, until it lies down again. The parker's word hands it over with acquire and
+// release.
+unsafe impl<P: Platform> Sync for Oneshot<P> {}
+// SAFETY: as above. Jobs may be sent.
+unsafe impl<P: Platform> Send for Oneshot<P> {}
 
 impl<P: Platform> Oneshot<P> {
     pub(super) fn new() -> Self {
         Self {
             parker: Parker::asleep(),
             at: P::AtomicU64::new(0),
+            job: Cell::new(None),
         }
+    }
+
+    /// Has the thread that waits run `job` meanwhile.
+    ///
+    /// # Safety
+    ///
+    /// No other thread calls back, and none notifies, until the job has run.
+    pub(super) unsafe fn call_back(&self, job: Job) {
+        self.job.set(Some(job));
+        let roused = self.parker.rouse(CALLED_BACK);
+        debug_assert!(roused, "the thread waits until the call is over");
+        self.parker.wake();
+    }
+
+    /// The job that the thread is to run, for the thread itself.
+    pub(super) fn take_job(&self) -> Option<Job> {
+        if self.parker.state() != CALLED_BACK {
+            return None;
+        }
+        let job = self.job.take();
+        // Until the job has run no other thread writes the word.
+        self.parker.lie_down();
+        job
+    }
+
+    /// Whether the thread must do something: it is over, or there is a job.
+    pub(super) fn is_called(&self) -> bool {
+        self.parker.glance() != Parker::<P>::ASLEEP
     }
 
     /// Says that it is over, and wakes the thread.
@@ -30,20 +73,20 @@ impl<P: Platform> Oneshot<P> {
     /// Since when it is over, in ticks, for the thread itself.
     pub(super) fn since(&self) -> Option<u64> {
         // The word's state acquires what `notify` has released.
-        (self.parker.state() != Parker::<P>::ASLEEP).then(|| self.at.load(Ordering::Relaxed))
+        (self.parker.state() == Parker::<P>::AWAKE).then(|| self.at.load(Ordering::Relaxed))
     }
 
-    /// Spins until it is over, or the clock passes `until`.
+    /// Spins until it is over, there is a job, or the clock passes `until`.
     pub(super) fn spin(&self, until: u64) {
         self.parker.spin(Parker::<P>::ASLEEP, until);
     }
 
-    /// Sleeps until it is over.
+    /// Sleeps until it is over, or there is a job.
     pub(super) fn sleep(&self) {
         self.parker.sleep_out();
     }
 
-    /// Sleeps until it is over, for `time` at most; may return for no reason.
+    /// Sleeps until it is over, or there is a job, for `time` at most; may return for no reason.
     pub(super) fn sleep_for(&self, time: Duration) {
         self.parker.sleep(Parker::<P>::ASLEEP, Some(time));
     }

@@ -108,3 +108,37 @@ fn by_detached_jobs() {
         });
     }
 }
+
+/// Calls of one thread, to and fro between pools of dedicated threads: they come back on the threads that wait, also
+/// out of loops, joins and scopes, with the panics of the innermost call.
+#[test]
+fn calls_come_back_to_the_thread_that_waits() {
+    fn down(pools: &[Pool], depth: usize, threads: &Mutex<Vec<thread::ThreadId>>) -> usize {
+        if depth == 0 {
+            std::panic::resume_unwind(Box::new(7_usize));
+        }
+        let pool = &pools[depth % pools.len()];
+        let next = || {
+            threads.lock().unwrap().push(thread::current().id());
+            assert_eq!(pool.current_thread_index(), Some(0));
+            down(pools, depth - 1, threads)
+        };
+        match depth % 4 {
+            0 => pool.join(next, || ()).0,
+            1 => pool.scope(|_| next()),
+            2 => pool.map_reduce(0..1, || 0, |_| next(), |a, b| a + b),
+            _ => pool.install(next),
+        }
+    }
+    ends("calls to and fro", || {
+        let pools: Vec<_> = (0..3).map(|_| pool(1, true)).collect();
+        let depth = if cfg!(miri) { 6 } else { 60 };
+        for _ in 0..if cfg!(miri) { 1 } else { 50 } {
+            let threads = Mutex::new(Vec::new());
+            let call = std::panic::AssertUnwindSafe(|| down(&pools, depth, &threads));
+            let payload = std::panic::catch_unwind(call).unwrap_err();
+            assert_eq!(*payload.downcast::<usize>().unwrap(), 7);
+            assert_eq!(threads.into_inner().unwrap().len(), depth);
+        }
+    });
+}
