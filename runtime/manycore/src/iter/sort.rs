@@ -9,6 +9,12 @@ use std::cmp::Ordering;
 const PIECES: usize = 4;
 /// Items below which sharing does not pay.
 const FEW: usize = 2_000;
+/// Pairs of neighbours that are looked at to see whether most items are in order ...
+const PROBES: usize = 256;
+/// ... which they are if so few of the pairs fall, ...
+const MOST_FALLS: usize = PROBES / 16;
+/// ... or, in the reverse order, if so many do.
+const SURELY_FALLS: usize = PROBES - MOST_FALLS;
 
 /// What is done to slices in parallel.
 ///
@@ -202,7 +208,7 @@ fn stable<T: Send>(items: &mut [T], piece: usize, compare: &(impl Fn(&T, &T) -> 
     items.sort_by(compare);
 }
 
-/// Divides by the median, and sorts both sides. A run is seen first: the division would destroy it.
+/// Divides in two, and sorts both sides. A run is seen first: the division would destroy it.
 fn unstable<T: Send>(
     items: &mut [T],
     piece: usize,
@@ -215,9 +221,87 @@ fn unstable<T: Send>(
     if sort_first_run(items, all, compare) == all {
         return;
     }
+    match falls_in(items, compare) {
+        0..=MOST_FALLS => return almost_sorted(items, piece, compare),
+        SURELY_FALLS.. => {
+            items.reverse();
+            return almost_sorted(items, piece, compare);
+        }
+        _ => {}
+    }
     let (left, _, right) = items.select_nth_unstable_by(all / 2, compare);
     join(
         || unstable(left, piece, compare),
         || unstable(right, piece, compare),
     );
+}
+
+/// How many of [`PROBES`] pairs of neighbours, spread evenly, are in falling order.
+fn falls_in<T>(items: &[T], compare: &impl Fn(&T, &T) -> Ordering) -> usize {
+    let step = (items.len() / PROBES).max(1);
+    let pairs = items.windows(2).step_by(step).take(PROBES);
+    pairs
+        .filter(|pair| compare(&pair[1], &pair[0]).is_lt())
+        .count()
+}
+
+/// Sorts items of which most are in order: divides them so that those stay so. A part that is in order takes one
+/// pass.
+fn almost_sorted<T: Send>(
+    items: &mut [T],
+    piece: usize,
+    compare: &(impl Fn(&T, &T) -> Ordering + Sync),
+) {
+    let all = items.len();
+    if all <= FEW || sort_first_run(items, all, compare) == all {
+        return items.sort_unstable_by(compare);
+    }
+    let (at, moved) = divide(items, compare);
+    let (left, right) = items.split_at_mut(at);
+    let right = &mut right[1..];
+    // Not in order after all.
+    let surprised = moved > all / 8 || left.len().min(right.len()) < all / 8;
+    let sort = |part: &mut [T]| match surprised {
+        true if part.len() <= piece => part.sort_unstable_by(compare),
+        true => {
+            let (left, _, right) = part.select_nth_unstable_by(part.len() / 2, compare);
+            join(
+                || unstable(left, piece, compare),
+                || unstable(right, piece, compare),
+            );
+        }
+        false => almost_sorted(part, piece, compare),
+    };
+    match all > piece {
+        true => drop(join(|| sort(left), || sort(right))),
+        false => {
+            sort(left);
+            sort(right);
+        }
+    }
+}
+
+/// Moves items that are less than the item in the middle before it, and the others behind it. Returns where that
+/// item is then, and how many pairs were exchanged: none, if the items were in order.
+fn divide<T>(items: &mut [T], compare: &impl Fn(&T, &T) -> Ordering) -> (usize, usize) {
+    items.swap(0, items.len() / 2);
+    let (pivot, rest) = items.split_first_mut().expect("more than a few items");
+    let (mut low, mut high, mut moved) = (0, rest.len(), 0);
+    loop {
+        while low < high && compare(&rest[low], pivot).is_lt() {
+            low += 1;
+        }
+        while low < high && !compare(&rest[high - 1], pivot).is_lt() {
+            high -= 1;
+        }
+        if low == high {
+            break;
+        }
+        high -= 1;
+        rest.swap(low, high);
+        low += 1;
+        moved += 1;
+    }
+    items.swap(0, low);
+    (low, moved)
 }
