@@ -107,6 +107,8 @@ if ! $quick; then
     cp -r "$(package rayon $rayon)" "$work/rayon"
     rm -f "$work/rayon/Cargo.lock"
     cd "$work/rayon"
+    # The target folder may lie within our own workspace.
+    grep -q '^\[workspace\]' Cargo.toml || printf '\n[workspace]\n' >>Cargo.toml
     # Without this line cargo would take the original, and only warn.
     cargo "${patch[@]}" tree --quiet -i rayon-core | grep -qF "$ours"
 fi
