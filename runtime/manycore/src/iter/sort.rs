@@ -11,9 +11,9 @@ const PIECES: usize = 4;
 const FEW: usize = 2_000;
 /// Pairs of neighbours that are looked at to see whether most items are in order ...
 const PROBES: usize = 256;
-/// ... which they are if so few of the pairs fall, ...
+/// ... They are if at most this many pairs fall. ...
 const MOST_FALLS: usize = PROBES / 16;
-/// ... or, in the reverse order, if so many do.
+/// ... They are in the reverse order if at least this many pairs fall.
 const SURELY_FALLS: usize = PROBES - MOST_FALLS;
 
 /// What is done to slices in parallel.
@@ -245,7 +245,7 @@ fn falls_in<T>(items: &[T], compare: &impl Fn(&T, &T) -> Ordering) -> usize {
         .count()
 }
 
-/// Sorts items of which most are in order: divides them so that those stay so. A part that is in order takes one
+/// Sorts items that are almost in order. The division keeps that order, and a part that is in order takes one
 /// pass.
 fn almost_sorted<T: Send>(
     items: &mut [T],

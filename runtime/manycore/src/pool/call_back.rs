@@ -1,8 +1,8 @@
 //! Calls back: a call into another pool that calls into its caller's pool again.
 //!
-//! A worker of pool A calls pool B and waits. In that call a thread of B calls A. Its job comes of the one for
-//! which the worker waits. So the worker runs it, on top of its wait, and no other thread of A need be
-//! woken or started. The job waits in the worker's [`Oneshot`], which the worker watches anyway.
+//! A worker of pool A calls pool B and waits. In that call a thread of B calls A. The worker waits for this
+//! second call too. So the worker runs it, on top of its wait, and no other thread of A must be
+//! woken or started. The job lies in the worker's [`Oneshot`], which the worker watches anyway.
 //!
 //! A worker that has given its permit away is not called back. Another thread of A works with that permit,
 //! and takes the job from A's queue.
@@ -35,7 +35,7 @@ impl<P: Platform> Call<P> {
         }
     }
 
-    /// What its caller waits for.
+    /// The event for which its caller waits.
     pub(super) fn oneshot(&self) -> &Oneshot<P> {
         &self.oneshot
     }

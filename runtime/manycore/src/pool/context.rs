@@ -296,18 +296,18 @@ impl<P: Platform> Context<P> {
         Chain(unsafe { newest.as_ref() })
     }
 
-    /// The call in which this thread is, and whose caller, or a caller further out, is a worker of `registry`,
-    /// which waits with its permit; and that worker.
+    /// Follows the calls that this thread runs, from the innermost outwards, to the first caller that is a
+    /// worker of `registry`. Returns that call and that worker, if the worker waits with its permit.
     pub(super) fn caller_from<'a>(
         registry: &'a Registry<P>,
     ) -> Option<(&'a Call<P>, &'a Worker<P>)> {
         let mut newest = Self::newest();
         while !newest.is_null() {
-            // SAFETY: of this thread; or, below, of a thread that waits for the call in which this one is.
+            // SAFETY: this thread's context, or that of a caller that waits until this thread is done.
             let mut chain = unsafe { Self::chain_from(newest) };
             // SAFETY: as above: a call lives until its caller waits no more.
             let call = chain.find_map(|context| unsafe { context.member().call().as_ref() })?;
-            // SAFETY: the caller waits for the call, in which this thread is.
+            // SAFETY: the caller waits until the call is over, and this thread still runs it.
             let mut chain = unsafe { Self::chain_from(call.caller()) };
             if let Some(worker) = chain.find_map(|context| context.as_worker_of(registry)) {
                 return worker.has_permit().then_some((call, worker));

@@ -185,8 +185,8 @@ impl<P: Platform> Registry<P> {
         let worker: *const Worker<P> = worker;
         // SAFETY: run once, by the worker's thread, which waits. It does not unwind.
         let job = unsafe { Job::new(move |_| Self::be(&*worker, |_| job.run(true))) };
-        // SAFETY: this thread runs the call, and waits until the job has run. So it is the only one that calls
-        // back, and the call is not over before that.
+        // SAFETY: this thread runs the call, and waits until the job has run. So no other thread calls
+        // back, and the call ends later.
         unsafe { call.oneshot().call_back(job) };
         self.await_oneshot(&oneshot);
     }

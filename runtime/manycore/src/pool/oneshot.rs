@@ -15,7 +15,7 @@ pub(super) struct Oneshot<P: Platform> {
     parker: Parker<P>,
     /// When it was notified, in ticks.
     at: P::AtomicU64,
-    /// What the thread is to run meanwhile. The thread that calls back writes it before it rouses this one.
+    /// A job for the waiting thread. The thread that calls back writes it before it rouses the waiting thread.
     job: Cell<Option<Job>>,
 }
 

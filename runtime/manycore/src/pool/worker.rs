@@ -46,7 +46,7 @@ struct WorkerState<P: Platform> {
     seen: Cell<Seen>,
     /// The scope whose job or body it is in, as far as it knows.
     group: Cell<*const Group>,
-    /// The innermost call from outside that it is in the midst of, or null.
+    /// The innermost call from outside that the worker runs now, or null.
     call: Cell<*const Call<P>>,
     /// Detached jobs that it is in the midst of.
     detached: Cell<u32>,
@@ -233,12 +233,12 @@ impl<P: Platform> Worker<P> {
         self.state.group.replace(group)
     }
 
-    /// The innermost call from outside that it is in the midst of, or null.
+    /// The innermost call from outside that the worker runs now, or null.
     pub(super) fn call(&self) -> *const Call<P> {
         self.state.call.get()
     }
 
-    /// It enters `call`, or comes back to it; the call in which it was before.
+    /// The worker begins `call`, or comes back to it. Returns the call that it ran before.
     pub(super) fn enter_call(&self, call: *const Call<P>) -> *const Call<P> {
         self.state.call.replace(call)
     }

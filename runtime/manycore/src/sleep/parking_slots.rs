@@ -92,7 +92,7 @@ impl<P: Platform> ParkingSlots<P> {
         }
     }
 
-    /// Where the thread that has the permit `worker` sleeps, for that thread.
+    /// The parker of the thread that has the permit `worker`. Only that thread asks.
     pub(super) fn parker(&self, worker: usize) -> &Parker<P> {
         let slot = &self.slots[worker];
         if slot.is_lent() {
@@ -194,8 +194,8 @@ impl<P: Platform> ParkingSlots<P> {
         roused
     }
 
-    /// Takes a permit whose worker sleeps and may take anything, for a caller. The worker sleeps on. Where
-    /// threads outnumber cores, workers with low numbers keep theirs longest.
+    /// Takes the permit of a free sleeper for a caller. The worker sleeps on. If threads outnumber cores, workers
+    /// with low numbers keep their permits longest.
     pub(super) fn lend(&self) -> Option<usize> {
         for set in self.sets.iter().rev() {
             // Acquire pairs with `mark`.

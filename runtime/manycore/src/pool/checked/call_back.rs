@@ -1,4 +1,4 @@
-//! Calls back into a pool whose worker waits in another one.
+//! Calls back: a worker that waits in another pool runs a job meanwhile.
 
 use super::whole::pool;
 use crate::pool::job::Job;

@@ -1,4 +1,4 @@
-//! A worker whose permit is borrowed from another worker, which sleeps (`sleep/nearest/lending.rs`).
+//! A worker with a borrowed permit. The permit's own worker sleeps (`sleep/nearest/lending.rs`).
 //!
 //! A caller from outside that finds the caller slot taken becomes such a worker for the time of its call
 //! (`pool/visit.rs`). While it waits beside others' jobs it gives the permit back: the sleeping worker gets up.
@@ -10,7 +10,7 @@ use crate::pool::worker::Worker;
 use crate::sleep::{Scan, Seen};
 use manycore_platform::{Atomic, Ordering, Platform};
 
-/// The last look of a borrower, for the worker whose permit it gives back.
+/// A borrower's last look, on behalf of the worker that gets its permit back.
 struct AfterLoan<'a, P: Platform>(Look<'a, P>);
 
 impl<P: Platform> Scan for AfterLoan<'_, P> {
@@ -20,8 +20,7 @@ impl<P: Platform> Scan for AfterLoan<'_, P> {
 
     fn anything(&self) -> bool {
         let worker = self.0.worker;
-        // A loop that is posted after this finds the worker counted. One that was posted before is
-        // on the board.
+        // The poster of a later loop finds the worker counted. An earlier loop is on the board.
         worker.note_posts();
         self.wants_it() || worker.is_invited() || self.0.anything()
     }

@@ -38,7 +38,7 @@ pub(super) struct Holding<P: Platform> {
     permit: P::AtomicU32,
     /// The worker sleeps here while it has no permit.
     alone: Parker<P>,
-    /// Whether the permit is that of a worker that sleeps (`borrowed.rs`).
+    /// Whether the permit is borrowed from a sleeping worker (`borrowed.rs`).
     borrowed: P::AtomicBool,
 }
 

@@ -40,7 +40,7 @@ impl<P: Platform> Nearest<P> {
     /// something for it.
     #[cold]
     pub(crate) fn lay_back(&self, worker: usize, scan: &dyn Scan) {
-        // As in `sleep`, but for the order: see the head of this file.
+        // The steps of `sleep`. The head of this file says why the order differs.
         self.slots.mark(worker, true);
         self.callable.fetch_add(FREE, Ordering::Relaxed);
         self.fenced_posts.store(0, Ordering::Relaxed);

@@ -60,7 +60,7 @@ fn a_worker_gets_up_when_the_borrower_waits() {
     loom_model(Some(3), waits::<Loom>);
 }
 
-/// The borrower sleeps with the permit, in the midst of its call, and another thread sets its latch.
+/// The borrower sleeps during its call, and another thread sets its latch.
 #[test]
 fn a_borrower_that_sleeps_is_woken() {
     fn sleeps<P: Platform>() {
