@@ -214,6 +214,32 @@ fn calls_from_two_threads_and_between_pools() {
 }
 
 /// Items that are moved out of a vector, written to slots, and left behind by a panic.
+/// A caller that finds another in the pool borrows a sleeping worker's permit; one that comes back to the first pool
+/// is run by the thread that waits there.
+#[test]
+fn visits_and_calls_back() {
+    let pool = pool(3);
+    thread::sleep(std::time::Duration::from_millis(5));
+    let called = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                for n in 1..4 {
+                    let (left, right) = pool.join(|| n, || n);
+                    called.fetch_add(left + right, Ordering::Relaxed);
+                    fill(&pool, Partitioner::default(), 3);
+                }
+            });
+        }
+    });
+    assert_eq!(called.into_inner(), 36);
+    let dedicated = || Pool::builder().threads(1).dedicated(true).build().unwrap();
+    let (a, b) = (dedicated(), dedicated());
+    let inner = || a.install(|| b.install(|| a.install(|| resume_unwind(Box::new(5_u8)))));
+    let payload = catch_unwind(AssertUnwindSafe(|| a.install(|| b.install(inner)))).unwrap_err();
+    assert_eq!(*payload.downcast::<u8>().unwrap(), 5);
+}
+
 #[test]
 fn parallel_iterators() {
     let pool = pool(2);

@@ -47,6 +47,7 @@
 
 #[cfg(test)]
 mod checked;
+mod held;
 mod state;
 #[cfg(test)]
 mod tests;

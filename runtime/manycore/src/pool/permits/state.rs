@@ -6,6 +6,7 @@
 //! pool takes those steps (`mod.rs`), and tests drive the transitions alone (`tests.rs`,
 //! `checked.rs`).
 
+use super::held::Held;
 use super::word::{CallerSlot, Word};
 #[cfg(test)]
 use crate::conserving::fault;
@@ -97,7 +98,7 @@ pub(in crate::pool) struct Permits<P: Platform> {
 /// The state, while the lock is held: from [`Permits::begin`] to [`State::end`].
 pub(in crate::pool) struct State<'a, P: Platform> {
     permits: &'a Permits<P>,
-    lists: &'a mut Lists,
+    lists: Held<'a, Lists>,
     slot: &'a CallerSlot<P>,
 }
 
@@ -129,8 +130,8 @@ impl<P: Platform> Permits<P> {
     pub(in crate::pool) fn begin<'a>(&'a self, slot: &'a CallerSlot<P>) -> State<'a, P> {
         State {
             permits: self,
-            // SAFETY: freed by `State::end`, which takes the reference.
-            lists: unsafe { self.lists.take() },
+            // SAFETY: freed by `State::end`, which takes the pointer.
+            lists: unsafe { Held::of(&self.lists) },
             slot,
         }
     }
@@ -154,7 +155,7 @@ pub(in crate::pool) struct Vacancy {
 impl<P: Platform> State<'_, P> {
     /// Frees the lock. If the pool's vacancy has changed, `announce` hears of the new one before
     /// that.
-    pub(in crate::pool) fn end(self, announce: impl FnOnce(Vacancy)) {
+    pub(in crate::pool) fn end(mut self, announce: impl FnOnce(Vacancy)) {
         let count = self.lists.ready.len() as u32;
         // Relaxed: written under the lock. Release pairs with `has_ready`.
         if self.permits.ready.load(Ordering::Relaxed) != count {
