@@ -212,8 +212,18 @@ impl Worker {
         is_last
     }
 
-    /// Executes the rank until it waits, or is made to leave. Returns when that was.
+    /// Executes the rank until it waits, or is made to leave. Returns when that was. While ranks are at home, the rank goes
+    /// on there: the leader's at worker 0, which is its own kernel thread.
     pub(super) fn run(&'static self, rank: &'static Rank, budget: Option<u64>) -> u64 {
+        if self.index < home::FIRST
+            && registry::division().is_some_and(|it| it.is_at_home())
+            && !(self.index == 0 && registry::lead().is_some_and(|lead| ptr::eq(lead.rank, rank)))
+            && let Some(home) = rank.home()
+        {
+            self.switches.fetch_add(1, Relaxed);
+            home.call();
+            return Native::now();
+        }
         self.execute(rank, budget);
         self.has_left(rank)
     }
@@ -273,7 +283,12 @@ impl Worker {
             self.left.set(as_planned.then_some(0));
             self.stalled.set(!as_planned);
         }
-        rank.word.leave(&WORKERS);
+        let goes_home = rank.goes_home.take();
+        match rank.home().filter(|_| goes_home) {
+            // It stays taken, for its home.
+            Some(home) => home.call(),
+            None => rank.word.leave(&WORKERS),
+        }
         now
     }
 

@@ -18,6 +18,9 @@ pub(crate) trait Carrier: Sync {
     /// program; or the caller `begins` a region, and goes on.
     fn open_episode(&self, site: usize, begins: bool);
 
+    /// The ranks were let go: those that are to go on elsewhere do.
+    fn has_opened(&self);
+
     /// All ranks have arrived at something that was not planned.
     fn miss_episode(&self);
 }
