@@ -202,8 +202,23 @@ fn waits() {
     let program = tempfile("waits").join("waits");
     compile(&source("waits.cpp"), &program).expect("our programs can be compiled");
     let ways = [
-        "barrier", "condition", "futex", "loop", "mixed", "mutex", "pause", "pipe", "poll", "semaphore", "sleep", "sleep0",
-        "spinlock", "testandset", "thread", "timed", "yield",
+        "barrier",
+        "condition",
+        "futex",
+        "loop",
+        "mixed",
+        "mutex",
+        "pause",
+        "pipe",
+        "poll",
+        "semaphore",
+        "sleep",
+        "sleep0",
+        "spinlock",
+        "testandset",
+        "thread",
+        "timed",
+        "yield",
     ];
     for way in ways {
         for ranks in [2, 3, 5] {

@@ -77,12 +77,22 @@ fn sleeps(thread: libc::pid_t) -> bool {
         if file < 0 {
             return false;
         }
-        let arguments = [file as usize, text.as_mut_ptr() as usize, text.len(), 0, 0, 0];
+        let arguments = [
+            file as usize,
+            text.as_mut_ptr() as usize,
+            text.len(),
+            0,
+            0,
+            0,
+        ];
         let read = next::syscall(libc::SYS_read, arguments);
         next::syscall(libc::SYS_close, [file as usize, 0, 0, 0, 0, 0]);
         read
     };
-    matches!(state(&text[..usize::try_from(read).unwrap_or(0)]), Some(b'S' | b'D'))
+    matches!(
+        state(&text[..usize::try_from(read).unwrap_or(0)]),
+        Some(b'S' | b'D')
+    )
 }
 
 /// The letter behind the thread's name, which is in brackets and may have any.
@@ -114,10 +124,12 @@ pub(super) fn look() {
         let is_active = registry::is_in_region() || now != meetings;
         meetings = now;
         let is_contended = watchdog::is_contended();
-        let pause = match () {
-            () if !is_active => REST,
-            () if !is_contended => RARE,
-            () => LOOK * (1 << (misses / PATIENCE).min(RAREST)),
+        let pause = if !is_active {
+            REST
+        } else if is_contended {
+            LOOK * (1 << (misses / PATIENCE).min(RAREST))
+        } else {
+            RARE
         };
         std::thread::sleep(pause);
         if !is_contended {
@@ -176,7 +188,9 @@ mod tests {
         let (end, ended) = std::sync::mpsc::channel::<()>();
         let other = std::thread::spawn(move || {
             // SAFETY: a call without arguments.
-            sender.send(unsafe { libc::gettid() }).expect("it is received");
+            sender
+                .send(unsafe { libc::gettid() })
+                .expect("it is received");
             _ = ended.recv();
         });
         let number = receiver.recv().expect("it is sent");

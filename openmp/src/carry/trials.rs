@@ -299,7 +299,13 @@ mod tests {
     #[test]
     fn noise_decides_nothing() {
         // Now and then another process has the core, whatever the way.
-        let took = |interval: u64, _| if interval.is_multiple_of(37) { 4_000 } else { 100 };
+        let took = |interval: u64, _| {
+            if interval.is_multiple_of(37) {
+                4_000
+            } else {
+                100
+            }
+        };
         let (_, way, changes) = run(60, 0, took);
         assert_eq!((way, changes), (Way::Carried, 0));
     }
