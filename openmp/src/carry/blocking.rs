@@ -56,7 +56,7 @@ pub(super) fn will_wait_at(word: *const u32, operation: usize, expected: u32) {
     let is_as_expected =
         || word.is_aligned() && !word.is_null() && unsafe { word.read_volatile() } == expected;
     for _ in 0..PASSES {
-        if !is_as_expected() || yields::leave(yields::pass).is_none() {
+        if !is_as_expected() || !yields::pass() {
             break;
         }
     }
@@ -129,7 +129,7 @@ macro_rules! next {
 fn has_taken(semaphore: *mut sem_t) -> bool {
     let error = crate::system::masks::errno();
     let is_there = || next!(sem_trywait_)(semaphore) == 0;
-    let mut passes = (0..PASSES).take_while(|_| yields::leave(yields::pass).is_some());
+    let mut passes = (0..PASSES).take_while(|_| yields::pass());
     let is_taken = is_there() || passes.any(|_| is_there()) || is_there();
     crate::system::masks::set_errno(error);
     if !is_taken {

@@ -188,7 +188,7 @@ impl Division {
         }
         // SAFETY: as in `next`.
         let trials = unsafe { &mut *self.trials.get() };
-        let (way, is_new) = trials.begin(site, Native::now(), signs);
+        let (way, is_new) = trials.begin(site, Native::now(), signs > 0);
         if is_new && settings().displays {
             let what = match way {
                 Way::Carried => "are carried again",

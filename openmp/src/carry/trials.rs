@@ -13,6 +13,9 @@
 //! few hundredths of the time at most.
 //!
 //! The first intervals of a window count for nothing: ranks are on their way then.
+//!
+//! Where trouble comes in one interval after the other and nothing was tried yet, ranks are sent home at once, and the first trial
+//! is about carrying them. At home a program takes about as long as with threads of the system, so that this is safe.
 
 use manycore_platform::{Native, Platform};
 use std::time::Duration;
@@ -43,8 +46,10 @@ const PLACES: usize = 64;
 const REST: u64 = 32;
 const TROUBLED: u64 = 8;
 const MOST: u64 = 1 << 12;
-/// Signs of trouble that are a reason for a trial.
-const SIGNS: u32 = 3;
+/// The weight of trouble that is a reason for a trial: an interval with trouble adds 2, one without takes 1 away.
+const TROUBLE: u32 = 6;
+/// How long ranks that were sent home without a trial stay there until the first one.
+const UNTRIED: Duration = Duration::from_millis(50);
 
 #[derive(Clone, Copy, Default)]
 struct Sum {
@@ -89,9 +94,9 @@ pub(super) struct Trials {
     next: [u64; 2],
     /// How far the next ones are.
     rests: [u64; 2],
-    /// Intervals since the last trial.
-    calm: u32,
-    signs: u32,
+    /// The weight of trouble in the last intervals.
+    trouble: u32,
+    was_tried: bool,
 }
 
 impl Trials {
@@ -107,8 +112,8 @@ impl Trials {
             total: 0,
             next: [0; 2],
             rests: [REST, TROUBLED],
-            calm: 0,
-            signs: 0,
+            trouble: 0,
+            was_tried: false,
         }
     }
 
@@ -134,7 +139,6 @@ impl Trials {
         self.total += ticks;
         self.spent += ticks;
         self.ended += 1;
-        self.calm = self.calm.saturating_add(1);
         if self.trial.is_some() && self.ended > SKIPPED {
             let is_settled = self.now == self.settled;
             let place = self.place(site);
@@ -148,33 +152,44 @@ impl Trials {
         }
     }
 
-    /// An interval begins. Returns in which way its ranks go on, and whether that was settled just now. `signs` of trouble
-    /// were seen in the last one.
-    pub(super) fn begin(&mut self, site: usize, now: u64, signs: u32) -> (Way, bool) {
+    /// An interval begins. Returns in which way its ranks go on, and whether that was settled just now. `had_trouble`: the
+    /// last one.
+    pub(super) fn begin(&mut self, site: usize, now: u64, had_trouble: bool) -> (Way, bool) {
         self.end(now);
         self.last = Some((site, now));
-        self.signs = self.signs.saturating_add(signs);
+        self.trouble = if had_trouble {
+            (self.trouble + 2).min(2 * TROUBLE)
+        } else {
+            self.trouble.saturating_sub(1)
+        };
         let window = Native::duration_to_ticks(WINDOW);
         let is_settled_now = match self.trial {
             Some(trial) if self.ended >= SKIPPED + LEAST && self.spent >= window => {
                 self.end_window(trial)
             }
             Some(_) => false,
-            None => {
-                self.try_to_begin(window);
-                false
-            }
+            None => self.try_to_begin(window),
         };
         (self.now, is_settled_now)
     }
 
-    fn try_to_begin(&mut self, window: u64) {
+    /// Returns whether another way is settled.
+    fn try_to_begin(&mut self, window: u64) -> bool {
         let mean = self.spent / u64::from(self.ended.max(1));
         let trial = 2 * u64::from(PAIRS) * window.max(u64::from(SKIPPED + LEAST) * mean);
         let [without, with] = self.next;
-        let is_time = self.total >= without.max(REST * trial)
-            || (self.signs >= SIGNS && self.calm >= SIGNS && self.total >= with);
-        if is_time {
+        let is_troubled = self.trouble >= TROUBLE && self.total >= with;
+        if is_troubled && !self.was_tried {
+            self.was_tried = true;
+            self.settled = self.other();
+            self.next = [self.total + Native::duration_to_ticks(UNTRIED); 2];
+            self.go(self.settled);
+            return true;
+        }
+        // The first trial after that comes as soon as it may.
+        let first = if without > 0 { 0 } else { REST * trial };
+        if is_troubled || self.total >= without.max(first) {
+            self.was_tried = true;
             self.trial = Some(Trial {
                 since: self.total,
                 ..Trial::default()
@@ -184,6 +199,7 @@ impl Trials {
             // The mean is one of recent intervals.
             (self.ended, self.spent) = (self.ended / 2, self.spent / 2);
         }
+        false
     }
 
     fn other(&self) -> Way {
@@ -238,7 +254,7 @@ impl Trials {
             *next = self.total + *rest * length;
             *rest = (2 * *rest).min(MOST);
         }
-        (self.trial, self.calm, self.signs) = (None, 0, 0);
+        (self.trial, self.trouble) = (None, 0);
         self.go(self.settled);
         changes
     }
@@ -252,13 +268,13 @@ mod tests {
     /// has spent in each way, and which is the last.
     fn run(
         seconds: u64,
-        signs: u32,
+        has_trouble: bool,
         mut took: impl FnMut(u64, Way) -> u64,
     ) -> ([u64; 2], Way, u32) {
         let us = |us| Native::duration_to_ticks(Duration::from_micros(us));
         let (mut trials, mut now, mut spent, mut changes) = (Trials::new(), 1, [0; 2], 0);
         for interval in 0.. {
-            let (way, changed) = trials.begin(8 * (interval as usize % 5), now, signs);
+            let (way, changed) = trials.begin(8 * (interval as usize % 5), now, has_trouble);
             changes += u32::from(changed);
             let took = us(took(interval, way));
             spent[usize::from(way == Way::AtHome)] += took;
@@ -273,11 +289,11 @@ mod tests {
     #[test]
     fn who_loses_by_being_carried_is_not_carried() {
         let took = |_, way| if way == Way::Carried { 300 } else { 100 };
-        let ([carried, home], way, changes) = run(20, 0, took);
+        let ([carried, home], way, changes) = run(20, false, took);
         assert_eq!((way, changes), (Way::AtHome, 1));
         assert!(carried < home / 8, "{carried} {home}");
         // Soon, where there was trouble.
-        let ([carried, home], way, changes) = run(2, 1, took);
+        let ([carried, home], way, changes) = run(2, true, took);
         assert_eq!((way, changes), (Way::AtHome, 1));
         assert!(carried < home / 8, "{carried} {home}");
     }
@@ -286,13 +302,13 @@ mod tests {
     fn who_gains_is_tried_for_a_bounded_share() {
         for us in [5, 100, 2_000, 30_000] {
             let took = |_, way| if way == Way::Carried { us } else { us * 4 / 3 };
-            let ([carried, home], way, changes) = run(40, 0, took);
+            let ([carried, home], way, changes) = run(40, false, took);
             assert_eq!((way, changes), (Way::Carried, 0), "{us}");
             assert!(home < carried / 25, "{us}: {carried} {home}");
         }
         // Signs of trouble do not keep trials going.
         let took = |_, way| if way == Way::Carried { 100 } else { 133 };
-        let ([carried, home], _, _) = run(40, 2, took);
+        let ([carried, home], _, _) = run(40, true, took);
         assert!(home < carried / 25, "{carried} {home}");
     }
 
@@ -306,7 +322,7 @@ mod tests {
                 100
             }
         };
-        let (_, way, changes) = run(60, 0, took);
+        let (_, way, changes) = run(60, false, took);
         assert_eq!((way, changes), (Way::Carried, 0));
     }
 
@@ -316,7 +332,7 @@ mod tests {
             (Way::Carried, true) | (Way::AtHome, false) => 300,
             _ => 100,
         };
-        let (_, way, changes) = run(120, 0, took);
+        let (_, way, changes) = run(120, false, took);
         assert_eq!((way, changes), (Way::Carried, 2));
     }
 }
