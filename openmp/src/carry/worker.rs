@@ -8,7 +8,6 @@ use super::registry::{self, ranks};
 use super::{costs, home, kernel_threads, pending, switch, thread_state};
 use crate::environment::cores::{await_core, cores};
 use crate::system::masks::{ALL, set_mask};
-use crate::system::next;
 use crate::words::bell::WORKERS;
 use manycore_platform::{Native, Platform};
 use std::cell::{Cell, UnsafeCell};
@@ -22,11 +21,6 @@ use std::time::Duration;
 const POLITENESS: Duration = Duration::from_micros(1);
 /// How long a worker that has nothing to do stays awake.
 const PATIENCE: Duration = Duration::from_micros(200);
-
-/// A yield that took longer has given the core to another process for a time slice: none is made for [`HOLD`] times as long
-/// after that. Else a process beside ours would have the core for nearly all of the time that ranks wait.
-const SLICE: Duration = Duration::from_millis(1);
-const HOLD: u64 = 8;
 
 /// What a kernel thread does between ranks.
 pub(super) struct Worker {
@@ -59,12 +53,10 @@ pub(super) struct Worker {
     last: Cell<u64>,
     /// How often ranks have left for others since other threads were let go on.
     yields: Cell<usize>,
-    /// Until when it lets no other thread have its core.
-    held: Cell<u64>,
 }
 
 // SAFETY: only the worker's kernel thread touches what is not `Sync`: `flags`, `episode`, `part`, `left`, `first`, `stalled`,
-// `cursor`, `next`, `last`, `yields`, `held`, and the cells of `mask` and of `alarm` (its signal handlers too); and
+// `cursor`, `next`, `last`, `yields`, and the cells of `mask` and of `alarm` (its signal handlers too); and
 // `stack`, which `enter` writes and `leave` reads. Worker 0 runs on the leader's kernel thread. The next leader
 // acquires, in `claim`, what the last leader has released, and at that time no thread executes worker 0. All other threads read
 // `index`, `thread_pointer`, and atomics.
@@ -116,7 +108,6 @@ impl Worker {
             next: Cell::new(None),
             last: Cell::new(ALL),
             yields: Cell::new(0),
-            held: Cell::new(0),
         }
     }
 
@@ -216,21 +207,6 @@ impl Worker {
     /// of all. By its own share alone, the worker would execute the same few ranks again and again.
     pub(super) fn let_others_first(&self) {
         self.stalled.set(true);
-    }
-
-    /// Lets other threads have the core, unless other processes have had it for long lately.
-    pub(super) fn yield_core(&self) {
-        let begin = Native::now();
-        if begin < self.held.get() {
-            return Native::relax();
-        }
-        // SAFETY: a call without arguments; it does not fail.
-        unsafe { next::syscall(libc::SYS_sched_yield, [0; 6]) };
-        let end = Native::now();
-        let took = end - begin;
-        if took > Native::duration_to_ticks(SLICE) {
-            self.held.set(end + HOLD * took);
-        }
     }
 
     /// A rank of this worker's has let another go on. Returns whether a round of these is full.
@@ -384,7 +360,7 @@ impl Worker {
             } else if is_any_polled() {
                 // It may go on at any time, and nobody tells. Others may have the core until then, the
                 // worker first whose rank it waits for.
-                self.yield_core();
+                std::thread::yield_now();
             } else {
                 self.sleep();
                 since = Native::now();

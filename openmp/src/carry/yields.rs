@@ -62,14 +62,9 @@ fn at_worker<R>(what: impl FnOnce(&'static Rank) -> Option<R>) -> Option<R> {
 
 /// Lets others go on: ranks, and now and then other threads.
 pub(super) fn give_way() {
-    if pass() {
-        return;
-    }
-    match rank() {
-        // It stays with the worker: no rank is cut here.
-        Some(rank) => rank.worker().yield_core(),
+    if !pass() {
         // SAFETY: a call without arguments; it does not fail.
-        None => _ = unsafe { next::syscall(libc::SYS_sched_yield, [0; 6]) },
+        unsafe { next::syscall(libc::SYS_sched_yield, [0; 6]) };
     }
 }
 
