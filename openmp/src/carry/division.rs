@@ -17,7 +17,7 @@ use super::backoff::Backoff;
 use super::balance::Balance;
 use super::costs;
 use super::slices::{SPINS, Slices, TURN};
-use super::trials::{Trials, Way};
+use super::trials::{Signs, Trials, Way};
 use crate::environment::cores::cores;
 use crate::environment::settings;
 use crate::system::report;
@@ -67,8 +67,9 @@ pub(super) struct Division {
     blocks: AtomicU32,
     /// The ranks go on at their homes in this episode.
     is_at_home: AtomicBool,
-    /// How often something has happened that a carried rank loses by.
+    /// How often ranks have blocked in the kernel, and how often all have yielded.
     signs: AtomicU32,
+    passes: AtomicU32,
     episode: AtomicU64,
     /// How often ranks were found waiting for each other in the program's own way.
     waits: AtomicU64,
@@ -162,6 +163,7 @@ impl Division {
             blocks: AtomicU32::new(0),
             is_at_home: AtomicBool::new(false),
             signs: AtomicU32::new(0),
+            passes: AtomicU32::new(0),
             episode: AtomicU64::new(0),
             waits: AtomicU64::new(0),
         }
@@ -182,13 +184,18 @@ impl Division {
 
     /// Chooses whether the ranks of the episode are carried.
     fn choose_way(&self, site: usize) -> Way {
-        let signs = self.signs.load(Relaxed);
-        if signs > 0 {
+        let signs = if self.signs.load(Relaxed) > 0 {
             self.signs.store(0, Relaxed);
-        }
+            Signs::Blocked
+        } else if self.spins.load(Relaxed) > 0 || self.passes.load(Relaxed) > 0 {
+            Signs::Waited
+        } else {
+            Signs::None
+        };
+        self.passes.store(0, Relaxed);
         // SAFETY: as in `next`.
         let trials = unsafe { &mut *self.trials.get() };
-        let (way, is_new) = trials.begin(site, Native::now(), signs > 0);
+        let (way, is_new) = trials.begin(site, Native::now(), signs);
         if is_new && settings().displays {
             let what = match way {
                 Way::Carried => "are carried again",
@@ -372,7 +379,7 @@ impl Division {
         self.is_at_home.load(Relaxed)
     }
 
-    /// Something has happened that a carried rank loses by.
+    /// A rank has blocked in the kernel, or was about to.
     pub(super) fn found_trouble(&self) {
         self.signs.fetch_add(1, Relaxed);
     }
@@ -385,6 +392,9 @@ impl Division {
     /// A rank waits for memory. That it does so where it was to leave by plan says nothing of the others.
     pub(super) fn found_waiting(&self, has_stalled: bool) {
         self.waits.fetch_add(1, Relaxed);
+        if !has_stalled {
+            self.passes.store(1, Relaxed);
+        }
         if !has_stalled && self.quantum.load(Relaxed) == 0 {
             return;
         }

@@ -14,7 +14,7 @@
 //!
 //! The first intervals of a window count for nothing: ranks are on their way then.
 //!
-//! Where trouble comes in one interval after the other and nothing was tried yet, ranks are sent home at once, and the first trial
+//! Where ranks block in one interval after the other and nothing was tried yet, ranks are sent home at once, and the first trial
 //! is about carrying them. At home a program takes about as long as with threads of the system, so that this is safe.
 
 use manycore_platform::{Native, Platform};
@@ -50,6 +50,25 @@ const MOST: u64 = 1 << 12;
 const TROUBLE: u32 = 6;
 /// How long ranks that were sent home without a trial stay there until the first one.
 const UNTRIED: Duration = Duration::from_millis(50);
+
+/// What was seen in an interval of what a carried rank may lose by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Signs {
+    None,
+    /// Ranks have waited for each other in the program's own way.
+    Waited,
+    /// Ranks have blocked in the kernel.
+    Blocked,
+}
+
+/// The weight of trouble after one more interval.
+fn weigh(weight: u32, has_trouble: bool) -> u32 {
+    if has_trouble {
+        (weight + 2).min(2 * TROUBLE)
+    } else {
+        weight.saturating_sub(1)
+    }
+}
 
 #[derive(Clone, Copy, Default)]
 struct Sum {
@@ -96,6 +115,7 @@ pub(super) struct Trials {
     rests: [u64; 2],
     /// The weight of trouble in the last intervals.
     trouble: u32,
+    blocks: u32,
     was_tried: bool,
 }
 
@@ -113,6 +133,7 @@ impl Trials {
             next: [0; 2],
             rests: [REST, TROUBLED],
             trouble: 0,
+            blocks: 0,
             was_tried: false,
         }
     }
@@ -152,16 +173,13 @@ impl Trials {
         }
     }
 
-    /// An interval begins. Returns in which way its ranks go on, and whether that was settled just now. `had_trouble`: the
-    /// last one.
-    pub(super) fn begin(&mut self, site: usize, now: u64, had_trouble: bool) -> (Way, bool) {
+    /// An interval begins. Returns in which way its ranks go on, and whether that was settled just now. `signs` of the last
+    /// interval.
+    pub(super) fn begin(&mut self, site: usize, now: u64, signs: Signs) -> (Way, bool) {
         self.end(now);
         self.last = Some((site, now));
-        self.trouble = if had_trouble {
-            (self.trouble + 2).min(2 * TROUBLE)
-        } else {
-            self.trouble.saturating_sub(1)
-        };
+        self.trouble = weigh(self.trouble, signs != Signs::None);
+        self.blocks = weigh(self.blocks, signs == Signs::Blocked);
         let window = Native::duration_to_ticks(WINDOW);
         let is_settled_now = match self.trial {
             Some(trial) if self.ended >= SKIPPED + LEAST && self.spent >= window => {
@@ -179,7 +197,7 @@ impl Trials {
         let trial = 2 * u64::from(PAIRS) * window.max(u64::from(SKIPPED + LEAST) * mean);
         let [without, with] = self.next;
         let is_troubled = self.trouble >= TROUBLE && self.total >= with;
-        if is_troubled && !self.was_tried {
+        if self.blocks >= TROUBLE && !self.was_tried {
             self.was_tried = true;
             self.settled = self.other();
             self.next = [self.total + Native::duration_to_ticks(UNTRIED); 2];
@@ -268,13 +286,13 @@ mod tests {
     /// has spent in each way, and which is the last.
     fn run(
         seconds: u64,
-        has_trouble: bool,
+        signs: Signs,
         mut took: impl FnMut(u64, Way) -> u64,
     ) -> ([u64; 2], Way, u32) {
         let us = |us| Native::duration_to_ticks(Duration::from_micros(us));
         let (mut trials, mut now, mut spent, mut changes) = (Trials::new(), 1, [0; 2], 0);
         for interval in 0.. {
-            let (way, changed) = trials.begin(8 * (interval as usize % 5), now, has_trouble);
+            let (way, changed) = trials.begin(8 * (interval as usize % 5), now, signs);
             changes += u32::from(changed);
             let took = us(took(interval, way));
             spent[usize::from(way == Way::AtHome)] += took;
@@ -289,27 +307,32 @@ mod tests {
     #[test]
     fn who_loses_by_being_carried_is_not_carried() {
         let took = |_, way| if way == Way::Carried { 300 } else { 100 };
-        let ([carried, home], way, changes) = run(20, false, took);
+        let ([carried, home], way, changes) = run(20, Signs::None, took);
         assert_eq!((way, changes), (Way::AtHome, 1));
         assert!(carried < home / 8, "{carried} {home}");
         // Soon, where there was trouble.
-        let ([carried, home], way, changes) = run(2, true, took);
-        assert_eq!((way, changes), (Way::AtHome, 1));
-        assert!(carried < home / 8, "{carried} {home}");
+        for signs in [Signs::Waited, Signs::Blocked] {
+            let ([carried, home], way, changes) = run(2, signs, took);
+            assert_eq!((way, changes), (Way::AtHome, 1));
+            assert!(carried < home / 8, "{carried} {home}");
+        }
     }
 
     #[test]
     fn who_gains_is_tried_for_a_bounded_share() {
         for us in [5, 100, 2_000, 30_000] {
             let took = |_, way| if way == Way::Carried { us } else { us * 4 / 3 };
-            let ([carried, home], way, changes) = run(40, false, took);
+            let ([carried, home], way, changes) = run(40, Signs::None, took);
             assert_eq!((way, changes), (Way::Carried, 0), "{us}");
             assert!(home < carried / 25, "{us}: {carried} {home}");
         }
         // Signs of trouble do not keep trials going.
         let took = |_, way| if way == Way::Carried { 100 } else { 133 };
-        let ([carried, home], _, _) = run(40, true, took);
-        assert!(home < carried / 25, "{carried} {home}");
+        for signs in [Signs::Waited, Signs::Blocked] {
+            let ([carried, home], way, _) = run(40, signs, took);
+            assert_eq!(way, Way::Carried);
+            assert!(home < carried / 25, "{carried} {home}");
+        }
     }
 
     #[test]
@@ -322,7 +345,7 @@ mod tests {
                 100
             }
         };
-        let (_, way, changes) = run(60, false, took);
+        let (_, way, changes) = run(60, Signs::None, took);
         assert_eq!((way, changes), (Way::Carried, 0));
     }
 
@@ -332,7 +355,7 @@ mod tests {
             (Way::Carried, true) | (Way::AtHome, false) => 300,
             _ => 100,
         };
-        let (_, way, changes) = run(120, false, took);
+        let (_, way, changes) = run(120, Signs::None, took);
         assert_eq!((way, changes), (Way::Carried, 2));
     }
 }

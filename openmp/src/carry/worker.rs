@@ -9,6 +9,7 @@ use super::{costs, home, kernel_threads, pending, switch, thread_state};
 use crate::environment::cores::{await_core, cores};
 use crate::system::masks::{ALL, set_mask};
 use crate::words::bell::WORKERS;
+use crate::words::spin;
 use manycore_platform::{Native, Platform};
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_void;
@@ -325,6 +326,8 @@ impl Worker {
         let patience = Native::duration_to_ticks(PATIENCE);
         // Since when the worker has found nothing, and for how long: the clock is not asked again after a rank.
         let (mut since, mut waited) = (Native::now(), 0);
+        // The wait that this is of, and when the worker yields in it: another worker may be on this core.
+        let (mut wait, mut next_yield) = (0, 0);
         loop {
             if let Some(rank) = self.next.take() {
                 (since, waited) = (self.run(rank, self.part.get().quantum()), 0);
@@ -356,7 +359,15 @@ impl Worker {
                 thread_state::rest(&self.mask);
             }
             if waited <= patience {
-                Native::relax();
+                if wait != since {
+                    wait = since;
+                    next_yield = since.saturating_add(spin::begin_wait());
+                }
+                if since + waited < next_yield {
+                    Native::relax();
+                } else {
+                    next_yield = spin::yield_core();
+                }
             } else if is_any_polled() {
                 // It may go on at any time, and nobody tells. Others may have the core until then, the
                 // worker first whose rank it waits for.

@@ -83,7 +83,7 @@ impl Yields {
 
 /// Lets another thread have the core. Returns when to do so next.
 #[cold]
-fn yield_core() -> u64 {
+pub(crate) fn yield_core() -> u64 {
     let begin = Native::now();
     Native::yield_now();
     let end = Native::now();
@@ -94,7 +94,7 @@ fn yield_core() -> u64 {
 }
 
 /// A wait begins. Returns how long the thread waits before it yields, in ticks.
-fn begin_wait() -> u64 {
+pub(crate) fn begin_wait() -> u64 {
     let mut yields = YIELDS.get();
     let patience = yields.begin();
     YIELDS.set(yields);
