@@ -70,6 +70,8 @@ pub(super) struct Division {
     /// How often ranks have blocked in the kernel, and how often all have yielded.
     signs: AtomicU32,
     passes: AtomicU32,
+    /// Whether a rank has spun, wherever it was interrupted.
+    has_spun: AtomicBool,
     episode: AtomicU64,
     /// How often ranks were found waiting for each other in the program's own way.
     waits: AtomicU64,
@@ -164,6 +166,7 @@ impl Division {
             is_at_home: AtomicBool::new(false),
             signs: AtomicU32::new(0),
             passes: AtomicU32::new(0),
+            has_spun: AtomicBool::new(false),
             episode: AtomicU64::new(0),
             waits: AtomicU64::new(0),
         }
@@ -184,10 +187,13 @@ impl Division {
 
     /// Chooses whether the ranks of the episode are carried.
     fn choose_way(&self, site: usize) -> Way {
-        let signs = if self.signs.load(Relaxed) > 0 {
+        let signs = if self.has_spun.load(Relaxed) {
+            self.has_spun.store(false, Relaxed);
+            Signs::Spun
+        } else if self.signs.load(Relaxed) > 0 {
             self.signs.store(0, Relaxed);
             Signs::Blocked
-        } else if self.spins.load(Relaxed) > 0 || self.passes.load(Relaxed) > 0 {
+        } else if self.passes.load(Relaxed) > 0 {
             Signs::Waited
         } else {
             Signs::None
@@ -391,10 +397,18 @@ impl Division {
 
     /// A rank waits for memory. That it does so where it was to leave by plan says nothing of the others.
     pub(super) fn found_waiting(&self, has_stalled: bool) {
+        self.has_spun.store(true, Relaxed);
+        self.count_wait(has_stalled);
+    }
+
+    /// All ranks have yielded, one after the other.
+    pub(super) fn found_yielding(&self) {
+        self.passes.store(1, Relaxed);
+        self.count_wait(false);
+    }
+
+    fn count_wait(&self, has_stalled: bool) {
         self.waits.fetch_add(1, Relaxed);
-        if !has_stalled {
-            self.passes.store(1, Relaxed);
-        }
         if !has_stalled && self.quantum.load(Relaxed) == 0 {
             return;
         }

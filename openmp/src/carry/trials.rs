@@ -12,6 +12,9 @@
 //! nothing. If a sign of trouble was seen, it begins at once, and then after 8 times as long. So all trials together take a
 //! few hundredths of the time at most.
 //!
+//! Ranks that spin on memory are never sent home: there each waits for a time slice of the system's, again and again, and one interval may
+//! take a thousand times as long. So no trial begins for thousands of intervals after one in which ranks have spun.
+//!
 //! The first intervals of a window count for nothing: ranks are on their way then.
 //!
 //! Where ranks block in one interval after the other and nothing was tried yet, ranks are sent home at once, and the first trial
@@ -48,6 +51,8 @@ const TROUBLED: u64 = 8;
 const MOST: u64 = 1 << 12;
 /// The weight of trouble that is a reason for a trial: an interval with trouble adds 2, one without takes 1 away.
 const TROUBLE: u32 = 6;
+/// So many intervals after one with ranks that spin have no trials.
+const SPUN: u32 = 1 << 13;
 /// How long ranks that were sent home without a trial stay there until the first one.
 const UNTRIED: Duration = Duration::from_millis(50);
 
@@ -55,8 +60,10 @@ const UNTRIED: Duration = Duration::from_millis(50);
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Signs {
     None,
-    /// Ranks have waited for each other in the program's own way.
+    /// Ranks have waited for each other by yielding.
     Waited,
+    /// Ranks have spun on memory.
+    Spun,
     /// Ranks have blocked in the kernel.
     Blocked,
 }
@@ -116,6 +123,8 @@ pub(super) struct Trials {
     /// The weight of trouble in the last intervals.
     trouble: u32,
     blocks: u32,
+    /// What is left of [`SPUN`].
+    spun: u32,
     was_tried: bool,
 }
 
@@ -134,6 +143,7 @@ impl Trials {
             rests: [REST, TROUBLED],
             trouble: 0,
             blocks: 0,
+            spun: 0,
             was_tried: false,
         }
     }
@@ -178,7 +188,13 @@ impl Trials {
     pub(super) fn begin(&mut self, site: usize, now: u64, signs: Signs) -> (Way, bool) {
         self.end(now);
         self.last = Some((site, now));
-        self.trouble = weigh(self.trouble, signs != Signs::None);
+        self.spun = if signs == Signs::Spun {
+            SPUN
+        } else {
+            self.spun.saturating_sub(1)
+        };
+        let has_trouble = matches!(signs, Signs::Waited | Signs::Blocked);
+        self.trouble = weigh(self.trouble, has_trouble);
         self.blocks = weigh(self.blocks, signs == Signs::Blocked);
         let window = Native::duration_to_ticks(WINDOW);
         let is_settled_now = match self.trial {
@@ -186,6 +202,7 @@ impl Trials {
                 self.end_window(trial)
             }
             Some(_) => false,
+            None if self.spun > 0 && self.settled == Way::Carried => false,
             None => self.try_to_begin(window),
         };
         (self.now, is_settled_now)
@@ -241,10 +258,11 @@ impl Trials {
         }
         let (mut took, mut expected) = (0, 0);
         for place in &mut self.places {
-            if place.settled.count > 0 {
+            // In this order it does not overflow within years.
+            let all = place.settled.ticks * place.other.count;
+            if let Some(all) = all.checked_div(place.settled.count) {
                 took += place.other.ticks;
-                // In this order it does not overflow within years.
-                expected += place.settled.ticks * place.other.count / place.settled.count;
+                expected += all;
             }
             *place = Place {
                 site: place.site,
@@ -333,6 +351,13 @@ mod tests {
             assert_eq!(way, Way::Carried);
             assert!(home < carried / 25, "{carried} {home}");
         }
+    }
+
+    #[test]
+    fn ranks_that_spin_are_not_sent_home() {
+        let took = |_, way| if way == Way::Carried { 100 } else { 100_000 };
+        let ([_, home], way, changes) = run(20, Signs::Spun, took);
+        assert_eq!((home, way, changes), (0, Way::Carried, 0));
     }
 
     #[test]

@@ -77,7 +77,7 @@ pub(super) fn pass() -> bool {
         has_passed.then(|| rank.worker().count_yield(registry::size()))
     });
     if is_round == Some(true) {
-        registry::division().inspect(|it| it.found_waiting(false));
+        registry::division().inspect(|it| it.found_yielding());
     }
     is_round == Some(false)
 }
