@@ -19,10 +19,12 @@
 
 use super::{registry, yields};
 use crate::system::export;
+use crate::system::masks::{errno, set_errno};
 use crate::system::next::Next;
 use libc::{
     clockid_t, epoll_event, fd_set, nfds_t, pid_t, pollfd, pthread_barrier_t, pthread_cond_t,
-    pthread_mutex_t, pthread_t, sem_t, sigset_t, timespec, timeval,
+    pthread_mutex_t, pthread_t, sem_t, sigset_t, size_t, sockaddr, socklen_t, ssize_t, timespec,
+    timeval,
 };
 use std::ffi::{c_int, c_void};
 
@@ -112,6 +114,9 @@ nexts! {
         fn(c_int, *mut fd_set, *mut fd_set, *mut fd_set, *const timespec, *const sigset_t) -> c_int;
     epoll_wait_ = c"epoll_wait": fn(c_int, *mut epoll_event, c_int, c_int) -> c_int;
     epoll_pwait_ = c"epoll_pwait": fn(c_int, *mut epoll_event, c_int, c_int, *const sigset_t) -> c_int;
+    read_ = c"read": fn(c_int, *mut c_void, size_t) -> ssize_t;
+    recv_ = c"recv": fn(c_int, *mut c_void, size_t, c_int) -> ssize_t;
+    accept_ = c"accept": fn(c_int, *mut sockaddr, *mut socklen_t) -> c_int;
     join = c"pthread_join": fn(pthread_t, *mut *mut c_void) -> c_int;
     waitpid_ = c"waitpid": fn(pid_t, *mut c_int, c_int) -> pid_t;
     wait_ = c"wait": fn(*mut c_int) -> pid_t;
@@ -127,15 +132,33 @@ macro_rules! next {
 
 /// Whether a semaphore was there to be taken, at once or after other ranks have gone on.
 fn has_taken(semaphore: *mut sem_t) -> bool {
-    let error = crate::system::masks::errno();
+    let error = errno();
     let is_there = || next!(sem_trywait_)(semaphore) == 0;
     let mut passes = (0..PASSES).take_while(|_| yields::pass());
     let is_taken = is_there() || passes.any(|_| is_there()) || is_there();
-    crate::system::masks::set_errno(error);
+    set_errno(error);
     if !is_taken {
         go_home();
     }
     is_taken
+}
+
+/// A rank that would wait for the file goes home.
+fn will_read(file: c_int) {
+    if yields::rank().is_none() {
+        return;
+    }
+    let error = errno();
+    let mut asked = pollfd {
+        fd: file,
+        events: libc::POLLIN,
+        revents: 0,
+    };
+    // What is no file, or at its end, is there as well: the call does not wait.
+    if next!(poll_)(&raw mut asked, 1, 0) == 0 {
+        go_home();
+    }
+    set_errno(error);
 }
 
 // Threads that wait for each other.
@@ -257,6 +280,21 @@ export! {
             go_home();
         }
         next!(epoll_pwait_)(file, events, most, timeout, mask)
+    }
+
+    fn read(file: c_int, to: *mut c_void, size: size_t) -> ssize_t {
+        will_read(file);
+        next!(read_)(file, to, size)
+    }
+
+    fn recv(file: c_int, to: *mut c_void, size: size_t, flags: c_int) -> ssize_t {
+        will_read(file);
+        next!(recv_)(file, to, size, flags)
+    }
+
+    fn accept(file: c_int, address: *mut sockaddr, size: *mut socklen_t) -> c_int {
+        will_read(file);
+        next!(accept_)(file, address, size)
     }
 
     fn waitpid(process: pid_t, status: *mut c_int, options: c_int) -> pid_t {
