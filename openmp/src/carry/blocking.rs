@@ -5,17 +5,17 @@
 //! library. The rank stays there until it waits for something of OpenMP's. So ranks that meet at a barrier of the
 //! system's again and again are threads of the system meanwhile, and take as long as these.
 //!
-//! The call is made at the worker where the rank does not block: where nothing is to be waited for, as far as a first
-//! question tells. `yields` says when a rank cannot leave ([`yields::leave`]); then the call is made where
+//! The call is made at the worker where the rank does not block: if a first question shows that
+//! the call will not wait. `yields` says when a rank cannot leave ([`yields::leave`]); then the call is made where
 //! the rank is, and the watch helps.
 //!
-//! A team whose ranks block again and again is better off at home from the beginning: each such call is a sign for the
+//! If ranks block again and again, they are faster at home from the beginning: each such call is a sign for the
 //! [trials](super::trials).
 //!
 //! # Nothing is missed
 //!
-//! The call is the C library's own, with the program's arguments, and begins after the move. What another thread does before
-//! that, it does before the call, as if the thread had been slow. So no protocol of the program's sees a difference.
+//! The call is the C library's own, with the program's arguments, and begins after the move. The move is like a delay of the
+//! calling thread. So no protocol of the program's sees a difference.
 
 use super::{registry, yields};
 use crate::system::export;
@@ -47,7 +47,7 @@ pub(super) fn go_home() {
     }
 }
 
-/// The caller is about to make a call of the kernel's that waits while a word is as `expected`, if it is one of these.
+/// The caller is about to call `futex`. If this operation waits while the word is `expected`, the rank may go home first.
 pub(super) fn will_wait_at(word: *const u32, operation: usize, expected: u32) {
     const WAITS: [c_int; 2] = [libc::FUTEX_WAIT, libc::FUTEX_WAIT_BITSET];
     let flags = libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME;

@@ -289,7 +289,7 @@ impl Division {
             turns.resize(interval + 1, Slices::default());
         }
         let quantum = turns[interval].of_site(site);
-        // What ranks take at their homes says nothing of what they take at workers.
+        // Times at home are no times for the plan.
         if way == Way::AtHome {
             self.missed.set(true);
         }

@@ -26,7 +26,7 @@ pub(super) struct Registers {
     pub(super) at: usize,
 }
 
-/// What the handler has seen of a rank that may spin.
+/// A rank that may spin: the handler's notes.
 #[derive(Clone, Copy)]
 pub(super) struct Noted {
     pub(super) registers: Registers,

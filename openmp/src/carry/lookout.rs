@@ -18,14 +18,14 @@ use crate::words::bell::WORKERS;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-/// Between two looks while ranks wait beside one that runs.
+/// The time between two looks, while some ranks wait and others run.
 const LOOK: Duration = Duration::from_micros(40);
 /// Looks in vain until the next ones are half as often, and how often that happens: up to 10 ms.
 const PATIENCE: u32 = 8;
 const RAREST: u32 = 8;
 /// Between two looks while a team runs and no rank waits.
 const RARE: Duration = Duration::from_millis(1);
-/// Between two looks where no team has run since the last one.
+/// The time between two looks, if no team has run meanwhile.
 const REST: Duration = Duration::from_millis(20);
 /// Workers that are looked at.
 const MOST: usize = 64;
@@ -113,7 +113,7 @@ fn be_idle() -> bool {
 
 /// The life of the thread.
 pub(super) fn look() {
-    // At a usual priority it would take cores from those that compute.
+    // With a usual priority this thread would take cores from workers.
     if !be_idle() {
         return;
     }

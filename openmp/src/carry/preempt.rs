@@ -41,7 +41,7 @@ use std::time::Duration;
 
 /// Between two looks at a rank that may spin.
 const LOOK: Duration = Duration::from_micros(40);
-/// So many looks after the first must show the same registers.
+/// The number of looks after the first that must show the same registers.
 const LOOKS: u32 = 2;
 
 /// How long this kernel thread has been executed, in ns.

@@ -5,8 +5,8 @@
 //!
 //! # Turns are unlearned
 //!
-//! What looks like a rank that waits may be one that computes, on a busy machine. So a look that is not followed by others
-//! within some episodes counts no more. Turns in which no rank was found waiting are given up after some episodes. But a
+//! On a busy machine a rank that computes may look like one that waits. So a look that is not followed by others
+//! within some episodes counts no more. After some episodes without a rank that waits, the interval loses its turns. But a
 //! rank may wait in a loop that only two looks at its registers show, and in turns nothing looks twice. So where ranks are
 //! found waiting again, the interval keeps its turns for four times as many episodes.
 
@@ -21,7 +21,7 @@ pub(super) const TURN: Duration = Duration::from_micros(40);
 const TURNS: [Duration; 2] = [Duration::from_micros(20), Duration::from_millis(1)];
 /// So often ranks are found spinning between two barriers until they have turns there.
 pub(super) const SPINS: u32 = 2;
-/// After so many episodes without a rank that waits, what was found before counts no more: at first, and at most.
+/// The number of episodes without a rank that waits after which an interval forgets earlier ones: at first, and at most.
 const QUIET: [u32; 2] = [4, 1 << 14];
 
 /// The turns in one interval, once ranks were found spinning in it.
@@ -30,7 +30,7 @@ pub(super) struct Slices {
     site: usize,
     quantum: u64,
     spins: u32,
-    /// Episodes in a row in which no rank was found waiting.
+    /// The number of last episodes without a rank that waits.
     quiet: u32,
     /// How many of these end the turns; 0: [`QUIET`]'s first.
     patience: u32,

@@ -13,17 +13,17 @@
 //! few hundredths of the time at most.
 //!
 //! Ranks that spin on memory are never sent home: there each waits for a time slice of the system's, again and again, and one interval may
-//! take a thousand times as long. So no trial begins for thousands of intervals after one in which ranks have spun.
+//! take a thousand times as long. So after ranks have spun, the next thousands of intervals have no trial.
 //!
 //! The first intervals of a window count for nothing: ranks are on their way then.
 //!
-//! Where ranks block in one interval after the other and nothing was tried yet, ranks are sent home at once, and the first trial
-//! is about carrying them. At home a program takes about as long as with threads of the system, so that this is safe.
+//! If ranks block in several intervals and there was no trial yet, the library sends the ranks home at once. The first trial then
+//! tries to carry them. This is safe: at home a program takes about as long as with threads of the system.
 
 use manycore_platform::{Native, Platform};
 use std::time::Duration;
 
-/// Where the ranks of a team go on.
+/// The threads that execute the ranks of a team.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Way {
     /// Workers carry them.
@@ -43,7 +43,7 @@ const MAJORITY: u32 = 3;
 /// In hundredths: by how much a pair is for the other way, and all together.
 const PAIR: u64 = 106;
 const ALL: u64 = 110;
-/// Intervals that are told from each other.
+/// The number of intervals that have sums of their own.
 const PLACES: usize = 64;
 /// How many times as long as a trial takes until the next one: without trouble, with trouble, and at most.
 const REST: u64 = 32;
@@ -51,12 +51,12 @@ const TROUBLED: u64 = 8;
 const MOST: u64 = 1 << 12;
 /// The weight of trouble that is a reason for a trial: an interval with trouble adds 2, one without takes 1 away.
 const TROUBLE: u32 = 6;
-/// So many intervals after one with ranks that spin have no trials.
+/// The number of intervals without trials after ranks have spun.
 const SPUN: u32 = 1 << 13;
-/// How long ranks that were sent home without a trial stay there until the first one.
+/// The time until the first trial, if ranks were sent home without one.
 const UNTRIED: Duration = Duration::from_millis(50);
 
-/// What was seen in an interval of what a carried rank may lose by.
+/// Signs in an interval that its ranks lose by being carried.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Signs {
     None,
@@ -83,7 +83,7 @@ struct Sum {
     ticks: u64,
 }
 
-/// What intervals after one address took, in both windows of a pair.
+/// The times of the intervals after one address, in both windows of a pair.
 #[derive(Clone, Copy, Default)]
 struct Place {
     site: usize,
@@ -96,7 +96,7 @@ struct Place {
 struct Trial {
     pairs: u32,
     votes: u32,
-    /// What the intervals of the other way took, and would have taken in the settled way.
+    /// The time of the other way's intervals, and the time that the settled way would have needed for them.
     took: u64,
     expected: u64,
     /// The team's time when it began.
@@ -148,7 +148,7 @@ impl Trials {
         }
     }
 
-    /// What an interval after this address is to take, in both ways. Two addresses may share a place: the later one has it.
+    /// The sums of the intervals after this address. Two addresses may share a place: the later one has it.
     fn place(&mut self, site: usize) -> &mut Place {
         let hash = (site as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58;
         let place = &mut self.places[hash as usize];
@@ -183,8 +183,7 @@ impl Trials {
         }
     }
 
-    /// An interval begins. Returns in which way its ranks go on, and whether that was settled just now. `signs` of the last
-    /// interval.
+    /// An interval begins, after one with these `signs`. Returns its way, and whether this way was settled just now.
     pub(super) fn begin(&mut self, site: usize, now: u64, signs: Signs) -> (Way, bool) {
         self.end(now);
         self.last = Some((site, now));
@@ -231,7 +230,7 @@ impl Trials {
             });
             self.go(self.other());
         } else if self.ended >= 64 {
-            // The mean is one of recent intervals.
+            // Old intervals count less for the mean.
             (self.ended, self.spent) = (self.ended / 2, self.spent / 2);
         }
         false
@@ -300,7 +299,7 @@ impl Trials {
 mod tests {
     use super::*;
 
-    /// A program whose intervals take so many microseconds in each way, for some seconds. Returns how much of the time it
+    /// Runs a program for some seconds. `took` gives the microseconds of each interval in each way. Returns how much of the time it
     /// has spent in each way, and which is the last.
     fn run(
         seconds: u64,

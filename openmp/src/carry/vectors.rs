@@ -1,9 +1,9 @@
 //! The floating-point and vector registers in a signal's frame, as one number.
 //!
-//! A loop may compute in these registers alone: a time step that is added until an end is reached. Its general registers
-//! are the same at each look, as those of a loop that waits are.
+//! A loop may compute in these registers alone: a time step that is added until an end is reached. Then its general registers
+//! do not change, like those of a loop that waits.
 //!
-//! The kernel's layouts: on x86-64 the processor's own (`XSAVE`), of which a word says what is in use; on Arm and RISC-V the
+//! The kernel's layouts: on x86-64 the processor's own (`XSAVE`), with a word that says which parts are in use; on Arm and RISC-V the
 //! registers one after another.
 
 /// As FNV does, word by word: two frames that differ have the same number by chance only.
@@ -30,7 +30,7 @@ mod layout {
     /// Components of vectors: the upper halves of 16 registers, of these again, and 16 more registers.
     const VECTORS: [u32; 3] = [2, 6, 7];
 
-    /// Where the processor puts each of [`VECTORS`], in words.
+    /// The processor's place for each of [`VECTORS`], in words.
     fn places() -> &'static [Range<usize>; 3] {
         static PLACES: OnceLock<[Range<usize>; 3]> = OnceLock::new();
         PLACES.get_or_init(|| {

@@ -20,10 +20,10 @@ const YIELD: Duration = Duration::from_micros(10);
 /// After a yield that took longer than this another thread has had the core: it may want it again at the next wait, so the
 /// thread yields as soon as it has waited for this long.
 const SHARED: Duration = Duration::from_micros(2);
-/// So many waits have no yields after one that took longer than [`PATIENCE`]: at first, and at most.
+/// After a yield longer than [`PATIENCE`] a thread makes this number of waits without yields: at first, and at most.
 const HOLDS: [u32; 2] = [16, 1 << 12];
 
-/// What a thread has learned of the threads that want its core.
+/// How a thread's last yields went.
 ///
 /// A member of the team has the core for as long as the team waits for it. Another process has it for a time slice, some
 /// milliseconds: a wait of some microseconds becomes that long at each yield. To stay awake and then
@@ -33,7 +33,7 @@ const HOLDS: [u32; 2] = [16, 1 << 12];
 struct Yields {
     /// The last yield let another thread run.
     shares: bool,
-    /// So many waits are to come without yields.
+    /// The number of waits without yields that are left.
     left: u32,
     /// How many there are the next time.
     hold: u32,
@@ -68,7 +68,7 @@ impl Yields {
         Native::duration_to_ticks(if self.shares { SHARED } else { YIELD })
     }
 
-    /// A yield took so many ticks.
+    /// A yield took `took` ticks.
     fn learn(&mut self, took: u64) {
         let [least, most] = HOLDS;
         self.shares = took > Native::duration_to_ticks(SHARED);
@@ -155,7 +155,7 @@ mod tests {
         Native::duration_to_ticks(Duration::from_micros(us))
     }
 
-    /// How many of so many waits yield, if each yield takes so many microseconds.
+    /// The number of `waits` that yield, if each yield takes `took` microseconds.
     fn yields(waits: u32, took: u64) -> u32 {
         let mut yields = Yields::new();
         let mut count = 0;
