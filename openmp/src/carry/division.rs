@@ -176,13 +176,13 @@ impl Division {
     pub(super) fn miss(&self) {
         self.missed.set(true);
         // SAFETY: as in `next`.
-        unsafe { &mut *self.trials.get() }.end(Native::now());
+        unsafe { &mut *self.trials.get() }.interrupt(Native::now);
     }
 
     /// The region is over; the caller is its leader.
     pub(super) fn end_region(&self) {
         // SAFETY: as in `next`.
-        unsafe { &mut *self.trials.get() }.end(Native::now());
+        unsafe { &mut *self.trials.get() }.interrupt(Native::now);
     }
 
     /// Chooses whether the ranks of the episode are carried.
@@ -198,9 +198,14 @@ impl Division {
         } else {
             Signs::None
         };
-        self.passes.store(0, Relaxed);
+        if signs == Signs::Waited {
+            self.passes.store(0, Relaxed);
+        }
         // SAFETY: as in `next`.
         let trials = unsafe { &mut *self.trials.get() };
+        if trials.passes_over(signs) {
+            return Way::Carried;
+        }
         let (way, is_new) = trials.begin(site, Native::now(), signs);
         if is_new && settings().displays {
             let what = match way {

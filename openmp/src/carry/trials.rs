@@ -53,6 +53,8 @@ const MOST: u64 = 1 << 12;
 const TROUBLE: u32 = 6;
 /// The number of intervals without trials after ranks have spun.
 const SPUN: u32 = 1 << 13;
+/// Without trouble the clock is read once in this number of intervals.
+const SAMPLE: u32 = 16;
 /// The time until the first trial, if ranks were sent home without one.
 const UNTRIED: Duration = Duration::from_millis(50);
 
@@ -123,6 +125,8 @@ pub(super) struct Trials {
     /// The weight of trouble in the last intervals.
     trouble: u32,
     blocks: u32,
+    /// The number of intervals since the clock was read.
+    unread: u32,
     /// What is left of [`SPUN`].
     spun: u32,
     was_tried: bool,
@@ -143,6 +147,7 @@ impl Trials {
             rests: [REST, TROUBLED],
             trouble: 0,
             blocks: 0,
+            unread: 0,
             spun: 0,
             was_tried: false,
         }
@@ -161,15 +166,34 @@ impl Trials {
         place
     }
 
+    /// An interval begins, after one with these `signs`. Returns whether that is all that there is to do: the ranks are carried, and
+    /// the clock need not be read.
+    #[inline]
+    pub(super) fn passes_over(&mut self, signs: Signs) -> bool {
+        let is_calm = self.trial.is_none()
+            && self.settled == Way::Carried
+            && signs == Signs::None
+            && self.trouble + self.spun == 0;
+        self.unread += 1;
+        is_calm && self.unread < SAMPLE
+    }
+
+    /// The interval that runs ends before the next one begins.
+    pub(super) fn interrupt(&mut self, now: impl FnOnce() -> u64) {
+        if self.trial.is_some() {
+            self.end(now());
+        }
+    }
+
     /// The interval that runs ends here.
-    pub(super) fn end(&mut self, now: u64) {
+    fn end(&mut self, now: u64) {
         let Some((site, since)) = self.last.take() else {
             return;
         };
         let ticks = now.saturating_sub(since);
         self.total += ticks;
         self.spent += ticks;
-        self.ended += 1;
+        self.ended += self.unread.max(1);
         if self.trial.is_some() && self.ended > SKIPPED {
             let is_settled = self.now == self.settled;
             let place = self.place(site);
@@ -186,6 +210,7 @@ impl Trials {
     /// An interval begins, after one with these `signs`. Returns its way, and whether this way was settled just now.
     pub(super) fn begin(&mut self, site: usize, now: u64, signs: Signs) -> (Way, bool) {
         self.end(now);
+        self.unread = 0;
         self.last = Some((site, now));
         self.spun = if signs == Signs::Spun {
             SPUN
