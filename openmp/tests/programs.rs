@@ -193,6 +193,43 @@ fn objects() {
     }
 }
 
+/// Ranks that wait for each other in each of the system's ways.
+#[test]
+fn waits() {
+    if !has_compiler() {
+        return eprintln!("SKIPPED: no gcc with OpenMP");
+    }
+    let program = tempfile("waits").join("waits");
+    compile(&source("waits.cpp"), &program).expect("our programs can be compiled");
+    let ways = [
+        "barrier",
+        "condition",
+        "futex",
+        "loop",
+        "mixed",
+        "mutex",
+        "pause",
+        "pipe",
+        "poll",
+        "semaphore",
+        "sleep",
+        "sleep0",
+        "spinlock",
+        "testandset",
+        "thread",
+        "timed",
+        "yield",
+    ];
+    for way in ways {
+        for ranks in [2, 3, 5] {
+            let arguments = [way, "24", "3000"].map(Path::new);
+            let ours = text(&run_with(&program, &arguments, ranks, &VARIABLES, true));
+            let expected = format!("{way}: all turns in order\nexit status: 0");
+            assert_eq!(ours, expected, "{ranks} ranks");
+        }
+    }
+}
+
 #[test]
 fn cancellation() {
     same("cancel", &[1, 2, 4]);

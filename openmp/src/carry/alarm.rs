@@ -7,7 +7,7 @@
 //! rank waits: leaving a little too soon costs as much as waiting.
 
 use super::costs::{LATE, SET};
-use super::frame::Registers;
+use super::frame::Noted;
 use super::{kernel_threads, signals};
 use crate::system::masks::bit;
 use crate::system::next;
@@ -42,8 +42,8 @@ pub(super) struct Alarm {
     deaf: AtomicBool,
     /// The handler goes on with a system call: the rank is blocked, and no ring would change that.
     pub(super) blocked: AtomicBool,
-    /// The rank's registers when somebody rang, and the kernel thread's time, in ns.
-    pub(super) noted: Cell<Option<(Registers, i64)>>,
+    /// What the handler has seen of the rank since another thread rang.
+    pub(super) noted: Cell<Option<Noted>>,
     /// The rank has left in the handler, so that the signal is blocked.
     pub(super) in_handler: Cell<bool>,
 }
@@ -221,6 +221,11 @@ impl Alarm {
             ];
             next::syscall(libc::SYS_rt_tgsigqueueinfo, arguments);
         }
+    }
+
+    /// The kernel's number of the worker's thread; 0: not known yet. Relaxed: an estimate.
+    pub(super) fn thread(&self) -> libc::pid_t {
+        self.thread.load(Relaxed)
     }
 
     /// Whether the kernel thread has had no core since somebody rang. One that is blocked answers.

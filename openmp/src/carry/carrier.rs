@@ -75,6 +75,7 @@ impl Carrier for Lead {
     fn leave(&self, context: &Context) {
         if let Some(rank) = current::of(context) {
             context.carried.set(None);
+            registry::division().inspect(|it| it.end_region());
             // All others have ended the region, so that worker 0 runs none of them.
             rank.pinned.store(true, Relaxed);
             rank.wait_once(None);
@@ -93,6 +94,12 @@ impl Carrier for Lead {
     fn open_episode(&self, site: usize, begins: bool) {
         let took = |id| registry::member(id).map_or(0, |rank| rank.took.load(Relaxed));
         registry::division().inspect(|it| it.next(site, begins, took));
+    }
+
+    fn has_opened(&self) {
+        if registry::division().is_some_and(|it| it.is_at_home()) {
+            super::watchdog::send_home();
+        }
     }
 
     fn miss_episode(&self) {

@@ -17,8 +17,10 @@ use super::backoff::Backoff;
 use super::balance::Balance;
 use super::costs;
 use super::slices::{SPINS, Slices, TURN};
+use super::trials::{Signs, Trials, Way};
 use crate::environment::cores::cores;
 use crate::environment::settings;
+use crate::system::report;
 use crate::words::lock::Guarded;
 use manycore_platform::{Native, Platform};
 use manycore_team::seam::{self, Cut, Planner, Plans, Schedule};
@@ -42,6 +44,7 @@ pub(super) struct Division {
     backoffs: UnsafeCell<Vec<Backoff>>,
     /// What each rank is to take in the episode that is planned.
     work: UnsafeCell<Vec<u64>>,
+    trials: UnsafeCell<Trials>,
     missed: Cell<bool>,
     schedule: Schedule<Native>,
     plans: Plans<Native>,
@@ -62,12 +65,19 @@ pub(super) struct Division {
     spins: AtomicU32,
     /// How often a rank that was cut had to go on at its home, since all workers had blocked.
     blocks: AtomicU32,
+    /// The ranks go on at their homes in this episode.
+    is_at_home: AtomicBool,
+    /// How often ranks have blocked in the kernel, and how often all have yielded.
+    signs: AtomicU32,
+    passes: AtomicU32,
+    /// Whether a rank has spun, wherever it was interrupted.
+    has_spun: AtomicBool,
     episode: AtomicU64,
     /// How often ranks were found waiting for each other in the program's own way.
     waits: AtomicU64,
 }
 
-// SAFETY: only `next` and `miss` touch the five `UnsafeCell`s and `missed`. Their caller is the leader that has claimed the team, or
+// SAFETY: only `next`, `miss` and `end_region` touch the six `UnsafeCell`s and `missed`. Their caller is the leader that has claimed the team, or
 // the rank of the team that has arrived last. No other thread calls them until the caller lets the ranks
 // go, by the barrier's word or the team's epoch, and the next caller has seen that. At most one team is
 // carried, and `claim` acquires what the leader of the last team has released. All other fields are atomics, or consist of
@@ -140,6 +150,7 @@ impl Division {
             balances: UnsafeCell::new(vec![]),
             backoffs: UnsafeCell::new(vec![]),
             work: UnsafeCell::new(Vec::with_capacity(size)),
+            trials: UnsafeCell::new(Trials::new()),
             missed: Cell::new(true),
             schedule: Schedule::new(cores().min(size)),
             plans: Plans::new(size, size),
@@ -152,6 +163,10 @@ impl Division {
             cuts: AtomicU32::new(0),
             spins: AtomicU32::new(0),
             blocks: AtomicU32::new(0),
+            is_at_home: AtomicBool::new(false),
+            signs: AtomicU32::new(0),
+            passes: AtomicU32::new(0),
+            has_spun: AtomicBool::new(false),
             episode: AtomicU64::new(0),
             waits: AtomicU64::new(0),
         }
@@ -160,6 +175,50 @@ impl Division {
     /// An episode is over, of which not everything is known.
     pub(super) fn miss(&self) {
         self.missed.set(true);
+        // SAFETY: as in `next`.
+        unsafe { &mut *self.trials.get() }.interrupt(Native::now);
+    }
+
+    /// The region is over; the caller is its leader.
+    pub(super) fn end_region(&self) {
+        // SAFETY: as in `next`.
+        unsafe { &mut *self.trials.get() }.interrupt(Native::now);
+    }
+
+    /// Chooses whether the ranks of the episode are carried.
+    fn choose_way(&self, site: usize) -> Way {
+        let signs = if self.has_spun.load(Relaxed) {
+            self.has_spun.store(false, Relaxed);
+            Signs::Spun
+        } else if self.signs.load(Relaxed) > 0 {
+            self.signs.store(0, Relaxed);
+            Signs::Blocked
+        } else if self.passes.load(Relaxed) > 0 {
+            Signs::Waited
+        } else {
+            Signs::None
+        };
+        if signs == Signs::Waited {
+            self.passes.store(0, Relaxed);
+        }
+        // SAFETY: as in `next`.
+        let trials = unsafe { &mut *self.trials.get() };
+        if trials.passes_over(signs) {
+            return Way::Carried;
+        }
+        let (way, is_new) = trials.begin(site, Native::now(), signs);
+        if is_new && settings().displays {
+            let what = match way {
+                Way::Carried => "are carried again",
+                Way::AtHome => "are carried no more",
+            };
+            report::line(format_args!(
+                "teams of {} {what}, which was found to be faster",
+                self.size
+            ));
+        }
+        self.is_at_home.store(way == Way::AtHome, Relaxed);
+        way
     }
 
     /// Plans the episode that begins at an address of the program. All ranks of the team have
@@ -168,6 +227,7 @@ impl Division {
     ///
     /// An interval that is met first takes memory. No rank is within the program's allocator then, since all have arrived.
     pub(super) fn next(&self, site: usize, begins: bool, took: impl Fn(usize) -> u64) {
+        let way = self.choose_way(site);
         // SAFETY: the caller is the only one until it opens the episode, and this function does not call itself.
         let (planner, turns, balances, backoffs, work) = unsafe {
             (
@@ -234,6 +294,10 @@ impl Division {
             turns.resize(interval + 1, Slices::default());
         }
         let quantum = turns[interval].of_site(site);
+        // Times at home are no times for the plan.
+        if way == Way::AtHome {
+            self.missed.set(true);
+        }
         self.quantum.store(quantum, Relaxed);
         // Where ranks spin, what they took says nothing.
         let work = if quantum > 0 { 0 } else { work.iter().sum() };
@@ -320,6 +384,17 @@ impl Division {
         self.blocks.fetch_add(1, Relaxed);
     }
 
+    /// Whether the ranks go on at their homes in this episode. Relaxed: a rank that is late goes home later.
+    #[inline]
+    pub(super) fn is_at_home(&self) -> bool {
+        self.is_at_home.load(Relaxed)
+    }
+
+    /// A rank has blocked in the kernel, or was about to.
+    pub(super) fn found_trouble(&self) {
+        self.signs.fetch_add(1, Relaxed);
+    }
+
     /// A rank's turn is over.
     pub(super) fn end_turn(&self) {
         self.cuts.fetch_add(1, Relaxed);
@@ -327,6 +402,17 @@ impl Division {
 
     /// A rank waits for memory. That it does so where it was to leave by plan says nothing of the others.
     pub(super) fn found_waiting(&self, has_stalled: bool) {
+        self.has_spun.store(true, Relaxed);
+        self.count_wait(has_stalled);
+    }
+
+    /// All ranks have yielded, one after the other.
+    pub(super) fn found_yielding(&self) {
+        self.passes.store(1, Relaxed);
+        self.count_wait(false);
+    }
+
+    fn count_wait(&self, has_stalled: bool) {
         self.waits.fetch_add(1, Relaxed);
         if !has_stalled && self.quantum.load(Relaxed) == 0 {
             return;

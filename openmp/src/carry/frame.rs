@@ -1,5 +1,6 @@
 //! What the kernel has saved of a rank that a signal interrupts.
 
+use super::vectors;
 use std::array;
 
 #[cfg(target_arch = "x86_64")]
@@ -19,8 +20,20 @@ const PAGE: usize = 4096;
 #[derive(Clone, Copy)]
 pub(super) struct Registers {
     general: [u64; GENERAL],
+    /// Of the floating-point and vector registers.
+    vectors: u64,
     /// The next instruction's address.
     pub(super) at: usize,
+}
+
+/// A rank that may spin: the handler's notes.
+#[derive(Clone, Copy)]
+pub(super) struct Noted {
+    pub(super) registers: Registers,
+    /// The kernel thread's time at the last look, in ns.
+    pub(super) time: i64,
+    /// How many looks are to come.
+    pub(super) left: u32,
 }
 
 impl Registers {
@@ -44,7 +57,17 @@ impl Registers {
             array::from_fn(|register| saved.__gregs[1 + register]),
             saved.__gregs[0] as usize,
         );
-        Self { general, at }
+        Self {
+            general,
+            vectors: 0,
+            at,
+        }
+    }
+
+    /// The same with a hash of the floating-point and vector registers: some 2 KB are read.
+    pub(super) fn and_vectors(self, frame: &libc::ucontext_t) -> Self {
+        let vectors = vectors::hash(frame);
+        Self { vectors, ..self }
     }
 
     /// The stack pointer.
@@ -96,7 +119,9 @@ impl Registers {
 
     /// Whether a rank that had these and has those `now` has only waited meanwhile.
     pub(super) fn spin_until(&self, now: &Self) -> bool {
-        self.general == now.general && self.at.abs_diff(now.at) < WAITING_LOOP
+        self.general == now.general
+            && self.vectors == now.vectors
+            && self.at.abs_diff(now.at) < WAITING_LOOP
     }
 }
 
@@ -149,6 +174,7 @@ mod tests {
     fn a_loop_that_counts_does_not_spin() {
         let mut then = Registers {
             general: array::from_fn(|register| register as u64),
+            vectors: 1,
             at: 16,
         };
         let mut now = then;
@@ -156,6 +182,12 @@ mod tests {
         assert!(then.spin_until(&now));
         now.general[3] += 1;
         assert!(!then.spin_until(&now));
+        // A loop that computes in other registers.
+        now.general[3] -= 1;
+        assert!(then.spin_until(&now));
+        now.vectors = 2;
+        assert!(!then.spin_until(&now));
+        now.vectors = 1;
         // Elsewhere by now.
         (then.general[3], then.at) = (now.general[3], 1_000);
         assert!(!then.spin_until(&now));

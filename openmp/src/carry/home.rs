@@ -13,6 +13,20 @@
 //! taken for it. What [`serve`] does after the rank is left to others writes no thread-local: to wake a sleeper,
 //! which does not fail, and to return. All signals are blocked meanwhile ([`thread_state`](super::thread_state)).
 //!
+//! # Who calls a home
+//!
+//! * The watch and the lookout: they take a rank that can go on.
+//! * A worker whose rank leaves to block in the kernel ([`blocking`](super::blocking)). The worker does not put `WAITING` back: the rank stays
+//!   taken, for its home.
+//! * A worker that takes a rank while the ranks of the team are at home ([`trials`](super::trials)), and the rank that opens such an
+//!   episode.
+//!
+//! In each case the caller has the rank alone, as a worker has that executes it, and gives it on by the order.
+//!
+//! While ranks are at home, a rank waits there as a thread does, at the bell itself. Whoever rings for threads also rings for workers, so that
+//! the rank is woken in both ways of waiting. That ranks are at home is advice: a rank that reads it late waits in the
+//! other way once more. The leader's own kernel thread is worker 0, where the leader stays meanwhile.
+//!
 //! # An order is heard once
 //!
 //! See [`Order`].

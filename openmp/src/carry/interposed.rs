@@ -4,7 +4,7 @@
 
 use super::current::{note, rank};
 use super::thread_state::be_careful;
-use super::{policy, setxid, signals};
+use super::{blocking, policy, setxid, signals};
 use crate::system::masks::errno;
 use crate::system::next::{self, Next};
 use std::ffi::{c_int, c_long, c_uint, c_void};
@@ -147,6 +147,7 @@ define! {
                     return result.into();
                 }
             }
+            libc::SYS_futex => blocking::will_wait_at(a as *const u32, b, c as u32),
             _ => {}
         }
         // SAFETY: as the caller has it.

@@ -57,6 +57,7 @@ mod alarm;
 mod allocators;
 mod backoff;
 mod balance;
+mod blocking;
 mod carrier;
 #[cfg(test)]
 mod checked;
@@ -69,6 +70,7 @@ mod granularity;
 mod home;
 mod interposed;
 mod kernel_threads;
+mod lookout;
 mod mask;
 mod median;
 mod objects;
@@ -88,6 +90,8 @@ mod sleeps;
 mod slices;
 mod switch;
 mod thread_state;
+mod trials;
+mod vectors;
 mod waits;
 mod watchdog;
 mod worker;
@@ -102,6 +106,8 @@ pub(crate) fn on_load() {
     signals::find();
     interposed::find();
     priority::find();
+    blocking::find();
     sleeps::find();
+    vectors::find();
     yields::find();
 }

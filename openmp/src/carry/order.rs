@@ -82,15 +82,45 @@ mod checked {
         });
     }
 
+    /// A worker hands over the rank that it executes, two times: the rank stays taken in between.
+    fn goes_home<P: Platform>() {
+        let bell = Bell::<P>::new();
+        let (word, order, stack) = (RankWord::<P>::running(), Order::<P>::new(), Plain::new(0));
+        team::<P>(2, |index| {
+            for time in 0..2 {
+                if index == 0 {
+                    assert_eq!(stack.read(), time);
+                    stack.write(2 * time + 1);
+                    order.give();
+                    while !word.claim() {
+                        P::relax();
+                    }
+                } else {
+                    order.wait();
+                    order.accept();
+                    stack.write(stack.read() - time);
+                    word.leave(&bell);
+                }
+            }
+        });
+        assert_eq!(stack.read(), 2);
+    }
+
     #[test]
     fn each_order_is_heard_once() {
         loom_model(Some(3), twice::<Loom>);
     }
 
     #[test]
+    fn a_rank_that_goes_home_by_itself_is_executed_once() {
+        loom_model(Some(3), goes_home::<Loom>);
+    }
+
+    #[test]
     fn faults_are_caught() {
         fn fails<F: Fault>() {
             caught(|| loom_model(Some(3), twice::<Faulty<Loom, F>>));
+            caught(|| loom_model(Some(3), goes_home::<Faulty<Loom, F>>));
         }
         fails::<Deaf>();
         fails::<Relaxed>();

@@ -22,12 +22,14 @@
 //!
 //! The handler follows the rank's next instructions by hand ([`waits`](super::waits)). A rank that only waits for
 //! memory leaves with this as its condition. Where it has instructions that are not known, and another
-//! thread has rung since the worker has stalled, the handler notes the rank's registers and looks again a
-//! little later. A loop that computes has changed one; a loop that waits for a word of memory has not.
-//! Time that another process had does not count.
+//! thread has rung since the worker has stalled, the handler notes the rank's registers, the vector registers
+//! too, and looks again a little later. A loop that computes has changed one; a loop that waits for a word of memory has
+//! not. Three looks must show the same. Time that another process had does not count, as far as the kernel knows of it: a
+//! virtual processor may have been taken away between two looks, which then show the same of any loop.
 
+use super::alarm::Alarm;
 use super::costs::LATE;
-use super::frame::{Registers, has_matrices};
+use super::frame::{Noted, Registers, has_matrices};
 use super::waits::Machine;
 use super::worker::Worker;
 use super::{code_map, registry, restart, signals};
@@ -39,6 +41,8 @@ use std::time::Duration;
 
 /// Between two looks at a rank that may spin.
 const LOOK: Duration = Duration::from_micros(40);
+/// The number of looks after the first that must show the same registers.
+const LOOKS: u32 = 2;
 
 /// How long this kernel thread has been executed, in ns.
 fn thread_time() -> i64 {
@@ -49,6 +53,18 @@ fn thread_time() -> i64 {
     // SAFETY: writes the time.
     unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
     time.tv_sec * 1_000_000_000 + time.tv_nsec
+}
+
+/// Notes what the rank has in its registers, and looks `left` times more.
+fn look_again(alarm: &Alarm, now: u64, registers: Registers, left: u32) {
+    alarm.wake_after(now, Native::duration_to_ticks(LOOK));
+    // After the timer is set, which takes some of the thread's time.
+    let time = thread_time();
+    alarm.noted.set(Some(Noted {
+        registers,
+        time,
+        left,
+    }));
 }
 
 /// Nothing here may lock, allocate or wait, but for what the rank itself was waiting for.
@@ -109,13 +125,15 @@ fn look(worker: &'static Worker, by_timer: bool, broken_off: bool, frame: &mut l
             registry::division().inspect(|it| it.found_waiting(!by_timer));
         }
         None if !by_timer && !revoked => {
-            alarm.noted.set(Some((registers, thread_time())));
-            return alarm.wake_after(now, Native::duration_to_ticks(LOOK));
+            return look_again(alarm, now, registers.and_vectors(frame), LOOKS);
         }
-        Some((noted, then))
-            if noted.spin_until(&registers)
-                && thread_time() - then > LOOK.as_nanos() as i64 / 2 =>
+        Some(noted)
+            if noted.registers.spin_until(&registers.and_vectors(frame))
+                && thread_time() - noted.time > LOOK.as_nanos() as i64 / 2 =>
         {
+            if noted.left > 1 {
+                return look_again(alarm, now, noted.registers, noted.left - 1);
+            }
             registry::division().inspect(|it| it.found_waiting(true));
         }
         _ => {}

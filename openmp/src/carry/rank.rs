@@ -1,6 +1,6 @@
 //! A rank: the stack and thread-locals of a POSIX thread, which workers execute.
 
-use super::home::Home;
+use super::home::{self, Home};
 use super::ownership::{Polled, RankWord};
 use super::thread_state::State;
 use super::worker::Worker;
@@ -9,7 +9,7 @@ use crate::words::Waiter;
 use manycore_platform::{Native, Platform};
 use std::cell::{Cell, UnsafeCell};
 use std::ptr;
-use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, compiler_fence};
 
 /// See the module; it lives for ever.
@@ -27,6 +27,8 @@ pub(crate) struct Rank {
     worker: AtomicPtr<Worker>,
     /// Its own kernel thread, where no worker is left; null: not there yet.
     pub(super) home: AtomicPtr<Home>,
+    /// It leaves to go on at its home; its owner's.
+    pub(super) goes_home: Cell<bool>,
     /// It has left in the handler of an alarm; its owner's.
     pub(super) was_preempted: Cell<bool>,
     /// It is about to leave, or has just come back: a signal's handler that would leave then does not, so that
@@ -51,7 +53,7 @@ pub(crate) struct Rank {
     pub(super) took: AtomicU64,
 }
 
-// SAFETY: these fields are not `Sync`: `stack`, `thread_pointer`, `state`, `condition`, `was_preempted`, `held`, `used` and `lost`.
+// SAFETY: these fields are not `Sync`: `stack`, `thread_pointer`, `state`, `condition`, `goes_home`, `was_preempted`, `held`, `used` and `lost`.
 // The worker that has taken `word` touches them, and so does the rank itself, which runs on the same kernel
 // thread. `RankWord` hands them on by a release and an acquire. The first owner is the thread that makes the
 // rank. A leader also writes `thread_pointer` and `state` of its rank as it claims a team and as a region begins. Between
@@ -69,6 +71,7 @@ impl Rank {
             condition: Cell::new(None),
             worker: AtomicPtr::new(ptr::null_mut()),
             home: AtomicPtr::new(ptr::null_mut()),
+            goes_home: Cell::new(false),
             was_preempted: Cell::new(false),
             leaves: AtomicBool::new(false),
             id: AtomicU32::new(0),
@@ -123,6 +126,20 @@ impl Rank {
         self.condition.set(None);
     }
 
+    /// Its own kernel thread, if it can be called.
+    pub(super) fn home(&self) -> Option<&'static Home> {
+        // SAFETY: homes live for ever. Acquire: what is in it.
+        unsafe { self.home.load(Acquire).as_ref() }
+    }
+
+    /// Whether the calling rank is where it stays while ranks are at home: at its own kernel thread, which the leader's is
+    /// beside its home. There it waits as a thread of the system.
+    pub(super) fn is_at_home(&self) -> bool {
+        let worker = self.worker().index;
+        let leads = || registry::lead().is_some_and(|lead| ptr::eq(lead.rank, self));
+        worker >= home::FIRST || (worker == 0 && leads())
+    }
+
     /// Its part of an episode begins.
     pub(super) fn begin(&self, now: u64) {
         self.used.set(0);
@@ -139,6 +156,10 @@ impl Rank {
 }
 
 impl Waiter for Rank {
+    fn is_thread(&self) -> bool {
+        registry::division().is_some_and(|it| it.is_at_home()) && self.is_at_home()
+    }
+
     fn wait_until(&self, condition: &dyn Fn() -> bool) {
         self.leave_until(condition);
     }
@@ -166,6 +187,9 @@ impl Waiter for Rank {
     }
 
     fn make_room(&self) {
+        if self.is_thread() {
+            return;
+        }
         if let Some(division) = registry::division() {
             let (worker, id) = (self.worker().index, self.id.load(Relaxed) as usize);
             if !division.goes_on_with(worker, id) {

@@ -3,28 +3,30 @@
 //! It waits for a time, as for any other condition: [`Polled`](super::ownership::Polled) has the time, so that a worker that
 //! finds nothing else sleeps until then and no longer.
 //!
-//! Long sleeps are left to the kernel, which ends them early where a signal's handler has run: a program may sleep for as long
+//! Long sleeps are left to the kernel, at the rank's [home](super::home). The kernel ends them early where a signal's handler has run: a program may sleep for as long
 //! as a handler of its own takes to come. A sleep of some milliseconds ends soon enough by itself.
 
+use super::blocking;
 use super::yields::{self, give_way};
 use crate::system::export;
 use crate::system::next::Next;
 use libc::{clockid_t, timespec, useconds_t};
 use manycore_platform::{Native, Platform};
-use std::ffi::{c_int, c_long};
+use std::ffi::{c_int, c_long, c_uint};
 use std::ptr;
 use std::time::Duration;
 
 /// Shorter sleeps are short: the watch does nothing about those before they end.
 const SHORT: Duration = super::division::STALL;
 
+static SLEEP: Next = Next::new(c"sleep");
 static USLEEP: Next = Next::new(c"usleep");
 static NANOSLEEP: Next = Next::new(c"nanosleep");
 static CLOCK_NANOSLEEP: Next = Next::new(c"clock_nanosleep");
 
 /// The functions behind these are looked for.
 pub(super) fn find() {
-    for function in [&USLEEP, &NANOSLEEP, &CLOCK_NANOSLEEP] {
+    for function in [&SLEEP, &USLEEP, &NANOSLEEP, &CLOCK_NANOSLEEP] {
         function.find();
     }
 }
@@ -49,7 +51,11 @@ fn read(time: *const timespec) -> Option<Duration> {
 
 /// The caller sleeps for so long as a rank, if it is one, and if that is short. Returns what is left.
 fn doze(duration: Duration) -> Option<Duration> {
-    yields::rank().filter(|_| duration < SHORT)?;
+    yields::rank()?;
+    if duration >= SHORT {
+        blocking::go_home();
+        return None;
+    }
     if duration.is_zero() {
         give_way();
         return Some(duration);
@@ -101,6 +107,16 @@ fn sleep_in_kernel(
 }
 
 export! {
+    fn sleep(seconds: c_uint) -> c_uint {
+        if seconds > 0 {
+            blocking::go_home();
+        }
+        let Some(function) = SLEEP.find() else { return seconds };
+        // SAFETY: it is the function of this name.
+        let function: extern "C" fn(c_uint) -> c_uint = unsafe { std::mem::transmute(function) };
+        function(seconds)
+    }
+
     fn usleep(microseconds: useconds_t) -> c_int {
         if sleeps(Duration::from_micros(microseconds.into())) {
             return 0;

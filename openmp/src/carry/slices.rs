@@ -2,6 +2,13 @@
 //!
 //! Such a rank waits for another that has no worker, and never leaves by itself. So all ranks of the interval have
 //! turns of equal length. [`Slices`] learns that length for one interval, from how many turns ended in waiting.
+//!
+//! # Turns are unlearned
+//!
+//! On a busy machine a rank that computes may look like one that waits. So a look that is not followed by others
+//! within some episodes counts no more. After some episodes without a rank that waits, the interval loses its turns. But a
+//! rank may wait in a loop that only two looks at its registers show, and in turns nothing looks twice. So where ranks are
+//! found waiting again, the interval keeps its turns for four times as many episodes.
 
 use super::costs;
 use manycore_platform::{Native, Platform};
@@ -14,6 +21,8 @@ pub(super) const TURN: Duration = Duration::from_micros(40);
 const TURNS: [Duration; 2] = [Duration::from_micros(20), Duration::from_millis(1)];
 /// So often ranks are found spinning between two barriers until they have turns there.
 pub(super) const SPINS: u32 = 2;
+/// The number of episodes without a rank that waits after which an interval forgets earlier ones: at first, and at most.
+const QUIET: [u32; 2] = [4, 1 << 14];
 
 /// The turns in one interval, once ranks were found spinning in it.
 #[derive(Clone, Copy, Default)]
@@ -21,6 +30,10 @@ pub(super) struct Slices {
     site: usize,
     quantum: u64,
     spins: u32,
+    /// The number of last episodes without a rank that waits.
+    quiet: u32,
+    /// How many of these end the turns; 0: [`QUIET`]'s first.
+    patience: u32,
 }
 
 impl Slices {
@@ -37,11 +50,24 @@ impl Slices {
 
     /// In an episode ranks were found waiting so often, at the ends of so many turns.
     pub(super) fn learn(&mut self, spins: u32, cuts: u32) {
+        let [least, most] = QUIET;
+        self.patience = self.patience.max(least);
+        if spins == 0 && self.spins > 0 {
+            self.quiet += 1;
+            if self.quiet >= self.patience {
+                if self.quantum > 0 {
+                    self.patience = self.patience.saturating_mul(4).min(most);
+                }
+                (self.quantum, self.spins, self.quiet) = (0, 0, 0);
+            }
+        } else {
+            self.quiet = 0;
+        }
         self.spins = self.spins.saturating_add(spins);
         if self.spins >= SPINS {
             let quantum = match self.quantum {
                 quantum if quantum > 0 && spins > 0 => turn(between(quantum, spins, cuts)),
-                // None was found: ranks compute for long, or wait in loops that are not known.
+                // None was found: ranks compute for long, wait in loops that are not known, or do not wait.
                 _ => Native::duration_to_ticks(TURN),
             };
             self.quantum = quantum;
@@ -82,6 +108,41 @@ mod tests {
         assert!(turns.of_site(7) > 0);
         // Another interval takes the place.
         assert_eq!(turns.of_site(8), 0);
+    }
+
+    #[test]
+    fn turns_without_a_rank_that_waits_are_given_up() {
+        let [least, most] = QUIET;
+        let mut turns = Slices::default();
+        // Two looks that were wrong, long apart.
+        turns.learn(1, 0);
+        (0..least).for_each(|_| turns.learn(0, 0));
+        turns.learn(1, 0);
+        assert_eq!(turns.of_site(0), 0);
+        // How many episodes of turns each wrong find costs.
+        let mut costs = || {
+            turns.learn(SPINS, 0);
+            let mut episodes = 0;
+            while turns.of_site(0) > 0 {
+                turns.learn(0, 50);
+                episodes += 1;
+            }
+            episodes
+        };
+        assert_eq!([costs(), costs(), costs()], [least, 4 * least, 16 * least]);
+        (0..20).for_each(|_| _ = costs());
+        assert_eq!(costs(), most);
+    }
+
+    #[test]
+    fn ranks_that_wait_now_and_then_keep_their_turns() {
+        let [least, _] = QUIET;
+        let mut turns = Slices::default();
+        turns.learn(SPINS, 0);
+        for episode in 0..1_000 {
+            assert!(turns.of_site(0) > 0);
+            turns.learn(u32::from(episode % least == 0), 50);
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@
 use super::division::STALL;
 use super::granularity::Granularity;
 use super::home::{self, Home};
+use super::lookout;
 use super::rank::Rank;
 use super::registry::{self, ranks, workers};
 use crate::system::masks::with_signals_blocked;
@@ -42,6 +43,7 @@ pub(super) fn start(leader: &'static Rank) {
             look();
         });
         spawn("manycore-omp-p", Some(64 << 10), Granularity::count);
+        spawn("manycore-omp-i", Some(64 << 10), lookout::look);
     };
     ONCE.call_once(|| {
         with_signals_blocked(begin);
@@ -81,11 +83,10 @@ fn ring(now: u64) {
 
 /// Takes a rank that can go on, and finds its home. A rank that was cut comes first, since it may have the lock for which
 /// the others wait.
-fn take() -> Option<(&'static Rank, &'static Home)> {
+pub(super) fn take() -> Option<(&'static Rank, &'static Home)> {
     let take = |only_cut: bool| {
         ranks().find_map(|rank| {
-            // SAFETY: homes live for ever. Acquire: what is in it.
-            let home = unsafe { rank.home.load(Acquire).as_ref() }?;
+            let home = rank.home()?;
             let may = || !rank.pinned.load(Relaxed);
             let goes_on = || (rank.was_preempted.get() || !only_cut) && rank.goes_on();
             rank.word
@@ -94,6 +95,18 @@ fn take() -> Option<(&'static Rank, &'static Home)> {
         })
     };
     take(true).or_else(|| take(false))
+}
+
+/// All ranks that can go on do so at their homes.
+pub(super) fn send_home() {
+    let may = |rank: &Rank| !rank.pinned.load(Relaxed);
+    for rank in ranks().filter(|rank| rank.word.is_waiting()) {
+        if let Some(home) = rank.home()
+            && (rank.word).take(&WORKERS, || may(rank), || rank.goes_on())
+        {
+            home.call();
+        }
+    }
 }
 
 /// Looks for stalls.

@@ -9,6 +9,7 @@ use super::{costs, home, kernel_threads, pending, switch, thread_state};
 use crate::environment::cores::{await_core, cores};
 use crate::system::masks::{ALL, set_mask};
 use crate::words::bell::WORKERS;
+use crate::words::spin;
 use manycore_platform::{Native, Platform};
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_void;
@@ -185,14 +186,19 @@ impl Worker {
         })
     }
 
-    /// The rank that this worker executes lets another go on, if one can. Returns whether one could. The rank itself
-    /// looks: what does not help another is no reason to leave.
+    /// The rank that this worker executes lets another go on, if one can, and if it may leave. Returns whether it did. The
+    /// rank itself looks: what does not help another is no reason to leave, or to ask the kernel whether it may.
     pub(super) fn pass(&self, rank: &Rank) -> bool {
         let Some(next) = self.take_any() else {
             // This look may have kept another worker from such a rank.
             WORKERS.ring();
             return false;
         };
+        if !rank.state.is_as_noted() {
+            next.word.put_back();
+            WORKERS.ring();
+            return false;
+        }
         self.next.set(Some(next));
         rank.wait_once(None);
         true
@@ -212,8 +218,18 @@ impl Worker {
         is_last
     }
 
-    /// Executes the rank until it waits, or is made to leave. Returns when that was.
+    /// Executes the rank until it waits, or is made to leave. Returns when that was. While ranks are at home, the rank goes
+    /// on there: the leader's at worker 0, which is its own kernel thread.
     pub(super) fn run(&'static self, rank: &'static Rank, budget: Option<u64>) -> u64 {
+        if self.index < home::FIRST
+            && registry::division().is_some_and(|it| it.is_at_home())
+            && !(self.index == 0 && registry::lead().is_some_and(|lead| ptr::eq(lead.rank, rank)))
+            && let Some(home) = rank.home()
+        {
+            self.switches.fetch_add(1, Relaxed);
+            home.call();
+            return Native::now();
+        }
         self.execute(rank, budget);
         self.has_left(rank)
     }
@@ -273,7 +289,12 @@ impl Worker {
             self.left.set(as_planned.then_some(0));
             self.stalled.set(!as_planned);
         }
-        rank.word.leave(&WORKERS);
+        let goes_home = rank.goes_home.take();
+        match rank.home().filter(|_| goes_home) {
+            // It stays taken, for its home.
+            Some(home) => home.call(),
+            None => rank.word.leave(&WORKERS),
+        }
         now
     }
 
@@ -305,6 +326,8 @@ impl Worker {
         let patience = Native::duration_to_ticks(PATIENCE);
         // Since when the worker has found nothing, and for how long: the clock is not asked again after a rank.
         let (mut since, mut waited) = (Native::now(), 0);
+        // The wait that this is of, and when the worker yields in it: another worker may be on this core.
+        let (mut wait, mut next_yield) = (0, 0);
         loop {
             if let Some(rank) = self.next.take() {
                 (since, waited) = (self.run(rank, self.part.get().quantum()), 0);
@@ -336,7 +359,15 @@ impl Worker {
                 thread_state::rest(&self.mask);
             }
             if waited <= patience {
-                Native::relax();
+                if wait != since {
+                    wait = since;
+                    next_yield = since.saturating_add(spin::begin_wait());
+                }
+                if since + waited < next_yield {
+                    Native::relax();
+                } else {
+                    next_yield = spin::yield_core();
+                }
             } else if is_any_polled() {
                 // It may go on at any time, and nobody tells. Others may have the core until then, the
                 // worker first whose rank it waits for.

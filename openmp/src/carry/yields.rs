@@ -44,12 +44,17 @@ pub(super) fn rank() -> Option<&'static Rank> {
 /// Calls `leave` with the calling rank, if that may leave its worker as it is; it may be another's after that. `None`: it
 /// was not called, or did nothing.
 pub(super) fn leave<R>(leave: impl FnOnce(&'static Rank) -> Option<R>) -> Option<R> {
+    at_worker(|rank| rank.state.is_as_noted().then(|| leave(rank)).flatten())
+}
+
+/// Calls `what` with the calling rank, if a worker executes it, and if it is not about to leave. The kernel was not asked
+/// whether it may.
+fn at_worker<R>(what: impl FnOnce(&'static Rank) -> Option<R>) -> Option<R> {
     let rank = rank().filter(|rank| !rank.leaves.load(Relaxed))?;
     rank.leaves.store(true, Relaxed);
     // No handler leaves from here on: the worker stays the same.
     compiler_fence(SeqCst);
-    let may = rank.state.is_as_noted();
-    let result = may.then(|| leave(rank)).flatten();
+    let result = what(rank);
     compiler_fence(SeqCst);
     rank.leaves.store(false, Relaxed);
     result
@@ -57,24 +62,24 @@ pub(super) fn leave<R>(leave: impl FnOnce(&'static Rank) -> Option<R>) -> Option
 
 /// Lets others go on: ranks, and now and then other threads.
 pub(super) fn give_way() {
-    if leave(pass).is_none() {
+    if !pass() {
         // SAFETY: a call without arguments; it does not fail.
         unsafe { next::syscall(libc::SYS_sched_yield, [0; 6]) };
     }
 }
 
-/// Another rank goes on in place of the caller. `None` if no rank can, or if each rank has had its turn, so that other threads
+/// Another rank goes on in place of the caller. `false` if no rank can, or if each rank has had its turn, so that other threads
 /// have theirs.
-pub(super) fn pass(rank: &'static Rank) -> Option<()> {
-    if !rank.worker().pass(rank) {
-        return None;
+pub(super) fn pass() -> bool {
+    let is_round = at_worker(|rank| {
+        // It may be another worker after that.
+        let has_passed = rank.worker().pass(rank);
+        has_passed.then(|| rank.worker().count_yield(registry::size()))
+    });
+    if is_round == Some(true) {
+        registry::division().inspect(|it| it.found_yielding());
     }
-    // It may be another worker now.
-    let is_round = rank.worker().count_yield(registry::size());
-    if is_round {
-        registry::division().inspect(|it| it.found_waiting(false));
-    }
-    (!is_round).then_some(())
+    is_round == Some(false)
 }
 
 unsafe extern "C" {

@@ -113,6 +113,9 @@ pub(crate) fn begin(context: &Context, wanted: Wanted<'_>) {
         }
         team.epoch.fetch_add(1, SeqCst);
         team.bell.ring_after_rmw();
+        if let Some(carrier) = team.carrier {
+            carrier.has_opened();
+        }
     }
 }
 

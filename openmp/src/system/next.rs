@@ -3,7 +3,7 @@
 //! A program that was started with this library preloaded calls the definitions here. They call the next
 //! ones in the loader's order, which are the C library's.
 
-use std::ffi::{CStr, c_long, c_void};
+use std::ffi::{CStr, c_char, c_long, c_void};
 use std::ptr::{self, NonNull};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicPtr};
@@ -11,15 +11,31 @@ use std::sync::atomic::{AtomicBool, AtomicPtr};
 /// A function, by its name.
 pub(crate) struct Next {
     name: &'static CStr,
+    /// The version that is asked for first. Without one the loader may find the oldest of several.
+    version: Option<&'static CStr>,
     /// Relaxed: the address of code, which was there before this library.
     found: AtomicPtr<c_void>,
+}
+
+unsafe extern "C" {
+    fn dlvsym(handle: *mut c_void, name: *const c_char, version: *const c_char) -> *mut c_void;
 }
 
 impl Next {
     pub(crate) const fn new(name: &'static CStr) -> Self {
         Self {
             name,
+            version: None,
             found: AtomicPtr::new(ptr::null_mut()),
+        }
+    }
+
+    /// The same in this version, if it has several.
+    pub(crate) const fn of_version(name: &'static CStr, version: &'static CStr) -> Self {
+        let any = Self::new(name);
+        Self {
+            version: Some(version),
+            ..any
         }
     }
 
@@ -32,8 +48,17 @@ impl Next {
 
     #[cold]
     fn ask(&self) -> Option<NonNull<c_void>> {
-        // SAFETY: a name that ends with a zero.
-        let found = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
+        // SAFETY: names that end with a zero.
+        let found = unsafe {
+            let versioned = self.version.map_or(ptr::null_mut(), |version| {
+                dlvsym(libc::RTLD_NEXT, self.name.as_ptr(), version.as_ptr())
+            });
+            if versioned.is_null() {
+                libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr())
+            } else {
+                versioned
+            }
+        };
         self.found.store(found, Relaxed);
         NonNull::new(found)
     }

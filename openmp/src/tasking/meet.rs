@@ -16,6 +16,7 @@ fn open_as_last(context: &Context, team: &Team) {
     }
     carrier.open_episode(site, false);
     team.try_open();
+    carrier.has_opened();
     if let Some(rank) = context.carried.get() {
         rank.make_room();
     }

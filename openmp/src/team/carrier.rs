@@ -18,6 +18,9 @@ pub(crate) trait Carrier: Sync {
     /// program; or the caller `begins` a region, and goes on.
     fn open_episode(&self, site: usize, begins: bool);
 
+    /// The caller has let the ranks go. The carrier may move some of them to other threads.
+    fn has_opened(&self);
+
     /// All ranks have arrived at something that was not planned.
     fn miss_episode(&self);
 }

@@ -36,7 +36,7 @@ impl Bell {
         if condition() {
             return;
         }
-        match carried.get() {
+        match carried.waits() {
             Some(rank) => rank.wait_until(condition),
             None => self.wait(condition),
         }

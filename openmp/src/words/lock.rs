@@ -85,7 +85,7 @@ impl WordLock {
     #[cold]
     fn lock_slowly(&self, carried: &Carried) {
         let free = || self.0.is_free();
-        if let Some(rank) = carried.get() {
+        if let Some(rank) = carried.waits() {
             while !self.try_lock() {
                 rank.wait_until(&free);
             }

@@ -5,6 +5,9 @@ use std::cell::Cell;
 
 /// A rank: a member of a carried team. While it waits, its worker executes other ranks.
 pub(crate) trait Waiter: Any {
+    /// Whether the rank waits as a thread does now, since its own kernel thread executes it and is to go on with it.
+    fn is_thread(&self) -> bool;
+
     /// Lets others run until a worker has found that the condition holds.
     fn wait_until(&self, condition: &dyn Fn() -> bool);
 
@@ -32,6 +35,12 @@ pub(crate) struct Carried {
 impl Carried {
     pub(crate) fn get(&self) -> Option<&'static dyn Waiter> {
         self.rank.get()
+    }
+
+    /// The rank, if it is to wait as one.
+    #[inline]
+    pub(super) fn waits(&self) -> Option<&'static dyn Waiter> {
+        self.get().filter(|rank| !rank.is_thread())
     }
 
     #[allow(dead_code, reason = "where ranks cannot be carried nobody sets it")]

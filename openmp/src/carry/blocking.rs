@@ -1,0 +1,311 @@
+//! Functions of the C library that block: a rank that calls one goes on at its own kernel thread, its [home](super::home).
+//!
+//! A worker that executes such a rank would be blocked with it. So these functions are defined here, in front of the C
+//! library's. The rank leaves its worker to other ranks, and its own kernel thread makes the call, as it would without this
+//! library. The rank stays there until it waits for something of OpenMP's. So ranks that meet at a barrier of the
+//! system's again and again are threads of the system meanwhile, and take as long as these.
+//!
+//! The call is made at the worker where the rank does not block: if a first question shows that
+//! the call will not wait. `yields` says when a rank cannot leave ([`yields::leave`]); then the call is made where
+//! the rank is, and the watch helps.
+//!
+//! If ranks block again and again, they are faster at home from the beginning: each such call is a sign for the
+//! [trials](super::trials).
+//!
+//! # Nothing is missed
+//!
+//! The call is the C library's own, with the program's arguments, and begins after the move. The move is like a delay of the
+//! calling thread. So no protocol of the program's sees a difference.
+
+use super::{registry, yields};
+use crate::system::export;
+use crate::system::masks::{errno, set_errno};
+use crate::system::next::Next;
+use libc::{
+    clockid_t, epoll_event, fd_set, nfds_t, pid_t, pollfd, pthread_barrier_t, pthread_cond_t,
+    pthread_mutex_t, pthread_t, sem_t, sigset_t, size_t, sockaddr, socklen_t, ssize_t, timespec,
+    timeval,
+};
+use std::ffi::{c_int, c_void};
+
+/// How often a rank that finds a semaphore taken lets others go on before it goes home.
+const PASSES: u32 = 4;
+
+/// The calling rank goes on at its home, if a worker executes it, and if it can leave.
+pub(super) fn go_home() {
+    let Some(division) = registry::division() else {
+        return;
+    };
+    let goes = yields::rank().is_some_and(|rank| !division.is_at_home() || !rank.is_at_home());
+    if goes {
+        division.found_trouble();
+        yields::leave(|rank| {
+            rank.goes_home.set(true);
+            rank.wait_once(None);
+            Some(())
+        });
+    }
+}
+
+/// The caller is about to call `futex`. If this operation waits while the word is `expected`, the rank may go home first.
+pub(super) fn will_wait_at(word: *const u32, operation: usize, expected: u32) {
+    const WAITS: [c_int; 2] = [libc::FUTEX_WAIT, libc::FUTEX_WAIT_BITSET];
+    let flags = libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME;
+    if !WAITS.contains(&(operation as c_int & !flags)) || yields::rank().is_none() {
+        return;
+    }
+    // SAFETY: the caller's word, if it is a whole one; the kernel refuses others.
+    let is_as_expected =
+        || word.is_aligned() && !word.is_null() && unsafe { word.read_volatile() } == expected;
+    for _ in 0..PASSES {
+        if !is_as_expected() || !yields::pass() {
+            break;
+        }
+    }
+    if is_as_expected() {
+        go_home();
+    }
+}
+
+/// Whether the time is 0: then the call does not wait.
+fn is_zero(time: *const timespec) -> bool {
+    // SAFETY: the program's, or null.
+    unsafe { time.as_ref() }.is_some_and(|time| time.tv_sec == 0 && time.tv_nsec == 0)
+}
+
+/// The functions behind these, by their names and types.
+macro_rules! nexts {
+    ($($function:ident = $name:literal $($version:literal)?: fn($($type:ty),*) -> $result:ty;)*) => {
+        $(
+            #[allow(non_snake_case)]
+            mod $function {
+                use super::*;
+                pub(super) static NEXT: Next = nexts!(@ $name $($version)?);
+                pub(super) type Type = extern "C" fn($($type),*) -> $result;
+            }
+        )*
+
+        /// They are looked for.
+        pub(super) fn find() {
+            $($function::NEXT.find();)*
+        }
+    };
+    (@ $name:literal) => { Next::new($name) };
+    (@ $name:literal $version:literal) => { Next::of_version($name, $version) };
+}
+
+nexts! {
+    barrier_wait = c"pthread_barrier_wait": fn(*mut pthread_barrier_t) -> c_int;
+    cond_wait = c"pthread_cond_wait" c"GLIBC_2.3.2": fn(*mut pthread_cond_t, *mut pthread_mutex_t) -> c_int;
+    cond_timedwait = c"pthread_cond_timedwait" c"GLIBC_2.3.2":
+        fn(*mut pthread_cond_t, *mut pthread_mutex_t, *const timespec) -> c_int;
+    cond_clockwait = c"pthread_cond_clockwait":
+        fn(*mut pthread_cond_t, *mut pthread_mutex_t, clockid_t, *const timespec) -> c_int;
+    cnd_wait_ = c"cnd_wait": fn(*mut c_void, *mut c_void) -> c_int;
+    cnd_timedwait_ = c"cnd_timedwait": fn(*mut c_void, *mut c_void, *const timespec) -> c_int;
+    sem_trywait_ = c"sem_trywait": fn(*mut sem_t) -> c_int;
+    sem_wait_ = c"sem_wait": fn(*mut sem_t) -> c_int;
+    sem_timedwait_ = c"sem_timedwait": fn(*mut sem_t, *const timespec) -> c_int;
+    sem_clockwait_ = c"sem_clockwait": fn(*mut sem_t, clockid_t, *const timespec) -> c_int;
+    poll_ = c"poll": fn(*mut pollfd, nfds_t, c_int) -> c_int;
+    ppoll_ = c"ppoll": fn(*mut pollfd, nfds_t, *const timespec, *const sigset_t) -> c_int;
+    select_ = c"select": fn(c_int, *mut fd_set, *mut fd_set, *mut fd_set, *mut timeval) -> c_int;
+    pselect_ = c"pselect":
+        fn(c_int, *mut fd_set, *mut fd_set, *mut fd_set, *const timespec, *const sigset_t) -> c_int;
+    epoll_wait_ = c"epoll_wait": fn(c_int, *mut epoll_event, c_int, c_int) -> c_int;
+    epoll_pwait_ = c"epoll_pwait": fn(c_int, *mut epoll_event, c_int, c_int, *const sigset_t) -> c_int;
+    read_ = c"read": fn(c_int, *mut c_void, size_t) -> ssize_t;
+    recv_ = c"recv": fn(c_int, *mut c_void, size_t, c_int) -> ssize_t;
+    accept_ = c"accept": fn(c_int, *mut sockaddr, *mut socklen_t) -> c_int;
+    join = c"pthread_join": fn(pthread_t, *mut *mut c_void) -> c_int;
+    waitpid_ = c"waitpid": fn(pid_t, *mut c_int, c_int) -> pid_t;
+    wait_ = c"wait": fn(*mut c_int) -> pid_t;
+}
+
+/// The function itself.
+macro_rules! next {
+    ($function:ident) => {{
+        // SAFETY: the C library's function of this name has this type.
+        unsafe { std::mem::transmute::<*mut c_void, $function::Type>($function::NEXT.get()) }
+    }};
+}
+
+/// Whether a semaphore was there to be taken, at once or after other ranks have gone on.
+fn has_taken(semaphore: *mut sem_t) -> bool {
+    let error = errno();
+    let is_there = || next!(sem_trywait_)(semaphore) == 0;
+    let mut passes = (0..PASSES).take_while(|_| yields::pass());
+    let is_taken = is_there() || passes.any(|_| is_there()) || is_there();
+    set_errno(error);
+    if !is_taken {
+        go_home();
+    }
+    is_taken
+}
+
+/// A rank that would wait for the file goes home.
+fn will_read(file: c_int) {
+    if yields::rank().is_none() {
+        return;
+    }
+    let error = errno();
+    let mut asked = pollfd {
+        fd: file,
+        events: libc::POLLIN,
+        revents: 0,
+    };
+    // What is no file, or at its end, is there as well: the call does not wait.
+    if next!(poll_)(&raw mut asked, 1, 0) == 0 {
+        go_home();
+    }
+    set_errno(error);
+}
+
+// Threads that wait for each other.
+export! {
+    fn pthread_barrier_wait(barrier: *mut pthread_barrier_t) -> c_int {
+        go_home();
+        next!(barrier_wait)(barrier)
+    }
+
+    fn pthread_cond_wait(condition: *mut pthread_cond_t, mutex: *mut pthread_mutex_t) -> c_int {
+        go_home();
+        next!(cond_wait)(condition, mutex)
+    }
+
+    fn pthread_cond_timedwait(
+        condition: *mut pthread_cond_t, mutex: *mut pthread_mutex_t, time: *const timespec,
+    ) -> c_int {
+        go_home();
+        next!(cond_timedwait)(condition, mutex, time)
+    }
+
+    fn pthread_cond_clockwait(
+        condition: *mut pthread_cond_t, mutex: *mut pthread_mutex_t, clock: clockid_t, time: *const timespec,
+    ) -> c_int {
+        go_home();
+        next!(cond_clockwait)(condition, mutex, clock, time)
+    }
+
+    fn cnd_wait(condition: *mut c_void, mutex: *mut c_void) -> c_int {
+        go_home();
+        next!(cnd_wait_)(condition, mutex)
+    }
+
+    fn cnd_timedwait(condition: *mut c_void, mutex: *mut c_void, time: *const timespec) -> c_int {
+        go_home();
+        next!(cnd_timedwait_)(condition, mutex, time)
+    }
+
+    fn sem_wait(semaphore: *mut sem_t) -> c_int {
+        if yields::rank().is_some() && has_taken(semaphore) {
+            return 0;
+        }
+        next!(sem_wait_)(semaphore)
+    }
+
+    fn sem_timedwait(semaphore: *mut sem_t, time: *const timespec) -> c_int {
+        if yields::rank().is_some() && has_taken(semaphore) {
+            return 0;
+        }
+        next!(sem_timedwait_)(semaphore, time)
+    }
+
+    fn sem_clockwait(semaphore: *mut sem_t, clock: clockid_t, time: *const timespec) -> c_int {
+        if yields::rank().is_some() && has_taken(semaphore) {
+            return 0;
+        }
+        next!(sem_clockwait_)(semaphore, clock, time)
+    }
+
+    fn pthread_join(thread: pthread_t, result: *mut *mut c_void) -> c_int {
+        go_home();
+        next!(join)(thread, result)
+    }
+}
+
+// Files, and processes.
+export! {
+    fn poll(files: *mut pollfd, count: nfds_t, timeout: c_int) -> c_int {
+        let poll = next!(poll_);
+        if timeout != 0 && yields::rank().is_some() {
+            let found = poll(files, count, 0);
+            if found != 0 {
+                return found;
+            }
+            go_home();
+        }
+        poll(files, count, timeout)
+    }
+
+    fn ppoll(files: *mut pollfd, count: nfds_t, timeout: *const timespec, mask: *const sigset_t) -> c_int {
+        if !is_zero(timeout) {
+            go_home();
+        }
+        next!(ppoll_)(files, count, timeout, mask)
+    }
+
+    fn select(
+        count: c_int, read: *mut fd_set, write: *mut fd_set, other: *mut fd_set, timeout: *mut timeval,
+    ) -> c_int {
+        // SAFETY: the program's, or null.
+        let time = unsafe { timeout.as_ref() };
+        if !time.is_some_and(|time| time.tv_sec == 0 && time.tv_usec == 0) {
+            go_home();
+        }
+        next!(select_)(count, read, write, other, timeout)
+    }
+
+    fn pselect(
+        count: c_int, read: *mut fd_set, write: *mut fd_set, other: *mut fd_set,
+        timeout: *const timespec, mask: *const sigset_t,
+    ) -> c_int {
+        if !is_zero(timeout) {
+            go_home();
+        }
+        next!(pselect_)(count, read, write, other, timeout, mask)
+    }
+
+    fn epoll_wait(file: c_int, events: *mut epoll_event, most: c_int, timeout: c_int) -> c_int {
+        if timeout != 0 {
+            go_home();
+        }
+        next!(epoll_wait_)(file, events, most, timeout)
+    }
+
+    fn epoll_pwait(
+        file: c_int, events: *mut epoll_event, most: c_int, timeout: c_int, mask: *const sigset_t,
+    ) -> c_int {
+        if timeout != 0 {
+            go_home();
+        }
+        next!(epoll_pwait_)(file, events, most, timeout, mask)
+    }
+
+    fn read(file: c_int, to: *mut c_void, size: size_t) -> ssize_t {
+        will_read(file);
+        next!(read_)(file, to, size)
+    }
+
+    fn recv(file: c_int, to: *mut c_void, size: size_t, flags: c_int) -> ssize_t {
+        will_read(file);
+        next!(recv_)(file, to, size, flags)
+    }
+
+    fn accept(file: c_int, address: *mut sockaddr, size: *mut socklen_t) -> c_int {
+        will_read(file);
+        next!(accept_)(file, address, size)
+    }
+
+    fn waitpid(process: pid_t, status: *mut c_int, options: c_int) -> pid_t {
+        if options & libc::WNOHANG == 0 {
+            go_home();
+        }
+        next!(waitpid_)(process, status, options)
+    }
+
+    fn wait(status: *mut c_int) -> pid_t {
+        go_home();
+        next!(wait_)(status)
+    }
+}

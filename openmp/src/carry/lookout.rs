@@ -1,0 +1,203 @@
+//! Workers that are blocked in the kernel, found soon.
+//!
+//! A rank may wait in the kernel by a call that is not defined here: a lock of the C library's, a file. Its worker is
+//! blocked then, and a core is idle while other ranks could go on. The [watch](super::watchdog) would find that after milliseconds.
+//!
+//! This is a thread that the system runs only where a core has nothing else to do (`SCHED_IDLE`). While all cores compute it has
+//! none, and costs nothing: there is nothing to gain then, either. When a worker blocks, it has that worker's core
+//! soon. It looks at the processor time of each worker that has a rank. If that does not change from one look to the next, and the
+//! system says that the kernel thread sleeps, the worker is blocked. Then a rank that can go on does so at its
+//! [home](super::home), one for each look: the core is idle, or this thread would not run.
+//!
+//! Like the watch it takes no lock and allocates nothing. It may starve for ever: what must happen, the watch does.
+
+use super::registry::{self, workers};
+use super::watchdog;
+use crate::system::next;
+use crate::words::bell::WORKERS;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+/// The time between two looks, while some ranks wait and others run.
+const LOOK: Duration = Duration::from_micros(40);
+/// Looks in vain until the next ones are half as often, and how often that happens: up to 10 ms.
+const PATIENCE: u32 = 8;
+const RAREST: u32 = 8;
+/// Between two looks while a team runs and no rank waits.
+const RARE: Duration = Duration::from_millis(1);
+/// The time between two looks, if no team has run meanwhile.
+const REST: Duration = Duration::from_millis(20);
+/// Workers that are looked at.
+const MOST: usize = 64;
+
+/// What was seen of a worker: how often it has changed ranks, and its kernel thread's time, in ns.
+#[derive(Clone, Copy, PartialEq, Default)]
+struct Seen {
+    switches: u64,
+    time: i64,
+}
+
+/// How long a kernel thread has been executed, in ns.
+fn time_of(thread: libc::pid_t) -> Option<i64> {
+    // As the kernel numbers the clocks of threads: the time that the scheduler has given.
+    const OF_THREAD: i32 = 6;
+    let clock = !thread << 3 | OF_THREAD;
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: writes the time.
+    let known = unsafe { libc::clock_gettime(clock, &raw mut time) } == 0;
+    known.then_some(time.tv_sec * 1_000_000_000 + time.tv_nsec)
+}
+
+/// Whether the kernel thread sleeps, by what the system says of it. Without the C library's memory.
+fn sleeps(thread: libc::pid_t) -> bool {
+    let mut path = [0_u8; 48];
+    let (begin, end) = (b"/proc/self/task/", b"/stat\0");
+    path[..begin.len()].copy_from_slice(begin);
+    let mut at = begin.len();
+    let mut divisor = 1_000_000_000;
+    while divisor > 0 {
+        let digit = thread / divisor % 10;
+        if thread / divisor > 0 {
+            path[at] = b'0' + digit as u8;
+            at += 1;
+        }
+        divisor /= 10;
+    }
+    path[at..at + end.len()].copy_from_slice(end);
+    let mut text = [0_u8; 128];
+    // SAFETY: a name that ends with a zero, and memory of this size, which the kernel writes.
+    let read = unsafe {
+        let flags = (libc::O_RDONLY | libc::O_CLOEXEC) as usize;
+        let directory = libc::AT_FDCWD as usize;
+        let arguments = [directory, path.as_ptr() as usize, flags, 0, 0, 0];
+        let file = next::syscall(libc::SYS_openat, arguments);
+        if file < 0 {
+            return false;
+        }
+        let arguments = [
+            file as usize,
+            text.as_mut_ptr() as usize,
+            text.len(),
+            0,
+            0,
+            0,
+        ];
+        let read = next::syscall(libc::SYS_read, arguments);
+        next::syscall(libc::SYS_close, [file as usize, 0, 0, 0, 0, 0]);
+        read
+    };
+    matches!(
+        state(&text[..usize::try_from(read).unwrap_or(0)]),
+        Some(b'S' | b'D')
+    )
+}
+
+/// The letter behind the thread's name, which is in brackets and may have any.
+fn state(stat: &[u8]) -> Option<u8> {
+    let at = stat.iter().rposition(|&byte| byte == b')')?;
+    stat.get(at + 2).copied()
+}
+
+/// The calling thread runs where a core has nothing else to do, and is woken in time.
+fn be_idle() -> bool {
+    // SAFETY: structures of the system's; both calls concern the calling thread alone.
+    unsafe {
+        let parameters: libc::sched_param = std::mem::zeroed();
+        libc::prctl(libc::PR_SET_TIMERSLACK, 1_usize);
+        libc::sched_setscheduler(0, libc::SCHED_IDLE, &raw const parameters) == 0
+    }
+}
+
+/// The life of the thread.
+pub(super) fn look() {
+    // With a usual priority this thread would take cores from workers.
+    if !be_idle() {
+        return;
+    }
+    let mut seen = [Seen::default(); MOST];
+    let (mut misses, mut meetings) = (0_u32, 0);
+    loop {
+        let now = registry::division().map_or(0, |it| it.meetings());
+        let is_active = registry::is_in_region() || now != meetings;
+        meetings = now;
+        let is_contended = watchdog::is_contended();
+        let pause = if !is_active {
+            REST
+        } else if is_contended {
+            LOOK * (1 << (misses / PATIENCE).min(RAREST))
+        } else {
+            RARE
+        };
+        std::thread::sleep(pause);
+        if !is_contended {
+            misses = 0;
+            continue;
+        }
+        let blocked = workers().zip(&mut seen).any(|(worker, seen)| {
+            let thread = worker.alarm.thread();
+            let has_rank = !worker.current.load(Relaxed).is_null();
+            let Some(time) = time_of(thread).filter(|_| has_rank && thread != 0) else {
+                return false;
+            };
+            let switches = worker.switches.load(Relaxed);
+            let now = Seen { switches, time };
+            let stands = std::mem::replace(seen, now) == now;
+            stands && sleeps(thread)
+        });
+        misses = misses.saturating_add(1);
+        if !blocked {
+            continue;
+        }
+        match watchdog::take() {
+            Some((_, home)) => {
+                misses = 0;
+                registry::division().inspect(|it| it.found_trouble());
+                home.call();
+            }
+            // This look may have kept a worker from a rank.
+            None => WORKERS.ring(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_state_is_found_behind_any_name() {
+        assert_eq!(state(b"12 (a) R) b) S 1 2"), Some(b'S'));
+        assert_eq!(state(b"12 (a) R 1"), Some(b'R'));
+        assert_eq!(state(b"12 (a)"), None);
+        assert_eq!(state(b""), None);
+    }
+
+    #[test]
+    #[cfg(not(miri))]
+    fn a_thread_that_sleeps_is_told_from_one_that_runs() {
+        // SAFETY: calls without arguments.
+        let (this, process) = unsafe { (libc::gettid(), libc::getpid()) };
+        assert!(!sleeps(this) && !sleeps(process + (1 << 24)));
+        let before = time_of(this);
+        (0..100_000).for_each(|at| _ = std::hint::black_box(at));
+        assert!(time_of(this) > before && before.is_some());
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let (end, ended) = std::sync::mpsc::channel::<()>();
+        let other = std::thread::spawn(move || {
+            // SAFETY: a call without arguments.
+            sender
+                .send(unsafe { libc::gettid() })
+                .expect("it is received");
+            _ = ended.recv();
+        });
+        let number = receiver.recv().expect("it is sent");
+        while !sleeps(number) {
+            std::thread::yield_now();
+        }
+        drop(end);
+        other.join().expect("it ends");
+    }
+}

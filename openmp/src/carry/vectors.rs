@@ -1,0 +1,168 @@
+//! The floating-point and vector registers in a signal's frame, as one number.
+//!
+//! A loop may compute in these registers alone: a time step that is added until an end is reached. Then its general registers
+//! do not change, like those of a loop that waits.
+//!
+//! The kernel's layouts: on x86-64 the processor's own (`XSAVE`), with a word that says which parts are in use; on Arm and RISC-V the
+//! registers one after another.
+
+/// As FNV does, word by word: two frames that differ have the same number by chance only.
+fn fold(hash: u64, words: &[u64]) -> u64 {
+    const PRIME: u64 = 0x0100_0000_01b3;
+    words.iter().fold(hash, |hash, &word| {
+        (hash ^ word).wrapping_mul(PRIME).rotate_left(29)
+    })
+}
+
+#[cfg(target_arch = "x86_64")]
+mod layout {
+    use super::fold;
+    use std::arch::x86_64::{__cpuid, __cpuid_count};
+    use std::ops::Range;
+    use std::sync::OnceLock;
+
+    /// In words: the registers of both old units, and after them what the kernel says of the frame.
+    const OLD: Range<usize> = 4..52;
+    const KERNELS: usize = 58;
+    const HEADER: usize = 64;
+    /// The kernel's number for a frame with more registers.
+    const EXTENDED: u32 = 0x4650_5853;
+    /// Components of vectors: the upper halves of 16 registers, of these again, and 16 more registers.
+    const VECTORS: [u32; 3] = [2, 6, 7];
+
+    /// The processor's place for each of [`VECTORS`], in words.
+    fn places() -> &'static [Range<usize>; 3] {
+        static PLACES: OnceLock<[Range<usize>; 3]> = OnceLock::new();
+        PLACES.get_or_init(|| {
+            VECTORS.map(|component| {
+                if __cpuid(0).eax < 13 {
+                    return 0..0;
+                }
+                let found = __cpuid_count(13, component);
+                let first = found.ebx as usize / 8;
+                first..first + found.eax as usize / 8
+            })
+        })
+    }
+
+    /// The processor is asked: not in a handler, where that is slow on a virtual machine.
+    pub(in super::super) fn find() {
+        places();
+    }
+
+    pub(in super::super) fn hash(frame: &libc::ucontext_t) -> u64 {
+        let state = frame.uc_mcontext.fpregs.cast::<u64>();
+        if state.is_null() {
+            return 0;
+        }
+        // SAFETY: the kernel's state has 512 bytes at least, and as many as it says there.
+        let words = |range: Range<usize>| unsafe {
+            std::slice::from_raw_parts(state.add(range.start), range.len())
+        };
+        let old = fold(0, words(OLD));
+        let kernels = words(KERNELS..HEADER);
+        if kernels[0] as u32 != EXTENDED {
+            return old;
+        }
+        let size = kernels[2] as u32 as usize / 8;
+        if size <= HEADER {
+            return old;
+        }
+        let in_use = words(HEADER..HEADER + 1)[0];
+        let used = VECTORS.iter().zip(places());
+        used.filter(|&(component, place)| in_use >> component & 1 != 0 && place.end <= size)
+            .fold(old, |hash, (_, place)| fold(hash, words(place.clone())))
+    }
+}
+
+#[cfg(target_arch = "aarch64")]
+mod layout {
+    use super::fold;
+
+    /// In words: where the records of the frame begin, after an address, 31 registers, and 3 more words.
+    const RECORDS: usize = 36;
+    /// The record of the 32 vector registers: its number, and its size in words with 16 bytes of head.
+    const NUMBER: u32 = 0x4650_8001;
+    const HEAD: usize = 2;
+    const REGISTERS: usize = 64;
+
+    pub(in super::super) fn find() {}
+
+    pub(in super::super) fn hash(frame: &libc::ucontext_t) -> u64 {
+        let saved = std::ptr::from_ref(&frame.uc_mcontext).cast::<u64>();
+        // SAFETY: the kernel has room for 4096 bytes of records there, and this one is the first, if it is there.
+        unsafe {
+            let record = saved.add(RECORDS);
+            if *record as u32 != NUMBER {
+                return 0;
+            }
+            fold(0, std::slice::from_raw_parts(record.add(HEAD), REGISTERS))
+        }
+    }
+}
+
+#[cfg(target_arch = "riscv64")]
+mod layout {
+    use super::fold;
+
+    /// In words: the address and 31 registers; 32 registers of the unit for `double` come after them.
+    const GENERAL: usize = 32;
+    const REGISTERS: usize = 32;
+
+    pub(in super::super) fn find() {}
+
+    pub(in super::super) fn hash(frame: &libc::ucontext_t) -> u64 {
+        let saved = std::ptr::from_ref(&frame.uc_mcontext).cast::<u64>();
+        // SAFETY: the kernel's structure has these registers there.
+        fold(0, unsafe {
+            std::slice::from_raw_parts(saved.add(GENERAL), REGISTERS)
+        })
+    }
+}
+
+pub(super) use layout::{find, hash};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_word_counts() {
+        let words = [1, 2, 3];
+        let same = fold(7, &words);
+        assert_eq!(fold(7, &[1, 2, 3]), same);
+        for at in 0..words.len() {
+            let mut other = words;
+            other[at] ^= 1 << 63;
+            assert_ne!(fold(7, &other), same);
+        }
+        assert_ne!(fold(7, &[2, 1, 3]), same);
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn registers_in_use_are_seen() {
+        // SAFETY: all zeros are a valid structure of the system's.
+        let mut frame: libc::ucontext_t = unsafe { std::mem::zeroed() };
+        assert_eq!(hash(&frame), 0);
+        let mut state = [0_u64; 512];
+        let mut of = |change: &dyn Fn(&mut [u64; 512])| {
+            change(&mut state);
+            frame.uc_mcontext.fpregs = state.as_mut_ptr().cast();
+            hash(&frame)
+        };
+        let before = of(&|_| ());
+        // A register of the old vector unit, then an upper half that is not in use, and in use.
+        let one = of(&|state| state[20] = 5);
+        assert_ne!(before, one);
+        assert_eq!(of(&|state| state[72] = 5), one);
+        let in_use = of(&|state| {
+            state[58] = 0x4650_5853;
+            state[60] = 4096;
+            state[64] = 7;
+        });
+        let more = of(&|state| state[72] = 6);
+        // A processor without these registers has no place for them.
+        assert!(in_use != more || !std::is_x86_feature_detected!("avx"));
+    }
+}
