@@ -4,7 +4,7 @@
 
 use super::current::{note, rank};
 use super::thread_state::be_careful;
-use super::{policy, setxid, signals};
+use super::{pins, policy, setxid, signals};
 use crate::system::masks::errno;
 use crate::system::next::{self, Next};
 use std::ffi::{c_int, c_long, c_uint, c_void};
@@ -148,6 +148,9 @@ define! {
                 }
             }
             _ => {}
+        }
+        if let Some(result) = pins::raw(number, [a, b, c, d, e, f]) {
+            return result;
         }
         // SAFETY: as the caller has it.
         let result = unsafe { next::syscall(number, [a, b, c, d, e, f]) };

@@ -27,7 +27,7 @@ use std::{fs, io, mem};
 const LOOKS: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(20)];
 
 /// The name of the thread that watches the cores.
-const WATCH: &str = "manycore-watch";
+pub(crate) const WATCH: &str = "manycore-watch";
 
 /// The calling thread leads regions, or is the program's first: its end is looked at. In the thread, `at_end`
 /// is called after the destructors of all thread-locals.

@@ -6,9 +6,12 @@
 
 use super::report::fatal;
 use manycore_platform::{Native, Platform};
-use std::ptr;
+use std::ffi::{CString, c_int, c_void};
+use std::mem::MaybeUninit;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use std::sync::atomic::{AtomicPtr, AtomicU64};
+use std::time::Duration;
+use std::{io, ptr};
 
 /// A thread of this library. Never freed.
 struct Entry {
@@ -82,17 +85,91 @@ fn add(word: u64) -> &'static Entry {
     }
 }
 
+/// What a thread begins with.
+struct Start {
+    name: CString,
+    body: Box<dyn FnOnce() + Send>,
+}
+
+extern "C" fn begin(start: *mut c_void) -> *mut c_void {
+    // SAFETY: `try_spawn` has made it of a box, for this thread alone.
+    let Start { name, body } = *unsafe { Box::from_raw(start.cast::<Start>()) };
+    // SAFETY: the kernel reads a name that ends with a zero. It keeps 15 bytes.
+    unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr()) };
+    drop(name);
+    let ours = Ours::new();
+    body();
+    drop(ours);
+    ptr::null_mut()
+}
+
+/// How often a thread is asked for where the system has none: a thread that has ended may count for a moment.
+const TRIES: u32 = 10;
+/// The largest stack that is tried.
+const MOST: usize = 64 << 20;
+
+/// Starts a thread of this library, if the system has one.
+///
+/// The C library's own function starts it. The standard library's threads register destructors as they begin, and the loader's
+/// lock is taken for that. A program may begin a region in a constructor of a library that it opens. The leader has that lock
+/// then, and waits for its threads.
+pub(crate) fn try_spawn(
+    name: &str,
+    stack: Option<usize>,
+    body: impl FnOnce() + Send + 'static,
+) -> io::Result<()> {
+    let start = Box::into_raw(Box::new(Start {
+        name: CString::new(name).unwrap_or_default(),
+        body: Box::new(body),
+    }));
+    let mut stack = stack.map(|bytes| bytes.max(libc::PTHREAD_STACK_MIN));
+    let mut tries = 0;
+    loop {
+        let error = create(stack, start.cast());
+        match (error, stack) {
+            (0, _) => return Ok(()),
+            // The program's thread-locals lie there as well, and leave no room.
+            (libc::EINVAL, Some(bytes)) if bytes < MOST => stack = Some(2 * bytes),
+            (libc::EAGAIN, _) if tries < TRIES => {
+                tries += 1;
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            _ => {
+                // SAFETY: no thread has it.
+                drop(unsafe { Box::from_raw(start) });
+                return Err(io::Error::from_raw_os_error(error));
+            }
+        }
+    }
+}
+
+/// Returns the error's number, or 0.
+fn create(stack: Option<usize>, start: *mut c_void) -> c_int {
+    // SAFETY: attributes of this function's own, which the C library fills first; the function takes what `start` is.
+    unsafe {
+        let page = libc::sysconf(libc::_SC_PAGESIZE) as usize;
+        let mut attributes = MaybeUninit::<libc::pthread_attr_t>::uninit();
+        let attributes = attributes.as_mut_ptr();
+        if libc::pthread_attr_init(attributes) != 0 {
+            return libc::ENOMEM;
+        }
+        libc::pthread_attr_setdetachstate(attributes, libc::PTHREAD_CREATE_DETACHED);
+        let mut error = 0;
+        if let Some(bytes) = stack {
+            error = libc::pthread_attr_setstacksize(attributes, bytes.next_multiple_of(page));
+        }
+        if error == 0 {
+            let mut thread = MaybeUninit::uninit();
+            error = libc::pthread_create(thread.as_mut_ptr(), attributes, begin, start);
+        }
+        libc::pthread_attr_destroy(attributes);
+        error
+    }
+}
+
 /// Starts a thread of this library; without one the program cannot go on.
 pub(crate) fn spawn(name: &str, stack: Option<usize>, body: impl FnOnce() + Send + 'static) {
-    let mut thread = std::thread::Builder::new().name(name.into());
-    if let Some(bytes) = stack {
-        thread = thread.stack_size(bytes);
-    }
-    let body = || {
-        let _ours = Ours::new();
-        body();
-    };
-    if let Err(error) = thread.spawn(body) {
+    if let Err(error) = try_spawn(name, stack, body) {
         fatal(format_args!("no thread for a team: {error}"));
     }
 }
