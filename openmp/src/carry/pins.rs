@@ -22,8 +22,8 @@ use libc::{cpu_set_t, pid_t, pthread_t};
 use std::ffi::{CStr, c_int, c_long, c_void};
 use std::mem::{self, MaybeUninit};
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicI32};
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicI32};
 
 /// How the files of OpenMP's libraries are called, GCC's, LLVM's and Intel's.
 const RUNTIMES: [&[u8]; 3] = [b"libgomp", b"libomp", b"libiomp"];
@@ -108,7 +108,10 @@ fn is_runtime(caller: usize) -> bool {
         if path.is_null() {
             return false;
         }
-        let file = CStr::from_ptr(path).to_bytes().rsplit(|&byte| byte == b'/').next();
+        let file = CStr::from_ptr(path)
+            .to_bytes()
+            .rsplit(|&byte| byte == b'/')
+            .next();
         file.is_some_and(|file| RUNTIMES.iter().any(|name| file.starts_with(name)))
     }
 }

@@ -8,7 +8,7 @@ use crate::environment::settings;
 use crate::system::masks::with_signals_blocked;
 use crate::system::report::line;
 use crate::system::threads::try_spawn;
-use manycore_platform::{Futex, Native};
+use manycore_platform::Futex;
 use std::fs;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU32;
@@ -50,7 +50,10 @@ fn is_limited() -> bool {
     let known = unsafe { libc::getrlimit(libc::RLIMIT_NPROC, &raw mut limit) } == 0;
     let of_group = |path| fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
     (known && limit.rlim_cur < AMPLE)
-        || LIMITS.into_iter().filter_map(of_group).any(|most| most < AMPLE)
+        || LIMITS
+            .into_iter()
+            .filter_map(of_group)
+            .any(|most| most < AMPLE)
 }
 
 /// Whether so many threads can be there at once. They have ended when this returns, as far as they can tell.

@@ -65,7 +65,9 @@ fn read() -> Settings {
         .unwrap_or_default();
     let (binds, bound) = parse::binds();
     // Nothing is said about places where threads are not to be bound.
-    let places = (binds.first() != Some(&Bind::False)).then(parse::places).flatten();
+    let places = (binds.first() != Some(&Bind::False))
+        .then(parse::places)
+        .flatten();
     let nested = Variable::new("OMP_NESTED").truth();
     let lists = threads.len() > 1 || binds.len() > 1;
     let max_active = Variable::new("OMP_MAX_ACTIVE_LEVELS")

@@ -233,7 +233,10 @@ pub(crate) fn bound_cpus() -> Option<NonZeroUsize> {
 }
 
 /// The place of the worker of this number, if threads are bound. Each CPU that is in a place has a worker.
-#[allow(dead_code, reason = "where ranks cannot be carried there are no workers")]
+#[allow(
+    dead_code,
+    reason = "where ranks cannot be carried there are no workers"
+)]
 pub(crate) fn of_worker(index: usize) -> Option<Cpus> {
     let places = all();
     let &(_, place) = cpus_with_places(places).get(index)?;
@@ -255,7 +258,10 @@ mod tests {
         let cpu = at_first()[0];
         let read = |text: String| Places::parse_list(&text).map(|it| it.places);
         let again = vec![vec![cpu]; 3];
-        assert_eq!(read(format!("{cpu} {cpu}-{cpu},{cpu}-{cpu}:2")), Some(again));
+        assert_eq!(
+            read(format!("{cpu} {cpu}-{cpu},{cpu}-{cpu}:2")),
+            Some(again)
+        );
         for wrong in ["", "a", "3-1", "0-1:0", "1-", "-1", "0;1"] {
             assert!(read(wrong.into()).is_none(), "{wrong}");
         }

@@ -89,7 +89,9 @@ pub(super) fn position(id: u32, size: u32) -> u32 {
     }
     let place = |id: u32| place_of(bind, id as usize, size as usize, 0, places);
     let key = (place(id), id);
-    (0..size).filter(|&other| (place(other), other) < key).count() as u32
+    (0..size)
+        .filter(|&other| (place(other), other) < key)
+        .count() as u32
 }
 
 #[cfg(test)]

@@ -87,9 +87,7 @@ fn start(is_carried: bool) -> Arc<Dock> {
         is_carried,
     });
     let mine = Arc::clone(&dock);
-    let start = |mine: Arc<Dock>| {
-        try_spawn("manycore-omp", stack_size(), move || serve(&mine))
-    };
+    let start = |mine: Arc<Dock>| try_spawn("manycore-omp", stack_size(), move || serve(&mine));
     if let Err(error) = start(Arc::clone(&mine)) {
         // The watch of the cores may go without: a limit may leave room for the team only.
         if !give_up_watch() || start(mine).is_err() {
