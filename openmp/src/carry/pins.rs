@@ -14,6 +14,7 @@
 
 use super::{current, kernel_threads, registry};
 use crate::environment::binds;
+use crate::environment::effect::RUNTIMES;
 use crate::system::cpus::Cpus;
 use crate::system::masks::{errno, set_errno};
 use crate::system::next::{self, Next};
@@ -24,9 +25,6 @@ use std::mem::{self, MaybeUninit};
 use std::ptr;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::sync::atomic::{AtomicBool, AtomicI32};
-
-/// How the files of OpenMP's libraries are called, GCC's, LLVM's and Intel's.
-const RUNTIMES: [&[u8]; 3] = [b"libgomp", b"libomp", b"libiomp"];
 
 static SET: Next = Next::new(c"sched_setaffinity");
 static GET: Next = Next::new(c"sched_getaffinity");
@@ -112,7 +110,11 @@ fn is_runtime(caller: usize) -> bool {
             .to_bytes()
             .rsplit(|&byte| byte == b'/')
             .next();
-        file.is_some_and(|file| RUNTIMES.iter().any(|name| file.starts_with(name)))
+        file.is_some_and(|file| {
+            RUNTIMES
+                .iter()
+                .any(|name| file.starts_with(name.as_bytes()))
+        })
     }
 }
 

@@ -44,6 +44,11 @@ pub(crate) fn watch_cores() {
     });
 }
 
+/// Whether a team of more than one thread has begun: before it the cores are not followed.
+pub(super) fn has_watched() -> bool {
+    FOLLOWED.get().is_some()
+}
+
 /// The cores are followed no more: there is no room for so many threads. Returns whether that ends a thread.
 pub(crate) fn give_up_watch() -> bool {
     let followed = FOLLOWED.get();

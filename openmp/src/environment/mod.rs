@@ -2,6 +2,7 @@
 
 pub(crate) mod cores;
 mod display;
+pub(crate) mod effect;
 pub(crate) mod icv;
 pub(crate) mod idle;
 mod parse;

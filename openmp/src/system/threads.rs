@@ -45,10 +45,27 @@ pub(super) fn is_ours(thread: libc::pid_t) -> bool {
 /// The calling thread is this library's, until this is dropped.
 struct Ours(&'static Entry);
 
+/// Whether the calling thread is the process's first.
+pub(crate) fn is_first() -> bool {
+    // SAFETY: a call without arguments.
+    number() == unsafe { libc::getpid() }
+}
+
+/// The calling kernel thread's number, by the system call: `gettid` is not in the C libraries before 2.30.
+pub(crate) fn number() -> libc::pid_t {
+    #[cfg(miri)]
+    // SAFETY: a call without arguments.
+    return unsafe { libc::gettid() };
+    #[cfg(not(miri))]
+    // SAFETY: as above.
+    unsafe {
+        super::next::syscall(libc::SYS_gettid, [0; 6]) as libc::pid_t
+    }
+}
+
 impl Ours {
     fn new() -> Self {
-        // SAFETY: a call without arguments.
-        let word = word(unsafe { libc::gettid() });
+        let word = word(number());
         // Relaxed: the number is all that an entry says.
         let take = |entry: &&Entry| {
             let known = entry.thread.load(Relaxed);
@@ -180,8 +197,7 @@ mod tests {
 
     #[test]
     fn an_entry_is_used_again() {
-        // SAFETY: a call without arguments.
-        let here = unsafe { libc::gettid() };
+        let here = number();
         drop(Ours::new());
         assert!(!is_ours(here));
         let ours = Ours::new();
