@@ -60,7 +60,7 @@ def checked(program, environment):
     print(f"manycore-omp: {text}", file=sys.stderr)
     others = sorted({line[3] for line in lines if line[3]})
     if others:
-        print(f"manycore-omp: loaded beside it, and not called: {' '.join(others)}", file=sys.stderr)
+        print(f"manycore-omp: loaded beside it: {' '.join(others)}", file=sys.stderr)
     status = done.returncode
     # As a shell tells of a signal.
     status = 128 - status if status < 0 else status
