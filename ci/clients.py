@@ -104,9 +104,10 @@ def kalign(folder):
 
 def openblas(folder):
     program = os.path.join(folder, "openblas")
-    done = subprocess.run(["gcc", "-O2", "-o", program, OPENBLAS, "-lopenblas", "-llapacke", "-lm"], capture_output=True)
+    headers = "-I/usr/include/x86_64-linux-gnu/openblas-openmp"
+    done = subprocess.run(["gcc", "-O2", headers, "-o", program, OPENBLAS, "-lopenblas", "-lm"], capture_output=True)
     if done.returncode:
-        return Program([], missing="no OpenBLAS to link with (apt-get install libopenblas-openmp-dev liblapacke-dev)")
+        return Program([], missing="no OpenBLAS to link with (apt-get install libopenblas-openmp-dev)")
     return Program([program])
 
 
