@@ -25,8 +25,8 @@ use crate::system::threads::spawn;
 use manycore_platform::Native;
 use std::sync::atomic::Ordering::Release;
 
-/// The size of workers' stacks. A handler of the program's may run there between two ranks: it may need a megabyte. What is not
-/// used is no memory.
+/// The size of workers' stacks. A handler of the program's may run there between two ranks: it may need a megabyte. Unused pages
+/// take no memory.
 pub(super) const STACK: usize = 2 << 20;
 /// Indices of homes' workers begin here: they own no share.
 pub(super) const FIRST: usize = usize::MAX / 2;

@@ -2,7 +2,7 @@
 //!
 //! A carried rank that binds itself would bind the worker that executes it just then: for good, and two workers perhaps to
 //! one CPU. So the functions for that are defined here. A rank's CPUs are kept by the kernel thread that the rank
-//! was made with, its [home](super::home): that thread is bound, and the rank is told that thread's CPUs. So
+//! was made with, its [home](super::home): a rank that asks for its CPUs learns that thread's. So
 //! the kernel checks the set and keeps it, and it counts where the rank is executed at its home. Workers stay where they are.
 //!
 //! # Another runtime
@@ -168,7 +168,7 @@ extern "C" fn set_threads(
     by_number(|| next!(SET as Set)(keeper, size, cpus))
 }
 
-/// What a function returns that leaves `errno` alone, by one that sets it.
+/// Calls a function that sets `errno`; returns the error's number instead, and leaves `errno` alone.
 fn by_number(call: impl FnOnce() -> c_int) -> c_int {
     let before = errno();
     let result = if call() == 0 { 0 } else { errno() };
@@ -188,7 +188,7 @@ pub(super) fn raw(number: c_long, arguments: [usize; 6]) -> Option<c_long> {
     }
     let [_, rest @ ..] = arguments;
     let [size, cpus, a, b, c] = rest;
-    // SAFETY: as the caller has it, but for the thread.
+    // SAFETY: the caller's arguments, except the thread.
     Some(unsafe { next::syscall(number, [meant as usize, size, cpus, a, b, c]) })
 }
 

@@ -34,7 +34,7 @@ pub(crate) struct Rank {
     /// [`wait_once`](Self::wait_once) is on the worker that it has read. The owner's. Relaxed: only its own handlers
     /// read it, so that the compiler alone must keep the order.
     pub(super) leaves: AtomicBool,
-    /// Where it stands in the order in which its team's members are divided among workers.
+    /// The rank's position when its team's members are divided among workers.
     pub(super) id: AtomicU32,
     /// Only worker 0 may run it: it is the leader, at the end of a region.
     pub(super) pinned: AtomicBool,

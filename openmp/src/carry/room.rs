@@ -1,6 +1,6 @@
 //! Whether the system lets the process have the threads that carrying takes.
 //!
-//! A carried team takes some threads more than the same team of threads: workers, the watch, homes. Where a limit leaves no room
+//! A carried team takes some threads more than the same team of threads: workers, the watch, homes. If a limit leaves no room
 //! for them, the team's threads are not carried. That is found out before the first team is carried: as many threads as will be needed
 //! begin, and end. Later it could not be undone, since a rank's kernel thread is there for as long as the process.
 
@@ -14,14 +14,14 @@ use std::sync::OnceLock;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Acquire, Release};
 
-/// The watch, two that count, one that lends the leader a home, and one that lends worker 0 a stack.
+/// The watch, the watchdog, the granularity's thread, the leader's home, and the thread with worker 0's stack.
 const BESIDE: usize = 5;
-/// A limit of at least so many threads leaves room, as long as nothing else comes near it.
+/// A larger limit counts as no limit.
 const AMPLE: u64 = 4096;
 /// The threads' stacks.
 const STACK: usize = 64 << 10;
 
-/// Where the kernel tells how many threads the control group may have, in its two versions.
+/// The files with the control group's limit on threads, in the kernel's two versions.
 const LIMITS: [&str; 2] = ["/sys/fs/cgroup/pids.max", "/sys/fs/cgroup/pids/pids.max"];
 
 /// Whether there is room for `threads`, and for those beside them. The first question is answered by a try; the others have the
@@ -56,7 +56,7 @@ fn is_limited() -> bool {
             .any(|most| most < AMPLE)
 }
 
-/// Whether so many threads can be there at once. They have ended when this returns, as far as they can tell.
+/// Whether the system allows `threads` more threads at once. All have left their bodies when this returns.
 fn can_begin(threads: usize) -> bool {
     static MAY_END: AtomicU32 = AtomicU32::new(0);
     static ENDED: AtomicU32 = AtomicU32::new(0);

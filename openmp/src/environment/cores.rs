@@ -24,7 +24,7 @@ impl Followed {
 }
 
 /// Begins to follow the cores that the system leaves this process. Where threads are bound, the calling one may be:
-/// then the cores are those of before that, as far as places have them.
+/// then the cores are the process's earlier ones, if a place has them.
 pub(crate) fn watch_cores() {
     FOLLOWED.get_or_init(|| {
         // A signal that the program has blocked in all its threads is not to find the watch's open.
@@ -49,7 +49,7 @@ pub(super) fn has_watched() -> bool {
     FOLLOWED.get().is_some()
 }
 
-/// The cores are followed no more: there is no room for so many threads. Returns whether that ends a thread.
+/// The cores are followed no more: a limit on threads leaves no room. Returns whether that ends a thread.
 pub(crate) fn give_up_watch() -> bool {
     let followed = FOLLOWED.get();
     followed.is_some_and(|followed| followed.watch().take().is_some())

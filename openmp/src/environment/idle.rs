@@ -1,8 +1,8 @@
 //! How many threads are in regions; and whether none is, so that what looks at the machine now and then may rest.
 //!
 //! A region that begins counts its threads first ([`enter`]), and then asks whether the watch of the cores rests ([`end_rest`]). The watch
-//! says first that it is about to rest, and then asks whether a region runs ([`is_idle`]). Both do it in the order of sequential
-//! consistency, so that at least one of them sees the other.
+//! says first that it is about to rest, and then asks whether a region runs ([`is_idle`]). Both use sequentially
+//! consistent accesses, so at least one side sees the other's.
 
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
@@ -12,17 +12,17 @@ static BUSY: AtomicUsize = AtomicUsize::new(0);
 /// The watch rests, or is about to.
 static RESTS: AtomicBool = AtomicBool::new(false);
 
-/// So many threads more are in regions.
+/// `threads` more threads are in regions.
 pub(crate) fn enter(threads: usize) {
     BUSY.fetch_add(threads, SeqCst);
 }
 
-/// So many fewer.
+/// `threads` threads have left their regions.
 pub(crate) fn leave(threads: usize) {
     BUSY.fetch_sub(threads, SeqCst);
 }
 
-/// How many threads are in regions, if one that asks is the only leader.
+/// How many threads are in regions, if the caller is the only leader.
 pub(crate) fn busy() -> usize {
     BUSY.load(SeqCst) + 1
 }

@@ -30,7 +30,7 @@ impl Places {
         Self::of_usable(places)
     }
 
-    /// From `GOMP_CPU_AFFINITY`: CPUs, each of which is a place, such as `0 3 1-2 4-15:2`.
+    /// From `GOMP_CPU_AFFINITY`: CPUs, one a place, such as `0 3 1-2 4-15:2`.
     pub(crate) fn parse_list(text: &str) -> Option<Self> {
         let mut places = vec![];
         let parts = text.split(|c: char| c == ',' || c.is_ascii_whitespace());
@@ -177,7 +177,7 @@ fn counts(text: &str) -> Option<(usize, i64)> {
 
 /// CPUs that this thread may use.
 pub(crate) fn mask() -> Vec<usize> {
-    // SAFETY: all zeros is an empty set, which the call fills. A rank is told its own, where this library defines the function.
+    // SAFETY: all zeros is an empty set, which the call fills. A rank gets its own set where this library defines the function.
     let set = unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
         libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut set);

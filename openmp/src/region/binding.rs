@@ -2,7 +2,7 @@
 //!
 //! A member that is carried is bound as well: the kernel thread that it was made with keeps its CPUs, as with a program
 //! that binds itself in a region. Workers are bound to places of their own, and each has the members of its
-//! place by plan ([`position`]). Where members are cut, one of two workers executes them that share them.
+//! place by plan ([`position`]). A member that is cut is executed by two workers.
 
 use crate::environment::icv::Bind;
 use crate::environment::places::all;
@@ -54,7 +54,7 @@ fn place_of(bind: Bind, id: usize, size: usize, first: usize, places: usize) -> 
     let (each, rest) = (size / places, size % places);
     let step = match bind {
         Bind::False | Bind::Primary => 0,
-        // As many for each place; those that are left begin at the leader's place again.
+        // As many for each place; the rest begins at the leader's place again.
         _ if size > places && id < size - rest => id / each,
         _ if size > places => id - (size - rest),
         Bind::True | Bind::Close => id,
@@ -80,7 +80,7 @@ fn spread(id: usize, size: usize, first: usize, places: usize) -> usize {
     part * each + part.min(larger)
 }
 
-/// Where a member of a carried team stands in the order in which members are divided among workers: members of a place
+/// A carried member's position when members are divided among workers: members of a place
 /// stand together, the leader's place first.
 pub(super) fn position(id: u32, size: u32) -> u32 {
     let (bind, places) = (settings().icv.bind, all().len());

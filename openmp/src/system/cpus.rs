@@ -7,7 +7,7 @@ use super::next;
 pub(crate) struct Cpus(libc::cpu_set_t);
 
 impl Cpus {
-    /// Those of these numbers that the kernel's form has room for.
+    /// A set of these numbers, without numbers that are too large for the kernel's form.
     pub(crate) fn of(numbers: &[usize]) -> Self {
         // SAFETY: all zeros are an empty set; the numbers are within its size.
         unsafe {
@@ -49,7 +49,7 @@ impl Cpus {
 const MOST: usize = libc::CPU_SETSIZE as usize;
 const SIZE: usize = size_of::<libc::cpu_set_t>();
 
-/// Runs `body` on these CPUs: the threads that it starts have them. `None`: on those that the calling thread has.
+/// Runs `body` on these CPUs: the threads that it starts have them. `None`: on the calling thread's.
 pub(crate) fn with_cpus<R>(cpus: Option<Cpus>, body: impl FnOnce() -> R) -> R {
     let before = cpus.and_then(|cpus| {
         let before = Cpus::of_thread(0)?;

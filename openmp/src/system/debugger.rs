@@ -1,4 +1,4 @@
-//! What gdb is told when it loads this library: the alarm's signal is not to stop the program.
+//! A script for gdb, in this library's file: the alarm's signal does not stop the program.
 //!
 //! gdb looks for scripts in a section of the library's file. It runs them only where the user lets it, by its setting
 //! `auto-load safe-path`; otherwise it says so in a line. The script for Debian's package, which lies in a folder that

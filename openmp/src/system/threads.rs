@@ -102,7 +102,7 @@ fn add(word: u64) -> &'static Entry {
     }
 }
 
-/// What a thread begins with.
+/// A new thread's name and body.
 struct Start {
     name: CString,
     body: Box<dyn FnOnce() + Send>,

@@ -12,7 +12,7 @@ pub(crate) trait Waiter: Any {
     /// How many locks the rank has. No preemption while this is not 0.
     fn held(&'static self) -> &'static Cell<u32>;
 
-    /// The rank is a member of its team, and stands there in the order in which members are divided among workers.
+    /// The rank is a member of its team, at this position when members are divided among workers.
     fn is_member(&'static self, id: u32);
 
     /// The rank is to be on these CPUs, as far as it is asked where it is.

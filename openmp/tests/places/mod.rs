@@ -92,7 +92,7 @@ fn named(random: &mut Random) -> String {
     }
 }
 
-/// Places that the mask may leave nothing of, but for the last, which has all CPUs.
+/// Random places, and a last one with all CPUs: the mask may make any other empty.
 fn list(random: &mut Random, all: &[usize]) -> String {
     let mut places = vec![];
     for _ in 0..random.below(4) {
@@ -111,7 +111,7 @@ fn list(random: &mut Random, all: &[usize]) -> String {
     places.join(",")
 }
 
-/// CPUs of the mask: GCC's library keeps those that are not, and then cannot start threads.
+/// CPUs of the mask: GCC's library also makes places of CPUs outside the mask, and then cannot start threads.
 fn affinity(random: &mut Random, mask: &[usize]) -> String {
     let count = 1 + random.below(4);
     let cpus: Vec<_> = (0..count)

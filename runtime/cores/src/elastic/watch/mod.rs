@@ -26,7 +26,7 @@ const FILES: Duration = Duration::from_millis(100);
 const GROUPS: Duration = Duration::from_millis(500);
 /// Files and groups are read so much more often while a quota is paced.
 const PACED: u32 = 5;
-/// How long nobody must have needed the watch before it rests.
+/// The watch rests when it was not needed for so long.
 const REST: Duration = Duration::from_secs(1);
 /// How long a smaller quota must last before it is obeyed. A larger one is at once, and
 /// so is what takes CPUs away.
@@ -72,7 +72,7 @@ const HOLD: Duration = Duration::from_millis(50);
 /// # Cost
 ///
 /// A thread, `manycore-watch`, that runs for some 50 us each 10 ms, or 5 ms while a quota
-/// is paced: 0.5% or 1% of a CPU. It may [rest](Self::rest_when) while nobody needs it.
+/// is paced: 0.5% or 1% of a CPU. It may [rest](Self::rest_when) while it is not needed.
 ///
 /// ```
 /// use manycore_cores::elastic::Watch;
@@ -112,7 +112,7 @@ pub struct Limits {
 struct Watched {
     allotment: Allotment,
     state: Mutex<WatchState>,
-    /// Told when the watch is to stop, and when its rest is over.
+    /// Notified when the watch is to stop, and when its rest is over.
     stops: Condvar,
 }
 
@@ -131,7 +131,7 @@ struct WatchState {
     /// When files and groups are to be read, on the clock of the sources.
     files_at: Duration,
     groups_at: Duration,
-    /// Whether nobody needs the watch now.
+    /// Asks the watch's user whether the watch is not needed.
     is_idle: Option<IsIdle>,
     /// Since when that was so at each look.
     idle_since: Option<Duration>,
@@ -140,7 +140,7 @@ struct WatchState {
     stop: bool,
 }
 
-/// Whether nobody needs a watch now; asked with `true` where it rests if nobody does.
+/// Returns whether the watch is not needed; with `true` as argument, the watch rests if it is not.
 type IsIdle = fn(bool) -> bool;
 
 impl Watch {
@@ -245,9 +245,9 @@ impl Watch {
         }
     }
 
-    /// Lets the watch rest while nobody needs it: a process that rests wakes up for nothing.
+    /// Lets the watch rest while it is not needed, so that an idle process does not wake up.
     ///
-    /// `is_idle` says whether nobody does. It is called with `false` at each look. When it has been true for a
+    /// `is_idle` returns whether the watch is not needed. It is called with `false` at each look. When it has been true for a
     /// second, it is called with `true`, and if it is true again the watch rests until
     /// [`wake`](Self::wake) is called: the allotment stays as it is. A caller that needs the watch says so first, for `is_idle`
     /// to see, and then calls `wake`, unless it knows that `is_idle` was not called with `true` before.
@@ -417,7 +417,7 @@ impl WatchState {
         self.paced.map_or(now + MASK, |pace| pace.next)
     }
 
-    /// Whether nobody has needed the watch for [`REST`].
+    /// Whether the watch was not needed for [`REST`].
     fn may_rest(&mut self, now: Duration) -> bool {
         let Some(is_idle) = self.is_idle.filter(|is_idle| is_idle(false)) else {
             self.idle_since = None;
@@ -427,7 +427,7 @@ impl WatchState {
         now.saturating_sub(since) >= REST && is_idle(true)
     }
 
-    /// What was counted before a rest says nothing of now, and all is to be read at once.
+    /// Forgets the counts from before a rest, and has all sources read at once.
     fn has_rested(&mut self) {
         self.idle_since = None;
         (self.files_at, self.groups_at) = (Duration::ZERO, Duration::ZERO);
