@@ -8,9 +8,9 @@ hashes of Cargo.lock. The same commit has the same list.
 """
 
 import json
+import re
 import subprocess
 import sys
-import tomllib
 
 TARGET = "x86_64-unknown-linux-gnu"
 
@@ -36,8 +36,10 @@ def main():
         sys.exit("sbom: expected names of crates")
     command = ["cargo", "metadata", "--format-version", "1", "--locked", "--filter-platform", TARGET]
     metadata = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
-    with open(metadata["workspace_root"] + "/Cargo.lock", "rb") as file:
-        lock = tomllib.load(file)["package"]
+    # By hand: Python 3.10 has no parser for this format.
+    with open(metadata["workspace_root"] + "/Cargo.lock", encoding="utf-8") as file:
+        entries = file.read().split("[[package]]")[1:]
+    lock = [dict(re.findall(r'^(name|version|checksum) = "(.*)"$', entry, re.MULTILINE)) for entry in entries]
     sums = {(it["name"], it["version"]): it.get("checksum") for it in lock}
     packages = {package["id"]: package for package in metadata["packages"]}
     by_name = {packages[id]["name"]: id for id in metadata["workspace_members"]}
