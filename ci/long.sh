@@ -16,6 +16,8 @@
 #   programs   programs over rayon's interface, on both cores: that their results are right
 #   openmp     Debian's packages and the costs of constructs on openmp; with NPB and OMPVV, the
 #              folders of these suites, those too
+#   clients    real clients of OpenMP: results and times beside their own library's (PyPI)
+#   release    what ci/release.sh builds, installed in clean roots and removed again (root, mmdebstrap)
 #   dependents tests and times of packages that use rayon, on runtime/rayon-core
 #   riscv      C, C++ and Fortran programs on simulator/riscv beside qemu; with RISCV_TESTS, the folder of
 #              riscv-tests, and with GUESTS, that of NPB, PARSEC and Splash-3, those too
@@ -31,7 +33,8 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 export CARGO_TERM_COLOR=never
 all=(
-    model miri tsan fuzz doubled platforms rayon peers programs dependents riscv cuts page semver deny
+    model miri tsan fuzz doubled platforms rayon peers programs dependents riscv cuts clients release page semver
+    deny
 )
 
 have_nightly() { rustup toolchain list 2>/dev/null | grep -q nightly; }
@@ -63,6 +66,14 @@ missing() {
             echo "no release to compare with: no tag v..."
         fi
         ;;
+    clients) command -v python3 >/dev/null || echo "no python3" ;;
+    release)
+        if ! cargo deb --version >/dev/null 2>&1; then
+            echo "no cargo-deb (cargo install cargo-deb)"
+        elif ! command -v mmdebstrap >/dev/null || [ "$(id -u)" != 0 ]; then
+            echo "no mmdebstrap (apt-get install mmdebstrap), or not root"
+        fi
+        ;;
     openmp) command -v gcc >/dev/null || echo "no gcc" ;;
     page) command -v chromium >/dev/null || echo "no chromium (apt-get install chromium)" ;;
     deny) cargo deny --version >/dev/null 2>&1 || echo "no cargo-deny (cargo install cargo-deny)" ;;
@@ -87,6 +98,11 @@ run() {
             { [ -z "${GUESTS:-}" ] || ci/riscv-guests.sh right "$GUESTS"; }
         ;;
     cuts) ci/openmp.sh stress ;;
+    clients)
+        cargo build --release --quiet --package manycore-openmp &&
+            ci/clients.sh --settings cores,one,busy --csv target/clients.csv
+        ;;
+    release) ci/release.sh && ci/release.sh --try ;;
     openmp)
         ci/openmp.sh packages && ci/openmp.sh costs && ci/openmp.sh emulated &&
             { [ -z "${NPB:-}" ] || ci/openmp.sh npb "$NPB"; } &&

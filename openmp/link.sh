@@ -15,14 +15,15 @@ trap 'rm -rf "$work"' EXIT
 
 # Functions of the C library's that the library has as well, in front of it. Programs ask for these with the C library's
 # versions. They are defined with each of those here, but as no default: so a program that is linked against this library
-# still asks the C library for them, and can go back to GCC's.
+# still asks the C library for them, and can go back to GCC's. Functions of GLIBC_2.3.3 have other arguments.
 front="sched_yield pthread_yield thrd_yield pthread_spin_lock usleep nanosleep clock_nanosleep pthread_mutex_init
     sleep pthread_barrier_wait pthread_cond_wait pthread_cond_timedwait pthread_cond_clockwait cnd_wait cnd_timedwait
     sem_wait sem_timedwait sem_clockwait poll ppoll select pselect epoll_wait epoll_pwait read recv accept pthread_join waitpid wait"
+front+=" sched_setaffinity sched_getaffinity pthread_setaffinity_np pthread_getaffinity_np"
 libc=$("${CC:-cc}" -print-file-name=libc.so.6)
 names=$(readelf --wide --dyn-syms "$libc" | awk -v front="$front" '
     BEGIN { split(front, list); for (at in list) wanted[list[at]] }
-    { split($8, parts, /@+/); if (parts[1] in wanted) print parts[1], parts[2] }' | sort -u)
+    { split($8, parts, /@+/); if (parts[1] in wanted && parts[2] != "GLIBC_2.3.3") print parts[1], parts[2] }' | sort -u)
 {
     echo '.text'
     echo "$names" | while read -r name version; do

@@ -3,6 +3,8 @@
 //! Without a C compiler that knows OpenMP nothing can be tested; each test then says so.
 #![cfg(target_os = "linux")]
 
+mod around;
+mod places;
 mod random;
 mod symbols;
 mod threads;

@@ -60,7 +60,7 @@ export! {
     }
 
     fn omp_get_num_procs() -> c_int {
-        int(environment::places::mask().len().max(1))
+        int(places::processors())
     }
 
     fn omp_in_parallel() -> c_int {
@@ -178,7 +178,9 @@ export! {
     }
 
     fn omp_get_place_num() -> c_int {
-        context().place.get().map_or(-1, int)
+        let context = context();
+        crate::region::settle(context);
+        context.place.get().map_or(-1, int)
     }
 
     fn omp_get_partition_num_places() -> c_int {

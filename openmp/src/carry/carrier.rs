@@ -5,11 +5,11 @@ use super::rank::Rank;
 use super::registry::Lead;
 use super::worker::Worker;
 use super::{
-    code_map, current, kernel_threads, parked, preempt, priority, registry, setxid, signals,
-    switch, thread_state, watchdog,
+    code_map, current, kernel_threads, parked, pins, preempt, priority, registry, room, setxid,
+    signals, switch, thread_state, watchdog,
 };
 use crate::environment::cores::cores;
-use crate::environment::settings;
+use crate::environment::{places, settings};
 use crate::system::masks::with_signals_blocked;
 use crate::system::next::is_preloaded;
 use crate::system::threads::spawn;
@@ -33,6 +33,7 @@ pub(crate) fn claim(context: &Context, depth: usize, size: u32) -> Option<&'stat
         || context.is_carried()
         || Native::forks() > 0
         || priority::is_announced()
+        || !room::is_there(size as usize + cores())
         || !registry::claim(size as usize)
     {
         return None;
@@ -42,6 +43,7 @@ pub(crate) fn claim(context: &Context, depth: usize, size: u32) -> Option<&'stat
     lead.rank.state.refresh(true);
     let worker = lead.worker.address();
     kernel_threads::enter(worker, switch::thread_pointer());
+    pins::note_leader();
     // The leader is on other kernel threads than its own in regions.
     parked::has_no_cpu();
     signals::choose(preempt::handler, worker);
@@ -170,8 +172,10 @@ pub(crate) fn become_rank(context: &Context) {
 fn start_workers(leader: &'static Rank) {
     let wanted = cores().min(registry::size());
     while let Some(index) = registry::next_worker(wanted) {
+        let cpus = places::of_worker(index).or_else(pins::of_new_workers);
         with_signals_blocked(|| {
             spawn("manycore-omp-w", Some(STACK), move || {
+                cpus.inspect(|cpus| _ = cpus.put_on(0));
                 Box::leak(Box::new(Worker::new(index))).work()
             });
         });

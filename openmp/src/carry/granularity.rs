@@ -9,7 +9,7 @@
 //! others run, and would hide what is looked for.
 
 use super::division::Division;
-use super::registry;
+use super::registry::{self, Seen};
 use crate::environment::cores::heed_neighbours;
 use manycore_platform::process::cpu_time;
 use std::ptr;
@@ -35,7 +35,9 @@ impl Granularity {
     /// The life of a thread that counts, and may wait for the watch of the cores.
     pub(super) fn count() {
         let mut granularity = Self::new();
+        let mut seen = Seen::default();
         loop {
+            registry::rest(&mut seen);
             std::thread::sleep(WINDOW);
             granularity.look();
         }

@@ -39,8 +39,9 @@ use crate::system::threads::spawn;
 use manycore_platform::Native;
 use std::sync::atomic::Ordering::Release;
 
-/// The size of workers' stacks. A handler of the program's may run there between two ranks.
-pub(super) const STACK: usize = 1 << 20;
+/// The size of workers' stacks. A handler of the program's may run there between two ranks: it may need a megabyte. Unused pages
+/// take no memory.
+pub(super) const STACK: usize = 2 << 20;
 /// Indices of homes' workers begin here: they own no share.
 pub(super) const FIRST: usize = usize::MAX / 2;
 
@@ -50,6 +51,8 @@ pub(super) struct Home {
     /// First, where [`detach`](super::switch::detach) finds it.
     order: Order<Native>,
     worker: Worker,
+    /// The kernel's number of the thread.
+    pub(super) thread: libc::pid_t,
     /// `None` at the thread that lends worker 0 a stack: it gets no order.
     rank: Option<&'static Rank>,
 }
@@ -60,6 +63,7 @@ impl Home {
         let home = Box::leak(Box::new(Self {
             order: Order::new(),
             worker: Worker::new(FIRST),
+            thread: kernel_threads::number(),
             rank,
         }));
         if let Some(rank) = rank {

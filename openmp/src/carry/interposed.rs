@@ -4,7 +4,7 @@
 
 use super::current::{note, rank};
 use super::thread_state::be_careful;
-use super::{blocking, policy, setxid, signals};
+use super::{blocking, pins, policy, setxid, signals};
 use crate::system::masks::errno;
 use crate::system::next::{self, Next};
 use std::ffi::{c_int, c_long, c_uint, c_void};
@@ -149,6 +149,9 @@ define! {
             }
             libc::SYS_futex => blocking::will_wait_at(a as *const u32, b, c as u32),
             _ => {}
+        }
+        if let Some(result) = pins::raw(number, [a, b, c, d, e, f]) {
+            return result;
         }
         // SAFETY: as the caller has it.
         let result = unsafe { next::syscall(number, [a, b, c, d, e, f]) };

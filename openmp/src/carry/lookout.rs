@@ -119,7 +119,9 @@ pub(super) fn look() {
     }
     let mut seen = [Seen::default(); MOST];
     let (mut misses, mut meetings) = (0_u32, 0);
+    let mut regions = registry::Seen::default();
     loop {
+        registry::rest(&mut regions);
         let now = registry::division().map_or(0, |it| it.meetings());
         let is_active = registry::is_in_region() || now != meetings;
         meetings = now;

@@ -15,11 +15,12 @@ use super::{home, switch};
 use crate::system::masks::{block_all, errno, set_errno};
 use std::ffi::c_void;
 use std::ptr;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicPtr, AtomicU32};
 
 /// Room beside these frames, for the handlers themselves; and for a handler of the program's that runs here just before
 /// or just after the rank is executed at its home.
-const HANDLERS: usize = 128 << 10;
+const HANDLERS: usize = super::home::STACK;
 
 /// Leaves the calling thread's kernel thread asleep, as its `home`; `word` becomes `WAITING` when others may go on
 /// with the thread's stack.
@@ -67,6 +68,16 @@ fn stack() -> *mut u8 {
     }
 }
 
+/// Where the C library says where the areas are; null: it has none. Relaxed: it is written when the library is loaded.
+static OFFSET: AtomicPtr<isize> = AtomicPtr::new(ptr::null_mut());
+
+/// Asks the loader for that. A rank must not: the thread that leads it may have the loader's lock, and wait for the rank.
+pub(super) fn find() {
+    // SAFETY: a name that ends with a zero.
+    let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__rseq_offset".as_ptr()) };
+    OFFSET.store(found.cast(), Relaxed);
+}
+
 /// The calling thread's area says no CPU from now on.
 pub(super) fn has_no_cpu() {
     const UNREGISTER: usize = 1;
@@ -82,13 +93,10 @@ pub(super) fn has_no_cpu() {
     const FIRST: usize = 32;
     const AT_RSEQ_FEATURE_SIZE: u64 = 27;
     const AT_RSEQ_ALIGN: u64 = 28;
-    // SAFETY: the C library's constant, if it has areas: how far they are from the thread pointer.
-    let offset = unsafe {
-        libc::dlsym(libc::RTLD_DEFAULT, c"__rseq_offset".as_ptr())
-            .cast::<isize>()
-            .as_ref()
+    // SAFETY: null, or the C library's constant: how far the areas are from the thread pointer.
+    let Some(&offset) = (unsafe { OFFSET.load(Relaxed).as_ref() }) else {
+        return;
     };
-    let Some(&offset) = offset else { return };
     // SAFETY: numbers that the system has.
     let (size, align) = unsafe {
         (

@@ -5,6 +5,7 @@ use super::ownership::{Polled, RankWord};
 use super::thread_state::State;
 use super::worker::Worker;
 use super::{registry, switch};
+use crate::system::cpus::Cpus;
 use crate::words::Waiter;
 use manycore_platform::{Native, Platform};
 use std::cell::{Cell, UnsafeCell};
@@ -35,7 +36,7 @@ pub(crate) struct Rank {
     /// [`wait_once`](Self::wait_once) is on the worker that it has read. The owner's. Relaxed: only its own handlers
     /// read it, so that the compiler alone must keep the order.
     pub(super) leaves: AtomicBool,
-    /// Its number in its team.
+    /// The rank's position when its team's members are divided among workers.
     pub(super) id: AtomicU32,
     /// Only worker 0 may run it: it is the leader, at the end of a region.
     pub(super) pinned: AtomicBool,
@@ -171,6 +172,12 @@ impl Waiter for Rank {
     fn is_member(&'static self, id: u32) {
         self.id.store(id, Relaxed);
         registry::set_member(id as usize, self);
+    }
+
+    fn bind(&self, cpus: &Cpus) {
+        // SAFETY: null, or a home, which lives for ever. Acquire: what is in it.
+        let home = unsafe { self.home.load(Acquire).as_ref() };
+        home.inspect(|home| _ = cpus.put_on(home.thread));
     }
 
     /// Its part of the episode is done: what it took is known.

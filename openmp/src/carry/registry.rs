@@ -6,14 +6,17 @@
 //! | the leaders' rank and worker | the first leader, once |
 //! | `is_owned`, the team's size and division | the leader that claims, until it releases |
 //! | members | each rank, as it joins the team |
-//! | `is_in_region` | the leader |
+//! | `is_in_region`, how many regions there were | the leader |
 
 use super::division::{self, Division};
 use super::rank::Rank;
 use super::worker::Worker;
+use manycore_cores::sync::Bell;
+use manycore_platform::Native;
 use std::ptr;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize};
+use std::time::{Duration, Instant};
 
 /// Ranks that there may be.
 pub(super) const MOST: usize = 1024;
@@ -51,6 +54,7 @@ struct Registry {
     division: Slot<Division>,
     is_owned: AtomicBool,
     is_in_region: AtomicBool,
+    regions: AtomicU64,
 }
 
 /// The leader of the carried team. Its rank is the same one whichever thread leads. Worker 0 runs on the leader's kernel thread.
@@ -70,6 +74,7 @@ static REGISTRY: Registry = Registry {
     division: Slot::new(),
     is_owned: AtomicBool::new(false),
     is_in_region: AtomicBool::new(false),
+    regions: AtomicU64::new(0),
 };
 
 /// Adds a rank.
@@ -167,8 +172,40 @@ pub(super) fn division() -> Option<&'static Division> {
 /// A carried region begins. Sequentially consistent: next the caller asks whether a mutex with a priority was announced. The thread that
 /// makes such a mutex announces it, and then asks whether a region runs ([`priority`](super::priority)).
 pub(super) fn begin_region() {
-    REGISTRY.is_in_region.store(true, SeqCst);
+    REGISTRY.is_in_region.swap(true, SeqCst);
+    // Relaxed: only the leader of the team that is carried writes it; for estimates.
+    let regions = REGISTRY.regions.load(Relaxed);
+    REGISTRY.regions.store(regions.wrapping_add(1), Relaxed);
+    REGIONS.ring_after_rmw();
 }
+
+/// Threads that look at the workers now and then sleep here while no region is carried.
+static REGIONS: Bell<Native> = Bell::native();
+
+/// What [`rest`] has seen last.
+#[derive(Default)]
+pub(super) struct Seen {
+    regions: u64,
+    since: Option<Instant>,
+}
+
+/// Returns at once while regions are carried, or were a moment ago; else when the next one begins.
+pub(super) fn rest(seen: &mut Seen) {
+    let regions = REGISTRY.regions.load(Relaxed);
+    if is_in_region() || seen.regions != regions {
+        (seen.regions, seen.since) = (regions, None);
+        return;
+    }
+    if seen.since.get_or_insert_with(Instant::now).elapsed() >= REST {
+        while !is_in_region() {
+            REGIONS.sleep(|| is_in_region().then_some(()), || None);
+        }
+        seen.since = None;
+    }
+}
+
+/// After so long without a region there will be none for a while. To be woken takes a region some microseconds.
+const REST: Duration = Duration::from_secs(1);
 
 /// The carried region has ended, or could not begin.
 pub(super) fn end_region() {

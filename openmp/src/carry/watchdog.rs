@@ -8,7 +8,7 @@ use super::granularity::Granularity;
 use super::home::{self, Home};
 use super::lookout;
 use super::rank::Rank;
-use super::registry::{self, ranks, workers};
+use super::registry::{self, Seen, ranks, workers};
 use crate::system::masks::with_signals_blocked;
 use crate::system::threads::spawn;
 use crate::words::bell::WORKERS;
@@ -118,7 +118,9 @@ fn look() -> ! {
     };
     let mut last = changes();
     let mut looks = 0;
+    let mut seen = Seen::default();
     loop {
+        registry::rest(&mut seen);
         let contended = is_contended();
         std::thread::sleep(if contended { STALL } else { IDLE });
         let now = changes();

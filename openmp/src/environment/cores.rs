@@ -1,38 +1,78 @@
 //! The number of cores that this process may use now.
 
-use super::settings;
+use super::{idle, places, settings};
+use crate::system::cpus::{Cpus, with_cpus};
+use crate::system::ending::WATCH;
 use crate::system::masks::with_signals_blocked;
 use manycore_cores::elastic::{Allotment, Watch};
 use manycore_cores::topology::Topology;
-use std::sync::OnceLock;
+use std::fs;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-static FOLLOWED: OnceLock<(Option<Watch>, Allotment)> = OnceLock::new();
+struct Followed {
+    /// `None`: there is no thread for it, and the cores stay as they were.
+    watch: Mutex<Option<Watch>>,
+    allotment: Allotment,
+}
 
-/// Begins to follow the cores that the system leaves this process, before the first thread is
-/// bound anywhere.
+static FOLLOWED: OnceLock<Followed> = OnceLock::new();
+
+impl Followed {
+    fn watch(&self) -> MutexGuard<'_, Option<Watch>> {
+        self.watch.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Begins to follow the cores that the system leaves this process. Where threads are bound, the calling one may be:
+/// then the cores are the process's earlier ones, if a place has them.
 pub(crate) fn watch_cores() {
     FOLLOWED.get_or_init(|| {
         // A signal that the program has blocked in all its threads is not to find the watch's open.
-        let watch = with_signals_blocked(|| Watch::start().ok());
-        heed(watch.as_ref(), true);
+        let start = || with_signals_blocked(|| Watch::start().ok());
+        let watch = with_cpus(places::unbound(), start);
+        if let Some(watch) = &watch {
+            watch.cap(places::bound_cpus());
+            heed(watch, true);
+            watch.rest_when(idle::is_idle);
+        }
         let allotment = watch.as_ref().map_or_else(
             || Allotment::new(cores()),
             |watch| watch.allotment().clone(),
         );
-        (watch, allotment)
+        let watch = Mutex::new(watch);
+        Followed { watch, allotment }
     });
+}
+
+/// Whether a team of more than one thread has begun: before it the cores are not followed.
+pub(super) fn has_watched() -> bool {
+    FOLLOWED.get().is_some()
+}
+
+/// The cores are followed no more: a limit on threads leaves no room. Returns whether that ends a thread.
+pub(crate) fn give_up_watch() -> bool {
+    let followed = FOLLOWED.get();
+    followed.is_some_and(|followed| followed.watch().take().is_some())
+}
+
+/// A region begins: a watch that rests looks again.
+#[inline]
+pub(crate) fn wake_watch() {
+    if idle::end_rest() {
+        let followed = FOLLOWED.get();
+        followed.inspect(|it| _ = it.watch().as_ref().map(Watch::wake));
+    }
 }
 
 /// Whether cores that other processes keep busy count as gone from now on. They do at first.
 #[allow(dead_code, reason = "where ranks cannot be carried nobody says so")]
 pub(crate) fn heed_neighbours(heeds: bool) {
-    if let Some((watch, _)) = FOLLOWED.get() {
-        heed(watch.as_ref(), heeds);
-    }
+    let followed = FOLLOWED.get();
+    followed.inspect(|it| _ = it.watch().as_ref().map(|watch| heed(watch, heeds)));
 }
 
-fn heed(watch: Option<&Watch>, heeds: bool) {
-    if let Some(watch) = watch.filter(|_| settings().heeds) {
+fn heed(watch: &Watch, heeds: bool) {
+    if settings().heeds {
         watch.heed_neighbours(heeds);
     }
 }
@@ -42,7 +82,7 @@ fn heed(watch: Option<&Watch>, heeds: bool) {
 pub(crate) fn cores() -> usize {
     static AT_FIRST: OnceLock<usize> = OnceLock::new();
     match FOLLOWED.get() {
-        Some((_, allotment)) => allotment.cores(),
+        Some(followed) => followed.allotment.cores(),
         None => *AT_FIRST.get_or_init(|| Topology::detect().default_threads()),
     }
 }
@@ -53,7 +93,19 @@ pub(crate) fn cores() -> usize {
     reason = "where ranks cannot be carried nobody waits for a core"
 )]
 pub(crate) fn await_core(worker: usize) {
-    if let Some((_, allotment)) = FOLLOWED.get() {
-        allotment.await_turn(worker, || false);
+    if let Some(followed) = FOLLOWED.get() {
+        followed.allotment.await_turn(worker, || false);
     }
+}
+
+/// The CPUs of the watch's thread, which are the process's: no thread of the program's binds it.
+#[allow(dead_code, reason = "where ranks cannot be carried nobody asks")]
+pub(crate) fn of_watch() -> Option<Cpus> {
+    let threads = fs::read_dir("/proc/self/task").ok()?;
+    let mut numbers = threads.filter_map(|thread| thread.ok()?.file_name().into_string().ok());
+    let watch = numbers.find(|number| {
+        let name = fs::read_to_string(format!("/proc/self/task/{number}/comm"));
+        name.is_ok_and(|name| name.trim_end() == WATCH)
+    })?;
+    Cpus::of_thread(watch.parse().ok()?)
 }

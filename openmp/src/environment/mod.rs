@@ -2,7 +2,9 @@
 
 pub(crate) mod cores;
 mod display;
+pub(crate) mod effect;
 pub(crate) mod icv;
+pub(crate) mod idle;
 mod parse;
 pub(crate) mod places;
 
@@ -46,6 +48,12 @@ pub(crate) struct Settings {
     pub(crate) displays: bool,
 }
 
+/// Whether the user's variables bind threads to places.
+#[allow(dead_code, reason = "where ranks cannot be carried nobody asks")]
+pub(crate) fn binds() -> bool {
+    settings().icv.bind != Bind::False
+}
+
 /// The settings; read at the first call, which is when the library is loaded.
 pub(crate) fn settings() -> &'static Settings {
     static SETTINGS: OnceLock<Settings> = OnceLock::new();
@@ -57,7 +65,10 @@ fn read() -> Settings {
         .positives()
         .unwrap_or_default();
     let (binds, bound) = parse::binds();
-    let places = parse::places();
+    // Nothing is said about places where threads are not to be bound.
+    let places = (binds.first() != Some(&Bind::False))
+        .then(parse::places)
+        .flatten();
     let nested = Variable::new("OMP_NESTED").truth();
     let lists = threads.len() > 1 || binds.len() > 1;
     let max_active = Variable::new("OMP_MAX_ACTIVE_LEVELS")

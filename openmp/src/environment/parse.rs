@@ -100,7 +100,18 @@ pub(super) fn binds() -> (Vec<Bind>, bool) {
     (binds.unwrap_or_default(), said)
 }
 
+/// `OMP_PLACES`, or `GOMP_CPU_AFFINITY` where that says nothing.
 pub(super) fn places() -> Option<Places> {
+    let listed = || {
+        Variable::new("GOMP_CPU_AFFINITY").read(
+            "CPUs of this machine, with blanks or commas between them, such as 0 3 1-2 4-15:2",
+            Places::parse_list,
+        )
+    };
+    named_places().or_else(listed)
+}
+
+fn named_places() -> Option<Places> {
     Variable::new("OMP_PLACES").read(
         "threads, cores, sockets, ll_caches or numa_domains, perhaps with a number in brackets, \
          or places of this machine's CPUs such as {0:4},{4:4} or {0}:4:2",

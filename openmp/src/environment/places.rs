@@ -2,9 +2,15 @@
 
 use super::icv::Bind;
 use super::settings;
+use crate::system::cpus::Cpus;
 use manycore_cores::topology::Topology;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::num::NonZeroUsize;
+use std::sync::OnceLock;
+
+/// The most CPUs, or places, that a number in a variable may stand for.
+const MOST: usize = 65_536;
 
 /// The places of `OMP_PLACES`, in order.
 #[derive(Clone, Debug, Default)]
@@ -21,24 +27,42 @@ impl Places {
             } else {
                 named(text)?
             };
-        let allowed = mask();
-        let places = places
-            .into_iter()
-            .map(|place| {
-                place
-                    .into_iter()
-                    .filter(|cpu| allowed.contains(cpu))
-                    .collect()
-            })
-            .filter(|place: &Vec<usize>| !place.is_empty());
-        let places: Vec<_> = places.collect();
+        Self::of_usable(places)
+    }
+
+    /// From `GOMP_CPU_AFFINITY`: CPUs, one a place, such as `0 3 1-2 4-15:2`.
+    pub(crate) fn parse_list(text: &str) -> Option<Self> {
+        let mut places = vec![];
+        let parts = text.split(|c: char| c == ',' || c.is_ascii_whitespace());
+        for part in parts.filter(|part| !part.is_empty()) {
+            let (range, stride) = part.split_once(':').unwrap_or((part, "1"));
+            let (first, last) = range.split_once('-').unwrap_or((range, range));
+            let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);
+            let stride: usize = stride.parse().ok()?;
+            if last < first || last - first > MOST || stride == 0 {
+                return None;
+            }
+            places.extend((first..=last).step_by(stride).map(|cpu| vec![cpu]));
+        }
+        Self::of_usable(places)
+    }
+
+    /// What there is of these.
+    fn of_usable(mut places: Vec<Vec<usize>>) -> Option<Self> {
+        for place in &mut places {
+            place.retain(|cpu| at_first().contains(cpu));
+        }
+        places.retain(|place| !place.is_empty());
         (!places.is_empty()).then_some(Self { places })
     }
 
     /// Without `OMP_PLACES` each CPU is one, where threads are to be bound.
     fn all(&self) -> Vec<Vec<usize>> {
-        if self.places.is_empty() && settings().icv.bind != Bind::False {
-            return mask().into_iter().map(|cpu| vec![cpu]).collect();
+        if settings().icv.bind == Bind::False {
+            return vec![];
+        }
+        if self.places.is_empty() {
+            return at_first().iter().map(|&cpu| vec![cpu]).collect();
         }
         self.places.clone()
     }
@@ -147,13 +171,13 @@ fn counts(text: &str) -> Option<(usize, i64)> {
     }
     let (count, stride) = text.split_once(':').unwrap_or((text, "1"));
     let count: usize = count.trim().parse().ok()?;
-    let count = (1..=65_536).contains(&count).then_some(count)?;
+    let count = (1..=MOST).contains(&count).then_some(count)?;
     Some((count, stride.trim().parse().ok()?))
 }
 
 /// CPUs that this thread may use.
 pub(crate) fn mask() -> Vec<usize> {
-    // SAFETY: all zeros is an empty set, which the call fills.
+    // SAFETY: all zeros is an empty set, which the call fills. A rank gets its own set where this library defines the function.
     let set = unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
         libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut set);
@@ -164,15 +188,84 @@ pub(crate) fn mask() -> Vec<usize> {
     (0..libc::CPU_SETSIZE as usize).filter(has).collect()
 }
 
+/// CPUs that the process had when the settings were read, before any thread was bound.
+fn at_first() -> &'static [usize] {
+    static AT_FIRST: OnceLock<Vec<usize>> = OnceLock::new();
+    AT_FIRST.get_or_init(mask)
+}
+
+/// CPUs that count as the program's: where threads are bound, those from before that.
+pub(crate) fn processors() -> usize {
+    if all().is_empty() {
+        mask().len().max(1)
+    } else {
+        at_first().len()
+    }
+}
+
+/// What new threads may use that are not bound: `None`, what the calling thread may.
+pub(crate) fn unbound() -> Option<Cpus> {
+    (!all().is_empty()).then(|| Cpus::of(at_first()))
+}
+
 /// The places there are.
 pub(crate) fn all() -> &'static [Vec<usize>] {
-    static ALL: std::sync::OnceLock<Vec<Vec<usize>>> = std::sync::OnceLock::new();
+    static ALL: OnceLock<Vec<Vec<usize>>> = OnceLock::new();
     ALL.get_or_init(|| settings().places.all())
+}
+
+/// Each CPU that is in a place, with the first place that has it, in the order of the places.
+fn cpus_with_places(places: &[Vec<usize>]) -> Vec<(usize, usize)> {
+    let mut found: Vec<(usize, usize)> = vec![];
+    for (at, place) in places.iter().enumerate() {
+        for &cpu in place {
+            if found.iter().all(|&(known, _)| known != cpu) {
+                found.push((cpu, at));
+            }
+        }
+    }
+    found
+}
+
+/// How many CPUs the places have, if threads are bound.
+pub(crate) fn bound_cpus() -> Option<NonZeroUsize> {
+    NonZeroUsize::new(cpus_with_places(all()).len())
+}
+
+/// The place of the worker of this number, if threads are bound. Each CPU that is in a place has a worker.
+#[allow(
+    dead_code,
+    reason = "where ranks cannot be carried there are no workers"
+)]
+pub(crate) fn of_worker(index: usize) -> Option<Cpus> {
+    let places = all();
+    let &(_, place) = cpus_with_places(places).get(index)?;
+    Some(Cpus::of(&places[place]))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn workers_have_all_cpus() {
+        let places = [vec![1], vec![1], vec![0, 1], vec![2]];
+        assert_eq!(cpus_with_places(&places), [(1, 0), (0, 2), (2, 3)]);
+    }
+
+    #[test]
+    fn lists_of_cpus_are_read() {
+        let cpu = at_first()[0];
+        let read = |text: String| Places::parse_list(&text).map(|it| it.places);
+        let again = vec![vec![cpu]; 3];
+        assert_eq!(
+            read(format!("{cpu} {cpu}-{cpu},{cpu}-{cpu}:2")),
+            Some(again)
+        );
+        for wrong in ["", "a", "3-1", "0-1:0", "1-", "-1", "0;1"] {
+            assert!(read(wrong.into()).is_none(), "{wrong}");
+        }
+    }
 
     #[test]
     fn lists_are_read() {

@@ -34,8 +34,7 @@ fn field(context: &Context, name: &str) -> Option<String> {
         "a" | "ancestor_tnum" => region.parent_id.to_string(),
         "H" | "host" => host(),
         "P" | "process_id" => std::process::id().to_string(),
-        // SAFETY: always succeeds.
-        "i" | "native_thread_id" => unsafe { libc::gettid() }.to_string(),
+        "i" | "native_thread_id" => crate::system::threads::number().to_string(),
         "A" | "thread_affinity" => ranges(&mask()),
         _ => return None,
     })

@@ -1,61 +1,97 @@
 //! Binding the members of a team to places.
+//!
+//! A member that is carried is bound as well: the kernel thread that it was made with keeps its CPUs, as with a program
+//! that binds itself in a region. Workers are bound to places of their own, and each has the members of its
+//! place by plan ([`position`]). A member that is cut is executed by two workers.
 
 use crate::environment::icv::Bind;
 use crate::environment::places::all;
 use crate::environment::settings;
+use crate::system::cpus::Cpus;
 use crate::team::Team;
 use crate::team::context::Context;
 
 /// Binds the calling member as its region says.
 pub(super) fn bind(context: &Context, team: &Team) {
     let region = team.region();
-    if region.bind == Bind::False {
-        return;
-    }
-    let places = all();
-    if places.is_empty() {
+    if region.bind == Bind::False || all().is_empty() {
         return;
     }
     let first = region.place.unwrap_or(0) as usize;
-    let place = place_of(
-        region.bind,
-        context.id() as usize,
-        team.size as usize,
-        first,
-        places.len(),
-    );
+    let (id, size) = (context.id() as usize, team.size as usize);
+    go_to(context, place_of(region.bind, id, size, first, all().len()));
+}
+
+/// A thread that is in no team yet is bound to the first place, if threads are to be bound.
+///
+/// GCC's library does that to the first thread when it is loaded. Here the process may be a shell that only starts
+/// the program, which would have the shell's one place.
+#[inline]
+pub(crate) fn settle(context: &Context) {
+    if settings().icv.bind != Bind::False && context.place.get().is_none() && !all().is_empty() {
+        go_to(context, 0);
+    }
+}
+
+/// Binds the calling thread to a place, unless it is there.
+fn go_to(context: &Context, place: usize) {
     if context.place.replace(Some(place as u32)) == Some(place as u32) {
         return;
     }
-    if context.is_carried() {
-        return; // It moves between workers, which are the system's to place.
-    }
-    // SAFETY: an empty set, and CPUs within its size.
-    unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        for &cpu in places[place]
-            .iter()
-            .filter(|&&cpu| cpu < libc::CPU_SETSIZE as usize)
-        {
-            libc::CPU_SET(cpu, &mut set);
-        }
-        // A CPU may have been taken away: then the thread stays where it is.
-        libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set);
+    let cpus = Cpus::of(&all()[place]);
+    // A CPU may have been taken away: then the thread stays where it is.
+    match context.carried.get() {
+        Some(rank) => rank.bind(&cpus),
+        None => _ = cpus.put_on(0),
     }
     if settings().display_affinity {
         super::affinity::show("");
     }
 }
 
-/// The place of member `id` of `size`, if the leader is on place `first` of `places`.
+/// The place of member `id` of `size`, if the leader is on place `first` of `places`: the same as with GCC's library.
 fn place_of(bind: Bind, id: usize, size: usize, first: usize, places: usize) -> usize {
+    let (each, rest) = (size / places, size % places);
     let step = match bind {
         Bind::False | Bind::Primary => 0,
-        _ if size > places => id * places / size,
-        Bind::Spread => id * places / size,
+        // As many for each place; the rest begins at the leader's place again.
+        _ if size > places && id < size - rest => id / each,
+        _ if size > places => id - (size - rest),
         Bind::True | Bind::Close => id,
+        Bind::Spread => return spread(id, size, first, places),
     };
     (first + step) % places
+}
+
+/// The places are divided into as many parts as there are members, the larger parts first. Each member but the leader is at
+/// the beginning of its part.
+fn spread(id: usize, size: usize, first: usize, places: usize) -> usize {
+    if id == 0 {
+        return first;
+    }
+    let (each, larger) = (places / size, places % size);
+    let edge = (each + 1) * larger;
+    let own = if first < edge {
+        first / (each + 1)
+    } else {
+        larger + (first - edge) / each
+    };
+    let part = (own + id) % size;
+    part * each + part.min(larger)
+}
+
+/// A carried member's position when members are divided among workers: members of a place
+/// stand together, the leader's place first.
+pub(super) fn position(id: u32, size: u32) -> u32 {
+    let (bind, places) = (settings().icv.bind, all().len());
+    if bind == Bind::False || places < 2 {
+        return id;
+    }
+    let place = |id: u32| place_of(bind, id as usize, size as usize, 0, places);
+    let key = (place(id), id);
+    (0..size)
+        .filter(|&other| (place(other), other) < key)
+        .count() as u32
 }
 
 #[cfg(test)]
@@ -68,7 +104,10 @@ mod tests {
             |bind, size| -> Vec<_> { (0..size).map(|id| place_of(bind, id, size, 1, 4)).collect() };
         assert_eq!(places(Bind::Primary, 3), [1, 1, 1]);
         assert_eq!(places(Bind::Close, 3), [1, 2, 3]);
-        assert_eq!(places(Bind::Spread, 2), [1, 3]);
+        assert_eq!(places(Bind::Spread, 2), [1, 2]);
         assert_eq!(places(Bind::Close, 8), [1, 1, 2, 2, 3, 3, 0, 0]);
+        assert_eq!(places(Bind::Close, 6), [1, 2, 3, 0, 1, 2]);
+        assert_eq!(places(Bind::Spread, 6), [1, 2, 3, 0, 1, 2]);
+        assert_eq!(places(Bind::Spread, 3), [1, 2, 3]);
     }
 }

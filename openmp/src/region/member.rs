@@ -1,6 +1,6 @@
 //! A thread as a member of a team, region after region.
 
-use super::binding::bind;
+use super::binding::{bind, position};
 use crate::environment::icv::Icv;
 use crate::environment::settings;
 use crate::task::{Group, Task};
@@ -15,7 +15,7 @@ pub(super) fn serve(context: &Context, team: &Arc<Team>, id: u32) {
     let mut task = Arc::new(Task::implicit(settings().icv));
     let mut epoch = 0;
     if let Some(rank) = context.carried.get() {
-        rank.is_member(id);
+        rank.is_member(position(id, team.size));
     }
     loop {
         let mut misses = 0;

@@ -5,10 +5,11 @@ mod binding;
 mod member;
 mod threads;
 
+pub(crate) use binding::settle;
 pub(crate) use threads::dismiss;
 
 use crate::carry;
-use crate::environment::cores::{cores, watch_cores};
+use crate::environment::cores::{cores, wake_watch, watch_cores};
 use crate::environment::icv::{Bind, Icv};
 use crate::environment::settings;
 use crate::task::{Group, Outlined, Task};
@@ -63,6 +64,7 @@ pub(crate) fn members(context: &Context, wanted: u32) -> u32 {
 /// Begins a region: the caller is its member 0 now.
 pub(crate) fn begin(context: &Context, wanted: Wanted<'_>) {
     context.check_fork();
+    binding::settle(context);
     let size = members(context, wanted.threads);
     let depth = context.depth();
     let team = team_of(context, depth, size);
@@ -107,6 +109,7 @@ pub(crate) fn begin(context: &Context, wanted: Wanted<'_>) {
     }
     if size > 1 {
         spin::enter(size as usize - 1);
+        wake_watch();
         binding::bind(context, team);
         if let Some(carrier) = team.carrier {
             carrier.open_episode(wanted.site, true);

@@ -4,8 +4,10 @@
 //! to let them in is one word. If a region has another size, they go back to the pool.
 
 use super::member;
+use crate::environment::cores::give_up_watch;
 use crate::environment::settings;
-use crate::system::threads::spawn;
+use crate::system::report::fatal;
+use crate::system::threads::try_spawn;
 use crate::team::context::{Context, context};
 use crate::team::hot::Hot;
 use crate::team::{Carrier, Team};
@@ -85,7 +87,13 @@ fn start(is_carried: bool) -> Arc<Dock> {
         is_carried,
     });
     let mine = Arc::clone(&dock);
-    spawn("manycore-omp", stack_size(), move || serve(&mine));
+    let start = |mine: Arc<Dock>| try_spawn("manycore-omp", stack_size(), move || serve(&mine));
+    if let Err(error) = start(Arc::clone(&mine)) {
+        // The watch of the cores may go without: a limit may leave room for the team only.
+        if !give_up_watch() || start(mine).is_err() {
+            fatal(format_args!("no thread for a team: {error}"));
+        }
+    }
     dock
 }
 

@@ -14,7 +14,7 @@
 //! one ends meanwhile: so as many must be listed as there are, and two times in a row. The thread that watches the cores is another
 //! crate's, and is known by its name, which no thread inherits from it, since it starts none.
 
-use super::threads::{is_ours, spawn};
+use super::threads::{is_first, is_ours, spawn};
 use manycore_platform::{Native, Platform};
 use std::ffi::c_void;
 use std::sync::Once;
@@ -27,7 +27,7 @@ use std::{fs, io, mem};
 const LOOKS: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(20)];
 
 /// The name of the thread that watches the cores.
-const WATCH: &str = "manycore-watch";
+pub(crate) const WATCH: &str = "manycore-watch";
 
 /// The calling thread leads regions, or is the program's first: its end is looked at. In the thread, `at_end`
 /// is called after the destructors of all thread-locals.
@@ -54,8 +54,7 @@ extern "C" fn thread_ends(at_end: *mut c_void) {
     // SAFETY: the value that `attend` has given to the key.
     let at_end = unsafe { mem::transmute::<*mut c_void, fn()>(at_end) };
     at_end();
-    // SAFETY: calls without arguments.
-    let is_first = unsafe { libc::gettid() == libc::getpid() };
+    let is_first = is_first();
     // A program may begin regions in other threads only.
     if !is_first && !has_first_ended() {
         return;

@@ -1,5 +1,7 @@
 //! The C library and the kernel, for all layers above.
 
+pub(crate) mod cpus;
+mod debugger;
 pub(crate) mod ending;
 mod export;
 #[allow(

@@ -6,9 +6,12 @@
 
 use super::report::fatal;
 use manycore_platform::{Native, Platform};
-use std::ptr;
+use std::ffi::{CString, c_int, c_void};
+use std::mem::MaybeUninit;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use std::sync::atomic::{AtomicPtr, AtomicU64};
+use std::time::Duration;
+use std::{io, ptr};
 
 /// A thread of this library. Never freed.
 struct Entry {
@@ -42,10 +45,27 @@ pub(super) fn is_ours(thread: libc::pid_t) -> bool {
 /// The calling thread is this library's, until this is dropped.
 struct Ours(&'static Entry);
 
+/// Whether the calling thread is the process's first.
+pub(crate) fn is_first() -> bool {
+    // SAFETY: a call without arguments.
+    number() == unsafe { libc::getpid() }
+}
+
+/// The calling kernel thread's number, by the system call: `gettid` is not in the C libraries before 2.30.
+pub(crate) fn number() -> libc::pid_t {
+    #[cfg(miri)]
+    // SAFETY: a call without arguments.
+    return unsafe { libc::gettid() };
+    #[cfg(not(miri))]
+    // SAFETY: as above.
+    unsafe {
+        super::next::syscall(libc::SYS_gettid, [0; 6]) as libc::pid_t
+    }
+}
+
 impl Ours {
     fn new() -> Self {
-        // SAFETY: a call without arguments.
-        let word = word(unsafe { libc::gettid() });
+        let word = word(number());
         // Relaxed: the number is all that an entry says.
         let take = |entry: &&Entry| {
             let known = entry.thread.load(Relaxed);
@@ -82,17 +102,91 @@ fn add(word: u64) -> &'static Entry {
     }
 }
 
+/// A new thread's name and body.
+struct Start {
+    name: CString,
+    body: Box<dyn FnOnce() + Send>,
+}
+
+extern "C" fn begin(start: *mut c_void) -> *mut c_void {
+    // SAFETY: `try_spawn` has made it of a box, for this thread alone.
+    let Start { name, body } = *unsafe { Box::from_raw(start.cast::<Start>()) };
+    // SAFETY: the kernel reads a name that ends with a zero. It keeps 15 bytes.
+    unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr()) };
+    drop(name);
+    let ours = Ours::new();
+    body();
+    drop(ours);
+    ptr::null_mut()
+}
+
+/// How often a thread is asked for where the system has none: a thread that has ended may count for a moment.
+const TRIES: u32 = 10;
+/// The largest stack that is tried.
+const MOST: usize = 64 << 20;
+
+/// Starts a thread of this library, if the system has one.
+///
+/// The C library's own function starts it. The standard library's threads register destructors as they begin, and the loader's
+/// lock is taken for that. A program may begin a region in a constructor of a library that it opens. The leader has that lock
+/// then, and waits for its threads.
+pub(crate) fn try_spawn(
+    name: &str,
+    stack: Option<usize>,
+    body: impl FnOnce() + Send + 'static,
+) -> io::Result<()> {
+    let start = Box::into_raw(Box::new(Start {
+        name: CString::new(name).unwrap_or_default(),
+        body: Box::new(body),
+    }));
+    let mut stack = stack.map(|bytes| bytes.max(libc::PTHREAD_STACK_MIN));
+    let mut tries = 0;
+    loop {
+        let error = create(stack, start.cast());
+        match (error, stack) {
+            (0, _) => return Ok(()),
+            // The program's thread-locals lie there as well, and leave no room.
+            (libc::EINVAL, Some(bytes)) if bytes < MOST => stack = Some(2 * bytes),
+            (libc::EAGAIN, _) if tries < TRIES => {
+                tries += 1;
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            _ => {
+                // SAFETY: no thread has it.
+                drop(unsafe { Box::from_raw(start) });
+                return Err(io::Error::from_raw_os_error(error));
+            }
+        }
+    }
+}
+
+/// Returns the error's number, or 0.
+fn create(stack: Option<usize>, start: *mut c_void) -> c_int {
+    // SAFETY: attributes of this function's own, which the C library fills first; the function takes what `start` is.
+    unsafe {
+        let page = libc::sysconf(libc::_SC_PAGESIZE) as usize;
+        let mut attributes = MaybeUninit::<libc::pthread_attr_t>::uninit();
+        let attributes = attributes.as_mut_ptr();
+        if libc::pthread_attr_init(attributes) != 0 {
+            return libc::ENOMEM;
+        }
+        libc::pthread_attr_setdetachstate(attributes, libc::PTHREAD_CREATE_DETACHED);
+        let mut error = 0;
+        if let Some(bytes) = stack {
+            error = libc::pthread_attr_setstacksize(attributes, bytes.next_multiple_of(page));
+        }
+        if error == 0 {
+            let mut thread = MaybeUninit::uninit();
+            error = libc::pthread_create(thread.as_mut_ptr(), attributes, begin, start);
+        }
+        libc::pthread_attr_destroy(attributes);
+        error
+    }
+}
+
 /// Starts a thread of this library; without one the program cannot go on.
 pub(crate) fn spawn(name: &str, stack: Option<usize>, body: impl FnOnce() + Send + 'static) {
-    let mut thread = std::thread::Builder::new().name(name.into());
-    if let Some(bytes) = stack {
-        thread = thread.stack_size(bytes);
-    }
-    let body = || {
-        let _ours = Ours::new();
-        body();
-    };
-    if let Err(error) = thread.spawn(body) {
+    if let Err(error) = try_spawn(name, stack, body) {
         fatal(format_args!("no thread for a team: {error}"));
     }
 }
@@ -103,8 +197,7 @@ mod tests {
 
     #[test]
     fn an_entry_is_used_again() {
-        // SAFETY: a call without arguments.
-        let here = unsafe { libc::gettid() };
+        let here = number();
         drop(Ours::new());
         assert!(!is_ours(here));
         let ours = Ours::new();

@@ -122,8 +122,7 @@ impl Context {
             carried: Carried::default(),
             site: Cell::new(0),
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: two calls without arguments.
-            is_first: unsafe { libc::gettid() == libc::getpid() },
+            is_first: crate::system::threads::is_first(),
             #[cfg(target_arch = "x86_64")]
             copies: RefCell::default(),
             #[cfg(target_arch = "x86_64")]

@@ -1,10 +1,10 @@
 //! How long a thread that waits stays awake.
 
 use crate::environment::cores::cores;
+pub(crate) use crate::environment::idle::{busy, enter, leave};
 use crate::environment::settings;
 use manycore_platform::{Native, Platform};
 use std::cell::Cell;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
 /// Where nobody said otherwise: some four times what falling asleep and being woken take.
@@ -99,24 +99,6 @@ pub(crate) fn begin_wait() -> u64 {
     let patience = yields.begin();
     YIELDS.set(yields);
     patience
-}
-
-/// Threads of teams beside their leaders that are in a region.
-static BUSY: AtomicUsize = AtomicUsize::new(0);
-
-/// So many threads more are in regions.
-pub(crate) fn enter(threads: usize) {
-    BUSY.fetch_add(threads, Relaxed);
-}
-
-/// So many fewer.
-pub(crate) fn leave(threads: usize) {
-    BUSY.fetch_sub(threads, Relaxed);
-}
-
-/// How many threads are in regions, if one that asks is the only leader.
-pub(crate) fn busy() -> usize {
-    BUSY.load(Relaxed) + 1
 }
 
 /// Looks until `condition` holds, for as long as patience lasts. Returns whether it did.

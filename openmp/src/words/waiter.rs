@@ -1,5 +1,6 @@
 //! The trait by which the layers below `carry` use a rank.
 
+use crate::system::cpus::Cpus;
 use std::any::Any;
 use std::cell::Cell;
 
@@ -14,8 +15,11 @@ pub(crate) trait Waiter: Any {
     /// How many locks the rank has. No preemption while this is not 0.
     fn held(&'static self) -> &'static Cell<u32>;
 
-    /// The rank is member `id` of its team.
+    /// The rank is a member of its team, at this position when members are divided among workers.
     fn is_member(&'static self, id: u32);
+
+    /// The rank is to be on these CPUs, as far as it is asked where it is.
+    fn bind(&self, cpus: &Cpus);
 
     /// The rank has come to a barrier, or to the region's end.
     fn arrive(&self);

@@ -13,10 +13,10 @@ mod tasks;
 use std::fmt::Write;
 
 /// A small generator of numbers: the same for a seed everywhere.
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.0 = self
             .0
             .wrapping_mul(6_364_136_223_846_793_005)
@@ -24,7 +24,7 @@ impl Random {
         (self.0 >> 33) % bound
     }
 
-    fn one_of<'a>(&mut self, words: &[&'a str]) -> &'a str {
+    pub(crate) fn one_of<'a>(&mut self, words: &[&'a str]) -> &'a str {
         words[self.below(words.len() as u64) as usize]
     }
 }

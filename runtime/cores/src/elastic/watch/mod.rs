@@ -26,6 +26,8 @@ const FILES: Duration = Duration::from_millis(100);
 const GROUPS: Duration = Duration::from_millis(500);
 /// Files and groups are read so much more often while a quota is paced.
 const PACED: u32 = 5;
+/// The watch rests when it was not needed for so long.
+const REST: Duration = Duration::from_secs(1);
 /// How long a smaller quota must last before it is obeyed. A larger one is at once, and
 /// so is what takes CPUs away.
 const HOLD: Duration = Duration::from_millis(50);
@@ -70,7 +72,7 @@ const HOLD: Duration = Duration::from_millis(50);
 /// # Cost
 ///
 /// A thread, `manycore-watch`, that runs for some 50 us each 10 ms, or 5 ms while a quota
-/// is paced: 0.5% or 1% of a CPU.
+/// is paced: 0.5% or 1% of a CPU. It may [rest](Self::rest_when) while it is not needed.
 ///
 /// ```
 /// use manycore_cores::elastic::Watch;
@@ -110,7 +112,7 @@ pub struct Limits {
 struct Watched {
     allotment: Allotment,
     state: Mutex<WatchState>,
-    /// Told when the watch is to stop.
+    /// Notified when the watch is to stop, and when its rest is over.
     stops: Condvar,
 }
 
@@ -129,8 +131,17 @@ struct WatchState {
     /// When files and groups are to be read, on the clock of the sources.
     files_at: Duration,
     groups_at: Duration,
+    /// Asks the watch's user whether the watch is not needed.
+    is_idle: Option<IsIdle>,
+    /// Since when that was so at each look.
+    idle_since: Option<Duration>,
+    /// The thread sleeps until it is woken.
+    rests: bool,
     stop: bool,
 }
+
+/// Returns whether the watch is not needed; with `true` as argument, the watch rests if it is not.
+type IsIdle = fn(bool) -> bool;
 
 impl Watch {
     /// Starts to watch this process.
@@ -234,6 +245,45 @@ impl Watch {
         }
     }
 
+    /// Lets the watch rest while it is not needed, so that an idle process does not wake up.
+    ///
+    /// `is_idle` returns whether the watch is not needed. It is called with `false` at each look. When it has been true for a
+    /// second, it is called with `true`, and if it is true again the watch rests until
+    /// [`wake`](Self::wake) is called: the allotment stays as it is. A caller that needs the watch says so first, for `is_idle`
+    /// to see, and then calls `wake`, unless it knows that `is_idle` was not called with `true` before.
+    ///
+    /// # Panics
+    ///
+    /// In a child after `fork`.
+    ///
+    /// ```
+    /// let watch = manycore_cores::elastic::Watch::start()?;
+    /// watch.rest_when(|_rests| true);
+    /// watch.wake();
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn rest_when(&self, is_idle: fn(bool) -> bool) {
+        self.expect_here();
+        self.shared.lock().is_idle = Some(is_idle);
+    }
+
+    /// A watch that rests looks at once, and goes on. Does nothing in a child after `fork`.
+    ///
+    /// ```
+    /// let watch = manycore_cores::elastic::Watch::start()?;
+    /// watch.wake();
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn wake(&self) {
+        if self.is_here() {
+            let mut state = self.shared.lock();
+            if std::mem::take(&mut state.rests) {
+                self.shared.stops.notify_one();
+            }
+        }
+    }
+
     /// What it has seen last.
     ///
     /// # Panics
@@ -305,6 +355,15 @@ impl Watched {
             let now = state.sources.now();
             let next = state.look(now);
             self.publish(&state);
+            if state.may_rest(now) {
+                state.rests = true;
+                while state.rests && !state.stop {
+                    let woken = self.stops.wait(state);
+                    state = woken.unwrap_or_else(PoisonError::into_inner);
+                }
+                state.has_rested();
+                continue;
+            }
             let pause = next.saturating_sub(state.sources.now());
             let waited = self.stops.wait_timeout(state, pause);
             (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
@@ -333,6 +392,9 @@ impl WatchState {
             paced: None,
             files_at: FILES,
             groups_at: GROUPS,
+            is_idle: None,
+            idle_since: None,
+            rests: false,
             stop: false,
         }
     }
@@ -353,6 +415,25 @@ impl WatchState {
         self.keep_pace(now);
         self.count_neighbours(now);
         self.paced.map_or(now + MASK, |pace| pace.next)
+    }
+
+    /// Whether the watch was not needed for [`REST`].
+    fn may_rest(&mut self, now: Duration) -> bool {
+        let Some(is_idle) = self.is_idle.filter(|is_idle| is_idle(false)) else {
+            self.idle_since = None;
+            return false;
+        };
+        let since = *self.idle_since.get_or_insert(now);
+        now.saturating_sub(since) >= REST && is_idle(true)
+    }
+
+    /// Forgets the counts from before a rest, and has all sources read at once.
+    fn has_rested(&mut self) {
+        self.idle_since = None;
+        (self.files_at, self.groups_at) = (Duration::ZERO, Duration::ZERO);
+        if let Some(neighbours) = &mut self.neighbours {
+            *neighbours = Neighbours::default();
+        }
     }
 
     fn count_neighbours(&mut self, now: Duration) {

@@ -220,6 +220,26 @@ fn neighbours_take_what_they_use() {
 }
 
 #[test]
+fn a_watch_rests_after_a_second_without_need() {
+    let mut state = FakeMachine::v2().state();
+    let at = Duration::from_millis;
+    assert!(!state.may_rest(at(1)), "nobody has said when");
+    state.is_idle = Some(|_| true);
+    assert!(!state.may_rest(at(10)));
+    assert!(!state.may_rest(at(1009)));
+    assert!(state.may_rest(at(1010)));
+    state.has_rested();
+    assert!(!state.may_rest(at(5000)));
+    state.is_idle = Some(|_| false);
+    assert!(!state.may_rest(at(5500)));
+    state.is_idle = Some(|_| true);
+    assert!(!state.may_rest(at(6000)), "the second begins again");
+    // A caller that comes just then is seen by the second question.
+    state.is_idle = Some(|rests| !rests);
+    assert!(!state.may_rest(at(9000)));
+}
+
+#[test]
 fn nothing_to_read() {
     let machine = FakeMachine(TempDir::new().unwrap());
     let all = std::thread::available_parallelism().unwrap().get();

@@ -51,8 +51,9 @@ pub(in crate::native) fn thread_number() -> u64 {
     if cfg!(miri) {
         return 0;
     }
+    // `gettid` is not in the C libraries before 2.30.
     // SAFETY: it takes nothing.
-    u64::try_from(unsafe { libc::gettid() }).unwrap_or(0)
+    u64::try_from(unsafe { libc::syscall(libc::SYS_gettid) }).unwrap_or(0)
 }
 
 /// Reads the thread's state from `/proc`: `S` and `D` sleep.

@@ -1,0 +1,254 @@
+//! Programs that bind their threads to CPUs, and ask where they are bound.
+//!
+//! A carried rank that binds itself would bind the worker that executes it just then: for good, and two workers perhaps to
+//! one CPU. So the functions for that are defined here. A rank's CPUs are kept by the kernel thread that the rank
+//! was made with, its [home](super::home): a rank that asks for its CPUs learns that thread's. So
+//! the kernel checks the set and keeps it, and it counts where the rank is executed at its home. Workers stay where they are.
+//!
+//! # Another runtime
+//!
+//! GCC's library may be loaded as well: the program names it, or a package of Python's has its own copy. Its constructor binds
+//! the first thread to the first place, if the user's variables say so, and does nothing else ever, since all calls come
+//! here. The loader runs that constructor before this library's, or long after it. This library binds threads itself. So what
+//! a library of such a name asks for is not done, and the process's CPUs are known as they were.
+
+use super::{current, kernel_threads, registry};
+use crate::environment::binds;
+use crate::environment::effect::RUNTIMES;
+use crate::system::cpus::Cpus;
+use crate::system::masks::{errno, set_errno};
+use crate::system::next::{self, Next};
+use crate::team::context::known;
+use libc::{cpu_set_t, pid_t, pthread_t};
+use std::ffi::{CStr, c_int, c_long, c_void};
+use std::mem::{self, MaybeUninit};
+use std::ptr;
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicI32};
+
+static SET: Next = Next::new(c"sched_setaffinity");
+static GET: Next = Next::new(c"sched_getaffinity");
+static SET_THREADS: Next = Next::new(c"pthread_setaffinity_np");
+static GET_THREADS: Next = Next::new(c"pthread_getaffinity_np");
+
+/// The functions behind these are looked for.
+pub(super) fn find() {
+    for function in [&SET, &GET, &SET_THREADS, &GET_THREADS] {
+        function.find();
+    }
+}
+
+/// A member of a region has bound itself that was not carried. Relaxed: an estimate.
+static BOUND: AtomicBool = AtomicBool::new(false);
+
+/// What new workers may use: `None`, what the leader may.
+///
+/// A leader that has bound itself as a member of an earlier region has done so for that region.
+pub(super) fn of_new_workers() -> Option<Cpus> {
+    let is_bound = BOUND.load(Relaxed);
+    is_bound.then(crate::environment::cores::of_watch).flatten()
+}
+
+/// The leader's kernel thread, which is worker 0's in regions. Relaxed, as the next word: the leader itself writes both.
+static LEADER: AtomicI32 = AtomicI32::new(0);
+/// The leader has bound itself in a carried region, and since then not elsewhere.
+static LEADER_IS_BOUND: AtomicBool = AtomicBool::new(false);
+
+/// The calling thread leads the carried team from now on.
+pub(super) fn note_leader() {
+    LEADER.store(kernel_threads::number(), Relaxed);
+    LEADER_IS_BOUND.store(false, Relaxed);
+}
+
+/// The kernel thread that keeps the calling rank's CPUs, or is to if it `sets` them. `None`: the caller is no rank.
+fn keeper(sets: bool) -> Option<pid_t> {
+    let rank = current::rank()?;
+    if registry::lead().is_some_and(|lead| ptr::eq(lead.rank, rank)) {
+        if sets {
+            LEADER_IS_BOUND.store(true, Relaxed);
+        } else if !LEADER_IS_BOUND.load(Relaxed) {
+            return Some(LEADER.load(Relaxed));
+        }
+    }
+    // SAFETY: null, or a home, which lives for ever. Acquire: what is in it.
+    let home = unsafe { rank.home.load(Acquire).as_ref() }?;
+    Some(home.thread)
+}
+
+/// The number of the kernel thread that is meant, where the caller means itself by `thread`; else the number as it is.
+fn meant(thread: pid_t, sets: bool) -> pid_t {
+    let is_own = thread == 0 || thread == kernel_threads::number();
+    is_own.then(|| keeper(sets)).flatten().unwrap_or(thread)
+}
+
+/// A thread that is not carried is about to bind itself.
+fn note(thread: pid_t) {
+    let is_member = known().is_some_and(|context| context.team().region().level > 0);
+    if thread == 0 && is_member {
+        BOUND.store(true, Relaxed);
+    }
+    LEADER_IS_BOUND.store(false, Relaxed);
+}
+
+/// Whether an OpenMP library other than this one calls, from this address.
+fn is_runtime(caller: usize) -> bool {
+    // Such libraries bind nothing where the user has said nothing.
+    if !binds() {
+        return false;
+    }
+    let mut found = MaybeUninit::<libc::Dl_info>::zeroed();
+    // SAFETY: any address may be asked for. The name is the loader's, and there as long as the object is, which calls.
+    unsafe {
+        if libc::dladdr(caller as *const c_void, found.as_mut_ptr()) == 0 {
+            return false;
+        }
+        let path = found.assume_init().dli_fname;
+        if path.is_null() {
+            return false;
+        }
+        let file = CStr::from_ptr(path)
+            .to_bytes()
+            .rsplit(|&byte| byte == b'/')
+            .next();
+        file.is_some_and(|file| {
+            RUNTIMES
+                .iter()
+                .any(|name| file.starts_with(name.as_bytes()))
+        })
+    }
+}
+
+/// The next function, by the type that it has.
+macro_rules! next {
+    ($function:ident as $type:ty) => {{
+        // SAFETY: the C library's function of this name has this type.
+        unsafe { mem::transmute::<*mut c_void, $type>($function.get()) }
+    }};
+}
+
+type Set = extern "C" fn(pid_t, usize, *const cpu_set_t) -> c_int;
+type Get = extern "C" fn(pid_t, usize, *mut cpu_set_t) -> c_int;
+type SetThreads = extern "C" fn(pthread_t, usize, *const cpu_set_t) -> c_int;
+type GetThreads = extern "C" fn(pthread_t, usize, *mut cpu_set_t) -> c_int;
+
+extern "C" fn set(thread: pid_t, size: usize, cpus: *const cpu_set_t, caller: usize) -> c_int {
+    let meant = meant(thread, true);
+    if meant == thread {
+        if is_runtime(caller) {
+            return 0;
+        }
+        note(thread);
+    }
+    next!(SET as Set)(meant, size, cpus)
+}
+
+/// Whether the caller means itself, and is a rank.
+fn is_own(thread: pthread_t, sets: bool) -> Option<pid_t> {
+    // SAFETY: a call without arguments.
+    let is_own = thread == unsafe { libc::pthread_self() };
+    is_own.then(|| keeper(sets)).flatten()
+}
+
+extern "C" fn set_threads(
+    thread: pthread_t,
+    size: usize,
+    cpus: *const cpu_set_t,
+    caller: usize,
+) -> c_int {
+    let Some(keeper) = is_own(thread, true) else {
+        if is_runtime(caller) {
+            return 0;
+        }
+        // SAFETY: a call without arguments.
+        if thread == unsafe { libc::pthread_self() } {
+            note(0);
+        }
+        return next!(SET_THREADS as SetThreads)(thread, size, cpus);
+    };
+    by_number(|| next!(SET as Set)(keeper, size, cpus))
+}
+
+/// Calls a function that sets `errno`; returns the error's number instead, and leaves `errno` alone.
+fn by_number(call: impl FnOnce() -> c_int) -> c_int {
+    let before = errno();
+    let result = if call() == 0 { 0 } else { errno() };
+    set_errno(before);
+    result
+}
+
+/// As the system call does. `None`: it does not concern a rank.
+pub(super) fn raw(number: c_long, arguments: [usize; 6]) -> Option<c_long> {
+    if number != libc::SYS_sched_setaffinity && number != libc::SYS_sched_getaffinity {
+        return None;
+    }
+    let thread = arguments[0] as pid_t;
+    let meant = meant(thread, number == libc::SYS_sched_setaffinity);
+    if meant == thread {
+        return None;
+    }
+    let [_, rest @ ..] = arguments;
+    let [size, cpus, a, b, c] = rest;
+    // SAFETY: the caller's arguments, except the thread.
+    Some(unsafe { next::syscall(number, [meant as usize, size, cpus, a, b, c]) })
+}
+
+/// Functions that give on where they are called from.
+macro_rules! with_caller {
+    ($($name:ident = $body:ident ($($type:ty),*);)*) => {
+        $(
+            #[cfg(target_arch = "x86_64")]
+            #[cfg_attr(not(any(test, miri)), unsafe(no_mangle))]
+            #[cfg_attr(any(test, miri), allow(dead_code))]
+            #[unsafe(naked)]
+            extern "C" fn $name($(_: $type),*) -> c_int {
+                std::arch::naked_asm!("mov rcx, [rsp]", "jmp {}", sym $body)
+            }
+
+            #[cfg(target_arch = "aarch64")]
+            #[cfg_attr(not(any(test, miri)), unsafe(no_mangle))]
+            #[cfg_attr(any(test, miri), allow(dead_code))]
+            #[unsafe(naked)]
+            extern "C" fn $name($(_: $type),*) -> c_int {
+                std::arch::naked_asm!("mov x3, x30", "b {}", sym $body)
+            }
+
+            #[cfg(target_arch = "riscv64")]
+            #[cfg_attr(not(any(test, miri)), unsafe(no_mangle))]
+            #[cfg_attr(any(test, miri), allow(dead_code))]
+            #[unsafe(naked)]
+            extern "C" fn $name($(_: $type),*) -> c_int {
+                std::arch::naked_asm!("mv a3, ra", "tail {}", sym $body)
+            }
+        )*
+    };
+}
+
+with_caller! {
+    sched_setaffinity = set(pid_t, usize, *const cpu_set_t);
+    pthread_setaffinity_np = set_threads(pthread_t, usize, *const cpu_set_t);
+}
+
+/// Defines functions for programs.
+macro_rules! define {
+    ($(fn $name:ident($($argument:ident: $type:ty),*) -> c_int $body:block)*) => {
+        $(
+            // A test's own calls are the C library's.
+            #[cfg_attr(not(any(test, miri)), unsafe(no_mangle))]
+            #[cfg_attr(any(test, miri), allow(dead_code))]
+            extern "C" fn $name($($argument: $type),*) -> c_int $body
+        )*
+    };
+}
+
+define! {
+    fn sched_getaffinity(thread: pid_t, size: usize, cpus: *mut cpu_set_t) -> c_int {
+        next!(GET as Get)(meant(thread, false), size, cpus)
+    }
+
+    fn pthread_getaffinity_np(thread: pthread_t, size: usize, cpus: *mut cpu_set_t) -> c_int {
+        match is_own(thread, false) {
+            Some(keeper) => by_number(|| next!(GET as Get)(keeper, size, cpus)),
+            None => next!(GET_THREADS as GetThreads)(thread, size, cpus),
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Whether the system lets the process have the threads that carrying takes.
+//!
+//! A carried team takes some threads more than the same team of threads: workers, the watch, homes. If a limit leaves no room
+//! for them, the team's threads are not carried. That is found out before the first team is carried: as many threads as will be needed
+//! begin, and end. Later it could not be undone, since a rank's kernel thread is there for as long as the process.
+
+use crate::environment::settings;
+use crate::system::masks::with_signals_blocked;
+use crate::system::report::line;
+use crate::system::threads::try_spawn;
+use manycore_platform::Futex;
+use std::fs;
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::{Acquire, Release};
+
+/// The watch, the watchdog, the granularity's thread, the leader's home, and the thread with worker 0's stack.
+const BESIDE: usize = 6;
+/// A larger limit counts as no limit.
+const AMPLE: u64 = 4096;
+/// The threads' stacks.
+const STACK: usize = 64 << 10;
+
+/// The files with the control group's limit on threads, in the kernel's two versions.
+const LIMITS: [&str; 2] = ["/sys/fs/cgroup/pids.max", "/sys/fs/cgroup/pids/pids.max"];
+
+/// Whether there is room for `threads`, and for those beside them. The first question is answered by a try; the others have the
+/// same answer.
+pub(super) fn is_there(threads: usize) -> bool {
+    static ROOM: OnceLock<bool> = OnceLock::new();
+    *ROOM.get_or_init(|| {
+        let has_room = !is_limited() || with_signals_blocked(|| can_begin(threads + BESIDE));
+        if !has_room && settings().displays {
+            line(format_args!(
+                "no room for {} threads more: threads are not carried",
+                threads + BESIDE
+            ));
+        }
+        has_room
+    })
+}
+
+/// Whether a limit is in sight.
+fn is_limited() -> bool {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: writes the limit.
+    let known = unsafe { libc::getrlimit(libc::RLIMIT_NPROC, &raw mut limit) } == 0;
+    let of_group = |path| fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
+    (known && limit.rlim_cur < AMPLE)
+        || LIMITS
+            .into_iter()
+            .filter_map(of_group)
+            .any(|most| most < AMPLE)
+}
+
+/// Whether the system allows `threads` more threads at once. All have left their bodies when this returns.
+fn can_begin(threads: usize) -> bool {
+    static MAY_END: AtomicU32 = AtomicU32::new(0);
+    static ENDED: AtomicU32 = AtomicU32::new(0);
+    let body = || {
+        while MAY_END.load(Acquire) == 0 {
+            Futex::wait(&MAY_END, 0, None);
+        }
+        ENDED.fetch_add(1, Release);
+        Futex::wake(&ENDED, 1);
+    };
+    let begun = (0..threads)
+        .take_while(|_| try_spawn("manycore-omp-t", Some(STACK), body).is_ok())
+        .count();
+    MAY_END.store(1, Release);
+    Futex::wake(&MAY_END, u32::MAX);
+    loop {
+        let ended = ENDED.load(Acquire);
+        if ended as usize == begun {
+            return begun == threads;
+        }
+        Futex::wait(&ENDED, ended, None);
+    }
+}

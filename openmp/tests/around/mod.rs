@@ -1,0 +1,66 @@
+//! What a program does before, beside and between its regions.
+
+use super::{compile, compile_with, has_compiler, run, run_with, source, tempfile, text};
+use std::path::PathBuf;
+
+/// Threads, and carried ranks.
+fn sizes() -> [usize; 2] {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    [cores.clamp(2, 64), (2 * cores + 1).min(64)]
+}
+
+fn program(name: &str) -> PathBuf {
+    let program = tempfile("around").join(name);
+    compile_with(&["-ldl"], &source(&format!("{name}.c")), &program)
+        .expect("our programs can be compiled");
+    program
+}
+
+#[test]
+fn a_region_while_a_library_is_loaded() {
+    if !has_compiler() {
+        return eprintln!("SKIPPED: no gcc with OpenMP");
+    }
+    let program = program("constructor");
+    let library = program.with_file_name("constructor_library.so");
+    compile_with(
+        &["-shared", "-fPIC"],
+        &source("constructor_library.c"),
+        &library,
+    )
+    .expect("our libraries can be compiled");
+    for ranks in sizes() {
+        let ours = text(&run_with(&program, &[&library], ranks, &[], true));
+        assert_eq!(
+            ours,
+            "all members\n".repeat(3) + "exit status: 0",
+            "{ranks} ranks"
+        );
+    }
+}
+
+#[test]
+fn handlers_have_a_megabyte() {
+    if !has_compiler() {
+        return eprintln!("SKIPPED: no gcc with OpenMP");
+    }
+    let program = program("deep_handler");
+    for ranks in sizes() {
+        let ours = text(&run(&program, ranks, &[], true));
+        assert_eq!(ours, "handled\nexit status: 0", "{ranks} ranks");
+    }
+}
+
+#[test]
+fn a_process_rests() {
+    if !has_compiler() {
+        return eprintln!("SKIPPED: no gcc with OpenMP");
+    }
+    let program = tempfile("around").join("rest");
+    compile(&source("rest.c"), &program).expect("our programs can be compiled");
+    for ranks in sizes() {
+        let ours = text(&run(&program, ranks, &[], true));
+        let expected = "members: all\nwake-ups: few\nmembers: all\nexit status: 0";
+        assert_eq!(ours, expected, "{ranks} ranks");
+    }
+}

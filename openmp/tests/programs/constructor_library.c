@@ -1,0 +1,7 @@
+// Loaded by constructor.c: its constructor has a region, and runs while the loader's lock is held.
+static int members;
+__attribute__((constructor)) static void begin(void) {
+#pragma omp parallel reduction(+ : members)
+    members++;
+}
+int counted(void) { return members; }
