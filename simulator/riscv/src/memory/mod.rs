@@ -95,6 +95,13 @@ impl Space {
         }
     }
 
+    /// Decoded blocks are void from now on, as after `fence.i`: code may have been written. Returns
+    /// 0, as the system call does.
+    pub(crate) fn flush_code(&mut self) -> u64 {
+        self.code += 1;
+        0
+    }
+
     /// The page's place for an access that needs `wanted`, which makes it if it is its first.
     pub(crate) fn page(&mut self, address: u64, wanted: u8) -> Result<(Place, u8), Fault> {
         let number = address / PAGE;

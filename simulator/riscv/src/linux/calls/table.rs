@@ -229,7 +229,7 @@ calls! {
     231 munlockall = Return(0);
     233 madvise = memory.madvise(a, b, c);
     240 rt_tgsigqueueinfo = signals.queue(space, threads, world, (a, Some(b)), [c, d]);
-    259 riscv_flush_icache = Return(0);
+    259 riscv_flush_icache = Return(memory.space.flush_code());
     260 wait4 = Fail(ECHILD);
     261 prlimit64 = system::limits(space, b, d);
     267 syncfs = memory.synchronise().and_then(|_| files.exists(a)).map(|()| 0);
