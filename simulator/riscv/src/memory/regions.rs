@@ -18,6 +18,18 @@ pub(crate) enum Content {
 }
 
 impl Content {
+    /// Whether what follows in another region is what would follow in this one.
+    fn goes_on(&self, next: &Self) -> bool {
+        match (self, next) {
+            (Self::Zero, Self::Zero) => true,
+            (Self::File { bytes, at }, Self::File { bytes: more, at: start }) => {
+                Rc::ptr_eq(bytes, more) && at == start
+            }
+            (Self::Shared(one), Self::Shared(other)) => one.goes_on(other),
+            _ => false,
+        }
+    }
+
     /// What is there, moved by so much.
     pub(crate) fn moved(self, by: u64) -> Self {
         match self {
@@ -45,6 +57,13 @@ pub(crate) struct Region {
 }
 
 impl Region {
+    /// Whether another region right above can be a part of this one.
+    fn is_like(&self, upper: &Self) -> bool {
+        self.rights == upper.rights
+            && self.name == upper.name
+            && self.content.goes_on(&upper.content)
+    }
+
     /// Fills the page at `address`, which is zero.
     pub(super) fn fill(&self, address: u64, page: &mut [u8]) {
         let (bytes, at) = match &self.content {
@@ -113,7 +132,29 @@ impl Regions {
 
     /// Puts a region where nothing is.
     pub(super) fn insert(&mut self, start: u64, region: Region) {
+        let end = region.end;
         self.by_start.insert(start, region);
+        self.join(start);
+        self.join(end);
+    }
+
+    /// Makes one region of two that meet at `address`, if they are alike: a mapping that grew in
+    /// place is one mapping.
+    fn join(&mut self, address: u64) {
+        let Some(upper) = self.by_start.get(&address) else {
+            return;
+        };
+        let Some((&start, lower)) = self.by_start.range(..address).next_back() else {
+            return;
+        };
+        if lower.end != address || !lower.is_like(upper) {
+            return;
+        }
+        let end = upper.end;
+        self.by_start.remove(&address);
+        if let Some(lower) = self.by_start.get_mut(&start) {
+            lower.end = end;
+        }
     }
 
     pub(super) fn protect(&mut self, start: u64, end: u64, rights: u8) {
@@ -121,6 +162,11 @@ impl Regions {
             if let Some(region) = self.by_start.get_mut(&start) {
                 region.rights = rights;
             }
+        }
+        let inside = self.by_start.range(start..=end);
+        let starts: Vec<u64> = inside.map(|(&start, _)| start).collect();
+        for start in starts {
+            self.join(start);
         }
     }
 

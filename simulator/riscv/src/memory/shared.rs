@@ -25,6 +25,12 @@ impl Shared {
         (self.key, from / PAGE)
     }
 
+    /// Whether both map one file, each address the same byte of it.
+    pub(super) fn goes_on(&self, next: &Self) -> bool {
+        let first = |part: &Self| part.offset.wrapping_sub(part.at);
+        self.key == next.key && first(self) == first(next)
+    }
+
     /// Fills a page, which is zero, with the file's; what cannot be read stays zero.
     pub(super) fn fill(&self, address: u64, page: &mut [u8]) {
         let (_, number) = self.page_at(address);

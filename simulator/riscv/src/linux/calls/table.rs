@@ -215,7 +215,7 @@ calls! {
     210 shutdown = streams::shut(process, world, a, b);
     214 brk = Return(memory.brk(a));
     215 munmap = memory.munmap(a, b);
-    216 mremap = memory.mremap(a, b, c, d);
+    216 mremap = memory.mremap([a, b], [e, c], d);
     220 clone = thread::begin(process, task, world);
     221 execve = exec::execute(process, task);
     222 mmap = memory.mmap(files, names, [a, b, c, d, e, f]);

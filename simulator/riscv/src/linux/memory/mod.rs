@@ -22,7 +22,9 @@ const SHARED: u64 = 1;
 const FIXED: u64 = 0x10;
 const ANONYMOUS: u64 = 0x20;
 const FIXED_NOREPLACE: u64 = 0x10_0000;
+/// Flags of `mremap`.
 const MAY_MOVE: u64 = 1;
+const MOVES_TO: u64 = 2;
 const DONT_NEED: u64 = 4;
 
 /// Whole pages that hold so many bytes.
@@ -182,35 +184,63 @@ impl Memory {
         Ok(0)
     }
 
-    pub(crate) fn mremap(&mut self, address: u64, old: u64, new: u64, flags: u64) -> Value {
+    /// `mremap`: a range grows or shrinks where it is, or moves; to `to`, if the flags say so.
+    pub(crate) fn mremap(
+        &mut self,
+        [address, old]: [u64; 2],
+        [to, new]: [u64; 2],
+        flags: u64,
+    ) -> Value {
         let (start, old) = range(address, old)?;
         let new = pages(new)?;
-        if flags & !MAY_MOVE != 0 {
+        if flags & !(MAY_MOVE | MOVES_TO) != 0 || flags & (MAY_MOVE | MOVES_TO) == MOVES_TO {
             return Err(EINVAL);
         }
         let (_, region) = self.space.region(start).ok_or(EFAULT)?;
-        let region = region.clone();
-        if region.end < start + old {
-            return Err(EFAULT);
+        let end = region.end;
+        let grows = new > old;
+        if flags & MOVES_TO != 0 {
+            let (to, new) = range(to, new)?;
+            if to < start + old && start < to + new {
+                return Err(EINVAL);
+            }
+            if end < start + old.min(new) {
+                return Err(EFAULT);
+            }
+            self.write_back();
+            if !grows && new < old {
+                self.space.unmap(start + new, old - new);
+            }
+            return self.move_range([start, old.min(new)], [to, new]);
         }
-        if new <= old {
-            self.space.unmap(start + new, old - new);
+        if !grows {
+            if new < old {
+                self.write_back();
+                self.space.unmap(start + new, old - new);
+            }
             return Ok(start);
         }
+        if end < start + old {
+            return Err(EFAULT);
+        }
         if self.space.is_free(start + old, new - old) {
-            self.space.map(
-                start + old,
-                Region {
-                    end: start + new,
-                    ..region
-                },
-            );
+            let region = region.clone();
+            let end = start + new;
+            // It is joined with the region below.
+            self.space.map(start + old, Region { end, ..region });
             return Ok(start);
         }
         if flags & MAY_MOVE == 0 {
             return Err(ENOMEM);
         }
         let to = self.space.free_below(MAPPINGS, new).ok_or(ENOMEM)?;
+        self.move_range([start, old], [to, new])
+    }
+
+    /// Moves a range of one region to another place, where it has another length; the place.
+    fn move_range(&mut self, [start, old]: [u64; 2], [to, new]: [u64; 2]) -> Value {
+        let (_, region) = self.space.region(start).ok_or(EFAULT)?;
+        let region = region.clone();
         let content = region.content.moved(to.wrapping_sub(start));
         self.space.map(
             to,
