@@ -60,6 +60,13 @@ impl Process {
         self.signals.deliver(space, threads, task, sent)
     }
 
+    /// Makes the task run the handler of a signal that its own instruction raised; `false` if the
+    /// signal kills: without a handler, and while it is ignored or blocked.
+    pub(super) fn deliver_fault(&mut self, task: &mut Task, sent: Sent) -> bool {
+        let is_taken = task.mask & sent.signal.bit() == 0 && !self.signals.ignores(sent.signal);
+        is_taken && self.deliver(task, sent)
+    }
+
     /// The task's timers that are due send their signals.
     pub(super) fn expire_timers(&mut self, task: &Task, now: u64) {
         let (signals, threads) = (&mut self.signals, &mut self.threads);

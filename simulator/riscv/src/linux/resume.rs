@@ -136,11 +136,16 @@ fn stopped<W: World>(
 
 /// A signal that the hart's own instruction raised.
 fn raise(process: &mut Process, task: &mut Task, sent: Sent, what: &str) -> Option<TaskState> {
-    if process.deliver(task, sent) {
+    if process.deliver_fault(task, sent) {
         return None;
     }
     let place = process.describe_here(task);
-    Some(process.die(sent.signal, &format!("{what}, at {place}")))
+    let while_blocked = match task.mask & sent.signal.bit() {
+        0 => "",
+        _ => ", while the signal is blocked (as it is in its own handler)",
+    };
+    let what = format!("{what}, at {place}{while_blocked}");
+    Some(process.die(sent.signal, &what))
 }
 
 fn call<W: World>(process: &mut Process, task: &mut Task, world: &mut W) -> Option<TaskState> {

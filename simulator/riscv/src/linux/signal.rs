@@ -10,6 +10,10 @@ pub(super) const BUS: Signal = Signal(7);
 pub(super) const SEGMENT: Signal = Signal(11);
 pub(super) const PIPE: Signal = Signal(13);
 pub(super) const ALARM: Signal = Signal(14);
+pub(super) const KILL: Signal = Signal(9);
+const STOP: Signal = Signal(19);
+/// The signals that a thread cannot refuse, a bit each.
+pub(super) const UNSTOPPABLE: u64 = 1 << 8 | 1 << 18;
 const CHILD: Signal = Signal(17);
 const CONTINUE: Signal = Signal(18);
 const URGENT: Signal = Signal(23);
@@ -38,6 +42,11 @@ impl Signal {
     /// Whether it ends the process if there is no handler.
     pub(super) fn kills(self) -> bool {
         !matches!(self, CHILD | CONTINUE | URGENT | WINDOW)
+    }
+
+    /// Whether no handler can take it, and no mask holds it back.
+    pub(super) fn is_unstoppable(self) -> bool {
+        matches!(self, KILL | STOP)
     }
 
     pub(super) fn bit(self) -> u64 {

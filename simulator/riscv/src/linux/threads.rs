@@ -1,7 +1,7 @@
 //! The threads of a process.
 
 use super::errno::{EINVAL, Value};
-use super::signal::{Pending, Signal};
+use super::signal::{Pending, Signal, UNSTOPPABLE};
 use super::task::Task;
 use crate::memory::Space;
 use std::collections::BTreeMap;
@@ -119,8 +119,10 @@ impl Threads {
         }
     }
 
-    /// A task takes other signals from now on; its mask until now.
+    /// A task takes other signals from now on; its mask until now. SIGKILL and SIGSTOP are not
+    /// among those that it refuses.
     pub(super) fn replace_mask(&mut self, task: &mut Task, mask: u64) -> u64 {
+        let mask = mask & !UNSTOPPABLE;
         if let Some(thread) = self.get_mut(task.number) {
             thread.mask = mask;
         }

@@ -7,6 +7,7 @@
 
 use crate::linux::errno::{EAGAIN, EINTR, Errno};
 use crate::linux::process::Process;
+use crate::linux::signal::UNSTOPPABLE;
 use crate::linux::task::{Interrupted, Outcome, Phase, Task, TaskState, Wake};
 use crate::linux::time::{self, ABSOLUTE};
 use crate::linux::world::World;
@@ -156,7 +157,7 @@ pub(super) fn await_signal<W: World>(
     [set, info, request]: [u64; 3],
 ) -> Outcome {
     let mut wait = || -> Result<Outcome, Errno> {
-        let set = process.memory.space.read_u64(set)?;
+        let set = process.memory.space.read_u64(set)? & !UNSTOPPABLE;
         let time = time::read_limit(&mut process.memory.space, request)?;
         process.threads.wait_for(task, set);
         process.expire_timers(task, world.nanoseconds());

@@ -208,7 +208,7 @@ impl Memory {
                 return Err(EFAULT);
             }
             self.write_back();
-            if !grows && new < old {
+            if new < old {
                 self.space.unmap(start + new, old - new);
             }
             return self.move_range([start, old.min(new)], [to, new]);
