@@ -3,7 +3,7 @@
 mod io;
 mod shared;
 
-use super::errno::{EEXIST, EFAULT, EINVAL, ENOMEM, Errno, Value};
+use super::errno::{EEXIST, EFAULT, EINVAL, ENOMEM, EOPNOTSUPP, Errno, Value};
 use super::files::Files;
 use super::names::Names;
 use crate::memory::{Content, END, Key, PAGE, Region, Space, right};
@@ -16,9 +16,12 @@ pub(crate) const MAPPINGS: u64 = 0x3F_0000_0000;
 /// All rights.
 const ANY: u8 = right::READ | right::WRITE | right::EXECUTE;
 
-/// Whether a mapping is shared or private.
-const KIND: u64 = 3;
+/// Whether a mapping is shared or private; of the third kind, unknown flags are refused.
+const KIND: u64 = 0xF;
 const SHARED: u64 = 1;
+const PRIVATE: u64 = 2;
+const SHARED_VALIDATE: u64 = 3;
+const SYNCHRONOUS: u64 = 0x8_0000;
 const FIXED: u64 = 0x10;
 const ANONYMOUS: u64 = 0x20;
 const FIXED_NOREPLACE: u64 = 0x10_0000;
@@ -113,6 +116,15 @@ impl Memory {
         if !offset.is_multiple_of(PAGE) {
             return Err(EINVAL);
         }
+        let is_anonymous = flags & ANONYMOUS != 0;
+        let is_shared = match flags & KIND {
+            SHARED => true,
+            PRIVATE => false,
+            // No file is memory that keeps what is written when the power fails.
+            SHARED_VALIDATE if !is_anonymous && flags & SYNCHRONOUS != 0 => return Err(EOPNOTSUPP),
+            SHARED_VALIDATE if !is_anonymous => true,
+            _ => return Err(EINVAL),
+        };
         let fixed = flags & (FIXED | FIXED_NOREPLACE) != 0;
         let start = if fixed {
             range(hint, length)?;
@@ -131,9 +143,9 @@ impl Memory {
             }
         };
         let rights = rights as u8 & ANY;
-        let (content, name) = if flags & ANONYMOUS != 0 {
+        let (content, name) = if is_anonymous {
             (Content::Zero, Rc::from(""))
-        } else if flags & KIND == SHARED && rights & right::EXECUTE == 0 {
+        } else if is_shared {
             self.share(files, file, [start, offset], rights)?
         } else {
             self.before_reading(files, file);
