@@ -76,6 +76,8 @@ pub(super) const BY_THREAD: i32 = -6;
 pub(super) const BY_FAULT: i32 = 1;
 /// Of a fault: what is there may not be used so.
 pub(super) const BY_RIGHTS: i32 = 2;
+/// Of a bus error: no part of the file is there.
+pub(super) const BY_NO_FILE: i32 = 2;
 /// By the kernel itself.
 pub(super) const BY_KERNEL: i32 = 0x80;
 

@@ -1,6 +1,6 @@
 //! What is mapped where: ranges of pages with equal rights and one content.
 
-use super::shared::Shared;
+use super::shared::Mapped;
 use super::{END, PAGE};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -14,7 +14,8 @@ pub(crate) enum Content {
         bytes: Rc<[u8]>,
         at: u64,
     },
-    Shared(Shared),
+    /// A part of a file, as the file is when the page is touched.
+    Mapped(Mapped),
 }
 
 impl Content {
@@ -25,7 +26,7 @@ impl Content {
             (Self::File { bytes, at }, Self::File { bytes: more, at: start }) => {
                 Rc::ptr_eq(bytes, more) && at == start
             }
-            (Self::Shared(one), Self::Shared(other)) => one.goes_on(other),
+            (Self::Mapped(one), Self::Mapped(other)) => one.goes_on(other),
             _ => false,
         }
     }
@@ -38,9 +39,9 @@ impl Content {
                 bytes,
                 at: at.wrapping_add(by),
             },
-            Self::Shared(shared) => Self::Shared(Shared {
-                at: shared.at.wrapping_add(by),
-                ..shared
+            Self::Mapped(part) => Self::Mapped(Mapped {
+                at: part.at.wrapping_add(by),
+                ..part
             }),
         }
     }
@@ -69,7 +70,7 @@ impl Region {
         let (bytes, at) = match &self.content {
             Content::Zero => return,
             Content::File { bytes, at } => (bytes, at),
-            Content::Shared(shared) => return shared.fill(address, page),
+            Content::Mapped(part) => return part.fill(address, page),
         };
         // The first byte of the file may lie within the page.
         let skipped = at.saturating_sub(address).min(PAGE) as usize;

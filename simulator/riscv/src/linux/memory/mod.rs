@@ -145,17 +145,13 @@ impl Memory {
         let rights = rights as u8 & ANY;
         let (content, name) = if is_anonymous {
             (Content::Zero, Rc::from(""))
-        } else if is_shared {
-            self.share(files, file, [start, offset], rights)?
         } else {
-            self.before_reading(files, file);
-            let (bytes, name) = files.content(file, offset, length)?;
-            if rights & right::EXECUTE != 0 {
+            let mapped = self.map_file(files, file, [start, offset], (is_shared, rights))?;
+            if !is_shared && rights & right::EXECUTE != 0 {
                 // A library's code: its first byte lies where offset 0 would.
-                let (whole, _) = files.content(file, 0, u64::MAX)?;
-                names.add(&whole, start.wrapping_sub(offset));
+                names.add(&files.content(file)?, start.wrapping_sub(offset));
             }
-            (Content::File { bytes, at: start }, name)
+            mapped
         };
         self.space.map(
             start,
