@@ -25,6 +25,9 @@ pub struct Outcome {
     pub message: Option<String>,
     /// Instructions of all threads.
     pub instructions: u64,
+    /// System calls that the program asked for, that are not there, and that it may miss, by name.
+    /// They returned `ENOSYS`.
+    pub absent: Vec<&'static str>,
     /// What the machine did; `None` without one, or if nothing was timed.
     pub timing: Option<Timing>,
 }
@@ -73,17 +76,35 @@ pub struct HotSymbol {
 }
 
 impl Outcome {
-    /// What a process did that is over.
-    pub(crate) fn of(process: &mut Process, timing: Option<Timing>) -> Result<Self, RunError> {
-        if let Some(failure) = process.failure.take() {
-            return Err(RunError::Unsupported(failure));
-        }
-        Ok(Self {
+    /// What a process did that is over, or that was `stopped` by what the text says.
+    pub(crate) fn of(
+        process: &mut Process,
+        timing: Option<Timing>,
+        stopped: Option<String>,
+    ) -> Result<Self, RunError> {
+        let outcome = Self {
             status: process.status.unwrap_or(0),
             message: process.message.take(),
             instructions: process.retired,
+            absent: process.absent.iter().copied().collect(),
             timing,
-        })
+        };
+        let failure = process.failure.take();
+        let boxed = |outcome| Box::new(outcome);
+        match (failure, stopped) {
+            (Some(what), _) => Err(RunError::Unsupported {
+                what,
+                outcome: boxed(outcome),
+            }),
+            (None, Some(why)) => {
+                process.memory.write_back();
+                Err(RunError::Stopped {
+                    why,
+                    outcome: boxed(outcome),
+                })
+            }
+            (None, None) => Ok(outcome),
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! A program in execution, composed of what owns its parts.
 
+use super::calls::word_without_memory;
 use super::errno::Value;
 use super::files::Files;
 use super::memory::Memory;
@@ -10,6 +11,7 @@ use super::signals::{Signals, Timers};
 use super::task::{Task, TaskState};
 use super::threads::Threads;
 use crate::hart::Code;
+use std::collections::BTreeSet;
 
 /// A program in execution.
 pub(crate) struct Process {
@@ -28,6 +30,8 @@ pub(crate) struct Process {
     pub(crate) failure: Option<String>,
     /// The signal that killed the program, for its user.
     pub(crate) message: Option<String>,
+    /// Calls that the program asked for, that are not there, and that it may miss.
+    pub(crate) absent: BTreeSet<&'static str>,
     /// Instructions of all tasks.
     pub(crate) retired: u64,
 }
@@ -113,8 +117,17 @@ impl Process {
         self.write(number, &[part], None)
     }
 
+    /// What a task sleeps on, or spins on, for a message.
+    pub(crate) fn describe_word(&self, physical: u64) -> String {
+        let space = &self.memory.space;
+        match space.virtual_of(physical) {
+            Some(address) => self.names.describe(space, address),
+            None => word_without_memory(physical).into(),
+        }
+    }
+
     /// The place of a task, for a message.
-    pub(super) fn describe_here(&self, task: &Task) -> String {
+    pub(crate) fn describe_here(&self, task: &Task) -> String {
         self.describe_place(task, task.hart.pc)
     }
 

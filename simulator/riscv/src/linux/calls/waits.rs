@@ -21,6 +21,14 @@ fn nowhere(task: &Task) -> u64 {
     PAGE + 8 * u64::from(task.number)
 }
 
+/// What a word is that the program does not have, for a message.
+pub(in crate::linux) fn word_without_memory(word: u64) -> &'static str {
+    match word {
+        STREAMS => "of readers of pipes, sockets and events",
+        _ => "of a wait for a signal",
+    }
+}
+
 /// The task sleeps on a word for at most so long, and is `then` what the outcome says. Signals
 /// in `more` end the sleep though the task does not take them.
 fn sleep<W: World>(
