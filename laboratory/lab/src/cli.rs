@@ -64,6 +64,10 @@ pub(crate) struct PresetsArgs {
     /// a minute or two
     #[arg(long)]
     pub(crate) errors: bool,
+    /// Print the TOML of a preset with its comments: copy it, change it, and name the file with
+    /// --on FILE.toml
+    #[arg(long, value_name = "PRESET", conflicts_with_all = ["errors", "names", "format"])]
+    pub(crate) toml: Option<String>,
     #[arg(long, value_enum, default_value_t = Shape::Table)]
     pub(crate) format: Shape,
 }

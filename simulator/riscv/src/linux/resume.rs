@@ -115,7 +115,11 @@ fn stopped<W: World>(
                 _ => "a jump to",
             };
             let (signal, code, why) = match fault.why {
-                Why::Forbidden => (signal::SEGMENT, signal::BY_RIGHTS, "which its rights forbid"),
+                Why::Forbidden => (
+                    signal::SEGMENT,
+                    signal::BY_RIGHTS,
+                    "which its rights forbid",
+                ),
                 Why::BehindFile => (
                     signal::BUS,
                     signal::BY_NO_FILE,

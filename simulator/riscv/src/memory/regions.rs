@@ -23,9 +23,13 @@ impl Content {
     fn goes_on(&self, next: &Self) -> bool {
         match (self, next) {
             (Self::Zero, Self::Zero) => true,
-            (Self::File { bytes, at }, Self::File { bytes: more, at: start }) => {
-                Rc::ptr_eq(bytes, more) && at == start
-            }
+            (
+                Self::File { bytes, at },
+                Self::File {
+                    bytes: more,
+                    at: start,
+                },
+            ) => Rc::ptr_eq(bytes, more) && at == start,
             (Self::Mapped(one), Self::Mapped(other)) => one.goes_on(other),
             _ => false,
         }

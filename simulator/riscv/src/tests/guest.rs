@@ -131,7 +131,10 @@ fn a_system_call_that_is_not_there_is_named() {
         let error = run(&call(999), on).unwrap_err().to_string();
         assert_eq!(error, "system call 999 at 0x100004 is not supported");
         let named = run(&call(180), on).unwrap_err().to_string();
-        assert_eq!(named, "system call mq_open (180) at 0x100004 is not supported");
+        assert_eq!(
+            named,
+            "system call mq_open (180) at 0x100004 is not supported"
+        );
     }
 }
 
@@ -436,7 +439,9 @@ fn no_program_takes_the_simulator_down() {
         let on = Some(("dahu", 200_000));
         match run(&code, on) {
             Ok(outcome) => assert!((0..=255).contains(&outcome.status)),
-            Err(RunError::Simulation(_) | RunError::Unsupported { .. } | RunError::Stopped { .. }) => {}
+            Err(
+                RunError::Simulation(_) | RunError::Unsupported { .. } | RunError::Stopped { .. },
+            ) => {}
             Err(other) => panic!("{other}"),
         }
     }
