@@ -1,6 +1,7 @@
 //! How a run can fail that is not the guest's own exit.
 
-use crate::outcome::Outcome;
+use crate::linux::Process;
+use crate::outcome::{Outcome, Timing};
 use manycore_chip::SimulationError;
 
 /// Why a program could not be run, or not to its end.
@@ -42,6 +43,25 @@ pub enum RunError {
     /// The simulator or its host is wrong.
     #[error(transparent)]
     Simulation(#[from] SimulationError),
+}
+
+/// The run of a process that is over, or that was `stopped` by what the text says.
+pub(crate) fn ended(
+    process: &mut Process,
+    timing: Option<Timing>,
+    stopped: Option<String>,
+) -> Result<Outcome, RunError> {
+    let outcome = Outcome::of(process, timing);
+    if let Some(what) = process.failure.take() {
+        let outcome = Box::new(outcome);
+        return Err(RunError::Unsupported { what, outcome });
+    }
+    let Some(why) = stopped else {
+        return Ok(outcome);
+    };
+    process.memory.write_back();
+    let outcome = Box::new(outcome);
+    Err(RunError::Stopped { why, outcome })
 }
 
 impl RunError {

@@ -4,7 +4,7 @@
 //! of instructions, one in a nanosecond.
 
 use crate::hart::Machine;
-use crate::linux::{Delivered, Entry, Process, Task, TaskState, Wake, World, resume};
+use crate::linux::{Delivered, Entry, Process, Task, TaskState, Wake, World, name, resume};
 use crate::memory::Place;
 use crate::region::Mark;
 use manycore_chip::config::Topology;
@@ -215,7 +215,7 @@ impl Functional {
         let more = threads.len().saturating_sub(SHOWN);
         let shown = threads.iter().take(SHOWN);
         let mut texts: Vec<String> = shown
-            .map(|(task, what)| format!("thread {} {what}", task.name()))
+            .map(|(task, what)| format!("thread {} {what}", name(task)))
             .collect();
         if more > 0 {
             texts.push(format!("and {more} more"));

@@ -1,6 +1,5 @@
 //! What a program's run leaves behind.
 
-use crate::error::RunError;
 use crate::linux::Process;
 use crate::region::Region;
 use manycore_chip::{HotLine, Run};
@@ -76,34 +75,14 @@ pub struct HotSymbol {
 }
 
 impl Outcome {
-    /// What a process did that is over, or that was `stopped` by what the text says.
-    pub(crate) fn of(
-        process: &mut Process,
-        timing: Option<Timing>,
-        stopped: Option<String>,
-    ) -> Result<Self, RunError> {
-        let outcome = Self {
+    /// What a process did until now.
+    pub(crate) fn of(process: &mut Process, timing: Option<Timing>) -> Self {
+        Self {
             status: process.status.unwrap_or(0),
             message: process.message.take(),
             instructions: process.retired,
             absent: process.absent.iter().copied().collect(),
             timing,
-        };
-        let failure = process.failure.take();
-        let boxed = |outcome| Box::new(outcome);
-        match (failure, stopped) {
-            (Some(what), _) => Err(RunError::Unsupported {
-                what,
-                outcome: boxed(outcome),
-            }),
-            (None, Some(why)) => {
-                process.memory.write_back();
-                Err(RunError::Stopped {
-                    why,
-                    outcome: boxed(outcome),
-                })
-            }
-            (None, None) => Ok(outcome),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A program to be run: on a simulated machine, or on none.
 
-use crate::error::RunError;
+use crate::error::{RunError, ended};
 use crate::functional::Functional;
 use crate::linux::{Start, load};
 use crate::outcome::{Outcome, Timing, hot_symbol};
@@ -262,7 +262,7 @@ impl Program {
         let (mut process, main) = load(self.start)?;
         let machine = Functional::new(Topology::flat(cores)).limit(self.limit);
         let stopped = machine.run_alone(&mut process, main).err();
-        Outcome::of(&mut process, None, stopped)
+        ended(&mut process, None, stopped)
     }
 
     /// Runs the program on a machine (`&Config`), or as a [`Simulation`] of it says: with a limit
@@ -310,8 +310,8 @@ impl Program {
             let (main, megahertz) = (tasks.remove(0), machine.ghz * 1_000.0);
             match forwarder.forward(&mut process, main, instructions, megahertz) {
                 Ok(Some(handover)) => (tasks, before) = (handover.tasks, handover.clock),
-                Ok(None) => return Outcome::of(&mut process, None, None),
-                Err(why) => return Outcome::of(&mut process, None, Some(why)),
+                Ok(None) => return ended(&mut process, None, None),
+                Err(why) => return ended(&mut process, None, Some(why)),
             }
         }
         let forwarded = process.retired;
@@ -338,6 +338,6 @@ impl Program {
             regions,
             forwarded,
         };
-        Outcome::of(&mut process, Some(timing), stopped)
+        ended(&mut process, Some(timing), stopped)
     }
 }

@@ -1,6 +1,5 @@
 //! A program in execution, composed of what owns its parts.
 
-use super::calls::word_without_memory;
 use super::errno::Value;
 use super::files::Files;
 use super::memory::Memory;
@@ -122,7 +121,7 @@ impl Process {
         let space = &self.memory.space;
         match space.virtual_of(physical) {
             Some(address) => self.names.describe(space, address),
-            None => word_without_memory(physical).into(),
+            None => super::words::describe(physical).into(),
         }
     }
 

@@ -1,7 +1,6 @@
 //! A thread of the program: a hart, and what the kernel keeps of it.
 
 use super::errno::{ETIMEDOUT, Errno};
-use super::threads::PROCESS;
 use crate::hart::Hart;
 
 /// A thread.
@@ -148,14 +147,6 @@ impl Task {
 
     pub(crate) fn number(&self) -> u32 {
         self.number
-    }
-
-    /// What a message calls it.
-    pub(crate) fn name(&self) -> String {
-        match self.number {
-            PROCESS => "main".into(),
-            number => number.to_string(),
-        }
     }
 
     /// The registers that a system call's arguments are in.

@@ -9,6 +9,14 @@ use std::collections::BTreeMap;
 /// The process's number, which its main thread has too.
 pub(super) const PROCESS: u32 = 1_000;
 
+/// What a message calls a task.
+pub(crate) fn name(task: &Task) -> String {
+    match task.number {
+        PROCESS => "main".into(),
+        number => number.to_string(),
+    }
+}
+
 /// What `rt_sigprocmask` does with a set.
 const BLOCK: u64 = 0;
 const UNBLOCK: u64 = 1;

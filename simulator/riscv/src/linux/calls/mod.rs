@@ -16,4 +16,4 @@ mod waits;
 pub(super) use futex::waits as futex_waits;
 pub use table::system_calls;
 pub(super) use table::{call, number};
-pub(super) use waits::{interrupt, woken, word_without_memory};
+pub(super) use waits::{interrupt, woken};

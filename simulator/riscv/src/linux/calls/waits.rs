@@ -10,24 +10,8 @@ use crate::linux::process::Process;
 use crate::linux::signal::UNSTOPPABLE;
 use crate::linux::task::{Interrupted, Outcome, Phase, Task, TaskState, Wake};
 use crate::linux::time::{self, ABSOLUTE};
+use crate::linux::words::{STREAMS, nowhere};
 use crate::linux::world::World;
-use crate::memory::PAGE;
-
-/// The word on which readers of streams sleep. No program has the page at zero.
-const STREAMS: u64 = PAGE + 4;
-
-/// The word on which a thread sleeps until a signal or its time ends the sleep.
-fn nowhere(task: &Task) -> u64 {
-    PAGE + 8 * u64::from(task.number)
-}
-
-/// What a word is that the program does not have, for a message.
-pub(in crate::linux) fn word_without_memory(word: u64) -> &'static str {
-    match word {
-        STREAMS => "of readers of pipes, sockets and events",
-        _ => "of a wait for a signal",
-    }
-}
 
 /// The task sleeps on a word for at most so long, and is `then` what the outcome says. Signals
 /// in `more` end the sleep though the task does not take them.
