@@ -224,6 +224,8 @@ impl Functional {
     }
 
     fn wake(&mut self, handle: u32, by: Wake) {
+        // The woken task has not had its turn.
+        self.idle = 0;
         self.sleepers.remove(&handle);
         self.woken.insert(handle, by);
         if let Some(task) = self.blocked.remove(&handle) {

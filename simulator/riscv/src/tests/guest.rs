@@ -129,7 +129,8 @@ fn what_a_program_may_not_do_kills_it_by_a_signal_and_says_where() {
 fn a_system_call_that_is_not_there_is_named() {
     for on in WORLDS {
         let error = run(&call(999), on).unwrap_err().to_string();
-        assert_eq!(error, "system call 999 at 0x100004 is not supported");
+        assert!(error.starts_with("system call 999 at 0x100004"), "{error}");
+        assert!(error.ends_with(" is not supported") && error.len() <= 200);
         let named = run(&call(180), on).unwrap_err().to_string();
         assert_eq!(
             named,
