@@ -132,9 +132,9 @@ fn a_system_call_that_is_not_there_is_named() {
         assert!(error.starts_with("system call 999 at 0x100004"), "{error}");
         assert!(error.ends_with(" is not supported") && error.len() <= 200);
         let named = run(&call(180), on).unwrap_err().to_string();
-        assert_eq!(
-            named,
-            "system call mq_open (180) at 0x100004 is not supported"
+        assert!(
+            named.starts_with("system call mq_open (180) at 0x100004"),
+            "{named}"
         );
     }
 }
