@@ -64,6 +64,10 @@ pub(crate) struct PresetsArgs {
     /// a minute or two
     #[arg(long)]
     pub(crate) errors: bool,
+    /// Print the TOML of a preset with its comments: copy it, change it, and name the file with
+    /// --on FILE.toml
+    #[arg(long, value_name = "PRESET", conflicts_with_all = ["errors", "names", "format"])]
+    pub(crate) toml: Option<String>,
     #[arg(long, value_enum, default_value_t = Shape::Table)]
     pub(crate) format: Shape,
 }
@@ -126,7 +130,7 @@ pub(crate) struct RunArgs {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     /// Without timing: no caches, no cycles
-    #[arg(long, conflicts_with_all = ["set", "limit", "stats", "timeline", "fast_forward"])]
+    #[arg(long, conflicts_with_all = ["set", "stats", "timeline", "fast_forward"])]
     pub(crate) functional: bool,
     /// Execute without timing until the program's region of interest begins (mc_region_begin,
     /// m5_work_begin, m5_reset_stats), or for at most so many instructions, and simulate from there
@@ -150,7 +154,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "MIB", default_value_t = 4096,
         value_parser = clap::value_parser!(u64).range(1..=262_144))]
     pub(crate) memory: u64,
-    /// End with an error after so many cycles
+    /// End with an error after so many cycles, or instructions with --functional; what was counted
+    /// until then is printed
     #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) limit: Option<u64>,
     /// Also print where the cycles went, and the lines that were fought over by symbol
@@ -159,7 +164,7 @@ pub(crate) struct RunArgs {
     /// Write a timeline for Perfetto (ui.perfetto.dev)
     #[arg(long, value_name = "FILE.json")]
     pub(crate) timeline: Option<PathBuf>,
-    /// Print nothing but what the program prints
+    /// Print nothing but what the program prints, and errors; with --stats, the statistics
     #[arg(long)]
     pub(crate) quiet: bool,
     /// The program, linked for riscv64-linux, and its arguments

@@ -1,5 +1,7 @@
 //! How a run can fail that is not the guest's own exit.
 
+use crate::linux::Process;
+use crate::outcome::{Outcome, Timing};
 use manycore_chip::SimulationError;
 
 /// Why a program could not be run, or not to its end.
@@ -22,13 +24,67 @@ pub enum RunError {
         /// What is wrong with it, and what was expected.
         what: String,
     },
-    /// The program does something that is not supported.
-    #[error("{0}")]
-    Unsupported(String),
-    /// The machine stopped.
+    /// The program did something that is not supported.
+    #[error("{what}")]
+    Unsupported {
+        /// What it did, and where.
+        what: String,
+        /// The run until there.
+        outcome: Box<Outcome>,
+    },
+    /// The limit, or a deadlock, stopped the program.
+    #[error("{why}")]
+    Stopped {
+        /// What stopped it, and what its threads did.
+        why: String,
+        /// The run until there.
+        outcome: Box<Outcome>,
+    },
+    /// The simulator or its host is wrong.
     #[error(transparent)]
     Simulation(#[from] SimulationError),
-    /// All threads wait for each other.
-    #[error("deadlock after {0} instructions: all threads sleep")]
-    Deadlock(u64),
+}
+
+/// The run of a process that is over, or that was `stopped` by what the text says.
+pub(crate) fn ended(
+    process: &mut Process,
+    timing: Option<Timing>,
+    stopped: Option<String>,
+) -> Result<Outcome, RunError> {
+    let outcome = Outcome::of(process, timing);
+    if let Some(what) = process.failure.take() {
+        let outcome = Box::new(outcome);
+        return Err(RunError::Unsupported { what, outcome });
+    }
+    let Some(why) = stopped else {
+        return Ok(outcome);
+    };
+    process.memory.write_back();
+    let outcome = Box::new(outcome);
+    Err(RunError::Stopped { why, outcome })
+}
+
+impl RunError {
+    /// What the program did until it failed, if it ran.
+    ///
+    /// ```
+    /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
+    /// use manycore_chip::{Simulation, config::Config};
+    /// use manycore_riscv::Program;
+    /// use std::io::sink;
+    ///
+    /// let machine = Config::preset("dahu")?;
+    /// let program = Program::new(hello.path()).streams(sink(), sink());
+    /// let error = program.run(Simulation::new(&machine).limit(10)).unwrap_err();
+    /// let timing = error.outcome().expect("it ran").timing.as_ref();
+    /// assert_eq!(timing.expect("it was timed").run.statistics.cycles, 10);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn outcome(&self) -> Option<&Outcome> {
+        match self {
+            Self::Unsupported { outcome, .. } | Self::Stopped { outcome, .. } => Some(outcome),
+            Self::Program { .. } | Self::Simulation(_) => None,
+        }
+    }
 }

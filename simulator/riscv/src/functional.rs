@@ -3,14 +3,16 @@
 //! A thread runs for a slice of instructions; then the next one that can. The clock is the number
 //! of instructions, one in a nanosecond.
 
-use crate::error::RunError;
 use crate::hart::Machine;
-use crate::linux::{Delivered, Entry, Process, Task, TaskState, Wake, World, resume};
+use crate::linux::{Delivered, Entry, Process, Task, TaskState, Wake, World, name, resume};
 use crate::memory::Place;
 use crate::region::Mark;
 use manycore_chip::config::Topology;
 use manycore_chip::guest::{Answer, Operation, Width, apply};
 use std::collections::{BTreeMap, VecDeque};
+
+/// The most threads that a message names.
+const SHOWN: usize = 16;
 
 /// Instructions of a slice.
 const SLICE: u64 = 10_000;
@@ -25,6 +27,16 @@ pub(crate) struct Functional {
     /// It goes there now.
     handed_over: bool,
     clock: u64,
+    /// The most instructions.
+    limit: u64,
+    /// Stores and system calls until now.
+    changes: u64,
+    /// What the running task waits for in a loop that nothing but a store of another task ends.
+    watched: Option<u64>,
+    /// The word that each task waited for when it last did nothing else.
+    spins: BTreeMap<u32, u64>,
+    /// How many tasks in a row did nothing but wait in such loops.
+    idle: usize,
     /// The clock at which the running task makes way.
     until: u64,
     running: u32,
@@ -57,6 +69,11 @@ impl Functional {
             left: None,
             handed_over: false,
             clock: 0,
+            limit: u64::MAX,
+            changes: 0,
+            watched: None,
+            spins: BTreeMap::new(),
+            idle: 0,
             until: 0,
             running: 0,
             ready: VecDeque::new(),
@@ -70,6 +87,17 @@ impl Functional {
         }
     }
 
+    /// The same, for at most so many instructions.
+    pub(crate) fn limit(mut self, instructions: u64) -> Self {
+        self.limit = instructions;
+        self
+    }
+
+    /// Runs a program until it exits; else why it was stopped.
+    pub(crate) fn run_alone(mut self, process: &mut Process, main: Task) -> Result<(), String> {
+        self.run(process, main)
+    }
+
     /// Runs a program until its region of interest begins, for at most so many instructions, on a
     /// machine that tells it of another one's clock; `None` if it exits before.
     pub(crate) fn forward(
@@ -78,26 +106,33 @@ impl Functional {
         main: Task,
         instructions: u64,
         megahertz: f64,
-    ) -> Result<Option<Handover>, RunError> {
+    ) -> Result<Option<Handover>, String> {
         (self.left, self.megahertz) = (Some(instructions), megahertz);
         self.run(process, main)?;
         Ok(self.handed_over.then(|| self.hand_over()))
     }
 
     /// Runs a program until it exits, or is handed over.
-    pub(crate) fn run(&mut self, process: &mut Process, main: Task) -> Result<(), RunError> {
+    fn run(&mut self, process: &mut Process, main: Task) -> Result<(), String> {
         self.set_affinity(0, process.threads.cores_of(main.number()));
         self.ready.push_back((0, main));
         loop {
             let Some((handle, mut task)) = self.ready.pop_front() else {
                 if !self.wake_earliest() {
-                    return Err(RunError::Deadlock(self.clock));
+                    return Err(self.stopped("deadlock after", process));
                 }
                 continue;
             };
+            if self.clock >= self.limit {
+                self.ready.push_front((handle, task));
+                return Err(self.stopped("the program still ran after", process));
+            }
             self.running = handle;
-            self.until = self.clock + self.left.map_or(SLICE, |left| left.min(SLICE));
+            let most = self.left.unwrap_or(SLICE).min(self.limit - self.clock);
+            self.until = self.clock + most.min(SLICE);
             self.sleeps = false;
+            self.watched = None;
+            let changes = self.changes;
             task.hart.lose_reservation();
             let before = task.hart.retired;
             let state = resume(process, &mut task, self);
@@ -123,6 +158,18 @@ impl Functional {
             if self.handed_over {
                 return Ok(());
             }
+            match self.watched {
+                Some(word) if self.changes == changes => {
+                    self.idle += 1;
+                    self.spins.insert(handle, word);
+                }
+                _ => self.idle = 0,
+            }
+            // Each had a turn, and no sleeper wakes by itself.
+            let ends = || self.sleepers.values().any(|(_, until)| until.is_some());
+            if self.idle > self.ready.len() && !ends() {
+                return Err(self.stopped("deadlock after", process));
+            }
             self.wake_late();
         }
     }
@@ -143,7 +190,42 @@ impl Functional {
         }
     }
 
+    /// Why the program is stopped, and what its threads do.
+    fn stopped(&self, why: &str, process: &Process) -> String {
+        let all_spin = self.idle > self.ready.len();
+        let ready = self.ready.iter().map(|(handle, task)| {
+            let word = self.spins.get(handle).filter(|_| all_spin);
+            let what = match word {
+                Some(word) => format!("spins on {}", process.describe_word(*word)),
+                None => format!("runs at {}", process.describe_here(task)),
+            };
+            (task, what)
+        });
+        let blocked = self.blocked.iter().map(|(handle, task)| {
+            let what = match self.sleepers.get(handle) {
+                Some((word, _)) => {
+                    format!("sleeps on the futex {}", process.describe_word(*word))
+                }
+                None => "waits for another thread to end".into(),
+            };
+            (task, what)
+        });
+        let mut threads: Vec<_> = ready.chain(blocked).collect();
+        threads.sort_unstable_by_key(|(task, _)| task.number());
+        let more = threads.len().saturating_sub(SHOWN);
+        let shown = threads.iter().take(SHOWN);
+        let mut texts: Vec<String> = shown
+            .map(|(task, what)| format!("thread {} {what}", name(task)))
+            .collect();
+        if more > 0 {
+            texts.push(format!("and {more} more"));
+        }
+        format!("{why} {} instructions: {}", self.clock, texts.join("; "))
+    }
+
     fn wake(&mut self, handle: u32, by: Wake) {
+        // The woken task has not had its turn.
+        self.idle = 0;
         self.sleepers.remove(&handle);
         self.woken.insert(handle, by);
         if let Some(task) = self.blocked.remove(&handle) {
@@ -194,6 +276,9 @@ impl Machine for Functional {
     #[inline(always)]
     fn access(&mut self, place: Place, width: Width, operation: Operation) -> Answer {
         self.clock += 1;
+        if !matches!(operation, Operation::Load | Operation::TouchRead) {
+            self.changes += 1;
+        }
         // SAFETY: a place of the process's space, aligned by the hart; one host thread runs all.
         Answer::Done(unsafe { apply(place.host, width, operation) })
     }
@@ -213,9 +298,12 @@ impl Machine for Functional {
         self.clock += 1;
     }
 
-    fn watch(&mut self, _: Place, _: Option<u64>) -> bool {
+    fn watch(&mut self, place: Place, cycles: Option<u64>) -> bool {
         // Nobody else runs in this slice.
         self.clock += 1;
+        if cycles.is_none() {
+            self.watched = Some(place.physical);
+        }
         true
     }
 
@@ -235,6 +323,7 @@ impl Machine for Functional {
 
 impl World for Functional {
     fn enter(&mut self, _: Entry) {
+        self.changes += 1;
         self.clock += 1;
     }
 

@@ -1,6 +1,5 @@
 //! What a program's run leaves behind.
 
-use crate::error::RunError;
 use crate::linux::Process;
 use crate::region::Region;
 use manycore_chip::{HotLine, Run};
@@ -25,6 +24,9 @@ pub struct Outcome {
     pub message: Option<String>,
     /// Instructions of all threads.
     pub instructions: u64,
+    /// System calls that the program asked for, that are not there, and that it may miss, by name.
+    /// They returned `ENOSYS`.
+    pub absent: Vec<&'static str>,
     /// What the machine did; `None` without one, or if nothing was timed.
     pub timing: Option<Timing>,
 }
@@ -73,17 +75,15 @@ pub struct HotSymbol {
 }
 
 impl Outcome {
-    /// What a process did that is over.
-    pub(crate) fn of(process: &mut Process, timing: Option<Timing>) -> Result<Self, RunError> {
-        if let Some(failure) = process.failure.take() {
-            return Err(RunError::Unsupported(failure));
-        }
-        Ok(Self {
+    /// What a process did until now.
+    pub(crate) fn of(process: &mut Process, timing: Option<Timing>) -> Self {
+        Self {
             status: process.status.unwrap_or(0),
             message: process.message.take(),
             instructions: process.retired,
+            absent: process.absent.iter().copied().collect(),
             timing,
-        })
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! A program to be run: on a simulated machine, or on none.
 
-use crate::error::RunError;
+use crate::error::{RunError, ended};
 use crate::functional::Functional;
 use crate::linux::{Start, load};
 use crate::outcome::{Outcome, Timing, hot_symbol};
@@ -26,6 +26,7 @@ use std::rc::Rc;
 pub struct Program {
     start: Start,
     fast_forward: Option<u64>,
+    limit: u64,
 }
 
 impl Program {
@@ -57,6 +58,7 @@ impl Program {
                 error: Box::new(std::io::stderr()),
             },
             fast_forward: None,
+            limit: u64::MAX,
         }
     }
 
@@ -220,6 +222,26 @@ impl Program {
         self
     }
 
+    /// The most instructions that [`run_functionally`](Self::run_functionally) executes, a time in
+    /// which all threads sleep counted as one each nanosecond (no limit). A machine has its own
+    /// limit, in cycles ([`Simulation::limit`]).
+    ///
+    /// ```
+    /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
+    /// use manycore_riscv::Program;
+    /// use std::io::sink;
+    ///
+    /// let program = Program::new(hello.path()).limit(3).streams(sink(), sink());
+    /// let error = program.run_functionally(1).unwrap_err();
+    /// assert!(error.to_string().contains("still ran after"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn limit(mut self, instructions: u64) -> Self {
+        self.limit = instructions;
+        self
+    }
+
     /// Runs the program without timing, as on a machine of `cores` equal cores in one package.
     ///
     /// # Errors
@@ -238,8 +260,9 @@ impl Program {
     pub fn run_functionally(mut self, cores: u32) -> Result<Outcome, RunError> {
         self.start.cpus = self.start.cpus.map(|cpus| cpus.min(cores));
         let (mut process, main) = load(self.start)?;
-        Functional::new(Topology::flat(cores)).run(&mut process, main)?;
-        Outcome::of(&mut process, None)
+        let machine = Functional::new(Topology::flat(cores)).limit(self.limit);
+        let stopped = machine.run_alone(&mut process, main).err();
+        ended(&mut process, None, stopped)
     }
 
     /// Runs the program on a machine (`&Config`), or as a [`Simulation`] of it says: with a limit
@@ -285,17 +308,22 @@ impl Program {
         if let Some(instructions) = self.fast_forward {
             let forwarder = Functional::new(machine.topology());
             let (main, megahertz) = (tasks.remove(0), machine.ghz * 1_000.0);
-            match forwarder.forward(&mut process, main, instructions, megahertz)? {
-                Some(handover) => (tasks, before) = (handover.tasks, handover.clock),
-                None => return Outcome::of(&mut process, None),
+            match forwarder.forward(&mut process, main, instructions, megahertz) {
+                Ok(Some(handover)) => (tasks, before) = (handover.tasks, handover.clock),
+                Ok(None) => return ended(&mut process, None, None),
+                Err(why) => return ended(&mut process, None, Some(why)),
             }
         }
         let forwarded = process.retired;
         let main = tasks.remove(0);
         let shared = Shared::new(process, tasks, before, machine.topology());
         let main: TimedTask = TimedTask::new(main, Rc::clone(&shared));
-        let run = simulation.run_guest(Box::new(main))?;
+        let (run, stopped) = simulation.run_guest_until_stopped(Box::new(main))?;
         let mut process = shared.process.borrow_mut();
+        let stopped = stopped.map(|error| {
+            let error = error.naming(|physical| process.describe_word(physical));
+            error.to_string()
+        });
         let report = &run.statistics.report;
         let hot = report.lines.iter();
         let hot = hot.map(|line| hot_symbol(&process, line)).collect();
@@ -310,6 +338,6 @@ impl Program {
             regions,
             forwarded,
         };
-        Outcome::of(&mut process, Some(timing))
+        ended(&mut process, Some(timing), stopped)
     }
 }

@@ -44,6 +44,11 @@ impl Presets {
     }
 }
 
+/// The TOML of a preset.
+pub(super) fn preset_toml(name: &str) -> anyhow::Result<&'static str> {
+    Config::preset_toml(name).map_err(|error| bad_input(format!("--toml: {error}")))
+}
+
 impl fmt::Display for Presets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut table = Grid::with_numbers(&["preset", "cores", "groups", "GHz", "machine"], 1..4);

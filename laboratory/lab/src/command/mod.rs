@@ -16,7 +16,7 @@ mod sweep;
 
 pub(crate) use shard::Shard;
 
-use crate::cli::{Command, Shape};
+use crate::cli::{Command, PresetsArgs, Shape};
 use serde::Serialize;
 use std::fmt::Display;
 use std::io::{Write, stdout};
@@ -33,6 +33,9 @@ pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Figure(args) => figure::run(&args),
         Command::Model(command) => model::run(&command),
         Command::Report(args) => report::run(&args),
+        Command::Presets(PresetsArgs {
+            toml: Some(name), ..
+        }) => print(list::preset_toml(&name)?),
         Command::Presets(args) if args.errors => show(&list::Errors::of(&args.names)?, args.format),
         Command::Presets(args) => show(&list::Presets::all()?, args.format),
         Command::Studies(args) => show(&list::Studies::all(), args.format),

@@ -48,13 +48,23 @@ pub(crate) fn run(args: RunArgs) -> anyhow::Result<ExitCode> {
     if let Some(pair) = wrong {
         return Err(bad_input(format!("--env {pair}: expected NAME=VALUE")));
     }
-    let outcome = execute(&args, &machine).map_err(|error| match error {
-        RunError::Program { .. } => bad_input(error.to_string()),
-        error => error.into(),
-    })?;
-    if let Some(message) = &outcome.message {
-        eprintln!("manycore: {}: {message}", args.program[0]);
+    match execute(&args, &machine) {
+        Ok(outcome) => {
+            tell(&outcome, &machine, &args)?;
+            Ok(ExitCode::from(outcome.status as u8))
+        }
+        Err(error @ RunError::Program { .. }) => Err(bad_input(error.to_string())),
+        Err(error) => {
+            if let Some(outcome) = error.outcome() {
+                tell(outcome, &machine, &args)?;
+            }
+            Err(error.into())
+        }
     }
+}
+
+/// Tells of a run, and of what ended it last.
+fn tell(outcome: &Outcome, machine: &Config, args: &RunArgs) -> anyhow::Result<()> {
     if let (Some(path), Some(timing)) = (&args.timeline, &outcome.timing) {
         let write = || {
             timing
@@ -63,10 +73,18 @@ pub(crate) fn run(args: RunArgs) -> anyhow::Result<ExitCode> {
         };
         write().with_context(|| format!("--timeline {}", path.display()))?;
     }
-    if !args.quiet {
-        eprint!("{}", summary(&outcome, &machine, &args));
+    if !args.quiet || args.stats {
+        eprint!("{}", summary(outcome, machine, args));
     }
-    Ok(ExitCode::from(outcome.status as u8))
+    let program = &args.program[0];
+    if !args.quiet && !outcome.absent.is_empty() {
+        let absent = outcome.absent.join(", ");
+        eprintln!("manycore: {program}: these system calls are not there (ENOSYS): {absent}");
+    }
+    if let Some(message) = &outcome.message {
+        eprintln!("manycore: {program}: {message}");
+    }
+    Ok(())
 }
 
 fn execute(args: &RunArgs, machine: &Config) -> Result<Outcome, RunError> {
@@ -89,7 +107,9 @@ fn execute(args: &RunArgs, machine: &Config) -> Result<Outcome, RunError> {
         program = program.fast_forward(instructions);
     }
     if args.functional {
-        program.run_functionally(machine.cores)
+        program
+            .limit(args.limit.unwrap_or(u64::MAX))
+            .run_functionally(machine.cores)
     } else {
         let mut simulation = Simulation::new(machine);
         if let Some(cycles) = args.limit {

@@ -9,6 +9,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::error::Problem;
 use super::presets;
+use super::sizes;
 use super::{Config, ConfigError, bounds};
 
 /// Bytes of a machine's file: the distances between the most groups that there
@@ -51,11 +52,28 @@ impl Config {
     ///
     /// That there is none of this name, and which there are.
     pub fn preset(name: &str) -> Result<Self, ConfigError> {
-        let text = presets::text(name).ok_or_else(|| ConfigError::UnknownMachine {
+        let text = Self::preset_toml(name)?;
+        Self::from_toml(text, &format!("{name}.toml"))
+    }
+
+    /// The TOML of a preset, with its comments: a machine of one's own begins as a copy of it.
+    ///
+    /// ```
+    /// use manycore_chip::config::Config;
+    ///
+    /// let text = Config::preset_toml("dahu")?;
+    /// assert_eq!(Config::from_toml(text, "dahu.toml")?, Config::preset("dahu")?);
+    /// # Ok::<(), manycore_chip::config::ConfigError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Config::preset`].
+    pub fn preset_toml(name: &str) -> Result<&'static str, ConfigError> {
+        presets::text(name).ok_or_else(|| ConfigError::UnknownMachine {
             name: name.to_owned(),
             known: presets::preset_names().collect::<Vec<_>>().join(", "),
-        })?;
-        Self::from_toml(text, &format!("{name}.toml"))
+        })
     }
 
     /// The effective machine, to go with results; [`Config::from_toml`] gives
@@ -84,6 +102,7 @@ fn read(path: &str) -> io::Result<String> {
 
 /// A machine, or the line (from 1) at which `text` is wrong.
 pub(super) fn parse(text: &str) -> Result<Config, (usize, Problem)> {
+    let text = &*sizes::in_bytes(text);
     let line_at = |offset: usize| 1 + text[..offset].matches('\n').count();
     let unread = |error: toml::de::Error| {
         let span = error.span().unwrap_or_default();

@@ -24,6 +24,7 @@ mod network;
 mod os;
 mod presets;
 mod set;
+mod sizes;
 mod topology;
 mod validate;
 

@@ -36,14 +36,22 @@ pub enum SimulationError {
 
 /// A list of threads and what each waits on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Waiting(pub(crate) Vec<(String, String)>);
+pub struct Waiting(pub(crate) Vec<Waiter>);
+
+/// A thread, what it does, and the address that it waits on if that has no name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Waiter {
+    pub(crate) thread: String,
+    pub(crate) what: String,
+    pub(crate) address: Option<u64>,
+}
 
 /// The most threads that the message names; a reader looks at no more.
 const SHOWN: usize = 16;
 
 impl fmt::Display for Waiting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (at, (thread, what)) in self.0.iter().take(SHOWN).enumerate() {
+        for (at, Waiter { thread, what, .. }) in self.0.iter().take(SHOWN).enumerate() {
             let comma = if at == 0 { "" } else { "; " };
             write!(f, "{comma}thread {thread} {what}")?;
         }
@@ -57,6 +65,46 @@ impl fmt::Display for Waiting {
 impl Waiting {
     /// Each thread's name and what it waits on.
     pub fn threads(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().map(|(thread, what)| (&**thread, &**what))
+        let waiters = self.0.iter();
+        waiters.map(|waiter| (&*waiter.thread, &*waiter.what))
+    }
+
+    /// Calls each simulated address that has no name yet what `name` says.
+    fn name_addresses(&mut self, name: impl Fn(u64) -> String) {
+        for waiter in &mut self.0 {
+            if let Some(address) = waiter.address.take() {
+                let text = format!("address {address:#x}");
+                waiter.what = waiter.what.replace(&text, &name(address));
+            }
+        }
+    }
+}
+
+impl SimulationError {
+    /// Calls each simulated address that threads wait on, and that has no name yet, what `name`
+    /// says: a front end knows the variables of its program.
+    ///
+    /// ```
+    /// use manycore_chip::guest::{Core, State};
+    /// use manycore_chip::{Simulation, config::Config};
+    ///
+    /// let machine = Config::preset("atac-64")?;
+    /// let main = |core: &mut Core<'_>| {
+    ///     core.enter_futex_wait();
+    ///     core.futex_wait(0x1000, None);
+    ///     State::Suspended
+    /// };
+    /// let error = Simulation::new(&machine).run_guest(Box::new(main)).unwrap_err();
+    /// assert!(error.to_string().contains("address 0x1000"));
+    /// let error = error.naming(|address| format!("word {}", address / 8));
+    /// assert!(error.to_string().contains("sleeps on the futex word 512"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn naming(mut self, name: impl Fn(u64) -> String) -> Self {
+        if let Self::Deadlock { threads, .. } | Self::Runaway { threads, .. } = &mut self {
+            threads.name_addresses(name);
+        }
+        self
     }
 }

@@ -2,7 +2,7 @@
 //! went.
 
 use super::Engine;
-use super::error::{SimulationError, Waiting};
+use super::error::{SimulationError, Waiter, Waiting};
 use super::thread::{State, Wait};
 use crate::account::{Counters, Order, Report};
 use serde::Serialize;
@@ -104,6 +104,13 @@ impl Engine {
                 .ports
                 .iter()
                 .find(|port| port.thread == Some(id as u32));
+            let mut unnamed = None;
+            let mut name = |address: u64| {
+                if self.lines.name_at(address).is_none() {
+                    unnamed = Some(address);
+                }
+                name(address)
+            };
             let what = match (thread.state, core) {
                 (State::Blocked(Wait::Futex { address }), _) => {
                     format!("sleeps on the futex {}", name(address))
@@ -120,7 +127,11 @@ impl Engine {
                     _ => format!("runs on core {}", port.core),
                 },
             };
-            (thread.name.clone(), what)
+            Waiter {
+                thread: thread.name.clone(),
+                what,
+                address: unnamed,
+            }
         };
         Waiting(alive.map(describe).collect())
     }

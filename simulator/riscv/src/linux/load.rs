@@ -13,6 +13,7 @@ use crate::elf::Elf;
 use crate::error::RunError;
 use crate::hart::{Code, Hart};
 use crate::memory::{Content, END, Fault, PAGE, Region, right};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -81,6 +82,7 @@ pub(crate) fn load(start: Start) -> Result<(Process, Task), RunError> {
         status: None,
         failure: None,
         message: None,
+        absent: BTreeSet::new(),
         retired: 0,
     };
     let hart = begin(&mut process, &image)?;

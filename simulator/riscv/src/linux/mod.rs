@@ -22,6 +22,7 @@ mod task;
 mod threads;
 mod time;
 mod users;
+mod words;
 mod world;
 
 pub use calls::system_calls;
@@ -29,4 +30,5 @@ pub(crate) use load::{Start, load};
 pub(crate) use process::Process;
 pub(crate) use resume::resume;
 pub(crate) use task::{Task, TaskState, Wake};
+pub(crate) use threads::name;
 pub(crate) use world::{Delivered, Entry, World};

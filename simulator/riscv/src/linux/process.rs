@@ -10,6 +10,7 @@ use super::signals::{Signals, Timers};
 use super::task::{Task, TaskState};
 use super::threads::Threads;
 use crate::hart::Code;
+use std::collections::BTreeSet;
 
 /// A program in execution.
 pub(crate) struct Process {
@@ -28,6 +29,8 @@ pub(crate) struct Process {
     pub(crate) failure: Option<String>,
     /// The signal that killed the program, for its user.
     pub(crate) message: Option<String>,
+    /// Calls that the program asked for, that are not there, and that it may miss.
+    pub(crate) absent: BTreeSet<&'static str>,
     /// Instructions of all tasks.
     pub(crate) retired: u64,
 }
@@ -58,6 +61,13 @@ impl Process {
     pub(super) fn deliver(&mut self, task: &mut Task, sent: Sent) -> bool {
         let (space, threads) = (&mut self.memory.space, &mut self.threads);
         self.signals.deliver(space, threads, task, sent)
+    }
+
+    /// Makes the task run the handler of a signal that its own instruction raised; `false` if the
+    /// signal kills: without a handler, and while it is ignored or blocked.
+    pub(super) fn deliver_fault(&mut self, task: &mut Task, sent: Sent) -> bool {
+        let is_taken = task.mask & sent.signal.bit() == 0 && !self.signals.ignores(sent.signal);
+        is_taken && self.deliver(task, sent)
     }
 
     /// The task's timers that are due send their signals.
@@ -106,8 +116,17 @@ impl Process {
         self.write(number, &[part], None)
     }
 
+    /// What a task sleeps on, or spins on, for a message.
+    pub(crate) fn describe_word(&self, physical: u64) -> String {
+        let space = &self.memory.space;
+        match space.virtual_of(physical) {
+            Some(address) => self.names.describe(space, address),
+            None => super::words::describe(physical).into(),
+        }
+    }
+
     /// The place of a task, for a message.
-    pub(super) fn describe_here(&self, task: &Task) -> String {
+    pub(crate) fn describe_here(&self, task: &Task) -> String {
         self.describe_place(task, task.hart.pc)
     }
 

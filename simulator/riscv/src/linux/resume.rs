@@ -9,7 +9,7 @@ use super::threads::PROCESS;
 use super::world::{Entry, World};
 use crate::hart::{Stop, run};
 use crate::isa::EXTENSIONS;
-use crate::memory::right;
+use crate::memory::{Why, right};
 
 /// Runs until the task must wait or has ended.
 pub(crate) fn resume<W: World>(process: &mut Process, task: &mut Task, world: &mut W) -> TaskState {
@@ -101,7 +101,7 @@ fn stopped<W: World>(
             let sent = Sent::fault(signal::ILLEGAL, task.hart.pc);
             return raise(process, task, sent, &what);
         }
-        Stop::Fault(fault) if fault.exhausted => {
+        Stop::Fault(fault) if fault.why == Why::Exhausted => {
             process.failure = Some(format!(
                 "the program uses more than the {} MiB of memory that --memory gives it",
                 process.memory.space.resident() >> 20
@@ -114,19 +114,25 @@ fn stopped<W: World>(
                 right::WRITE => "a write to",
                 _ => "a jump to",
             };
-            let why = if fault.mapped {
-                "which its rights forbid"
-            } else {
-                "where nothing is"
+            let (signal, code, why) = match fault.why {
+                Why::Forbidden => (
+                    signal::SEGMENT,
+                    signal::BY_RIGHTS,
+                    "which its rights forbid",
+                ),
+                Why::BehindFile => (
+                    signal::BUS,
+                    signal::BY_NO_FILE,
+                    "behind the end of the file that is mapped there",
+                ),
+                Why::Unmapped | Why::Exhausted => {
+                    (signal::SEGMENT, signal::BY_FAULT, "where nothing is")
+                }
             };
             let what = format!("{way} {:#x}, {why}", fault.address);
             let sent = Sent {
-                code: if fault.mapped {
-                    signal::BY_RIGHTS
-                } else {
-                    signal::BY_FAULT
-                },
-                ..Sent::fault(signal::SEGMENT, fault.address)
+                code,
+                ..Sent::fault(signal, fault.address)
             };
             return raise(process, task, sent, &what);
         }
@@ -136,11 +142,16 @@ fn stopped<W: World>(
 
 /// A signal that the hart's own instruction raised.
 fn raise(process: &mut Process, task: &mut Task, sent: Sent, what: &str) -> Option<TaskState> {
-    if process.deliver(task, sent) {
+    if process.deliver_fault(task, sent) {
         return None;
     }
     let place = process.describe_here(task);
-    Some(process.die(sent.signal, &format!("{what}, at {place}")))
+    let while_blocked = match task.mask & sent.signal.bit() {
+        0 => "",
+        _ => ", while the signal is blocked (as it is in its own handler)",
+    };
+    let what = format!("{what}, at {place}{while_blocked}");
+    Some(process.die(sent.signal, &what))
 }
 
 fn call<W: World>(process: &mut Process, task: &mut Task, world: &mut W) -> Option<TaskState> {

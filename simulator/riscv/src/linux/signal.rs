@@ -10,6 +10,10 @@ pub(super) const BUS: Signal = Signal(7);
 pub(super) const SEGMENT: Signal = Signal(11);
 pub(super) const PIPE: Signal = Signal(13);
 pub(super) const ALARM: Signal = Signal(14);
+pub(super) const KILL: Signal = Signal(9);
+const STOP: Signal = Signal(19);
+/// The signals that a thread cannot refuse, a bit each.
+pub(super) const UNSTOPPABLE: u64 = 1 << 8 | 1 << 18;
 const CHILD: Signal = Signal(17);
 const CONTINUE: Signal = Signal(18);
 const URGENT: Signal = Signal(23);
@@ -40,6 +44,11 @@ impl Signal {
         !matches!(self, CHILD | CONTINUE | URGENT | WINDOW)
     }
 
+    /// Whether no handler can take it, and no mask holds it back.
+    pub(super) fn is_unstoppable(self) -> bool {
+        matches!(self, KILL | STOP)
+    }
+
     pub(super) fn bit(self) -> u64 {
         1 << (self.0 - 1)
     }
@@ -67,6 +76,8 @@ pub(super) const BY_THREAD: i32 = -6;
 pub(super) const BY_FAULT: i32 = 1;
 /// Of a fault: what is there may not be used so.
 pub(super) const BY_RIGHTS: i32 = 2;
+/// Of a bus error: no part of the file is there.
+pub(super) const BY_NO_FILE: i32 = 2;
 /// By the kernel itself.
 pub(super) const BY_KERNEL: i32 = 0x80;
 

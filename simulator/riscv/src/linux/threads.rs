@@ -1,13 +1,21 @@
 //! The threads of a process.
 
 use super::errno::{EINVAL, Value};
-use super::signal::{Pending, Signal};
+use super::signal::{Pending, Signal, UNSTOPPABLE};
 use super::task::Task;
 use crate::memory::Space;
 use std::collections::BTreeMap;
 
 /// The process's number, which its main thread has too.
 pub(super) const PROCESS: u32 = 1_000;
+
+/// What a message calls a task.
+pub(crate) fn name(task: &Task) -> String {
+    match task.number {
+        PROCESS => "main".into(),
+        number => number.to_string(),
+    }
+}
 
 /// What `rt_sigprocmask` does with a set.
 const BLOCK: u64 = 0;
@@ -119,8 +127,10 @@ impl Threads {
         }
     }
 
-    /// A task takes other signals from now on; its mask until now.
+    /// A task takes other signals from now on; its mask until now. SIGKILL and SIGSTOP are not
+    /// among those that it refuses.
     pub(super) fn replace_mask(&mut self, task: &mut Task, mask: u64) -> u64 {
+        let mask = mask & !UNSTOPPABLE;
         if let Some(thread) = self.get_mut(task.number) {
             thread.mask = mask;
         }

@@ -1,6 +1,6 @@
 //! How the kernel reads and writes the guest's memory: checked, and outside of its caches.
 
-use super::{END, Fault, PAGE, Space, right};
+use super::{END, Fault, PAGE, Space, Why, right};
 
 impl Space {
     /// Reads into `to`.
@@ -41,8 +41,7 @@ impl Space {
                 return Err(Fault {
                     address: at,
                     wanted,
-                    mapped: false,
-                    exhausted: false,
+                    why: Why::Unmapped,
                 });
             }
             let (place, _) = self.page(at, wanted)?;

@@ -74,6 +74,12 @@ impl Frames {
         unsafe { std::slice::from_raw_parts_mut(place.host, PAGE as usize) }
     }
 
+    /// Copies a frame's bytes to another frame.
+    pub(super) fn copy(&mut self, from: u32, to: u32) {
+        let bytes = self.bytes(from).to_vec();
+        self.bytes(to).copy_from_slice(&bytes);
+    }
+
     /// The frame at a physical address.
     pub(super) fn frame_of(physical: u64) -> Option<u32> {
         u32::try_from(physical.checked_sub(FIRST)? / PAGE).ok()

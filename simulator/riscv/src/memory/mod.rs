@@ -11,7 +11,7 @@ mod shared;
 mod translation;
 
 pub(crate) use regions::{Content, Region};
-pub(crate) use shared::{Key, Shared};
+pub(crate) use shared::{Key, Mapped};
 pub(crate) use translation::Translations;
 
 use frames::Frames;
@@ -47,10 +47,20 @@ pub(crate) struct Fault {
     pub(crate) address: u64,
     /// What was wanted: one of [`right`].
     pub(crate) wanted: u8,
-    /// The page is there, without the right.
-    pub(crate) mapped: bool,
+    pub(crate) why: Why,
+}
+
+/// Why a guest may not do an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Why {
+    /// No page is there.
+    Unmapped,
+    /// The page does not give the right.
+    Forbidden,
+    /// The page lies behind the end of the file that is mapped there.
+    BehindFile,
     /// There is no memory for the page.
-    pub(crate) exhausted: bool,
+    Exhausted,
 }
 
 #[derive(Clone, Copy)]
@@ -95,33 +105,49 @@ impl Space {
         }
     }
 
+    /// Decoded blocks are void from now on, as after `fence.i`: code may have been written. Returns
+    /// 0, as the system call does.
+    pub(crate) fn flush_code(&mut self) -> u64 {
+        self.code += 1;
+        0
+    }
+
     /// The page's place for an access that needs `wanted`, which makes it if it is its first.
     pub(crate) fn page(&mut self, address: u64, wanted: u8) -> Result<(Place, u8), Fault> {
         let number = address / PAGE;
-        let fault = |mapped, exhausted| Fault {
+        let fault = |why| Fault {
             address,
             wanted,
-            mapped,
-            exhausted,
+            why,
         };
         let page = match self.pages.get(&number) {
             Some(page) => *page,
             None => {
-                let region = self.regions.find(address).ok_or(fault(false, false))?;
+                let region = self.regions.find(address).ok_or(fault(Why::Unmapped))?;
                 if region.rights & wanted == 0 {
-                    return Err(fault(true, false));
+                    return Err(fault(Why::Forbidden));
                 }
-                let shared = match &region.content {
-                    Content::Shared(shared) => Some(shared.page_at(number * PAGE)),
+                let part = match &region.content {
+                    Content::Mapped(part) => Some(part),
                     _ => None,
                 };
-                let frame = match shared.and_then(|page| self.shared.get(&page)) {
-                    Some(frame) => *frame,
-                    None => {
-                        let frame = self.frames.take().ok_or(fault(true, true))?;
-                        region.fill(number * PAGE, self.frames.bytes(frame));
-                        if let Some(page) = shared {
-                            self.shared.insert(page, frame);
+                if part.is_some_and(|part| part.is_behind(number * PAGE)) {
+                    return Err(fault(Why::BehindFile));
+                }
+                let is_shared = part.is_some_and(|part| part.is_shared);
+                let key = part.map(|part| part.page_at(number * PAGE));
+                // The file's page, if it is mapped to be shared.
+                let files = key.and_then(|key| self.shared.get(&key)).copied();
+                let frame = match files {
+                    Some(frame) if is_shared => frame,
+                    _ => {
+                        let frame = self.frames.take().ok_or(fault(Why::Exhausted))?;
+                        match files {
+                            Some(files) => self.frames.copy(files, frame),
+                            None => region.fill(number * PAGE, self.frames.bytes(frame)),
+                        }
+                        if let (Some(key), true) = (key, is_shared) {
+                            self.shared.insert(key, frame);
                         }
                         frame
                     }
@@ -129,14 +155,14 @@ impl Space {
                 let page = Page {
                     frame,
                     rights: region.rights,
-                    shared: shared.is_some(),
+                    shared: is_shared,
                 };
                 self.pages.insert(number, page);
                 page
             }
         };
         if page.rights & wanted == 0 {
-            return Err(fault(true, false));
+            return Err(fault(Why::Forbidden));
         }
         Ok((self.frames.place(page.frame), page.rights))
     }

@@ -1,6 +1,6 @@
 //! What is mapped where: ranges of pages with equal rights and one content.
 
-use super::shared::Shared;
+use super::shared::Mapped;
 use super::{END, PAGE};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -14,10 +14,27 @@ pub(crate) enum Content {
         bytes: Rc<[u8]>,
         at: u64,
     },
-    Shared(Shared),
+    /// A part of a file, as the file is when the page is touched.
+    Mapped(Mapped),
 }
 
 impl Content {
+    /// Whether what follows in another region is what would follow in this one.
+    fn goes_on(&self, next: &Self) -> bool {
+        match (self, next) {
+            (Self::Zero, Self::Zero) => true,
+            (
+                Self::File { bytes, at },
+                Self::File {
+                    bytes: more,
+                    at: start,
+                },
+            ) => Rc::ptr_eq(bytes, more) && at == start,
+            (Self::Mapped(one), Self::Mapped(other)) => one.goes_on(other),
+            _ => false,
+        }
+    }
+
     /// What is there, moved by so much.
     pub(crate) fn moved(self, by: u64) -> Self {
         match self {
@@ -26,9 +43,9 @@ impl Content {
                 bytes,
                 at: at.wrapping_add(by),
             },
-            Self::Shared(shared) => Self::Shared(Shared {
-                at: shared.at.wrapping_add(by),
-                ..shared
+            Self::Mapped(part) => Self::Mapped(Mapped {
+                at: part.at.wrapping_add(by),
+                ..part
             }),
         }
     }
@@ -45,12 +62,19 @@ pub(crate) struct Region {
 }
 
 impl Region {
+    /// Whether another region right above can be a part of this one.
+    fn is_like(&self, upper: &Self) -> bool {
+        self.rights == upper.rights
+            && self.name == upper.name
+            && self.content.goes_on(&upper.content)
+    }
+
     /// Fills the page at `address`, which is zero.
     pub(super) fn fill(&self, address: u64, page: &mut [u8]) {
         let (bytes, at) = match &self.content {
             Content::Zero => return,
             Content::File { bytes, at } => (bytes, at),
-            Content::Shared(shared) => return shared.fill(address, page),
+            Content::Mapped(part) => return part.fill(address, page),
         };
         // The first byte of the file may lie within the page.
         let skipped = at.saturating_sub(address).min(PAGE) as usize;
@@ -113,7 +137,29 @@ impl Regions {
 
     /// Puts a region where nothing is.
     pub(super) fn insert(&mut self, start: u64, region: Region) {
+        let end = region.end;
         self.by_start.insert(start, region);
+        self.join(start);
+        self.join(end);
+    }
+
+    /// Makes one region of two that meet at `address`, if they are alike: a mapping that grew in
+    /// place is one mapping.
+    fn join(&mut self, address: u64) {
+        let Some(upper) = self.by_start.get(&address) else {
+            return;
+        };
+        let Some((&start, lower)) = self.by_start.range(..address).next_back() else {
+            return;
+        };
+        if lower.end != address || !lower.is_like(upper) {
+            return;
+        }
+        let end = upper.end;
+        self.by_start.remove(&address);
+        if let Some(lower) = self.by_start.get_mut(&start) {
+            lower.end = end;
+        }
     }
 
     pub(super) fn protect(&mut self, start: u64, end: u64, rights: u8) {
@@ -121,6 +167,11 @@ impl Regions {
             if let Some(region) = self.by_start.get_mut(&start) {
                 region.rights = rights;
             }
+        }
+        let inside = self.by_start.range(start..=end);
+        let starts: Vec<u64> = inside.map(|(&start, _)| start).collect();
+        for start in starts {
+            self.join(start);
         }
     }
 

@@ -1,9 +1,9 @@
-//! Pages of files that are mapped to be shared: one frame for a page of a file, wherever it is
-//! mapped.
+//! Files that are mapped. A page of a file that is mapped to be shared has one frame, wherever it
+//! is mapped.
 
 use super::{PAGE, Space};
 use std::fs::File;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::rc::Rc;
 
 /// A file: its device, and its number there.
@@ -11,18 +11,34 @@ pub(crate) type Key = (u64, u64);
 
 /// A part of a file that is mapped: its byte `offset` belongs at address `at`.
 #[derive(Clone)]
-pub(crate) struct Shared {
+pub(crate) struct Mapped {
+    /// Whether what is written to it is written to the file.
+    pub(crate) is_shared: bool,
     pub(crate) file: Rc<File>,
     pub(crate) key: Key,
     pub(crate) offset: u64,
     pub(crate) at: u64,
 }
 
-impl Shared {
+impl Mapped {
     /// The page of the file that is mapped at an address.
     pub(super) fn page_at(&self, address: u64) -> (Key, u64) {
         let from = address.wrapping_sub(self.at).wrapping_add(self.offset);
         (self.key, from / PAGE)
+    }
+
+    /// Whether both map one file, each address the same byte of it.
+    pub(super) fn goes_on(&self, next: &Self) -> bool {
+        let first = |part: &Self| part.offset.wrapping_sub(part.at);
+        let is_alike = self.is_shared == next.is_shared && self.key == next.key;
+        is_alike && first(self) == first(next)
+    }
+
+    /// Whether the page that is mapped at an address lies behind the file's last page.
+    pub(super) fn is_behind(&self, address: u64) -> bool {
+        let (_, number) = self.page_at(address);
+        let size = self.file.metadata().map_or(0, |data| data.size());
+        number >= size.div_ceil(PAGE)
     }
 
     /// Fills a page, which is zero, with the file's; what cannot be read stays zero.

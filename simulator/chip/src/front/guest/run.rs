@@ -91,11 +91,51 @@ impl Simulation {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn run_guest(&self, main: Box<dyn Guest>) -> Result<Run<()>, SimulationError> {
+        match self.run_guest_until_stopped(main)? {
+            (run, None) => Ok(run),
+            (_, Some(error)) => Err(error),
+        }
+    }
+
+    /// The same. A run that the limit on cycles or a deadlock stops is told too, up to there, with
+    /// what stopped it.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the simulator or its host.
+    ///
+    /// ```
+    /// use manycore_chip::guest::{Core, State};
+    /// use manycore_chip::{Simulation, config::Config};
+    ///
+    /// let machine = Config::preset("atac-64")?;
+    /// let main = |core: &mut Core<'_>| {
+    ///     core.execute(100, &mut 0);
+    ///     State::Suspended
+    /// };
+    /// let simulation = Simulation::new(&machine).limit(5_000);
+    /// let (run, stopped) = simulation.run_guest_until_stopped(Box::new(main))?;
+    /// assert_eq!(run.statistics.cycles, 5_000);
+    /// assert!(stopped.expect("it is stopped").to_string().contains("after 5000 cycles"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn run_guest_until_stopped(
+        &self,
+        main: Box<dyn Guest>,
+    ) -> Result<(Run<()>, Option<SimulationError>), SimulationError> {
         let mut engine = self.engine(AddressMap::identity())?;
         engine.start(Box::new(GuestBody(main)));
-        let end = drive(&mut engine, |engine, core, _, body| {
+        let driven = drive(&mut engine, |engine, core, _, body| {
             body.resume(engine, core)
-        })?;
-        Run::finished(engine, end)
+        });
+        let (end, stopped) = match driven {
+            Ok(end) => (end, None),
+            Err(error) => match &error {
+                SimulationError::Runaway { limit: end, .. }
+                | SimulationError::Deadlock { at: end, .. } => (*end, Some(error)),
+                _ => return Err(error),
+            },
+        };
+        Ok((Run::finished(engine, end)?, stopped))
     }
 }

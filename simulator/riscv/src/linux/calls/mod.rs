@@ -4,6 +4,7 @@ mod exec;
 mod futex;
 mod inherit;
 mod made;
+mod missing;
 mod poll;
 mod proc;
 mod streams;

@@ -1,8 +1,9 @@
 //! The table of system calls: number, name, handler.
 
+use super::missing::missing;
 use super::waits::{await_signal, nap, suspend};
 use super::{exec, futex, made, poll, streams, system, threads as thread};
-use crate::linux::errno::{ECHILD, ENOSYS, EOPNOTSUPP, EPERM, ESRCH, Errno, Value};
+use crate::linux::errno::{ECHILD, EOPNOTSUPP, EPERM, ESRCH, Errno, Value};
 use crate::linux::process::Process;
 use crate::linux::signals::{return_from_signal, set_alternate};
 use crate::linux::task::Outcome::{self, Exit, Fail, Return};
@@ -23,9 +24,9 @@ macro_rules! calls {
             $(pub(in crate::linux) const $name: u64 = $number;)+
         }
 
-        /// The names of the system calls that a program may use. Others return `ENOSYS` if the C
-        /// library tries them and does without ([`Outcome`](crate::Outcome) names the first that
-        /// was asked for and is not there).
+        /// The names of the system calls that a program may use. Others return `ENOSYS` if programs
+        /// do without them ([`Outcome::absent`](crate::Outcome::absent) names those that a run was
+        /// poorer without), or end the run.
         ///
         /// ```
         /// assert!(manycore_riscv::system_calls().contains(&"futex"));
@@ -215,7 +216,7 @@ calls! {
     210 shutdown = streams::shut(process, world, a, b);
     214 brk = Return(memory.brk(a));
     215 munmap = memory.munmap(a, b);
-    216 mremap = memory.mremap(a, b, c, d);
+    216 mremap = memory.mremap([a, b], [e, c], d);
     220 clone = thread::begin(process, task, world);
     221 execve = exec::execute(process, task);
     222 mmap = memory.mmap(files, names, [a, b, c, d, e, f]);
@@ -229,7 +230,7 @@ calls! {
     231 munlockall = Return(0);
     233 madvise = memory.madvise(a, b, c);
     240 rt_tgsigqueueinfo = signals.queue(space, threads, world, (a, Some(b)), [c, d]);
-    259 riscv_flush_icache = Return(0);
+    259 riscv_flush_icache = Return(memory.space.flush_code());
     260 wait4 = Fail(ECHILD);
     261 prlimit64 = system::limits(space, b, d);
     267 syncfs = memory.synchronise().and_then(|_| files.exists(a)).map(|()| 0);
@@ -261,73 +262,3 @@ fn put(process: &mut Process, to: u64, bytes: &[u8]) -> Value {
 fn place(offset: u64) -> Option<u64> {
     (offset as i64 != -1).then_some(offset)
 }
-
-/// A call that is not there: programs do without some; the first other one ends the program.
-fn missing(process: &mut Process, task: &Task, number: u64) -> Outcome {
-    if OPTIONAL.contains(&number) || process.failure.is_some() {
-        return Fail(ENOSYS);
-    }
-    let place = process.describe_call(task);
-    process.failure = Some(format!(
-        "system call {number} at {place} is not supported; supported are: {}",
-        system_calls().join(" ")
-    ));
-    Exit(1)
-}
-
-/// Calls that programs and libraries try and do without, on an older Linux too: they are not there.
-const OPTIONAL: [u64; 53] = [
-    26,  // inotify_init1
-    30,  // ioprio_set
-    31,  // ioprio_get
-    75,  // vmsplice
-    76,  // splice
-    77,  // tee
-    84,  // sync_file_range
-    90,  // capget
-    97,  // unshare
-    100, // get_robust_list
-    127, // sched_rr_get_interval
-    128, // restart_syscall: only a signal handler that knows the system asks for it
-    198, // socket: of a server for names of users and hosts
-    213, // readahead
-    217, // add_key
-    219, // keyctl
-    232, // mincore
-    235, // mbind
-    236, // get_mempolicy
-    237, // set_mempolicy
-    238, // migrate_pages
-    239, // move_pages
-    241, // perf_event_open
-    258, // riscv_hwprobe
-    262, // fanotify_init
-    264, // name_to_handle_at
-    268, // setns
-    270, // process_vm_readv
-    271, // process_vm_writev
-    272, // kcmp
-    274, // sched_setattr
-    275, // sched_getattr
-    277, // seccomp
-    280, // bpf
-    282, // userfaultfd
-    289, // pkey_alloc
-    293, // rseq
-    424, // pidfd_send_signal
-    425, // io_uring_setup
-    434, // pidfd_open
-    435, // clone3
-    436, // close_range
-    437, // openat2
-    438, // pidfd_getfd
-    440, // process_madvise
-    441, // epoll_pwait2
-    444, // landlock_create_ruleset
-    449, // futex_waitv
-    451, // cachestat
-    454, // futex_wake
-    455, // futex_wait
-    456, // futex_requeue
-    462, // mseal
-];

@@ -7,18 +7,11 @@
 
 use crate::linux::errno::{EAGAIN, EINTR, Errno};
 use crate::linux::process::Process;
+use crate::linux::signal::UNSTOPPABLE;
 use crate::linux::task::{Interrupted, Outcome, Phase, Task, TaskState, Wake};
 use crate::linux::time::{self, ABSOLUTE};
+use crate::linux::words::{STREAMS, nowhere};
 use crate::linux::world::World;
-use crate::memory::PAGE;
-
-/// The word on which readers of streams sleep. No program has the page at zero.
-const STREAMS: u64 = PAGE + 4;
-
-/// The word on which a thread sleeps until a signal or its time ends the sleep.
-fn nowhere(task: &Task) -> u64 {
-    PAGE + 8 * u64::from(task.number)
-}
 
 /// The task sleeps on a word for at most so long, and is `then` what the outcome says. Signals
 /// in `more` end the sleep though the task does not take them.
@@ -156,7 +149,7 @@ pub(super) fn await_signal<W: World>(
     [set, info, request]: [u64; 3],
 ) -> Outcome {
     let mut wait = || -> Result<Outcome, Errno> {
-        let set = process.memory.space.read_u64(set)?;
+        let set = process.memory.space.read_u64(set)? & !UNSTOPPABLE;
         let time = time::read_limit(&mut process.memory.space, request)?;
         process.threads.wait_for(task, set);
         process.expire_timers(task, world.nanoseconds());

@@ -209,21 +209,14 @@ impl Files {
         Ok(to)
     }
 
-    /// Bytes of a file to be mapped, and its path.
-    pub(crate) fn content(
-        &self,
-        number: u64,
-        offset: u64,
-        length: u64,
-    ) -> Result<(Rc<[u8]>, Rc<str>), Errno> {
-        let Open::File { file, path, .. } = self.get(number)? else {
+    /// All bytes of a file.
+    pub(crate) fn content(&self, number: u64) -> Result<Rc<[u8]>, Errno> {
+        let Open::File { file, .. } = self.get(number)? else {
             return Err(ENODEV);
         };
-        let size = file.metadata()?.len();
-        let length = length.min(size.saturating_sub(offset));
-        let mut bytes = vec![0; length as usize];
-        file.read_exact_at(&mut bytes, offset)?;
-        Ok((bytes.into(), Rc::clone(path)))
+        let mut bytes = vec![0; file.metadata()?.len() as usize];
+        file.read_exact_at(&mut bytes, 0)?;
+        Ok(bytes.into())
     }
 
     /// Reads into `to`; the bytes read.

@@ -5,10 +5,34 @@ use crate::linux::errno::{EINVAL, Errno, Value};
 use crate::linux::files::{Files, Open};
 use crate::linux::random::Random;
 
-/// The most bytes that one part of a call moves.
-const MOST: u64 = 1 << 26;
+/// The most bytes that are moved at a time.
+const AT_A_TIME: u64 = 1 << 26;
+/// The most bytes that one call moves, as under Linux.
+const MOST: u64 = 0x7FFF_F000;
 /// The most bytes that one call copies between files.
 const MOST_COPIED: u64 = 1 << 20;
+
+/// Parts of memory in pieces, in order: each piece's address and length.
+fn pieces(parts: &[(u64, u64)]) -> impl Iterator<Item = (u64, usize)> {
+    let mut left = MOST;
+    parts.iter().flat_map(move |&(address, length)| {
+        let length = length.min(left);
+        left -= length;
+        let starts = (0..length.max(1)).step_by(AT_A_TIME as usize);
+        starts.map(move |done| {
+            let piece = (length - done).min(AT_A_TIME);
+            (address.wrapping_add(done), piece as usize)
+        })
+    })
+}
+
+/// What a call returns whose next piece failed: the bytes that it moved before, if there are any.
+fn unless(error: Errno, done: u64) -> Value {
+    match done {
+        0 => Err(error),
+        _ => Ok(done),
+    }
+}
 
 impl Memory {
     /// Reads a file into parts of memory, each an address and a length; the bytes read.
@@ -22,16 +46,21 @@ impl Memory {
     ) -> Value {
         self.before_reading(files, number);
         let mut done = 0;
-        for &(address, length) in parts {
-            let mut bytes = vec![0; length.min(MOST) as usize];
+        for (address, length) in pieces(parts) {
+            let mut bytes = vec![0; length];
             let at = offset.map(|offset| offset.saturating_add(done));
             let count = if let Ok(Open::Random) = files.get(number) {
                 random.fill(&mut bytes);
                 bytes.len()
             } else {
-                files.read(number, &mut bytes, at)?
+                match files.read(number, &mut bytes, at) {
+                    Ok(count) => count,
+                    Err(error) => return unless(error, done),
+                }
             };
-            self.space.write(address, &bytes[..count])?;
+            if let Err(fault) = self.space.write(address, &bytes[..count]) {
+                return unless(fault.into(), done);
+            }
             done += count as u64;
             if count < bytes.len() {
                 break;
@@ -49,13 +78,21 @@ impl Memory {
         offset: Option<u64>,
     ) -> Value {
         let mut done = 0;
-        for &(address, length) in parts {
-            let mut bytes = vec![0; length.min(MOST) as usize];
-            self.space.read(address, &mut bytes)?;
+        for (address, length) in pieces(parts) {
+            let mut bytes = vec![0; length];
+            if let Err(fault) = self.space.read(address, &mut bytes) {
+                return unless(fault.into(), done);
+            }
             let at = offset.map(|offset| offset.saturating_add(done));
-            let count = files.write(number, &bytes, at)?;
+            let count = match files.write(number, &bytes, at) {
+                Ok(count) => count,
+                Err(error) => return unless(error, done),
+            };
             done += count as u64;
             self.after_writing(files, number, at, &bytes[..count]);
+            if count < bytes.len() {
+                break;
+            }
         }
         Ok(done)
     }
@@ -72,7 +109,11 @@ impl Memory {
                 self.space.read_u64(at.wrapping_add(8))?,
             ))
         };
-        (0..count).map(part).collect()
+        let parts: Result<Vec<_>, Errno> = (0..count).map(part).collect();
+        match parts {
+            Ok(parts) if parts.iter().any(|(_, length)| (*length as i64) < 0) => Err(EINVAL),
+            parts => parts,
+        }
     }
 
     /// `sendfile`, `copy_file_range`: from a file to another one, each at the place in a word
@@ -108,10 +149,15 @@ impl Memory {
 
     /// `getrandom`.
     pub(crate) fn fill_random(&mut self, random: &mut Random, address: u64, length: u64) -> Value {
-        let length = length.min(256);
-        let mut bytes = vec![0; length as usize];
-        random.fill(&mut bytes);
-        self.space.write(address, &bytes)?;
-        Ok(length)
+        let mut done = 0;
+        for (address, length) in pieces(&[(address, length)]) {
+            let mut bytes = vec![0; length];
+            random.fill(&mut bytes);
+            if let Err(fault) = self.space.write(address, &bytes) {
+                return unless(fault.into(), done);
+            }
+            done += length as u64;
+        }
+        Ok(done)
     }
 }

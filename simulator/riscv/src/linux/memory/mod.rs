@@ -3,7 +3,7 @@
 mod io;
 mod shared;
 
-use super::errno::{EEXIST, EFAULT, EINVAL, ENOMEM, Errno, Value};
+use super::errno::{EEXIST, EFAULT, EINVAL, ENOMEM, EOPNOTSUPP, Errno, Value};
 use super::files::Files;
 use super::names::Names;
 use crate::memory::{Content, END, Key, PAGE, Region, Space, right};
@@ -16,13 +16,18 @@ pub(crate) const MAPPINGS: u64 = 0x3F_0000_0000;
 /// All rights.
 const ANY: u8 = right::READ | right::WRITE | right::EXECUTE;
 
-/// Whether a mapping is shared or private.
-const KIND: u64 = 3;
+/// Whether a mapping is shared or private; of the third kind, unknown flags are refused.
+const KIND: u64 = 0xF;
 const SHARED: u64 = 1;
+const PRIVATE: u64 = 2;
+const SHARED_VALIDATE: u64 = 3;
+const SYNCHRONOUS: u64 = 0x8_0000;
 const FIXED: u64 = 0x10;
 const ANONYMOUS: u64 = 0x20;
 const FIXED_NOREPLACE: u64 = 0x10_0000;
+/// Flags of `mremap`.
 const MAY_MOVE: u64 = 1;
+const MOVES_TO: u64 = 2;
 const DONT_NEED: u64 = 4;
 
 /// Whole pages that hold so many bytes.
@@ -111,6 +116,15 @@ impl Memory {
         if !offset.is_multiple_of(PAGE) {
             return Err(EINVAL);
         }
+        let is_anonymous = flags & ANONYMOUS != 0;
+        let is_shared = match flags & KIND {
+            SHARED => true,
+            PRIVATE => false,
+            // No file is memory that keeps what is written when the power fails.
+            SHARED_VALIDATE if !is_anonymous && flags & SYNCHRONOUS != 0 => return Err(EOPNOTSUPP),
+            SHARED_VALIDATE if !is_anonymous => true,
+            _ => return Err(EINVAL),
+        };
         let fixed = flags & (FIXED | FIXED_NOREPLACE) != 0;
         let start = if fixed {
             range(hint, length)?;
@@ -129,19 +143,15 @@ impl Memory {
             }
         };
         let rights = rights as u8 & ANY;
-        let (content, name) = if flags & ANONYMOUS != 0 {
+        let (content, name) = if is_anonymous {
             (Content::Zero, Rc::from(""))
-        } else if flags & KIND == SHARED && rights & right::EXECUTE == 0 {
-            self.share(files, file, [start, offset], rights)?
         } else {
-            self.before_reading(files, file);
-            let (bytes, name) = files.content(file, offset, length)?;
-            if rights & right::EXECUTE != 0 {
+            let mapped = self.map_file(files, file, [start, offset], (is_shared, rights))?;
+            if !is_shared && rights & right::EXECUTE != 0 {
                 // A library's code: its first byte lies where offset 0 would.
-                let (whole, _) = files.content(file, 0, u64::MAX)?;
-                names.add(&whole, start.wrapping_sub(offset));
+                names.add(&files.content(file)?, start.wrapping_sub(offset));
             }
-            (Content::File { bytes, at: start }, name)
+            mapped
         };
         self.space.map(
             start,
@@ -182,35 +192,63 @@ impl Memory {
         Ok(0)
     }
 
-    pub(crate) fn mremap(&mut self, address: u64, old: u64, new: u64, flags: u64) -> Value {
+    /// `mremap`: a range grows or shrinks where it is, or moves; to `to`, if the flags say so.
+    pub(crate) fn mremap(
+        &mut self,
+        [address, old]: [u64; 2],
+        [to, new]: [u64; 2],
+        flags: u64,
+    ) -> Value {
         let (start, old) = range(address, old)?;
         let new = pages(new)?;
-        if flags & !MAY_MOVE != 0 {
+        if flags & !(MAY_MOVE | MOVES_TO) != 0 || flags & (MAY_MOVE | MOVES_TO) == MOVES_TO {
             return Err(EINVAL);
         }
         let (_, region) = self.space.region(start).ok_or(EFAULT)?;
-        let region = region.clone();
-        if region.end < start + old {
-            return Err(EFAULT);
+        let end = region.end;
+        let grows = new > old;
+        if flags & MOVES_TO != 0 {
+            let (to, new) = range(to, new)?;
+            if to < start + old && start < to + new {
+                return Err(EINVAL);
+            }
+            if end < start + old.min(new) {
+                return Err(EFAULT);
+            }
+            self.write_back();
+            if new < old {
+                self.space.unmap(start + new, old - new);
+            }
+            return self.move_range([start, old.min(new)], [to, new]);
         }
-        if new <= old {
-            self.space.unmap(start + new, old - new);
+        if !grows {
+            if new < old {
+                self.write_back();
+                self.space.unmap(start + new, old - new);
+            }
             return Ok(start);
         }
+        if end < start + old {
+            return Err(EFAULT);
+        }
         if self.space.is_free(start + old, new - old) {
-            self.space.map(
-                start + old,
-                Region {
-                    end: start + new,
-                    ..region
-                },
-            );
+            let region = region.clone();
+            let end = start + new;
+            // It is joined with the region below.
+            self.space.map(start + old, Region { end, ..region });
             return Ok(start);
         }
         if flags & MAY_MOVE == 0 {
             return Err(ENOMEM);
         }
         let to = self.space.free_below(MAPPINGS, new).ok_or(ENOMEM)?;
+        self.move_range([start, old], [to, new])
+    }
+
+    /// Moves a range of one region to another place, where it has another length; the place.
+    fn move_range(&mut self, [start, old]: [u64; 2], [to, new]: [u64; 2]) -> Value {
+        let (_, region) = self.space.region(start).ok_or(EFAULT)?;
+        let region = region.clone();
         let content = region.content.moved(to.wrapping_sub(start));
         self.space.map(
             to,

@@ -1,10 +1,10 @@
-//! Files that are mapped to be shared and written. What the program writes to their pages is in
+//! Files that are mapped. Some are shared and written. What the program writes to their pages is in
 //! the file when it is read, when the program says so, and at its end.
 
 use super::Memory;
 use crate::linux::errno::{EACCES, ENODEV, Errno, Value};
 use crate::linux::files::{Files, Open};
-use crate::memory::{Content, Key, Shared, right};
+use crate::memory::{Content, Key, Mapped, right};
 use std::fs::File;
 use std::io::Seek;
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -17,33 +17,41 @@ fn key(file: &File) -> Result<Key, Errno> {
 
 impl Memory {
     /// What is mapped at `at` of an open file, from `offset` on; and the file's path.
-    pub(super) fn share(
+    pub(super) fn map_file(
         &mut self,
         files: &Files,
         number: u64,
         [at, offset]: [u64; 2],
-        rights: u8,
+        (is_shared, rights): (bool, u8),
     ) -> Result<(Content, Rc<str>), Errno> {
         let Open::File { file, path, .. } = files.get(number)? else {
             return Err(ENODEV);
         };
         let (file, path) = (Rc::clone(file), Rc::clone(path));
         // To write nothing is refused if the file is open for reading only.
-        let writes = file.write_at(&[], 0).is_ok();
-        if rights & right::WRITE != 0 && !writes {
+        let writes = is_shared && file.write_at(&[], 0).is_ok();
+        if is_shared && rights & right::WRITE != 0 && !writes {
             return Err(EACCES);
         }
-        let key = key(&file)?;
+        let data = file.metadata()?;
+        if &*path == "/dev/zero" {
+            return Ok((Content::Zero, path));
+        }
+        if !data.is_file() {
+            return Err(ENODEV);
+        }
+        let key = (data.dev(), data.ino());
         if writes && self.shared.iter().all(|(known, _)| *known != key) {
             self.shared.push((key, Rc::clone(&file)));
         }
-        let shared = Shared {
+        let part = Mapped {
+            is_shared,
             file,
             key,
             offset,
             at,
         };
-        Ok((Content::Shared(shared), path))
+        Ok((Content::Mapped(part), path))
     }
 
     /// Files have what was written to their pages. What goes wrong with a file that is mapped

@@ -1,7 +1,7 @@
 //! The process's handlers, and the signals that wait.
 
 use crate::linux::errno::{EINVAL, Value};
-use crate::linux::signal::{LAST, Pending, Sent, Signal};
+use crate::linux::signal::{LAST, Pending, Sent, Signal, UNSTOPPABLE};
 use crate::linux::task::Task;
 use crate::linux::threads::Threads;
 use crate::memory::Space;
@@ -40,7 +40,8 @@ impl Signals {
         number: u64,
         [new, old]: [u64; 2],
     ) -> Value {
-        if !(1..=LAST).contains(&number) {
+        let is_refused = new != 0 && Signal(number).is_unstoppable();
+        if !(1..=LAST).contains(&number) || is_refused {
             return Err(EINVAL);
         }
         let now = self.actions.get(&number).copied().unwrap_or_default();
@@ -55,7 +56,7 @@ impl Signals {
                 Action {
                     handler,
                     flags,
-                    mask,
+                    mask: mask & !UNSTOPPABLE,
                 },
             );
         }

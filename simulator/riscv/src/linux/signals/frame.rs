@@ -2,12 +2,14 @@
 
 use super::actions::{IGNORE, Signals};
 use crate::linux::errno::{EFAULT, ENOMEM, EPERM, Value};
-use crate::linux::signal::{BUS, ILLEGAL, INFO, SEGMENT, Sent, TRAP};
+use crate::linux::signal::{INFO, Sent};
 use crate::linux::task::{NO_ALTERNATE, Outcome, STACK_OFF, Task};
 use crate::linux::threads::Threads;
 use crate::memory::{Content, PAGE, Region, Space, right};
 
 const DEFAULT: u64 = 0;
+/// `SA_RESETHAND`: the next such signal finds no handler.
+const ONCE: u64 = 0x8000_0000;
 const NO_DEFER: u64 = 0x4000_0000;
 const ON_ALTERNATE: u64 = 0x0800_0000;
 /// From the frame's start: where its `ucontext` has the alternate stack, the signal mask and the
@@ -29,7 +31,7 @@ impl Signals {
     /// Makes the task run the handler; `false` without a handler. An ignored signal counts as
     /// handled.
     pub(crate) fn deliver(
-        &self,
+        &mut self,
         space: &mut Space,
         threads: &mut Threads,
         task: &mut Task,
@@ -41,7 +43,7 @@ impl Signals {
         };
         match action.handler {
             DEFAULT => return false,
-            IGNORE => return !matches!(signal, ILLEGAL | TRAP | BUS | SEGMENT),
+            IGNORE => return true,
             _ => {}
         }
         let [start, off, size] = task.alternate;
@@ -74,6 +76,11 @@ impl Signals {
         bytes[..INFO as usize].copy_from_slice(&sent.info());
         if space.write(frame, &bytes).is_err() {
             return false;
+        }
+        if action.flags & ONCE != 0
+            && let Some(action) = self.actions.get_mut(&signal.0)
+        {
+            action.handler = DEFAULT;
         }
         map_trampoline(space);
         hart.x[1] = TRAMPOLINE;
