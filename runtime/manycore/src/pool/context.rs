@@ -298,9 +298,7 @@ impl<P: Platform> Context<P> {
 
     /// Follows the calls that this thread runs, from the innermost outwards, to the first caller that is a
     /// worker of `registry`. Returns that call and that worker, if the worker waits with its permit.
-    pub(super) fn caller_from<'a>(
-        registry: &'a Registry<P>,
-    ) -> Option<(&'a Call<P>, &'a Worker<P>)> {
+    pub(super) fn caller_from(registry: &Registry<P>) -> Option<(&Call<P>, &Worker<P>)> {
         let mut newest = Self::newest();
         while !newest.is_null() {
             // SAFETY: this thread's context, or that of a caller that waits until this thread is done.
