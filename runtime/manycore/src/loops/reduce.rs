@@ -1,23 +1,40 @@
 //! Reductions that respect the order of the indices.
+//!
+//! Each participant reduces what it runs. The helpers of a cluster join their partial results, and the
+//! caller takes one from each cluster: what it does in the end grows with the clusters, not with the threads.
 
 use super::Loop;
-use crate::partition::ALONE;
-use manycore_platform::CachePadded;
+use crate::partition::{Body, Gather};
+use crate::pool::PartialSlot;
 use manycore_platform::Platform;
-use std::cell::UnsafeCell;
+use std::cell::{Cell, UnsafeCell};
+use std::marker::PhantomData;
 use std::ops::Range;
-use std::sync::OnceLock;
 
-/// The partial results of one participant, each of a stretch of neighbouring indices. The last stretch
-/// has a field of its own: a participant that steals nothing allocates nothing.
+/// What a stretch of neighbouring indices reduces to.
+struct Stretch<R> {
+    range: Range<usize>,
+    value: R,
+}
+
+/// The partial result of one participant while the loop runs. The last stretch has fields of its own: a
+/// participant that steals nothing allocates nothing for it.
 struct Partial<R> {
     last: Range<usize>,
     value: Option<R>,
-    /// The starts and the results of the earlier stretches, in the order of running.
-    earlier: Vec<(usize, Option<R>)>,
+    /// The earlier stretches, in the order of running.
+    earlier: Vec<Stretch<R>>,
 }
 
 impl<R> Partial<R> {
+    const fn new() -> Self {
+        Self {
+            last: 0..0,
+            value: None,
+            earlier: Vec::new(),
+        }
+    }
+
     /// Takes the result of the stretch that ends at `start`, if the participant ran that last.
     /// Otherwise a new stretch begins at `start`.
     #[inline]
@@ -30,110 +47,212 @@ impl<R> Partial<R> {
 
     #[inline(never)]
     fn begin(&mut self, start: usize) {
-        if self.value.is_some() {
-            self.earlier.push((self.last.start, self.value.take()));
+        if let Some(value) = self.value.take() {
+            let range = self.last.clone();
+            self.earlier.push(Stretch { range, value });
         }
         self.last.start = start;
     }
 }
 
-struct Place<R>(CachePadded<UnsafeCell<Partial<R>>>);
+/// What one or several participants have done: stretches in order.
+struct Gathered<R> {
+    first: Stretch<R>,
+    /// Those after it. Most often there are none: neighbours have shares that lie next to one another.
+    others: Vec<Stretch<R>>,
+    /// In the caller's list: the next.
+    next: Option<Box<Self>>,
+}
 
-// SAFETY: during a loop each is used only by the participant of its rank, one
-// thread at a time; after the loop by the caller alone. Values move between
-// threads, so `R: Send`.
-unsafe impl<R: Send> Sync for Place<R> {}
-
-impl<R> Place<R> {
-    const fn new() -> Self {
-        Self(CachePadded::new(UnsafeCell::new(Partial {
-            last: 0..0,
-            value: None,
-            earlier: Vec::new(),
-        })))
+impl<R> Gathered<R> {
+    /// `None`: the participant ran nothing.
+    fn of(partial: Partial<R>, reduce: &impl Fn(R, R) -> R) -> Option<Self> {
+        let last = Stretch {
+            range: partial.last,
+            value: partial.value?,
+        };
+        if partial.earlier.is_empty() {
+            return Some(Self {
+                first: last,
+                others: Vec::new(),
+                next: None,
+            });
+        }
+        let mut all = partial.earlier;
+        all.push(last);
+        let mut all = in_order(all, reduce);
+        let first = all.remove(0);
+        Some(Self {
+            first,
+            others: all,
+            next: None,
+        })
     }
 
-    fn into_inner(self) -> Partial<R> {
-        CachePadded::into_inner(self.0).into_inner()
+    /// Both. Stretches that lie next to one another become one.
+    fn join(mut self: Box<Self>, other: Box<Self>, reduce: &impl Fn(R, R) -> R) -> Box<Self> {
+        let (a, b) = (&self.first.range, &other.first.range);
+        let is_next = a.end == b.start || b.end == a.start;
+        if is_next && self.others.is_empty() && other.others.is_empty() {
+            let (left, right) = if a.end == b.start {
+                (self.first, other.first)
+            } else {
+                (other.first, self.first)
+            };
+            self.first = Stretch {
+                range: left.range.start..right.range.end,
+                value: reduce(left.value, right.value),
+            };
+            return self;
+        }
+        let mut all = self.others;
+        all.push(self.first);
+        all.push(other.first);
+        all.extend(other.others);
+        let mut all = in_order(all, reduce);
+        self.first = all.remove(0);
+        self.others = all;
+        self
     }
 }
 
-/// The partial results of a loop.
-pub(crate) struct Stretches<R> {
-    /// The results of the rank [`ALONE`]. A loop that is not posted has no others.
-    alone: Place<R>,
-    /// The results of the other ranks. The first of these that runs a block allocates it.
-    others: OnceLock<Box<[Place<R>]>>,
-}
-
-impl<R> Stretches<R> {
-    const fn new() -> Self {
-        Self {
-            alone: Place::new(),
-            others: OnceLock::new(),
-        }
-    }
-
-    #[inline]
-    fn of(&self, rank: usize, threads: usize) -> &UnsafeCell<Partial<R>> {
-        match rank {
-            ALONE => &self.alone.0,
-            _ => self.of_other(rank, threads),
-        }
-    }
-
-    #[inline(never)]
-    fn of_other(&self, rank: usize, threads: usize) -> &UnsafeCell<Partial<R>> {
-        let make = || (1..threads).map(|_| Place::new()).collect();
-        &self.others.get_or_init(make)[rank - 1].0
-    }
-
-    /// Reduces all results, from the left. It returns `None` if there are no results.
-    #[inline]
-    pub(crate) fn combined(self, reduce: impl Fn(R, R) -> R) -> Option<R> {
-        let alone = self.alone.into_inner();
-        match self.others.into_inner() {
-            None if alone.earlier.is_empty() => alone.value,
-            others => all_combined(alone, others.unwrap_or_default(), reduce),
-        }
-    }
-}
-
-/// Reduces the results of several ranks, or of several stretches.
+/// The stretches, sorted. Those that lie next to one another become one.
 #[inline(never)]
-fn all_combined<R>(
-    alone: Partial<R>,
-    others: Box<[Place<R>]>,
-    reduce: impl Fn(R, R) -> R,
-) -> Option<R> {
-    let mut all = Vec::new();
-    let mut add = |mut partial: Partial<R>| {
-        all.append(&mut partial.earlier);
-        all.push((partial.last.start, partial.value));
-    };
-    add(alone);
-    for place in others {
-        add(place.into_inner());
-    }
+fn in_order<R>(all: Vec<Stretch<R>>, reduce: &impl Fn(R, R) -> R) -> Vec<Stretch<R>> {
     let mut order: Vec<_> = (all.iter().enumerate())
-        .map(|(at, (start, _))| (*start, at))
+        .map(|(at, stretch)| (stretch.range.start, at))
         .collect();
     sort(&mut order);
-    let mut whole = None;
-    for (_, at) in order {
-        let next = all[at].1.take();
-        whole = match (whole, next) {
-            (Some(left), Some(right)) => Some(reduce(left, right)),
-            (left, right) => left.or(right),
-        };
+    let mut all: Vec<_> = all.into_iter().map(Some).collect();
+    let mut sorted: Vec<Stretch<R>> = Vec::with_capacity(all.len());
+    for right in order.into_iter().filter_map(|(_, at)| all[at].take()) {
+        match sorted.pop() {
+            Some(left) if left.range.end == right.range.start => sorted.push(Stretch {
+                range: left.range.start..right.range.end,
+                value: reduce(left.value, right.value),
+            }),
+            left => {
+                sorted.extend(left);
+                sorted.push(right);
+            }
+        }
     }
-    whole
+    sorted
 }
 
 /// Sorts stretches by their starts. It is not generic, so that it is compiled once.
 #[inline(never)]
 fn sort(order: &mut [(usize, usize)]) {
     order.sort_unstable();
+}
+
+/// A loop that reduces: its body, and the partial results that its caller has.
+struct Reduction<P, R, E, C> {
+    /// Maps a block, and reduces it with the result to the left of it.
+    extend: E,
+    reduce: C,
+    /// The caller's own partial result.
+    own: UnsafeCell<Partial<R>>,
+    /// Those that the caller has taken from the slots.
+    gathered: Cell<Option<Box<Gathered<R>>>>,
+    platform: PhantomData<fn() -> P>,
+}
+
+// SAFETY: the cells are used by the caller of the loop alone. Values move between threads, so `R: Send`.
+unsafe impl<P, R: Send, E: Sync, C: Sync> Sync for Reduction<P, R, E, C> {}
+
+impl<P, R, E, C> Gather for Reduction<P, R, E, C>
+where
+    P: Platform,
+    R: Send,
+    E: Fn(Option<R>, Range<usize>) -> R + Sync,
+    C: Fn(R, R) -> R + Sync,
+{
+    type Partial = Partial<R>;
+
+    fn begin(&self) -> Partial<R> {
+        Partial::new()
+    }
+
+    #[inline(always)]
+    fn run(&self, partial: Option<&UnsafeCell<Partial<R>>>, block: Range<usize>) {
+        let place = partial.unwrap_or(&self.own);
+        let end = block.end;
+        // SAFETY: this thread alone uses it, and not while `extend` runs, in which the thread may come
+        // here again.
+        let left = unsafe { &mut *place.get() }.take_left_of(block.start);
+        let value = (self.extend)(left, block);
+        // SAFETY: as above, after `extend` has returned.
+        let mine = unsafe { &mut *place.get() };
+        mine.last.end = end;
+        mine.value = Some(value);
+    }
+
+    unsafe fn leave(&self, partial: Partial<R>, slot: *const ()) {
+        let Some(gathered) = Gathered::of(partial, &self.reduce) else {
+            return;
+        };
+        // SAFETY: by contract a slot of this platform, which only this loop uses.
+        unsafe {
+            (*slot.cast::<PartialSlot<P>>()).leave(Box::new(gathered), |one, other| {
+                Gathered::join(one, other, &self.reduce)
+            });
+        }
+    }
+
+    unsafe fn take(&self, slot: *const ()) {
+        // SAFETY: by contract, as in `leave`.
+        let left = unsafe { (*slot.cast::<PartialSlot<P>>()).take::<Gathered<R>>() };
+        if let Some(mut left) = left {
+            left.next = self.gathered.take();
+            self.gathered.set(Some(left));
+        }
+    }
+}
+
+impl<P, R, E, C: Fn(R, R) -> R> Reduction<P, R, E, C> {
+    const fn new(extend: E, reduce: C) -> Self {
+        Self {
+            extend,
+            reduce,
+            own: UnsafeCell::new(Partial::new()),
+            gathered: Cell::new(None),
+            platform: PhantomData,
+        }
+    }
+
+    /// Reduces all results, from the left. It returns `None` if there are no results.
+    #[inline]
+    fn result(self) -> Option<R> {
+        let own = self.own.into_inner();
+        match self.gathered.into_inner() {
+            None if own.earlier.is_empty() => own.value,
+            gathered => all_reduced(own, gathered, &self.reduce),
+        }
+    }
+}
+
+/// Reduces the results of the caller and of its helpers.
+#[inline(never)]
+fn all_reduced<R>(
+    own: Partial<R>,
+    mut gathered: Option<Box<Gathered<R>>>,
+    reduce: &impl Fn(R, R) -> R,
+) -> Option<R> {
+    let mut all = own.earlier;
+    all.extend(own.value.map(|value| Stretch {
+        range: own.last,
+        value,
+    }));
+    while let Some(some) = gathered {
+        all.push(some.first);
+        all.extend(some.others);
+        gathered = some.next;
+    }
+    let whole = in_order(all, reduce)
+        .into_iter()
+        .map(|stretch| stretch.value);
+    whole.reduce(reduce)
 }
 
 /// Blocks of a deterministic reduction: enough to share among many threads,
@@ -160,39 +279,17 @@ impl<P: Platform> Loop<'_, P> {
             .unwrap_or_else(identity)
     }
 
-    /// As [`map_reduce`](Self::map_reduce), but a block is mapped as a whole, by `extend`, as in
-    /// [`stretches`](Self::stretches). `None` if the range is empty.
+    /// As [`map_reduce`](Self::map_reduce), but a block is mapped as a whole, by `extend`. It gets the
+    /// result of the blocks to the left as well, if the same thread has run them. `None` if the range is empty.
     pub(crate) fn reduce_blocks<R: Send>(
         &self,
         range: Range<usize>,
         extend: impl Fn(Option<R>, Range<usize>) -> R + Sync,
-        reduce: impl Fn(R, R) -> R,
+        reduce: impl Fn(R, R) -> R + Sync,
     ) -> Option<R> {
-        self.stretches(range, extend).combined(reduce)
-    }
-
-    /// Maps blocks by `extend`. It gets the result of the blocks to the left as well, if the same thread
-    /// has run them.
-    pub(crate) fn stretches<R: Send>(
-        &self,
-        range: Range<usize>,
-        extend: impl Fn(Option<R>, Range<usize>) -> R + Sync,
-    ) -> Stretches<R> {
-        let stretches = Stretches::new();
-        let threads = self.pool.shared().threads();
-        self.ranked(range, |rank, block| {
-            let place = stretches.of(rank, threads);
-            // SAFETY: no other thread has this rank in this loop, also while this one has
-            // given its permit away, and `extend`, which might run a nested loop, is not running.
-            let left = unsafe { &mut *place.get() }.take_left_of(block.start);
-            let end = block.end;
-            let value = extend(left, block);
-            // SAFETY: as above, after `extend` has returned.
-            let mine = unsafe { &mut *place.get() };
-            mine.last.end = end;
-            mine.value = Some(value);
-        });
-        stretches
+        let reduction = Reduction::<P, _, _, _>::new(extend, reduce);
+        self.drive(range, Body::gathering(&reduction));
+        reduction.result()
     }
 
     /// As [`Pool::map_reduce_deterministic`](crate::Pool::map_reduce_deterministic).

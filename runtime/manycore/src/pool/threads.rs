@@ -4,6 +4,7 @@ use super::context::Context;
 use super::registry::Registry;
 #[cfg(test)]
 use crate::conserving::fault::{self, Fault};
+use crate::times::REFUSED;
 use manycore_cores::sync::Lock;
 use manycore_platform::{Atomic, Ordering, Platform, ThreadSpec};
 use std::fmt;
@@ -128,9 +129,6 @@ struct Started<P: Platform> {
     /// The numbers of threads that have ended, or are about to.
     ended: Vec<u64>,
 }
-
-/// For so long the pool asks for no other thread when the system has refused one.
-const REFUSED: Duration = Duration::from_millis(10);
 
 impl<P: Platform> Threads<P> {
     pub(super) fn new(plan: ThreadPlan, cpus: Vec<Vec<usize>>, near: Vec<Vec<usize>>) -> Self {
