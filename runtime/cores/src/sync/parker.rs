@@ -72,6 +72,39 @@ impl<P: Platform> Parker<P> {
             .is_ok()
     }
 
+    /// As [`rise`](Self::rise), once the state is not `held`: the thread sleeps until then. If the state
+    /// was `held` and is `ASLEEP` after that, the thread sleeps on until it is taken out.
+    pub fn rise_after(&self, held: u32) -> u32 {
+        let mut was_held = false;
+        loop {
+            match self.state() {
+                state if state == held => {
+                    was_held = true;
+                    self.sleep(held, None);
+                }
+                Self::ASLEEP if was_held => self.sleep(Self::ASLEEP, None),
+                state => {
+                    // As in `rise`. It fails if the thread is held again, or taken out.
+                    let up = (self.word).compare_exchange(
+                        state,
+                        Self::AWAKE,
+                        Ordering::AcqRel,
+                        Ordering::Relaxed,
+                    );
+                    if up.is_ok() {
+                        return state;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whoever holds the thread lets it lie again, as if it had just lain down.
+    pub fn lay_back(&self) {
+        // Release: as in `lie_down`.
+        self.word.store(Self::ASLEEP, Ordering::Release);
+    }
+
     /// The thread, which was told and is on nobody's list, is up. Relaxed: nobody looks.
     pub fn reset(&self) {
         self.word.store(Self::AWAKE, Ordering::Relaxed);

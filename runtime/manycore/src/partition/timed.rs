@@ -67,6 +67,10 @@ impl<P: Platform> Claims for TimedClaims<'_, P> {
 }
 
 /// An estimate of how fast one participant goes, which gives the length of its next block.
+///
+/// It believes a slow block at once, also if the system had put the thread aside in it. Such a block is
+/// followed by some ten claims of few iterations, since each later block halves the error. To doubt a slow
+/// block would be dearer: where iterations have become slower, the next block would be as much too long.
 pub(crate) struct BlockRate {
     /// Ticks an iteration, of late; 0 before the first measurement.
     ticks: f32,

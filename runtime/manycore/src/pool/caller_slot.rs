@@ -3,8 +3,8 @@
 //! A pool of n threads has n permits (`permits/mod.rs`), and starts n - 1 threads. Permit 0 is
 //! for callers: a thread that calls the pool from outside enters as worker 0 and
 //! runs the call itself, so that nothing is handed over and nobody is woken. If the
-//! slot is taken, the call goes to the pool's queue, in order of arrival, and the
-//! caller blocks.
+//! slot is taken, the caller borrows the permit of a worker that sleeps (`visit.rs`). If none sleeps, the
+//! call goes to the pool's queue, in order of arrival, and the caller blocks.
 //!
 //! `permits/word.rs` has the states of the slot and its transitions. A *detached task* is a spawned
 //! job, or a call from the queue, that has not ended: no caller runs it as a part of its own call.

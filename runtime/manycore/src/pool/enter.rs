@@ -113,9 +113,16 @@ impl<P: Platform> Registry<P> {
         context.enter(|| op(self.worker(0)))
     }
 
-    /// Has a worker run `op`, and waits for it.
+    /// Runs `op` in the vacant caller slot, or with the permit of a worker that sleeps; or else has a worker
+    /// run it, and waits for it.
     #[cold]
     fn hand_in<R: Send>(&self, op: impl FnOnce(&Worker<P>, bool) -> R + Send) -> R {
+        if self.enters_vacant_slot() {
+            return self.enter_as_caller(|worker| op(worker, false));
+        }
+        if let Some(visit) = self.visit() {
+            return visit.run(|worker| op(worker, false));
+        }
         let mut result = MaybeUninit::uninit();
         let slot = &raw mut result;
         let body = || {
@@ -135,6 +142,12 @@ impl<P: Platform> Registry<P> {
             Ok(result) => result,
             Err(payload) => resume_unwind(payload),
         }
+    }
+
+    /// Enters the caller slot if it is vacant.
+    #[inline(never)]
+    fn enters_vacant_slot(&self) -> bool {
+        self.shared().caller_slot().is_vacant() && self.change_permits(|permits| permits.enter())
     }
 
     /// # Safety

@@ -40,6 +40,7 @@ mod shared;
 mod spawn;
 mod thread_set;
 mod threads;
+mod visit;
 mod wait;
 mod work;
 mod worker;

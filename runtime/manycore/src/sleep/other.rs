@@ -161,6 +161,32 @@ impl<P: Platform> Policy<P> {
         of_either!(self, sleepers())
     }
 
+    pub(crate) fn borrow(&self) -> Option<usize> {
+        match &self.0 {
+            Which::Nearest(nearest) => nearest.borrow(),
+            Which::Other(_) => None,
+        }
+    }
+
+    pub(crate) fn lay_back(&self, worker: usize, scan: &dyn Scan) {
+        if let Which::Nearest(nearest) = &self.0 {
+            nearest.lay_back(worker, scan);
+        }
+    }
+
+    pub(crate) fn give_back(&self, worker: usize) {
+        if let Which::Nearest(nearest) = &self.0 {
+            nearest.give_back(worker);
+        }
+    }
+
+    pub(crate) fn is_lent(&self, worker: usize) -> bool {
+        match &self.0 {
+            Which::Nearest(nearest) => nearest.is_lent(worker),
+            Which::Other(_) => false,
+        }
+    }
+
     pub(crate) fn sleepers_in(&self, invited: Invited) -> u32 {
         match &self.0 {
             Which::Nearest(nearest) => nearest.sleepers_in(invited),

@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Why a worker was roused: for a job that was posted.
 pub(super) const CALLED: u32 = 2;
+/// The worker's permit is lent to a caller (`nearest/lending.rs`). The worker sleeps on.
+const LENT: u32 = 3;
 
 /// The workers of one cluster, up to 64, and which of them sleep.
 struct SleepSet<P: Platform> {
@@ -20,6 +22,10 @@ struct SleepSet<P: Platform> {
 /// One worker's parking slot, on lines of its own.
 struct ParkingSlot<P: Platform> {
     parker: Parker<P>,
+    /// A caller that has borrowed the permit sleeps here.
+    borrower: Parker<P>,
+    /// Whether the sleeper's permit may be lent. Written before the worker lies down.
+    lendable: P::AtomicBool,
     set: usize,
     bit: u64,
     /// For the report: no step of the protocol, so relaxed throughout, and no time
@@ -28,6 +34,12 @@ struct ParkingSlot<P: Platform> {
     wakeups: AtomicU64,
     /// When the worker was last roused, in ticks; 0: not since it lay down. A hint, as well.
     roused_at: AtomicU64,
+}
+
+impl<P: Platform> ParkingSlot<P> {
+    fn is_lent(&self) -> bool {
+        self.parker.glance() == LENT
+    }
 }
 
 /// All parking slots of a pool. A worker's bit says that it lies down or is about to;
@@ -48,6 +60,8 @@ impl<P: Platform> ParkingSlots<P> {
             assert!(sets[set].len() < 64, "a bit for each worker of a cluster");
             slots.push(CachePadded::new(ParkingSlot {
                 parker: Parker::awake(),
+                borrower: Parker::awake(),
+                lendable: P::AtomicBool::new(false),
                 set,
                 bit: 1 << sets[set].len(),
                 sleeps: AtomicU64::new(0),
@@ -78,8 +92,20 @@ impl<P: Platform> ParkingSlots<P> {
         }
     }
 
+    /// Where the thread that has the permit `worker` sleeps, for that thread.
     pub(super) fn parker(&self, worker: usize) -> &Parker<P> {
-        &self.slots[worker].parker
+        let slot = &self.slots[worker];
+        if slot.is_lent() {
+            &slot.borrower
+        } else {
+            &slot.parker
+        }
+    }
+
+    /// `worker`, which lay in `parker`, gets up; why it was roused, or `Parker::ASLEEP`. While its permit is
+    /// lent, and after that until it is roused, it sleeps.
+    pub(super) fn rise(parker: &Parker<P>) -> u32 {
+        parker.rise_after(LENT)
     }
 
     fn word(&self, worker: usize, free: bool) -> &P::AtomicU64 {
@@ -128,7 +154,7 @@ impl<P: Platform> ParkingSlots<P> {
         free: bool,
         called: bool,
         within: Option<Invited>,
-    ) -> Option<usize> {
+    ) -> Option<&Parker<P>> {
         let home = self.slots[near].set;
         let from = self.slots[near].bit.trailing_zeros();
         let within = within.map_or(0..self.sets.len(), Invited::clusters);
@@ -142,8 +168,8 @@ impl<P: Platform> ParkingSlots<P> {
             while bits != 0 {
                 let bit = (bits.trailing_zeros() + from) % 64;
                 let worker = set.workers[bit as usize];
-                if self.rouse(worker, called) {
-                    return Some(worker);
+                if let Some(parker) = self.rouse(worker, called) {
+                    return Some(parker);
                 }
                 bits &= bits - 1;
             }
@@ -151,21 +177,74 @@ impl<P: Platform> ParkingSlots<P> {
         None
     }
 
-    /// Takes `worker` out of its parker, if it is there.
-    pub(super) fn rouse(&self, worker: usize, called: bool) -> bool {
+    /// Takes `worker` out of its parker, if it is there. The caller [wakes](Parker::wake) it next.
+    pub(super) fn rouse(&self, worker: usize, called: bool) -> Option<&Parker<P>> {
         let reason = if called { CALLED } else { Parker::<P>::AWAKE };
-        let roused = self.slots[worker].parker.rouse(reason);
-        if roused {
-            self.slots[worker].wakeups.fetch_add(1, Relaxed);
-            self.slots[worker].roused_at.store(P::now(), Relaxed);
+        let slot = &self.slots[worker];
+        let roused = if slot.parker.rouse(reason) {
+            Some(&slot.parker)
+        } else {
+            // The thread that calls for a borrower has seen its latch, and so LENT.
+            Some(&slot.borrower).filter(|parker| slot.is_lent() && parker.rouse(reason))
+        };
+        if roused.is_some() {
+            slot.wakeups.fetch_add(1, Relaxed);
+            slot.roused_at.store(P::now(), Relaxed);
         }
         roused
     }
 
+    /// Takes a permit whose worker sleeps and may take anything, for a caller. The worker sleeps on. Where
+    /// threads outnumber cores, workers with low numbers keep theirs longest.
+    pub(super) fn lend(&self) -> Option<usize> {
+        for set in self.sets.iter().rev() {
+            // Acquire pairs with `mark`.
+            let mut bits = set.free.load(Ordering::Acquire);
+            while bits != 0 {
+                let bit = bits.ilog2();
+                bits &= !(1 << bit);
+                let worker = set.workers[bit as usize];
+                let slot = &self.slots[worker];
+                // Relaxed: a hint here. Below, the exchange has acquired the word of this sleep.
+                let lendable = || slot.lendable.load(Ordering::Relaxed);
+                if !lendable() || !slot.parker.rouse(LENT) {
+                    continue;
+                }
+                if lendable() {
+                    self.unmark(worker, true);
+                    return Some(worker);
+                }
+                // It has got up since, and sleeps another sleep. It gets up for no reason.
+                slot.parker.tell(Parker::<P>::AWAKE);
+            }
+        }
+        None
+    }
+
+    /// The permit of `worker` is its own again, and it sleeps on, as if it had just lain down.
+    pub(super) fn lay_back(&self, worker: usize) {
+        self.slots[worker].parker.lay_back();
+    }
+
+    /// The permit of `worker` is its own again, and it gets up.
+    pub(super) fn give_back(&self, worker: usize) {
+        self.slots[worker].parker.tell(Parker::<P>::AWAKE);
+    }
+
+    /// Whether the permit of `worker` is lent, as seen a moment ago.
+    pub(super) fn is_lent(&self, worker: usize) -> bool {
+        self.slots[worker].is_lent()
+    }
+
     /// `worker` lies down; nobody has roused it yet.
-    pub(super) fn lie_down(&self, worker: usize) {
-        self.slots[worker].roused_at.store(0, Relaxed);
-        self.slots[worker].parker.lie_down();
+    pub(super) fn lie_down(&self, worker: usize, lendable: bool) {
+        let slot = &self.slots[worker];
+        slot.roused_at.store(0, Relaxed);
+        // Relaxed: published by `lie_down`. Looking first spares the line.
+        if slot.lendable.load(Ordering::Relaxed) != lendable {
+            slot.lendable.store(lendable, Ordering::Relaxed);
+        }
+        self.parker(worker).lie_down();
     }
 
     /// When `worker`, which is up, was roused, in ticks, if it was and that is known by now.

@@ -15,6 +15,7 @@
 //! `docs/user-values.md` lists what is known of a permit and lives longer than a call of the
 //! user's.
 
+mod borrowed;
 mod help;
 mod without;
 
@@ -37,6 +38,8 @@ pub(super) struct Holding<P: Platform> {
     permit: P::AtomicU32,
     /// The worker sleeps here while it has no permit.
     alone: Parker<P>,
+    /// Whether the permit is that of a worker that sleeps (`borrowed.rs`).
+    borrowed: P::AtomicBool,
 }
 
 impl<P: Platform> Holding<P> {
@@ -44,6 +47,7 @@ impl<P: Platform> Holding<P> {
         Self {
             permit: P::AtomicU32::new(permit),
             alone: Parker::awake(),
+            borrowed: P::AtomicBool::new(false),
         }
     }
 
@@ -115,7 +119,9 @@ impl<P: Platform> Worker<P> {
     /// Whether it has a permit and is at work, as a hint.
     pub(super) fn is_at_work(&self) -> bool {
         let permit = self.holding().permit.load(Ordering::Relaxed);
-        permit != NOWHERE && self.registry().shared().ranks().is_busy(permit as usize)
+        permit != NOWHERE
+            && self.registry().shared().ranks().is_busy(permit as usize)
+            && !self.has_lent(permit as usize)
     }
 
     /// Whether a loop invites it.

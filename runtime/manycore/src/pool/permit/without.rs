@@ -99,11 +99,16 @@ impl<P: Platform> Worker<P> {
             // A thread that lists this worker, and gives it another permit, comes after this. The
             // successor is another worker.
             self.holding().clear();
-            Some(permits.give(is_caller))
+            let lent = self.take_borrowed();
+            Some((!lent).then(|| permits.give(is_caller)))
         });
         let Some(successor) = offered else {
             Context::<P>::unbar_loops(registry.shared(), permit);
             return false;
+        };
+        let Some(successor) = successor else {
+            self.sleep().give_back(permit);
+            return true;
         };
         let _stay = Stay::of(registry, &successor);
         if registry.pass_on(permit, &successor).is_err() {

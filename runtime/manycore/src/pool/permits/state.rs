@@ -225,6 +225,12 @@ impl<P: Platform> State<'_, P> {
         self.change_to_held(Word::filled).then(|| self.successor())
     }
 
+    /// A caller enters the slot if it is vacant.
+    pub(in crate::pool) fn enter(&mut self) -> bool {
+        let (before, after) = self.change(Word::entered);
+        before != after
+    }
+
     /// Has a thread of the pool take permit 0, or the caller that is there look when it leaves.
     pub(in crate::pool) fn summon(&mut self) -> Option<Successor> {
         self.change_to_held(Word::summoned)

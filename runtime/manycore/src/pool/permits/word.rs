@@ -79,6 +79,14 @@ impl Word {
         }
     }
 
+    /// A caller enters the vacant slot, and must see to the detached tasks when it leaves.
+    pub(super) fn entered(self) -> Self {
+        match self.0 {
+            VACANT => Self(CALLER | NEEDED),
+            _ => self,
+        }
+    }
+
     /// A thread of the pool takes the permit if it is free.
     pub(super) fn occupied(self) -> Self {
         match self.0 {

@@ -33,6 +33,8 @@ pub(in crate::sleep) enum FenceFault {
     SettledTooSoon,
     /// Posters do not fence any more, and sleepers still rely on it.
     StaysSettled,
+    /// A borrower does not look for jobs when it gives the permit back.
+    NoLookAfterLoan,
     /// The watchdog leaves, and a thread that reads the word later does not notice.
     LeavesUnnoticed,
 }
@@ -141,9 +143,9 @@ impl<P: Platform> Nearest<P> {
         // Sleepers that may take anything come first; one that waits for a stolen job
         // may find that this one is none of its business.
         for free in [true, false] {
-            if let Some(worker) = self.slots.rouse_near(near, free, called, within) {
+            if let Some(parker) = self.slots.rouse_near(near, free, called, within) {
                 self.idle.wakes_one();
-                self.slots.parker(worker).wake();
+                parker.wake();
                 return true;
             }
         }

@@ -2,6 +2,9 @@
 //! parking slots by core group.
 
 mod calling;
+mod lending;
+#[cfg(test)]
+mod lending_checked;
 mod sleeping;
 #[cfg(test)]
 mod watch_checked;
@@ -175,8 +178,8 @@ impl<P: Platform> Nearest<P> {
 
     /// Wakes `worker` if it sleeps.
     pub(crate) fn notify(&self, worker: usize) {
-        if self.slots.rouse(worker, false) {
-            self.slots.parker(worker).wake();
+        if let Some(parker) = self.slots.rouse(worker, false) {
+            parker.wake();
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::super::Latch;
 use super::super::oversubscription::{Next, Oversubscription, WatchdogTimer};
-use super::super::parking_slots::CALLED;
+use super::super::parking_slots::{CALLED, ParkingSlots};
 use super::super::policy::{Left, Scan};
 use super::Nearest;
 #[cfg(test)]
@@ -115,7 +115,7 @@ impl<P: Platform> Nearest<P> {
 
     /// Whether `worker`, parked by now, may leave what it has seen there to others: each core has
     /// a worker that is awake, and somebody keeps watch.
-    fn leaves_it(&self, worker: usize, scan: &dyn Scan) -> bool {
+    pub(super) fn leaves_it(&self, worker: usize, scan: &dyn Scan) -> bool {
         let Some(oversubscription) = &self.oversubscription else {
             return false;
         };
@@ -157,9 +157,9 @@ impl<P: Platform> Nearest<P> {
         }
         let parker = self.slots.parker(worker);
         let free = scan.is_free();
-        self.slots.lie_down(worker);
+        self.slots.lie_down(worker, free && time.is_none());
         if !latch.announce_sleep() {
-            sleep.reason = parker.rise();
+            sleep.reason = ParkingSlots::rise(parker);
             return sleep;
         }
         let kind = if free { FREE } else { WAITER };
@@ -180,7 +180,7 @@ impl<P: Platform> Nearest<P> {
                 }
             });
         }
-        sleep.reason = parker.rise();
+        sleep.reason = ParkingSlots::rise(parker);
         self.slots.unmark(worker, free);
         // Whoever was called looks for work next, so nobody is on the way any
         // more. Relaxed: see `unfenced` for the order of this and that look.
