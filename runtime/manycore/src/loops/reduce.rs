@@ -14,7 +14,19 @@ use std::ops::Range;
 /// What a stretch of neighbouring indices reduces to.
 struct Stretch<R> {
     range: Range<usize>,
-    value: R,
+    /// `None` only while it is reduced.
+    value: Option<R>,
+}
+
+impl<R> Stretch<R> {
+    /// Reduces it with its right neighbour.
+    fn extend(&mut self, right: Self, reduce: &impl Fn(R, R) -> R) {
+        self.range.end = right.range.end;
+        self.value = match (self.value.take(), right.value) {
+            (Some(left), Some(right)) => Some(reduce(left, right)),
+            (left, right) => left.or(right),
+        };
+    }
 }
 
 /// The partial result of one participant while the loop runs. The last stretch has fields of its own: a
@@ -49,101 +61,104 @@ impl<R> Partial<R> {
     fn begin(&mut self, start: usize) {
         if let Some(value) = self.value.take() {
             let range = self.last.clone();
+            let value = Some(value);
             self.earlier.push(Stretch { range, value });
         }
         self.last.start = start;
     }
 }
 
-/// What one or several participants have done: stretches in order.
-struct Gathered<R> {
-    first: Stretch<R>,
-    /// Those after it. Most often there are none: neighbours have shares that lie next to one another.
-    others: Vec<Stretch<R>>,
-    /// In the caller's list: the next.
+/// A stretch in a list, and the ones after it.
+struct Node<R> {
+    stretch: Stretch<R>,
     next: Option<Box<Self>>,
 }
 
+/// Stretches by their starts, of one or several participants. Two that lie next to one another are one.
+///
+/// A list, since its nodes pass from thread to thread: a participant that joins two lists allocates nothing.
+struct Gathered<R>(Option<Box<Node<R>>>);
+
 impl<R> Gathered<R> {
-    /// `None`: the participant ran nothing.
-    fn of(partial: Partial<R>, reduce: &impl Fn(R, R) -> R) -> Option<Self> {
-        let last = Stretch {
-            range: partial.last,
-            value: partial.value?,
-        };
-        if partial.earlier.is_empty() {
-            return Some(Self {
-                first: last,
-                others: Vec::new(),
+    /// What a participant has run.
+    fn of(mut partial: Partial<R>, reduce: &impl Fn(R, R) -> R) -> Self {
+        let node = |stretch| {
+            Self(Some(Box::new(Node {
+                stretch,
                 next: None,
-            });
+            })))
+        };
+        let range = partial.last;
+        let last = partial.value.take().map(|value| Stretch {
+            range,
+            value: Some(value),
+        });
+        if partial.earlier.is_empty() {
+            return last.map_or(Self(None), node);
         }
-        let mut all = partial.earlier;
-        all.push(last);
-        let mut all = in_order(all, reduce);
-        let first = all.remove(0);
-        Some(Self {
-            first,
-            others: all,
-            next: None,
-        })
+        partial.earlier.extend(last);
+        sort(&mut partial.earlier, |stretch| stretch.range.start);
+        // From the right, since the list grows at its beginning.
+        let all = partial.earlier.into_iter().rev();
+        all.fold(Self(None), |list, left| node(left).join(list, reduce))
     }
 
-    /// Both. Stretches that lie next to one another become one.
-    fn join(mut self: Box<Self>, other: Box<Self>, reduce: &impl Fn(R, R) -> R) -> Box<Self> {
-        let (a, b) = (&self.first.range, &other.first.range);
-        let is_next = a.end == b.start || b.end == a.start;
-        if is_next && self.others.is_empty() && other.others.is_empty() {
-            let (left, right) = if a.end == b.start {
-                (self.first, other.first)
+    /// Both.
+    fn join(mut self, mut other: Self, reduce: &impl Fn(R, R) -> R) -> Self {
+        let mut all = Self(None);
+        let mut end = &mut all.0;
+        let Some(mut last) = self.first_of_both(&mut other) else {
+            return all;
+        };
+        while let Some(next) = self.first_of_both(&mut other) {
+            if last.stretch.range.end == next.stretch.range.start {
+                last.stretch.extend(next.stretch, reduce);
             } else {
-                (other.first, self.first)
+                end = &mut end.insert(last).next;
+                last = next;
+            }
+            // The rest of one list is in order, and joined.
+            let rest = match (&self.0, &other.0) {
+                (Some(_), None) => &mut self.0,
+                (None, Some(_)) => &mut other.0,
+                _ => continue,
             };
-            self.first = Stretch {
-                range: left.range.start..right.range.end,
-                value: reduce(left.value, right.value),
-            };
-            return self;
-        }
-        let mut all = self.others;
-        all.push(self.first);
-        all.push(other.first);
-        all.extend(other.others);
-        let mut all = in_order(all, reduce);
-        self.first = all.remove(0);
-        self.others = all;
-        self
-    }
-}
-
-/// The stretches, sorted. Those that lie next to one another become one.
-#[inline(never)]
-fn in_order<R>(all: Vec<Stretch<R>>, reduce: &impl Fn(R, R) -> R) -> Vec<Stretch<R>> {
-    let mut order: Vec<_> = (all.iter().enumerate())
-        .map(|(at, stretch)| (stretch.range.start, at))
-        .collect();
-    sort(&mut order);
-    let mut all: Vec<_> = all.into_iter().map(Some).collect();
-    let mut sorted: Vec<Stretch<R>> = Vec::with_capacity(all.len());
-    for right in order.into_iter().filter_map(|(_, at)| all[at].take()) {
-        match sorted.pop() {
-            Some(left) if left.range.end == right.range.start => sorted.push(Stretch {
-                range: left.range.start..right.range.end,
-                value: reduce(left.value, right.value),
-            }),
-            left => {
-                sorted.extend(left);
-                sorted.push(right);
+            if (rest.as_ref()).is_some_and(|it| it.stretch.range.start != last.stretch.range.end) {
+                last.next = rest.take();
+                break;
             }
         }
+        *end = Some(last);
+        all
     }
-    sorted
+
+    /// Takes the first node of both lists.
+    fn first_of_both(&mut self, other: &mut Self) -> Option<Box<Node<R>>> {
+        let start = |list: &Self| (list.0.as_ref()).map_or(usize::MAX, |it| it.stretch.range.start);
+        let list = if start(self) <= start(other) { self } else { other };
+        list.pop()
+    }
+
+    fn pop(&mut self) -> Option<Box<Node<R>>> {
+        let mut first = self.0.take()?;
+        self.0 = first.next.take();
+        Some(first)
+    }
 }
 
-/// Sorts stretches by their starts. It is not generic, so that it is compiled once.
-#[inline(never)]
-fn sort(order: &mut [(usize, usize)]) {
-    order.sort_unstable();
+impl<R> Drop for Gathered<R> {
+    // One by one: a long list would need as many calls in one another.
+    fn drop(&mut self) {
+        while self.pop().is_some() {}
+    }
+}
+
+/// Sorts stretches by their starts.
+fn sort<T>(all: &mut [T], start: impl Fn(&T) -> usize) {
+    // Those of a loop with blocks of one size are in order.
+    if !all.is_sorted_by_key(&start) {
+        all.sort_unstable_by_key(start);
+    }
 }
 
 /// A loop that reduces: its body, and the partial results that its caller has.
@@ -154,7 +169,7 @@ struct Reduction<P, R, E, C> {
     /// The caller's own partial result.
     own: UnsafeCell<Partial<R>>,
     /// Those that the caller has taken from the slots.
-    gathered: Cell<Option<Box<Gathered<R>>>>,
+    gathered: Cell<Gathered<R>>,
     platform: PhantomData<fn() -> P>,
 }
 
@@ -189,24 +204,24 @@ where
     }
 
     unsafe fn leave(&self, partial: Partial<R>, slot: *const ()) {
-        let Some(gathered) = Gathered::of(partial, &self.reduce) else {
+        let Some(gathered) = Gathered::of(partial, &self.reduce).0.take() else {
             return;
         };
+        let join = |one, other| {
+            // Two lists with nodes have one together.
+            let (one, other) = (Gathered(Some(one)), Gathered(Some(other)));
+            one.join(other, &self.reduce).0.take()
+        };
         // SAFETY: by contract a slot of this platform, which only this loop uses.
-        unsafe {
-            (*slot.cast::<PartialSlot<P>>()).leave(Box::new(gathered), |one, other| {
-                Gathered::join(one, other, &self.reduce)
-            });
-        }
+        unsafe { (*slot.cast::<PartialSlot<P>>()).leave(gathered, join) };
     }
 
     unsafe fn take(&self, slot: *const ()) {
         // SAFETY: by contract, as in `leave`.
-        let left = unsafe { (*slot.cast::<PartialSlot<P>>()).take::<Gathered<R>>() };
-        if let Some(mut left) = left {
-            left.next = self.gathered.take();
-            self.gathered.set(Some(left));
-        }
+        let left = unsafe { (*slot.cast::<PartialSlot<P>>()).take::<Node<R>>() };
+        let gathered = self.gathered.replace(Gathered(None));
+        // In the order of clusters, so most often at the end of the list.
+        (self.gathered).set(gathered.join(Gathered(left), &self.reduce));
     }
 }
 
@@ -216,7 +231,7 @@ impl<P, R, E, C: Fn(R, R) -> R> Reduction<P, R, E, C> {
             extend,
             reduce,
             own: UnsafeCell::new(Partial::new()),
-            gathered: Cell::new(None),
+            gathered: Cell::new(Gathered(None)),
             platform: PhantomData,
         }
     }
@@ -225,9 +240,10 @@ impl<P, R, E, C: Fn(R, R) -> R> Reduction<P, R, E, C> {
     #[inline]
     fn result(self) -> Option<R> {
         let own = self.own.into_inner();
-        match self.gathered.into_inner() {
+        let gathered = self.gathered.into_inner();
+        match gathered.0 {
             None if own.earlier.is_empty() => own.value,
-            gathered => all_reduced(own, gathered, &self.reduce),
+            _ => all_reduced(own, gathered, &self.reduce),
         }
     }
 }
@@ -236,23 +252,16 @@ impl<P, R, E, C: Fn(R, R) -> R> Reduction<P, R, E, C> {
 #[inline(never)]
 fn all_reduced<R>(
     own: Partial<R>,
-    mut gathered: Option<Box<Gathered<R>>>,
+    gathered: Gathered<R>,
     reduce: &impl Fn(R, R) -> R,
 ) -> Option<R> {
-    let mut all = own.earlier;
-    all.extend(own.value.map(|value| Stretch {
-        range: own.last,
-        value,
-    }));
-    while let Some(some) = gathered {
-        all.push(some.first);
-        all.extend(some.others);
-        gathered = some.next;
+    let mut all = Gathered::of(own, reduce).join(gathered, reduce);
+    let mut whole = all.pop()?.stretch;
+    // All iterations have run, so the list was one stretch.
+    while let Some(right) = all.pop() {
+        whole.extend(right.stretch, reduce);
     }
-    let whole = in_order(all, reduce)
-        .into_iter()
-        .map(|stretch| stretch.value);
-    whole.reduce(reduce)
+    whole.value
 }
 
 /// Blocks of a deterministic reduction: enough to share among many threads,

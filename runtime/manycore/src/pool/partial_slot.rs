@@ -28,29 +28,26 @@ impl<P: Platform> PartialSlot<P> {
     pub(crate) unsafe fn leave<T>(
         &self,
         mut mine: Box<T>,
-        join: impl Fn(Box<T>, Box<T>) -> Box<T>,
+        join: impl Fn(Box<T>, Box<T>) -> Option<Box<T>>,
     ) {
         loop {
-            // Relaxed: only the exchange decides.
-            if self.0.load(Ordering::Relaxed).is_null() {
-                let raw = Box::into_raw(mine);
-                let none = std::ptr::null_mut();
-                // Release pairs with the acquire in `take`.
-                let left = (self.0).compare_exchange(
-                    none,
-                    raw.cast(),
-                    Ordering::Release,
-                    Ordering::Relaxed,
-                );
-                if left.is_ok() {
-                    return;
-                }
-                // SAFETY: from `into_raw` above, and nobody else has seen it.
-                mine = unsafe { Box::from_raw(raw) };
+            let raw = Box::into_raw(mine);
+            let none = std::ptr::null_mut();
+            // Release pairs with the acquire in `take`. There is no look before it: that would fetch the
+            // line once more.
+            let left =
+                (self.0).compare_exchange(none, raw.cast(), Ordering::Release, Ordering::Relaxed);
+            if left.is_ok() {
+                return;
             }
+            // SAFETY: from `into_raw` above, and nobody else has seen it.
+            mine = unsafe { Box::from_raw(raw) };
             // SAFETY: by contract.
             if let Some(other) = unsafe { self.take() } {
-                mine = join(other, mine);
+                match join(other, mine) {
+                    Some(both) => mine = both,
+                    None => return,
+                }
             }
         }
     }

@@ -13,7 +13,6 @@ use crate::times::BLOCKING_SPIN;
 use manycore_cores::elastic::Allotment;
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::sync::Arc;
-use std::time::Duration;
 
 /// What a pool has to run on.
 #[derive(Clone, Copy)]

@@ -47,7 +47,6 @@ use crate::times::QUIET_LOOK;
 use manycore_cores::sync::{Lock, Parker};
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::io;
-use std::time::Duration;
 
 /// While this lives, the pool's threads do not end. It stands for one registration.
 pub(super) struct Stay<'a, P: Platform>(&'a Registry<P>);

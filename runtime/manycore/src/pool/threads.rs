@@ -11,7 +11,6 @@ use std::fmt;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::Duration;
 
 /// A function of a thread's number.
 pub(super) type OfIndex<R> = Arc<dyn Fn(usize) -> R + Send + Sync>;

@@ -22,7 +22,6 @@
 
 use crate::times::{FIRST_PAUSE, LATELY, LONGEST_PAUSE, SLICE};
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
-use std::time::Duration;
 
 /// What is known of other processes, on a line of its own, which is written when one shows up.
 ///
