@@ -135,7 +135,11 @@ impl<R> Gathered<R> {
     /// Takes the first node of both lists.
     fn first_of_both(&mut self, other: &mut Self) -> Option<Box<Node<R>>> {
         let start = |list: &Self| (list.0.as_ref()).map_or(usize::MAX, |it| it.stretch.range.start);
-        let list = if start(self) <= start(other) { self } else { other };
+        let list = if start(self) <= start(other) {
+            self
+        } else {
+            other
+        };
         list.pop()
     }
 

@@ -62,8 +62,8 @@ pub(crate) use free_functions::{join_context_here_or, registry_here};
 #[cfg(test)]
 pub(crate) use gate::Gate;
 pub use join::FnContext;
-pub use probe::Probe;
 pub(crate) use partial_slot::PartialSlot;
+pub use probe::Probe;
 pub(crate) use registry::Registry;
 pub use scope::{Scope, ScopeFifo};
 pub(crate) use shared::Shared;

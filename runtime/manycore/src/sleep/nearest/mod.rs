@@ -16,10 +16,10 @@ use super::oversubscription::Oversubscription;
 use super::parking_slots::ParkingSlots;
 use super::policy::{Scan, Setup, Tally};
 use crate::clusters::Invited;
+use crate::times::{FIRST_SLICE, LONGEST_SLICE};
 #[cfg(test)]
 pub(super) use calling::FenceFault;
 use calling::{FENCED, MOST_FENCED, SETTLED, VACANT, sleepers};
-use crate::times::{FIRST_SLICE, LONGEST_SLICE};
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 use std::sync::Arc;
 use std::time::Duration;
