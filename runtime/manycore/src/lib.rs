@@ -114,6 +114,7 @@ pub mod prelude;
 pub mod seam;
 mod sleep;
 mod steal;
+mod times;
 
 pub use decide::{Decision, Reason};
 pub use loops::{Loop, chunks_mut, for_each, for_each_mut, map_reduce, parallel_for};

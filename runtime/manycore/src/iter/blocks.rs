@@ -48,7 +48,7 @@ pub(super) fn reduced<I: ParallelIterator, R: Send>(
 pub(super) fn extended<I: ParallelIterator, R: Send>(
     items: &I,
     extend: impl Fn(Option<R>, Range<usize>) -> R + Sync,
-    reduce: impl Fn(R, R) -> R,
+    reduce: impl Fn(R, R) -> R + Sync,
 ) -> Option<R> {
     let indices = items.indices();
     if !I::OWNS {
@@ -64,11 +64,20 @@ pub(super) fn extended<I: ParallelIterator, R: Send>(
         });
         value
     };
-    let stretches = loop_here(|here| here.stretches(0..indices, watched));
+    // The loop goes on after a panic, so one of two may be missing.
+    let both = |left: Option<R>, right: Option<R>| {
+        let mut pair = Some((left?, right?));
+        let mut value = None;
+        unwinding.watch(&mut |over| {
+            if let Some((left, right)) = pair.take().filter(|_| !over) {
+                value = Some(reduce(left, right));
+            }
+        });
+        value
+    };
+    let value = loop_here(|here| here.reduce_blocks(0..indices, watched, both));
     unwinding.end();
-    // There was no panic, so each stretch has a value.
-    let both = |left: Option<R>, right: Option<R>| Some(reduce(left?, right?));
-    stretches.combined(both).flatten()
+    value.flatten()
 }
 
 /// What `map` gives of an item, whichever it first gives something of. Blocks that begin after that

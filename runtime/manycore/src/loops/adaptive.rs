@@ -27,27 +27,15 @@ use crate::conserving::fault::{self, Fault};
 use crate::decide::{Choice, Reason, Run, Way};
 use crate::partition::{ALONE, Body, CallSite, FixedBlock};
 use crate::pool::{Context, Registry};
+use crate::times::{CHOSEN_NS, LAUNCH_NS, MAX_BLOCK_NS, POST_NS};
 use manycore_platform::{Atomic, Native, Ordering, Platform};
 use std::any::TypeId;
 use std::cell::Cell;
 use std::num::NonZeroUsize;
 
-/// Work below this, in ns, is not worth posting even to a spinning worker: the
-/// post, the worker's arrival and the wait for it cost some 0.4 us.
-const POST_NS: f32 = 1_000.0;
-/// What a post costs before its clock starts, in ns.
-const LAUNCH_NS: f32 = 100.0;
-/// Work up to this, in ns, may stay with the caller if sharing does not gain. Longer work is posted
-/// whatever came of it: its iterations may be blocking, and a thread that is idle now is kept from it
-/// no longer than from a loop that is too short to wake one.
-const CHOSEN_NS: f32 = 1e5;
 /// A loop that takes less than this share of the caller's time alone has gained by its
 /// helpers.
 const GAINS: f32 = 0.9;
-/// The longest block, in ns. However much is left, what one block may hide from
-/// thieves should be small beside any loop that has blocks this long, and claims
-/// every 16 us cost 0.3%.
-const MAX_BLOCK_NS: f32 = 16_000.0;
 /// Iterations for each thread below which an unknown loop is posted unseen:
 /// running one inline first would lose more than the post costs.
 const FEW: usize = 32;

@@ -3,7 +3,7 @@
 
 use super::invitation::Invitation;
 use crate::clusters::Invited;
-use crate::partition::{ALONE, Body, Claims, Partition, Ranges};
+use crate::partition::{ALONE, Body, Claims, Partition, Place, Ranges};
 use crate::pool::{Context, Participant, Participation, PostedLoop, Registry, Shared, Waited};
 use manycore_cores::elastic::Allotment;
 use manycore_cores::sync::let_go;
@@ -58,16 +58,42 @@ impl<'a, P: Platform, S: Partition> LoopFrame<'a, P, S> {
         }
     }
 
-    /// A helper's part: until nothing is left, or the allotment does not allow it.
-    pub(super) fn help(&self, rank: usize) -> Participation {
+    /// A helper's part: until nothing is left, or the allotment does not allow it. Its partial result, if
+    /// it has one, goes to the slot `partial`.
+    ///
+    /// # Safety
+    ///
+    /// `partial` is a [`PartialSlot`](crate::pool::PartialSlot) that only this loop uses.
+    pub(super) unsafe fn help(&self, rank: usize, partial: *const ()) -> Participation {
         let Some(allotment) = self.allotment else {
-            return self.take_part(rank, always, |_| (), |_| ());
+            // SAFETY: by contract.
+            return unsafe { self.help_while(rank, partial, always) };
         };
         let allowed = || allotment.allows(rank);
         if !allowed() {
             return Participation::Left;
         }
-        self.take_part(rank, allowed, |_| (), |_| ())
+        // SAFETY: by contract.
+        unsafe { self.help_while(rank, partial, allowed) }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`help`](Self::help).
+    #[inline(always)]
+    unsafe fn help_while(
+        &self,
+        rank: usize,
+        partial: *const (),
+        allowed: impl Fn() -> bool,
+    ) -> Participation {
+        self.watched(|| {
+            let mut participation = Participation::Done;
+            let mut work = |place| participation = self.work(rank, place, &allowed, |_| (), |_| ());
+            // SAFETY: by contract.
+            unsafe { self.body.inside(rank, partial, &mut work) };
+            participation
+        })
     }
 
     /// The caller's part, which is always allowed; the iterations that it ran, and the ticks that they
@@ -75,7 +101,9 @@ impl<'a, P: Platform, S: Partition> LoopFrame<'a, P, S> {
     pub(super) fn call(&self, rank: usize, between: impl Fn() -> bool) -> (usize, Option<u64>) {
         let (ran, busy) = (Cell::new(0), Cell::new(None));
         let add = |iterations| ran.set(ran.get() + iterations);
-        let _ = self.take_part(rank, between, add, |claims| busy.set(claims.busy()));
+        let place = self.body.of_caller(rank);
+        let _ =
+            self.watched(|| self.work(rank, place, between, add, |claims| busy.set(claims.busy())));
         (ran.get(), busy.get())
     }
 
@@ -94,32 +122,36 @@ impl<'a, P: Platform, S: Partition> LoopFrame<'a, P, S> {
     }
 
     /// Claims and runs blocks until nothing is left, or it is no longer `allowed`. `ran` is told the
-    /// length of each, and `ended` sees the claims when nothing is left. A panic of the body stops the loop and is kept for the caller.
+    /// length of each, and `ended` sees the claims when nothing is left.
     #[inline(always)]
-    fn take_part(
+    fn work(
         &self,
         rank: usize,
+        place: Place,
         allowed: impl Fn() -> bool,
         ran: impl Fn(usize),
         ended: impl Fn(&S::Claims<'_>),
     ) -> Participation {
-        let work = || {
-            let mut claims = self.partition.claims(rank);
-            while let Some(block) = claims.next() {
-                // Relaxed: a late look costs a block, not correctness.
-                if self.stop.load(Ordering::Relaxed) {
-                    break;
-                }
-                self.body
-                    .run(rank, self.start + block.start..self.start + block.end);
-                ran(block.len());
-                if !allowed() {
-                    return self.abandon(claims);
-                }
+        let mut claims = self.partition.claims(rank);
+        while let Some(block) = claims.next() {
+            // Relaxed: a late look costs a block, not correctness.
+            if self.stop.load(Ordering::Relaxed) {
+                break;
             }
-            ended(&claims);
-            Participation::Done
-        };
+            self.body
+                .run_at(place, self.start + block.start..self.start + block.end);
+            ran(block.len());
+            if !allowed() {
+                return self.abandon(claims);
+            }
+        }
+        ended(&claims);
+        Participation::Done
+    }
+
+    /// Calls `work`. A panic of the body stops the loop and is kept for the caller.
+    #[inline(always)]
+    fn watched(&self, work: impl FnOnce() -> Participation) -> Participation {
         // Unwind safety: the frame's own state is atomics, and what the body
         // broke the caller learns of by the panic it gets.
         let worked = catch_unwind(AssertUnwindSafe(work));
@@ -286,10 +318,14 @@ impl<P: Platform> Registry<P> {
         partition: S,
         wake: Wake,
     ) -> (Posted, Option<Box<dyn Any + Send>>) {
-        unsafe fn run<P: Platform, S: Partition>(frame: *const (), rank: usize) -> Participation {
+        unsafe fn run<P: Platform, S: Partition>(
+            frame: *const (),
+            rank: usize,
+            partial: *const (),
+        ) -> Participation {
             // SAFETY: `frame` is the `Frame<P, S>` below, which lives until
-            // the gate is closed and empty; the caller of this is inside.
-            unsafe { (*frame.cast::<LoopFrame<'_, P, S>>()).help(rank) }
+            // the gate is closed and empty; the caller of this is inside. The slot is the entrance's.
+            unsafe { (*frame.cast::<LoopFrame<'_, P, S>>()).help(rank, partial) }
         }
         let helpers = (self.shared().threads() - 1)
             .min(iterations.len().saturating_sub(1))
@@ -335,6 +371,9 @@ impl<P: Platform> Registry<P> {
             invitation.open_again();
             began = P::now();
         }
+        if body.gathers() {
+            self.gather(slot, invitation.invited(), body);
+        }
         let ended = P::now();
         self.shared()
             .idle()
@@ -349,5 +388,14 @@ impl<P: Platform> Registry<P> {
             own_n,
         };
         (posted, panic)
+    }
+
+    /// The caller of the loop in `slot` takes the partial results of its helpers, which have left.
+    #[inline(never)]
+    fn gather(&self, slot: usize, invited: Invited, body: Body<'_>) {
+        for partial in self.shared().board().entrances(slot, invited).partials() {
+            // SAFETY: this thread has the slot, whose gates are closed and empty.
+            unsafe { body.take(std::ptr::from_ref(partial).cast()) };
+        }
     }
 }

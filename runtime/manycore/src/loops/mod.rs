@@ -77,7 +77,12 @@ impl<'a, P: Platform> Loop<'a, P> {
     /// the pool's threads, and one thread's alone while the loop lasts.
     #[inline]
     pub(crate) fn ranked(&self, range: Range<usize>, body: impl Fn(usize, Range<usize>) + Sync) {
-        dispatch::drive(self.pool, self.partitioner, range, Body::new(&body));
+        self.drive(range, Body::new(&body));
+    }
+
+    #[inline]
+    fn drive(&self, range: Range<usize>, body: Body<'_>) {
+        dispatch::drive(self.pool, self.partitioner, range, body);
     }
 }
 

@@ -14,18 +14,9 @@
 
 use crate::partition::{ALONE, Body};
 use crate::pool::Shared;
+use crate::times::{CHECK_NS, LONG_CHECK_NS, LONG_SLACK_NS, SLACK_NS};
 use manycore_platform::Platform;
 use std::ops::Range;
-
-/// Time between two looks at the clock, in ns; ...
-const CHECK_NS: f32 = 400.0;
-/// ... and for a loop with [`LONG_SLACK_NS`].
-const LONG_CHECK_NS: f32 = 2_000.0;
-/// What a loop may take beyond its prediction, in ns: iterations whose data have
-/// left the cache, an interrupt. ...
-const SLACK_NS: f32 = 3_000.0;
-/// ... where sharing does not gain, or would cost a wake-up, of some 50 us.
-const LONG_SLACK_NS: f32 = 20_000.0;
 
 /// A loop that one thread runs, and how long its iterations are predicted to take.
 pub(super) struct Predicted<'a, P: Platform> {

@@ -1,23 +1,52 @@
 //! Reductions that respect the order of the indices.
+//!
+//! Each participant reduces what it runs. The helpers of a cluster join their partial results, and the
+//! caller takes one from each cluster: what it does in the end grows with the clusters, not with the threads.
 
 use super::Loop;
-use crate::partition::ALONE;
-use manycore_platform::CachePadded;
+use crate::partition::{Body, Gather};
+use crate::pool::PartialSlot;
 use manycore_platform::Platform;
-use std::cell::UnsafeCell;
+use std::cell::{Cell, UnsafeCell};
+use std::marker::PhantomData;
 use std::ops::Range;
-use std::sync::OnceLock;
 
-/// The partial results of one participant, each of a stretch of neighbouring indices. The last stretch
-/// has a field of its own: a participant that steals nothing allocates nothing.
+/// What a stretch of neighbouring indices reduces to.
+struct Stretch<R> {
+    range: Range<usize>,
+    /// `None` only while it is reduced.
+    value: Option<R>,
+}
+
+impl<R> Stretch<R> {
+    /// Reduces it with its right neighbour.
+    fn extend(&mut self, right: Self, reduce: &impl Fn(R, R) -> R) {
+        self.range.end = right.range.end;
+        self.value = match (self.value.take(), right.value) {
+            (Some(left), Some(right)) => Some(reduce(left, right)),
+            (left, right) => left.or(right),
+        };
+    }
+}
+
+/// The partial result of one participant while the loop runs. The last stretch has fields of its own: a
+/// participant that steals nothing allocates nothing for it.
 struct Partial<R> {
     last: Range<usize>,
     value: Option<R>,
-    /// The starts and the results of the earlier stretches, in the order of running.
-    earlier: Vec<(usize, Option<R>)>,
+    /// The earlier stretches, in the order of running.
+    earlier: Vec<Stretch<R>>,
 }
 
 impl<R> Partial<R> {
+    const fn new() -> Self {
+        Self {
+            last: 0..0,
+            value: None,
+            earlier: Vec::new(),
+        }
+    }
+
     /// Takes the result of the stretch that ends at `start`, if the participant ran that last.
     /// Otherwise a new stretch begins at `start`.
     #[inline]
@@ -30,110 +59,213 @@ impl<R> Partial<R> {
 
     #[inline(never)]
     fn begin(&mut self, start: usize) {
-        if self.value.is_some() {
-            self.earlier.push((self.last.start, self.value.take()));
+        if let Some(value) = self.value.take() {
+            let range = self.last.clone();
+            let value = Some(value);
+            self.earlier.push(Stretch { range, value });
         }
         self.last.start = start;
     }
 }
 
-struct Place<R>(CachePadded<UnsafeCell<Partial<R>>>);
+/// A stretch in a list, and the ones after it.
+struct Node<R> {
+    stretch: Stretch<R>,
+    next: Option<Box<Self>>,
+}
 
-// SAFETY: during a loop each is used only by the participant of its rank, one
-// thread at a time; after the loop by the caller alone. Values move between
-// threads, so `R: Send`.
-unsafe impl<R: Send> Sync for Place<R> {}
+/// Stretches by their starts, of one or several participants. Two that lie next to one another are one.
+///
+/// A list, since its nodes pass from thread to thread: a participant that joins two lists allocates nothing.
+struct Gathered<R>(Option<Box<Node<R>>>);
 
-impl<R> Place<R> {
-    const fn new() -> Self {
-        Self(CachePadded::new(UnsafeCell::new(Partial {
-            last: 0..0,
-            value: None,
-            earlier: Vec::new(),
-        })))
+impl<R> Gathered<R> {
+    /// What a participant has run.
+    fn of(mut partial: Partial<R>, reduce: &impl Fn(R, R) -> R) -> Self {
+        let node = |stretch| {
+            Self(Some(Box::new(Node {
+                stretch,
+                next: None,
+            })))
+        };
+        let range = partial.last;
+        let last = partial.value.take().map(|value| Stretch {
+            range,
+            value: Some(value),
+        });
+        if partial.earlier.is_empty() {
+            return last.map_or(Self(None), node);
+        }
+        partial.earlier.extend(last);
+        sort(&mut partial.earlier, |stretch| stretch.range.start);
+        // From the right, since the list grows at its beginning.
+        let all = partial.earlier.into_iter().rev();
+        all.fold(Self(None), |list, left| node(left).join(list, reduce))
     }
 
-    fn into_inner(self) -> Partial<R> {
-        CachePadded::into_inner(self.0).into_inner()
+    /// Both.
+    fn join(mut self, mut other: Self, reduce: &impl Fn(R, R) -> R) -> Self {
+        let mut all = Self(None);
+        let mut end = &mut all.0;
+        let Some(mut last) = self.first_of_both(&mut other) else {
+            return all;
+        };
+        while let Some(next) = self.first_of_both(&mut other) {
+            if last.stretch.range.end == next.stretch.range.start {
+                last.stretch.extend(next.stretch, reduce);
+            } else {
+                end = &mut end.insert(last).next;
+                last = next;
+            }
+            // The rest of one list is in order, and joined.
+            let rest = match (&self.0, &other.0) {
+                (Some(_), None) => &mut self.0,
+                (None, Some(_)) => &mut other.0,
+                _ => continue,
+            };
+            if (rest.as_ref()).is_some_and(|it| it.stretch.range.start != last.stretch.range.end) {
+                last.next = rest.take();
+                break;
+            }
+        }
+        *end = Some(last);
+        all
+    }
+
+    /// Takes the first node of both lists.
+    fn first_of_both(&mut self, other: &mut Self) -> Option<Box<Node<R>>> {
+        let start = |list: &Self| (list.0.as_ref()).map_or(usize::MAX, |it| it.stretch.range.start);
+        let list = if start(self) <= start(other) {
+            self
+        } else {
+            other
+        };
+        list.pop()
+    }
+
+    fn pop(&mut self) -> Option<Box<Node<R>>> {
+        let mut first = self.0.take()?;
+        self.0 = first.next.take();
+        Some(first)
     }
 }
 
-/// The partial results of a loop.
-pub(crate) struct Stretches<R> {
-    /// The results of the rank [`ALONE`]. A loop that is not posted has no others.
-    alone: Place<R>,
-    /// The results of the other ranks. The first of these that runs a block allocates it.
-    others: OnceLock<Box<[Place<R>]>>,
+impl<R> Drop for Gathered<R> {
+    // One by one: a long list would need as many calls in one another.
+    fn drop(&mut self) {
+        while self.pop().is_some() {}
+    }
 }
 
-impl<R> Stretches<R> {
-    const fn new() -> Self {
+/// Sorts stretches by their starts.
+fn sort<T>(all: &mut [T], start: impl Fn(&T) -> usize) {
+    // Those of a loop with blocks of one size are in order.
+    if !all.is_sorted_by_key(&start) {
+        all.sort_unstable_by_key(start);
+    }
+}
+
+/// A loop that reduces: its body, and the partial results that its caller has.
+struct Reduction<P, R, E, C> {
+    /// Maps a block, and reduces it with the result to the left of it.
+    extend: E,
+    reduce: C,
+    /// The caller's own partial result.
+    own: UnsafeCell<Partial<R>>,
+    /// Those that the caller has taken from the slots.
+    gathered: Cell<Gathered<R>>,
+    platform: PhantomData<fn() -> P>,
+}
+
+// SAFETY: the cells are used by the caller of the loop alone. Values move between threads, so `R: Send`.
+unsafe impl<P, R: Send, E: Sync, C: Sync> Sync for Reduction<P, R, E, C> {}
+
+impl<P, R, E, C> Gather for Reduction<P, R, E, C>
+where
+    P: Platform,
+    R: Send,
+    E: Fn(Option<R>, Range<usize>) -> R + Sync,
+    C: Fn(R, R) -> R + Sync,
+{
+    type Partial = Partial<R>;
+
+    fn begin(&self) -> Partial<R> {
+        Partial::new()
+    }
+
+    #[inline(always)]
+    fn run(&self, partial: Option<&UnsafeCell<Partial<R>>>, block: Range<usize>) {
+        let place = partial.unwrap_or(&self.own);
+        let end = block.end;
+        // SAFETY: this thread alone uses it, and not while `extend` runs, in which the thread may come
+        // here again.
+        let left = unsafe { &mut *place.get() }.take_left_of(block.start);
+        let value = (self.extend)(left, block);
+        // SAFETY: as above, after `extend` has returned.
+        let mine = unsafe { &mut *place.get() };
+        mine.last.end = end;
+        mine.value = Some(value);
+    }
+
+    unsafe fn leave(&self, partial: Partial<R>, slot: *const ()) {
+        let Some(gathered) = Gathered::of(partial, &self.reduce).0.take() else {
+            return;
+        };
+        let join = |one, other| {
+            // Two lists with nodes have one together.
+            let (one, other) = (Gathered(Some(one)), Gathered(Some(other)));
+            one.join(other, &self.reduce).0.take()
+        };
+        // SAFETY: by contract a slot of this platform, which only this loop uses.
+        unsafe { (*slot.cast::<PartialSlot<P>>()).leave(gathered, join) };
+    }
+
+    unsafe fn take(&self, slot: *const ()) {
+        // SAFETY: by contract, as in `leave`.
+        let left = unsafe { (*slot.cast::<PartialSlot<P>>()).take::<Node<R>>() };
+        let gathered = self.gathered.replace(Gathered(None));
+        // In the order of clusters, so most often at the end of the list.
+        (self.gathered).set(gathered.join(Gathered(left), &self.reduce));
+    }
+}
+
+impl<P, R, E, C: Fn(R, R) -> R> Reduction<P, R, E, C> {
+    const fn new(extend: E, reduce: C) -> Self {
         Self {
-            alone: Place::new(),
-            others: OnceLock::new(),
+            extend,
+            reduce,
+            own: UnsafeCell::new(Partial::new()),
+            gathered: Cell::new(Gathered(None)),
+            platform: PhantomData,
         }
-    }
-
-    #[inline]
-    fn of(&self, rank: usize, threads: usize) -> &UnsafeCell<Partial<R>> {
-        match rank {
-            ALONE => &self.alone.0,
-            _ => self.of_other(rank, threads),
-        }
-    }
-
-    #[inline(never)]
-    fn of_other(&self, rank: usize, threads: usize) -> &UnsafeCell<Partial<R>> {
-        let make = || (1..threads).map(|_| Place::new()).collect();
-        &self.others.get_or_init(make)[rank - 1].0
     }
 
     /// Reduces all results, from the left. It returns `None` if there are no results.
     #[inline]
-    pub(crate) fn combined(self, reduce: impl Fn(R, R) -> R) -> Option<R> {
-        let alone = self.alone.into_inner();
-        match self.others.into_inner() {
-            None if alone.earlier.is_empty() => alone.value,
-            others => all_combined(alone, others.unwrap_or_default(), reduce),
+    fn result(self) -> Option<R> {
+        let own = self.own.into_inner();
+        let gathered = self.gathered.into_inner();
+        match gathered.0 {
+            None if own.earlier.is_empty() => own.value,
+            _ => all_reduced(own, gathered, &self.reduce),
         }
     }
 }
 
-/// Reduces the results of several ranks, or of several stretches.
+/// Reduces the results of the caller and of its helpers.
 #[inline(never)]
-fn all_combined<R>(
-    alone: Partial<R>,
-    others: Box<[Place<R>]>,
-    reduce: impl Fn(R, R) -> R,
+fn all_reduced<R>(
+    own: Partial<R>,
+    gathered: Gathered<R>,
+    reduce: &impl Fn(R, R) -> R,
 ) -> Option<R> {
-    let mut all = Vec::new();
-    let mut add = |mut partial: Partial<R>| {
-        all.append(&mut partial.earlier);
-        all.push((partial.last.start, partial.value));
-    };
-    add(alone);
-    for place in others {
-        add(place.into_inner());
+    let mut all = Gathered::of(own, reduce).join(gathered, reduce);
+    let mut whole = all.pop()?.stretch;
+    // All iterations have run, so the list was one stretch.
+    while let Some(right) = all.pop() {
+        whole.extend(right.stretch, reduce);
     }
-    let mut order: Vec<_> = (all.iter().enumerate())
-        .map(|(at, (start, _))| (*start, at))
-        .collect();
-    sort(&mut order);
-    let mut whole = None;
-    for (_, at) in order {
-        let next = all[at].1.take();
-        whole = match (whole, next) {
-            (Some(left), Some(right)) => Some(reduce(left, right)),
-            (left, right) => left.or(right),
-        };
-    }
-    whole
-}
-
-/// Sorts stretches by their starts. It is not generic, so that it is compiled once.
-#[inline(never)]
-fn sort(order: &mut [(usize, usize)]) {
-    order.sort_unstable();
+    whole.value
 }
 
 /// Blocks of a deterministic reduction: enough to share among many threads,
@@ -160,39 +292,17 @@ impl<P: Platform> Loop<'_, P> {
             .unwrap_or_else(identity)
     }
 
-    /// As [`map_reduce`](Self::map_reduce), but a block is mapped as a whole, by `extend`, as in
-    /// [`stretches`](Self::stretches). `None` if the range is empty.
+    /// As [`map_reduce`](Self::map_reduce), but a block is mapped as a whole, by `extend`. It gets the
+    /// result of the blocks to the left as well, if the same thread has run them. `None` if the range is empty.
     pub(crate) fn reduce_blocks<R: Send>(
         &self,
         range: Range<usize>,
         extend: impl Fn(Option<R>, Range<usize>) -> R + Sync,
-        reduce: impl Fn(R, R) -> R,
+        reduce: impl Fn(R, R) -> R + Sync,
     ) -> Option<R> {
-        self.stretches(range, extend).combined(reduce)
-    }
-
-    /// Maps blocks by `extend`. It gets the result of the blocks to the left as well, if the same thread
-    /// has run them.
-    pub(crate) fn stretches<R: Send>(
-        &self,
-        range: Range<usize>,
-        extend: impl Fn(Option<R>, Range<usize>) -> R + Sync,
-    ) -> Stretches<R> {
-        let stretches = Stretches::new();
-        let threads = self.pool.shared().threads();
-        self.ranked(range, |rank, block| {
-            let place = stretches.of(rank, threads);
-            // SAFETY: no other thread has this rank in this loop, also while this one has
-            // given its permit away, and `extend`, which might run a nested loop, is not running.
-            let left = unsafe { &mut *place.get() }.take_left_of(block.start);
-            let end = block.end;
-            let value = extend(left, block);
-            // SAFETY: as above, after `extend` has returned.
-            let mine = unsafe { &mut *place.get() };
-            mine.last.end = end;
-            mine.value = Some(value);
-        });
-        stretches
+        let reduction = Reduction::<P, _, _, _>::new(extend, reduce);
+        self.drive(range, Body::gathering(&reduction));
+        reduction.result()
     }
 
     /// As [`Pool::map_reduce_deterministic`](crate::Pool::map_reduce_deterministic).

@@ -1,5 +1,6 @@
 //! A loop's body without its type.
 
+use std::cell::UnsafeCell;
 use std::ops::Range;
 
 /// The rank of a thread that runs a loop, or its beginning, alone: the loop is not posted, so
@@ -12,7 +13,9 @@ pub(crate) const ALONE: usize = 0;
 #[derive(Clone, Copy)]
 pub(crate) struct Body<'a> {
     data: *const (),
-    call: unsafe fn(*const (), usize, Range<usize>),
+    call: unsafe fn(*const (), Place, Range<usize>),
+    /// What helpers do beside it, if they have partial results.
+    gathering: Option<&'static Gathering>,
     lives: std::marker::PhantomData<&'a ()>,
 }
 
@@ -21,6 +24,54 @@ unsafe impl Sync for Body<'_> {}
 // SAFETY: as above: it stands for a shared reference.
 unsafe impl Send for Body<'_> {}
 
+/// Where a participant is: its rank, as an address, or where it keeps its partial result.
+#[derive(Clone, Copy)]
+pub(crate) struct Place(*mut ());
+
+impl Place {
+    /// That of a participant without a partial result.
+    #[inline(always)]
+    fn of_rank(rank: usize) -> Self {
+        Self(std::ptr::without_provenance_mut(rank))
+    }
+
+    /// That of the caller of a loop that gathers partial results.
+    const CALLER: Self = Self(std::ptr::null_mut());
+}
+
+/// A body whose participants have partial results. The caller has one of its own.
+pub(crate) trait Gather: Sync {
+    /// A helper's partial result.
+    type Partial;
+
+    /// The partial result of a helper that has run nothing yet.
+    fn begin(&self) -> Self::Partial;
+
+    /// Runs a block. `partial` is the helper's partial result, and `None` for the caller. No other thread uses it, but
+    /// the thread may come here again in the midst of the block.
+    fn run(&self, partial: Option<&UnsafeCell<Self::Partial>>, block: Range<usize>);
+
+    /// A helper is done, and leaves its partial result in `slot`.
+    ///
+    /// # Safety
+    ///
+    /// `slot` is as the body's platform has it, and only this loop uses it.
+    unsafe fn leave(&self, partial: Self::Partial, slot: *const ());
+
+    /// The caller takes what is in `slot`. No helper is there any more.
+    ///
+    /// # Safety
+    ///
+    /// As for [`leave`](Self::leave), and it is the caller that calls this.
+    unsafe fn take(&self, slot: *const ());
+}
+
+/// What is to be done for a [`Gather`] beside its blocks.
+struct Gathering {
+    around: unsafe fn(*const (), *const (), &mut dyn FnMut(Place)),
+    take: unsafe fn(*const (), *const ()),
+}
+
 impl<'a> Body<'a> {
     /// `body` is called with the rank of the participant and a block of
     /// iterations.
@@ -28,24 +79,112 @@ impl<'a> Body<'a> {
     pub(crate) fn new<F: Fn(usize, Range<usize>) + Sync>(body: &'a F) -> Self {
         unsafe fn call<F: Fn(usize, Range<usize>)>(
             data: *const (),
-            rank: usize,
+            place: Place,
             block: Range<usize>,
         ) {
             // SAFETY: `data` is the `&F` below. The `Body<'a>` cannot outlive the closure.
-            unsafe { (*data.cast::<F>())(rank, block) }
+            unsafe { (*data.cast::<F>())(place.0.addr(), block) }
         }
         Self {
             data: std::ptr::from_ref(body).cast(),
             call: call::<F>,
+            gathering: None,
             lives: std::marker::PhantomData,
         }
     }
 
-    /// Runs a block.
+    /// `body`, whose participants have partial results.
+    #[inline(always)]
+    pub(crate) fn gathering<G: Gather>(body: &'a G) -> Self {
+        unsafe fn call<G: Gather>(data: *const (), place: Place, block: Range<usize>) {
+            // SAFETY: `data` is the `&G` below, which outlives the `Body<'a>`.
+            let body = unsafe { &*data.cast::<G>() };
+            // SAFETY: null, or the partial result in `around` below.
+            body.run(
+                unsafe { place.0.cast::<UnsafeCell<G::Partial>>().as_ref() },
+                block,
+            );
+        }
+        unsafe fn around<G: Gather>(data: *const (), slot: *const (), work: &mut dyn FnMut(Place)) {
+            // SAFETY: as above.
+            let body = unsafe { &*data.cast::<G>() };
+            let partial = UnsafeCell::new(body.begin());
+            work(Place(std::ptr::from_ref(&partial).cast_mut().cast()));
+            // SAFETY: the contract of `around`.
+            unsafe { body.leave(partial.into_inner(), slot) };
+        }
+        unsafe fn take<G: Gather>(data: *const (), slot: *const ()) {
+            // SAFETY: as above, and the contract of `take`.
+            unsafe { (*data.cast::<G>()).take(slot) };
+        }
+        Self {
+            data: std::ptr::from_ref(body).cast(),
+            call: call::<G>,
+            gathering: Some(
+                const {
+                    &Gathering {
+                        around: around::<G>,
+                        take: take::<G>,
+                    }
+                },
+            ),
+            lives: std::marker::PhantomData,
+        }
+    }
+
+    /// Runs a block as the participant `rank`, or [`ALONE`].
     #[inline(always)]
     pub(crate) fn run(&self, rank: usize, block: Range<usize>) {
+        self.run_at(Place::of_rank(rank), block);
+    }
+
+    /// Runs a block at a place that [`inside`](Self::inside) or [`of_caller`](Self::of_caller) has given.
+    #[inline(always)]
+    pub(crate) fn run_at(&self, place: Place, block: Range<usize>) {
         // SAFETY: `call` and `data` belong together and the closure is alive.
-        unsafe { (self.call)(self.data, rank, block) }
+        unsafe { (self.call)(self.data, place, block) }
+    }
+
+    /// Whether the participants have partial results.
+    #[inline(always)]
+    pub(crate) fn gathers(&self) -> bool {
+        self.gathering.is_some()
+    }
+
+    /// The place of the caller of a posted loop, whose rank this is.
+    #[inline(always)]
+    pub(crate) fn of_caller(&self, rank: usize) -> Place {
+        match self.gathering {
+            None => Place::of_rank(rank),
+            Some(_) => Place::CALLER,
+        }
+    }
+
+    /// Calls `work` with the place of a helper, whose rank this is, and leaves the helper's partial result in
+    /// `slot` after it.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Gather::leave`].
+    #[inline(always)]
+    pub(crate) unsafe fn inside(&self, rank: usize, slot: *const (), work: &mut impl FnMut(Place)) {
+        match self.gathering {
+            None => work(Place::of_rank(rank)),
+            // SAFETY: `data` is the body that this is for; the rest by contract.
+            Some(gathering) => unsafe { (gathering.around)(self.data, slot, work) },
+        }
+    }
+
+    /// The caller takes the partial results in `slot`.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Gather::take`].
+    pub(crate) unsafe fn take(&self, slot: *const ()) {
+        if let Some(gathering) = self.gathering {
+            // SAFETY: as above.
+            unsafe { (gathering.take)(self.data, slot) };
+        }
     }
 
     /// The address of what the body refers to: on its caller's stack, so that it tells

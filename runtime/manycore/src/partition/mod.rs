@@ -14,7 +14,7 @@ mod shard;
 mod sharded;
 mod timed;
 
-pub(crate) use body::{ALONE, Body};
+pub(crate) use body::{ALONE, Body, Gather, Place};
 pub(crate) use call_sites::{CallSite, CallSites};
 pub(crate) use fixed_block::{FixedBlock, FixedBlockClaims};
 pub(crate) use holders::HoldersWord;

@@ -1,9 +1,10 @@
 //! The board: where loops are posted for others to join.
 
 use super::gate::Gate;
+use super::partial_slot::PartialSlot;
 use crate::clusters::{Clusters, Invited};
 use crate::partition::{HoldersWord, Shards};
-use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
+use manycore_platform::{Atomic, CachePadded, Native, Ordering, Platform};
 use std::cell::UnsafeCell;
 use std::sync::OnceLock;
 
@@ -12,8 +13,9 @@ use std::sync::OnceLock;
 pub(crate) struct PostedLoop {
     /// The loop's frame on its caller's stack.
     pub(crate) frame: *const (),
-    /// Takes part in the loop at `frame` as the given rank.
-    pub(crate) run: unsafe fn(*const (), usize) -> Participation,
+    /// Takes part in the loop at `frame` as the given rank. Partial results are left in the slot, the
+    /// [`PartialSlot`] of the entrance.
+    pub(crate) run: unsafe fn(*const (), usize, *const ()) -> Participation,
     /// No more than this many helpers of the cluster are of use.
     pub(crate) helpers: u32,
     /// The clusters that are invited.
@@ -40,7 +42,13 @@ pub(crate) struct Entrance<P: Platform> {
     job: UnsafeCell<Option<PostedLoop>>,
     /// Which members of the cluster hold iterations.
     holders: HoldersWord<P>,
+    partial: PartialSlot<P>,
 }
+
+const _: () = assert!(
+    size_of::<Entrance<Native>>() <= 64,
+    "what the members of a cluster write when they come and go is one line"
+);
 
 // SAFETY: `job` is written only by the slot's holder while the gate is closed
 // and empty, and read only by helpers between a successful `join` and their
@@ -55,6 +63,11 @@ unsafe impl<P: Platform> Send for Entrance<P> {}
 impl<P: Platform> Entrance<P> {
     pub(crate) fn gate(&self) -> &Gate<P> {
         &self.gate
+    }
+
+    /// Where the cluster's helpers leave partial results.
+    pub(crate) fn partial(&self) -> &PartialSlot<P> {
+        &self.partial
     }
 
     /// The job of a loop this thread has joined.
@@ -110,6 +123,7 @@ impl<P: Platform> Board<P> {
                 gate: Gate::new(),
                 job: UnsafeCell::new(None),
                 holders: HoldersWord::new(),
+                partial: PartialSlot::new(),
             })
         };
         Self {
@@ -293,6 +307,12 @@ impl<'a, P: Platform> Entrances<'a, P> {
             }
         }
         self.gates().for_each(Gate::close);
+    }
+
+    /// The slots for partial results.
+    pub(crate) fn partials(&self) -> impl Iterator<Item = &'a PartialSlot<P>> {
+        let (board, index) = (self.board, self.index);
+        (self.invited.clusters()).map(move |cluster| &board.entrance(cluster, index).partial)
     }
 
     /// Whether all helpers have left. A closed gate that was seen empty lets no helper in again.

@@ -2,6 +2,7 @@
 
 use super::registry::{PanicHandler, STACK_CAPACITY};
 use super::threads::OfIndex;
+use crate::times::SPIN_BUDGET;
 use manycore_cores::elastic::Allotment;
 use manycore_cores::topology::Affinity;
 use manycore_platform::{Native, Platform};
@@ -9,11 +10,6 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// The longest a worker spins for the next loop, unless the builder says
-/// otherwise: about what falling asleep and being woken costs, so that
-/// spinning in vain at most doubles the price of a gap.
-const SPIN_BUDGET: Duration = Duration::from_micros(60);
 
 /// Describes a pool before it is made; see [`Pool::builder`](crate::Pool::builder).
 ///

@@ -4,11 +4,9 @@ use super::Shared;
 use crate::clusters::Invited;
 #[cfg(test)]
 use crate::conserving::fault::{self, Fault};
+use crate::times::CHOSEN_NS;
 use manycore_platform::Platform;
 
-/// Work of less, in ns, invites no more clusters than have an iteration for each member. The members of
-/// these may all be busy, and for so long other clusters need not hear of the loop.
-const SHORT_NS: f32 = 1e5;
 /// A loop that lasts this many times as long as predicted calls more helpers.
 const SLOW: f32 = 4.0;
 
@@ -39,7 +37,7 @@ impl<P: Platform> Shared<P> {
         let best = (work / (members * self.idle().cluster_cost()))
             .sqrt()
             .round();
-        let most = if work < SHORT_NS * self.ticks_per_ns() {
+        let most = if work < CHOSEN_NS * self.ticks_per_ns() {
             (n as f32 / members).ceil()
         } else {
             f32::INFINITY

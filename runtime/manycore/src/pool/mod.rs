@@ -26,6 +26,7 @@ mod leapfrog;
 mod mailbox;
 mod naps;
 mod oneshot;
+mod partial_slot;
 mod permit;
 mod permits;
 mod probe;
@@ -62,6 +63,7 @@ pub(crate) use free_functions::{join_context_here_or, registry_here};
 #[cfg(test)]
 pub(crate) use gate::Gate;
 pub use join::FnContext;
+pub(crate) use partial_slot::PartialSlot;
 pub use probe::Probe;
 pub(crate) use registry::Registry;
 pub use scope::{Scope, ScopeFifo};

@@ -1,9 +1,7 @@
 //! How long a worker naps that keeps its permit while it waits (`run_others.rs`).
 
+use crate::times::{FIRST_NAP, LONGEST_NAP};
 use std::time::Duration;
-
-const FIRST_NAP: Duration = Duration::from_micros(50);
-const LONGEST_NAP: Duration = Duration::from_millis(2);
 
 /// The naps of one wait: each in vain is twice as long as the one before.
 pub(super) struct Naps(Duration);

@@ -9,13 +9,10 @@ use crate::clusters::Clusters;
 use crate::decide::{Explained, print_at_exit};
 use crate::partition::{CallSites, measure_claim};
 use crate::sleep::Idle;
+use crate::times::BLOCKING_SPIN;
 use manycore_cores::elastic::Allotment;
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::sync::Arc;
-use std::time::Duration;
-
-/// How long a caller from outside spins for a call that others run, before it sleeps.
-const BLOCKING_SPIN: Duration = Duration::from_micros(10);
 
 /// What a pool has to run on.
 #[derive(Clone, Copy)]

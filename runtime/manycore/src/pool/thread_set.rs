@@ -43,13 +43,10 @@
 use super::context::Context;
 use super::permits::{Successor, ThreadState};
 use super::registry::Registry;
+use crate::times::QUIET_LOOK;
 use manycore_cores::sync::{Lock, Parker};
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::io;
-use std::time::Duration;
-
-/// How long [`Registry::end_threads`] waits between two looks at a pool that is not quiet.
-const LOOK: Duration = Duration::from_micros(200);
 
 /// While this lives, the pool's threads do not end. It stands for one registration.
 pub(super) struct Stay<'a, P: Platform>(&'a Registry<P>);
@@ -222,7 +219,7 @@ impl<P: Platform> Registry<P> {
             while !self.end_if_quiet() {
                 P::yield_now();
                 let nobody = Parker::<P>::asleep();
-                nobody.sleep(Parker::<P>::ASLEEP, Some(LOOK));
+                nobody.sleep(Parker::<P>::ASLEEP, Some(QUIET_LOOK));
             }
         };
         if Context::<P>::is_taken() {

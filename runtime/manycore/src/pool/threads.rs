@@ -4,13 +4,13 @@ use super::context::Context;
 use super::registry::Registry;
 #[cfg(test)]
 use crate::conserving::fault::{self, Fault};
+use crate::times::REFUSED;
 use manycore_cores::sync::Lock;
 use manycore_platform::{Atomic, Ordering, Platform, ThreadSpec};
 use std::fmt;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::Duration;
 
 /// A function of a thread's number.
 pub(super) type OfIndex<R> = Arc<dyn Fn(usize) -> R + Send + Sync>;
@@ -128,9 +128,6 @@ struct Started<P: Platform> {
     /// The numbers of threads that have ended, or are about to.
     ended: Vec<u64>,
 }
-
-/// For so long the pool asks for no other thread when the system has refused one.
-const REFUSED: Duration = Duration::from_millis(10);
 
 impl<P: Platform> Threads<P> {
     pub(super) fn new(plan: ThreadPlan, cpus: Vec<Vec<usize>>, near: Vec<Vec<usize>>) -> Self {

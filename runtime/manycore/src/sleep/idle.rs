@@ -5,6 +5,7 @@ use super::inter_arrival::InterArrival;
 use super::other_processes::OtherProcesses;
 use super::period::View;
 use crate::decide::Samples;
+use crate::times::{CLOSING_NS, LATENESS_NS, WAKE_NS};
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 use std::time::Duration;
 
@@ -81,10 +82,6 @@ pub(super) struct TimedWait {
 const DUTY: u64 = 8;
 /// A longer spin budget means the same, and no sum of clock readings wraps.
 const LONGEST_SPIN: Duration = Duration::from_secs(3600);
-/// First guesses, in ns; each is replaced by what is measured.
-const WAKE_NS: u64 = 50_000;
-const LATENESS_NS: u64 = 30_000;
-const CLOSING_NS: u64 = 100;
 /// Transfers of a line between clusters, one after the other, that a cluster more costs a loop; the
 /// closing of its gate is one of them.
 const TRANSFERS: f32 = 3.0;

@@ -20,17 +20,8 @@
 //! passed since its call was over. And a thread of a pool that has work for all cores waits for the
 //! others of that pool.
 
+use crate::times::{FIRST_PAUSE, LATELY, LONGEST_PAUSE, SLICE};
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
-use std::time::Duration;
-
-/// A thread that runs again later than this has waited for another process's time slice.
-const SLICE: Duration = Duration::from_micros(500);
-/// It takes two such times within so long to be sure of another process.
-const LATELY: Duration = Duration::from_millis(50);
-/// For so long nobody spins or yields when that has happened once.
-const FIRST_PAUSE: Duration = Duration::from_millis(5);
-/// Nor for longer than this.
-const LONGEST_PAUSE: Duration = Duration::from_millis(640);
 
 /// What is known of other processes, on a line of its own, which is written when one shows up.
 ///

@@ -13,22 +13,9 @@
 //! `README.md` in this folder proves that some worker picks up every job.
 
 use super::policy::Scan;
+use crate::times::{AT_ONCE, IN_VAIN, LONGEST_LEFT, PROBE, WATCH_FIRST_NAP, WATCH_LONGEST_NAP};
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 use std::time::Duration;
-
-/// The first nap: some times what it takes to wake somebody.
-const FIRST_NAP: Duration = Duration::from_micros(200);
-/// The longest: so late a job is seen when all workers that are awake block.
-const LONGEST_NAP: Duration = Duration::from_millis(2);
-/// For so long something may be left to workers that are awake and keep all cores busy: they
-/// may be spinning for that very job.
-const LONGEST_LEFT: Duration = Duration::from_millis(10);
-/// The watchdog leaves when nothing has been left during naps of this length in all.
-const IN_VAIN: Duration = Duration::from_millis(50);
-/// A core is idle if a thread that yields it gets it back at once, for as long as that.
-const PROBE: Duration = Duration::from_micros(20);
-/// Getting it back later than this is not at once: somebody else has run.
-const AT_ONCE: Duration = Duration::from_micros(8);
 
 /// What is known of a pool with more threads than cores.
 pub(super) struct Oversubscription<P: Platform> {
@@ -73,7 +60,7 @@ impl<P: Platform> Oversubscription<P> {
         Self {
             permits: permits as u32,
             cores: cores.max(1) as u32,
-            first_nap: FIRST_NAP,
+            first_nap: WATCH_FIRST_NAP,
             longest_left: LONGEST_LEFT,
             watch: CachePadded::new(Watch {
                 watched: P::AtomicBool::new(false),
@@ -161,7 +148,7 @@ impl<P: Platform> Oversubscription<P> {
             if timer.in_vain >= IN_VAIN {
                 return Next::Sleep;
             }
-            timer.nap = (2 * timer.nap).min(LONGEST_NAP);
+            timer.nap = (2 * timer.nap).min(WATCH_LONGEST_NAP);
             return Next::Nap;
         }
         timer.in_vain = Duration::ZERO;
@@ -182,7 +169,7 @@ impl<P: Platform> Oversubscription<P> {
         if now - since >= P::duration_to_ticks(timer.longest_left) {
             return Next::Up;
         }
-        timer.nap = (2 * timer.nap).min(LONGEST_NAP);
+        timer.nap = (2 * timer.nap).min(WATCH_LONGEST_NAP);
         Next::Nap
     }
 }

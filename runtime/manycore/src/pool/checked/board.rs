@@ -22,7 +22,7 @@ fn one_loop_at_a_time<P: Platform>(helpers: usize) {
                 // SAFETY: between `join` and `leave`.
                 let found = unsafe { entrance.job() };
                 // SAFETY: inside the gate the frame is alive.
-                let _ = unsafe { (found.run)(found.frame, rank) };
+                let _ = unsafe { (found.run)(found.frame, rank, std::ptr::null()) };
                 assert_eq!(job.read(), found.helpers);
                 let _ = entrance.gate().leave_closed();
             }
@@ -36,7 +36,7 @@ fn one_loop_at_a_time<P: Platform>(helpers: usize) {
         job.write(id);
         let posted = PostedLoop {
             frame: std::ptr::from_ref(&frame).cast(),
-            run: |frame, _| {
+            run: |frame, _, _| {
                 // SAFETY: the frame above, which lives until the gate is empty.
                 let alive = unsafe { (*frame.cast::<Plain<bool>>()).read() };
                 assert!(alive, "joined a loop that is over");

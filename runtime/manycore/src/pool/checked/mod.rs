@@ -14,6 +14,7 @@ mod fork;
 mod gate;
 mod locks;
 mod mailbox;
+mod partial_slot;
 mod ranks;
 mod thread_set;
 mod wait;

@@ -87,11 +87,12 @@ impl<P: Platform> Worker<P> {
         }
         shared.ranks().note_frame(permit, job.frame);
         shared.ranks().note_work(permit);
+        let partial = std::ptr::from_ref(entrance.partial()).cast();
         let ended = Context::take_part(shared, slot, |part| {
             // SAFETY: inside the gate the frame is alive and ready, and the rank
             // is ours alone in this loop: it is the permit that this thread has now, a permit has
             // one holder, and a thread that gave it away in the midst of this loop has barred it.
-            let ended = unsafe { (job.run)(job.frame, part.rank) };
+            let ended = unsafe { (job.run)(job.frame, part.rank, partial) };
             registry.tell(match ended {
                 // Nothing is left to claim: no other helper need come.
                 Participation::Done => gate.leave_closed(),

@@ -16,6 +16,7 @@ use super::oversubscription::Oversubscription;
 use super::parking_slots::ParkingSlots;
 use super::policy::{Scan, Setup, Tally};
 use crate::clusters::Invited;
+use crate::times::{FIRST_SLICE, LONGEST_SLICE};
 #[cfg(test)]
 pub(super) use calling::FenceFault;
 use calling::{FENCED, MOST_FENCED, SETTLED, VACANT, sleepers};
@@ -23,10 +24,6 @@ use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Searches in the first round of looks, at this distance in time; then half as
-/// often, and so on.
-const FIRST_SLICE: Duration = Duration::from_nanos(250);
-const LONGEST_SLICE: Duration = Duration::from_micros(4);
 /// Workers that may spin in expectation of a loop. Each burns its core for the
 /// length of the window; the first to join a loop wakes the others.
 const WATCHERS: usize = 2;

@@ -1,0 +1,72 @@
+//! Each partial result is joined once, and is seen as it was left.
+
+use crate::pool::PartialSlot;
+use manycore_check::{
+    Faulty, Loom, Plain, Relaxed, Shuttle, TornSwap, caught, loom_model, shuttle_random, team,
+};
+use manycore_platform::Platform;
+use std::cell::Cell;
+
+/// A partial result: how many participants it is of.
+trait Partial: Send {
+    fn of(participants: usize) -> Self;
+    fn count(&self) -> usize;
+}
+
+/// On loom, which sees a race for it.
+impl Partial for Plain<usize> {
+    fn of(participants: usize) -> Self {
+        Self::new(participants)
+    }
+
+    fn count(&self) -> usize {
+        self.read()
+    }
+}
+
+impl Partial for Cell<usize> {
+    fn of(participants: usize) -> Self {
+        Self::new(participants)
+    }
+
+    fn count(&self) -> usize {
+        self.get()
+    }
+}
+
+/// `helpers` threads leave a partial result each; then their caller takes what is there.
+fn each_is_joined_once<P: Platform, T: Partial>(helpers: usize) {
+    let slot = PartialSlot::<P>::new();
+    // Not freed: with a fault two threads may have the same one.
+    let count = |partial: Box<T>| Box::leak(partial).count();
+    team::<P>(helpers, |_| {
+        let join = |one, other| Some(Box::new(T::of(count(one) + count(other))));
+        // SAFETY: all values here are of this type.
+        unsafe { slot.leave(Box::new(T::of(1)), join) };
+    });
+    // SAFETY: as above.
+    let all = unsafe { slot.take::<T>() };
+    assert_eq!(all.map(count), Some(helpers), "not each is joined once");
+    // SAFETY: as above.
+    assert!(unsafe { slot.take::<T>() }.is_none());
+}
+
+#[test]
+fn three_helpers() {
+    loom_model(Some(3), || each_is_joined_once::<Loom, Plain<usize>>(3));
+}
+
+#[test]
+fn many_helpers_at_random() {
+    shuttle_random(1_000, || each_is_joined_once::<Shuttle, Cell<usize>>(8));
+}
+
+#[test]
+fn each_fault_is_caught() {
+    let torn = || each_is_joined_once::<Faulty<Loom, TornSwap>, Plain<usize>>(3);
+    let why = caught(move || loom_model(Some(3), torn));
+    assert!(why.contains("joined once"), "{why}");
+    let relaxed = || each_is_joined_once::<Faulty<Loom, Relaxed>, Plain<usize>>(2);
+    let why = caught(move || loom_model(Some(3), relaxed));
+    assert!(why.contains("Causality violation"), "{why}");
+}
