@@ -13,9 +13,8 @@ pub(crate) const ALONE: usize = 0;
 #[derive(Clone, Copy)]
 pub(crate) struct Body<'a> {
     data: *const (),
-    call: unsafe fn(*const (), Place, Range<usize>),
-    /// What helpers do beside it, if they have partial results.
-    gathering: Option<&'static Gathering>,
+    /// One word, so that a body is passed in registers.
+    code: &'static Code,
     lives: std::marker::PhantomData<&'a ()>,
 }
 
@@ -66,6 +65,13 @@ pub(crate) trait Gather: Sync {
     unsafe fn take(&self, slot: *const ());
 }
 
+/// A body's functions.
+struct Code {
+    call: unsafe fn(*const (), Place, Range<usize>),
+    /// What helpers do beside it, if they have partial results.
+    gathering: Option<Gathering>,
+}
+
 /// What is to be done for a [`Gather`] beside its blocks.
 struct Gathering {
     around: unsafe fn(*const (), *const (), &mut dyn FnMut(Place)),
@@ -87,8 +93,12 @@ impl<'a> Body<'a> {
         }
         Self {
             data: std::ptr::from_ref(body).cast(),
-            call: call::<F>,
-            gathering: None,
+            code: const {
+                &Code {
+                    call: call::<F>,
+                    gathering: None,
+                }
+            },
             lives: std::marker::PhantomData,
         }
     }
@@ -119,15 +129,15 @@ impl<'a> Body<'a> {
         }
         Self {
             data: std::ptr::from_ref(body).cast(),
-            call: call::<G>,
-            gathering: Some(
-                const {
-                    &Gathering {
+            code: const {
+                &Code {
+                    call: call::<G>,
+                    gathering: Some(Gathering {
                         around: around::<G>,
                         take: take::<G>,
-                    }
-                },
-            ),
+                    }),
+                }
+            },
             lives: std::marker::PhantomData,
         }
     }
@@ -142,19 +152,19 @@ impl<'a> Body<'a> {
     #[inline(always)]
     pub(crate) fn run_at(&self, place: Place, block: Range<usize>) {
         // SAFETY: `call` and `data` belong together and the closure is alive.
-        unsafe { (self.call)(self.data, place, block) }
+        unsafe { (self.code.call)(self.data, place, block) }
     }
 
     /// Whether the participants have partial results.
     #[inline(always)]
     pub(crate) fn gathers(&self) -> bool {
-        self.gathering.is_some()
+        self.code.gathering.is_some()
     }
 
     /// The place of the caller of a posted loop, whose rank this is.
     #[inline(always)]
     pub(crate) fn of_caller(&self, rank: usize) -> Place {
-        match self.gathering {
+        match &self.code.gathering {
             None => Place::of_rank(rank),
             Some(_) => Place::CALLER,
         }
@@ -168,7 +178,7 @@ impl<'a> Body<'a> {
     /// As for [`Gather::leave`].
     #[inline(always)]
     pub(crate) unsafe fn inside(&self, rank: usize, slot: *const (), work: &mut impl FnMut(Place)) {
-        match self.gathering {
+        match &self.code.gathering {
             None => work(Place::of_rank(rank)),
             // SAFETY: `data` is the body that this is for; the rest by contract.
             Some(gathering) => unsafe { (gathering.around)(self.data, slot, work) },
@@ -181,7 +191,7 @@ impl<'a> Body<'a> {
     ///
     /// As for [`Gather::take`].
     pub(crate) unsafe fn take(&self, slot: *const ()) {
-        if let Some(gathering) = self.gathering {
+        if let Some(gathering) = &self.code.gathering {
             // SAFETY: as above.
             unsafe { (gathering.take)(self.data, slot) };
         }
@@ -197,6 +207,6 @@ impl<'a> Body<'a> {
     /// The address of the body's code, which tells loops apart.
     #[inline(always)]
     pub(crate) fn address(&self) -> usize {
-        self.call as usize
+        self.code.call as usize
     }
 }
