@@ -1,4 +1,4 @@
-//! What a program does before, beside and between its regions.
+//! The work of a program before, beside and between its regions.
 
 use super::{compile, compile_with, has_compiler, run, run_with, source, tempfile, text};
 use std::path::PathBuf;

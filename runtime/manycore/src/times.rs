@@ -40,7 +40,7 @@ use std::time::Duration;
 /// Work below this, in ns, is not worth posting even to a spinning worker: the
 /// post, the worker's arrival and the wait for it cost some 0.4 us.
 pub(crate) const POST_NS: f32 = 1_000.0;
-/// What a post costs before its clock starts, in ns.
+/// The cost of a post before its clock starts, in ns.
 pub(crate) const LAUNCH_NS: f32 = 100.0;
 
 /// Time between two looks at the clock in a loop that is predicted to be short, in ns; ...
@@ -100,7 +100,7 @@ pub(crate) const AT_ONCE: Duration = Duration::from_micros(8);
 pub(crate) const SLICE: Duration = Duration::from_micros(500);
 /// It takes two such times within so long to be sure of another process.
 pub(crate) const LATELY: Duration = Duration::from_millis(50);
-/// For so long nobody spins or yields when that has happened once.
+/// After one such event no thread spins or yields for this time.
 pub(crate) const FIRST_PAUSE: Duration = Duration::from_millis(5);
 /// Nor for longer than this.
 pub(crate) const LONGEST_PAUSE: Duration = Duration::from_millis(640);

@@ -35,7 +35,7 @@ pub enum RunError {
     /// The limit, or a deadlock, stopped the program.
     #[error("{why}")]
     Stopped {
-        /// What stopped it, and what its threads did.
+        /// The cause, and the state of its threads.
         why: String,
         /// The run until there.
         outcome: Box<Outcome>,
@@ -65,7 +65,7 @@ pub(crate) fn ended(
 }
 
 impl RunError {
-    /// What the program did until it failed, if it ran.
+    /// The work of the program until it failed, if it ran.
     ///
     /// ```
     /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));

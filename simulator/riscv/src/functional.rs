@@ -31,7 +31,7 @@ pub(crate) struct Functional {
     limit: u64,
     /// Stores and system calls until now.
     changes: u64,
-    /// What the running task waits for in a loop that nothing but a store of another task ends.
+    /// The word that the running task reads in a loop which only a store of another task ends.
     watched: Option<u64>,
     /// The word that each task waited for when it last did nothing else.
     spins: BTreeMap<u32, u64>,
@@ -87,7 +87,7 @@ impl Functional {
         }
     }
 
-    /// The same, for at most so many instructions.
+    /// As above, for at most this number of instructions.
     pub(crate) fn limit(mut self, instructions: u64) -> Self {
         self.limit = instructions;
         self

@@ -75,7 +75,7 @@ pub struct HotSymbol {
 }
 
 impl Outcome {
-    /// What a process did until now.
+    /// The work of a process until now.
     pub(crate) fn of(process: &mut Process, timing: Option<Timing>) -> Self {
         Self {
             status: process.status.unwrap_or(0),

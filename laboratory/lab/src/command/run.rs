@@ -63,7 +63,7 @@ pub(crate) fn run(args: RunArgs) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// Tells of a run, and of what ended it last.
+/// Prints the statistics of a run, and then the cause of its end.
 fn tell(outcome: &Outcome, machine: &Config, args: &RunArgs) -> anyhow::Result<()> {
     if let (Some(path), Some(timing)) = (&args.timeline, &outcome.timing) {
         let write = || {

@@ -1,7 +1,7 @@
 //! Reductions that respect the order of the indices.
 //!
 //! Each participant reduces what it runs. The helpers of a cluster join their partial results, and the
-//! caller takes one from each cluster: what it does in the end grows with the clusters, not with the threads.
+//! caller takes one from each cluster. Its work at the end grows with the clusters, not with the threads.
 
 use super::Loop;
 use crate::partition::{Body, Gather};
@@ -11,7 +11,7 @@ use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// What a stretch of neighbouring indices reduces to.
+/// A stretch of neighbouring indices, and the result of its reduction.
 struct Stretch<R> {
     range: Range<usize>,
     /// `None` only while it is reduced.
@@ -80,7 +80,7 @@ struct Node<R> {
 struct Gathered<R>(Option<Box<Node<R>>>);
 
 impl<R> Gathered<R> {
-    /// What a participant has run.
+    /// The stretches that a participant has run.
     fn of(mut partial: Partial<R>, reduce: &impl Fn(R, R) -> R) -> Self {
         let node = |stretch| {
             Self(Some(Box::new(Node {
@@ -159,7 +159,7 @@ impl<R> Drop for Gathered<R> {
 
 /// Sorts stretches by their starts.
 fn sort<T>(all: &mut [T], start: impl Fn(&T) -> usize) {
-    // Those of a loop with blocks of one size are in order.
+    // The stretches of a loop with blocks of one size are in order.
     if !all.is_sorted_by_key(&start) {
         all.sort_unstable_by_key(start);
     }
@@ -172,7 +172,7 @@ struct Reduction<P, R, E, C> {
     reduce: C,
     /// The caller's own partial result.
     own: UnsafeCell<Partial<R>>,
-    /// Those that the caller has taken from the slots.
+    /// The partial results that the caller has taken from the slots.
     gathered: Cell<Gathered<R>>,
     platform: PhantomData<fn() -> P>,
 }

@@ -28,13 +28,13 @@ unsafe impl Send for Body<'_> {}
 pub(crate) struct Place(*mut ());
 
 impl Place {
-    /// That of a participant without a partial result.
+    /// The place of a participant without a partial result.
     #[inline(always)]
     fn of_rank(rank: usize) -> Self {
         Self(std::ptr::without_provenance_mut(rank))
     }
 
-    /// That of the caller of a loop that gathers partial results.
+    /// The place of the caller of a loop that gathers partial results.
     const CALLER: Self = Self(std::ptr::null_mut());
 }
 
@@ -68,11 +68,11 @@ pub(crate) trait Gather: Sync {
 /// A body's functions.
 struct Code {
     call: unsafe fn(*const (), Place, Range<usize>),
-    /// What helpers do beside it, if they have partial results.
+    /// The helpers' steps beside the body, if they have partial results.
     gathering: Option<Gathering>,
 }
 
-/// What is to be done for a [`Gather`] beside its blocks.
+/// The steps of a [`Gather`] beside its blocks.
 struct Gathering {
     around: unsafe fn(*const (), *const (), &mut dyn FnMut(Place)),
     take: unsafe fn(*const (), *const ()),
@@ -161,7 +161,7 @@ impl<'a> Body<'a> {
         self.code.gathering.is_some()
     }
 
-    /// The place of the caller of a posted loop, whose rank this is.
+    /// The place of the caller, of rank `rank`, of a posted loop.
     #[inline(always)]
     pub(crate) fn of_caller(&self, rank: usize) -> Place {
         match &self.code.gathering {
@@ -170,7 +170,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Calls `work` with the place of a helper, whose rank this is, and leaves the helper's partial result in
+    /// Calls `work` with the place of the helper of rank `rank`, and leaves the helper's partial result in
     /// `slot` after it.
     ///
     /// # Safety

@@ -65,7 +65,7 @@ impl<P: Platform> Entrance<P> {
         &self.gate
     }
 
-    /// Where the cluster's helpers leave partial results.
+    /// The slot for partial results of the cluster's helpers.
     pub(crate) fn partial(&self) -> &PartialSlot<P> {
         &self.partial
     }

@@ -35,7 +35,7 @@ impl<P: Platform> Call<P> {
         }
     }
 
-    /// The event for which its caller waits.
+    /// The caller waits for this event.
     pub(super) fn oneshot(&self) -> &Oneshot<P> {
         &self.oneshot
     }

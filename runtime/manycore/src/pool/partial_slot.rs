@@ -1,4 +1,4 @@
-//! Where the helpers of a cluster leave their partial results of a loop, each for the next one.
+//! The slot in which the helpers of a cluster leave their partial results of a loop, each for the next one.
 
 use manycore_platform::{Atomic, Ordering, Platform};
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use toml::de::{DeTable, DeValue};
 
-/// Units, each with its bytes. As caches are told, a KB is 1,024 bytes.
+/// Units, each with its bytes. A KB is 1,024 bytes, as usual for caches.
 const UNITS: [(&str, u64); 6] = [
     ("KiB", 1 << 10),
     ("MiB", 1 << 20),
@@ -43,7 +43,7 @@ pub(super) fn in_bytes(text: &str) -> Cow<'_, str> {
     text.into()
 }
 
-/// Where a table has sizes with a unit, and their bytes.
+/// The keys of a table with sizes that have a unit, and their bytes.
 fn find(table: &DeTable<'_>, found: &mut Vec<(Range<usize>, u64)>) {
     for (key, value) in table {
         match value.get_ref() {

@@ -116,7 +116,7 @@ impl Process {
         self.write(number, &[part], None)
     }
 
-    /// What a task sleeps on, or spins on, for a message.
+    /// The word on which a task sleeps or spins, for a message.
     pub(crate) fn describe_word(&self, physical: u64) -> String {
         let space = &self.memory.space;
         match space.virtual_of(physical) {

@@ -3,15 +3,15 @@
 use super::task::Task;
 use crate::memory::PAGE;
 
-/// The word on which readers of streams sleep. No program has the page at zero.
+/// The readers of streams sleep on this word. No program has the page at zero.
 pub(super) const STREAMS: u64 = PAGE + 4;
 
-/// The word on which a thread sleeps until a signal or its time ends the sleep.
+/// A thread sleeps on this word until a signal or its time ends the sleep.
 pub(super) fn nowhere(task: &Task) -> u64 {
     PAGE + 8 * u64::from(task.number)
 }
 
-/// What such a word stands for, in a message.
+/// The meaning of such a word, for a message.
 pub(super) fn describe(word: u64) -> &'static str {
     match word {
         STREAMS => "of readers of pipes, sockets and events",

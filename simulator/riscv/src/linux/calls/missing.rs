@@ -4,12 +4,12 @@ use crate::linux::errno::ENOSYS;
 use crate::linux::process::Process;
 use crate::linux::task::{Outcome, Task};
 
-/// What a program that asks for a call gets.
+/// The answer to a program that asks for a call.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Answer {
     /// `ENOSYS`. Libraries try the call and lose nothing.
     Quiet,
-    /// `ENOSYS`. The user is told of the call at the end.
+    /// `ENOSYS`. A line at the end names the call.
     Told,
     /// The run ends.
     Ends,
