@@ -99,10 +99,12 @@ impl<P: Platform> Parker<P> {
         }
     }
 
-    /// Whoever holds the thread lets it lie again, as if it had just lain down.
-    pub fn lay_back(&self) {
-        // Release: as in `lie_down`.
-        self.word.store(Self::ASLEEP, Ordering::Release);
+    /// The thread, which is `held`, lies again as if it had just lain down. `false`: it was taken out meanwhile.
+    pub fn lay_back(&self, held: u32) -> bool {
+        // Release: as in `lie_down`. Relaxed if it fails: the thread acquires when it gets up.
+        (self.word)
+            .compare_exchange(held, Self::ASLEEP, Ordering::Release, Ordering::Relaxed)
+            .is_ok()
     }
 
     /// The thread, which was told and is on nobody's list, is up. Relaxed: nobody looks.

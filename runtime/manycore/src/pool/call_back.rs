@@ -5,7 +5,8 @@
 //! woken or started. The job lies in the worker's [`Oneshot`], which the worker watches anyway.
 //!
 //! A worker that has given its permit away is not called back. Another thread of A works with that permit,
-//! and takes the job from A's queue.
+//! and takes the job from A's queue. Nor is a worker that runs another job on top of its wait
+//! (`run_others.rs`): the call would wait for the end of that job, which may wait for the call.
 //!
 //! # One at a time
 //!

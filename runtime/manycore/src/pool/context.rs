@@ -216,7 +216,8 @@ impl<P: Platform> Context<P> {
         loop {
             Self::wait_for(pool, oneshot, &is_room);
             match oneshot.take_job() {
-                Some(job) => job.run(true),
+                // SAFETY: a worker that this thread is, further out.
+                Some((job, worker)) => Registry::be(unsafe { &*worker }, |_| job.run(true)),
                 None => return,
             }
         }
@@ -273,7 +274,13 @@ impl<P: Platform> Context<P> {
             if !Self::chain(|mut chain| chain.any(|context| context.member().has_permit())) {
                 return oneshot.sleep();
             }
-            if Self::run_other_elsewhere(std::ptr::null()) {
+            // A job that came meanwhile would wait for the end of the other one.
+            if !oneshot.close() {
+                return;
+            }
+            let has_run = Self::run_other_elsewhere(std::ptr::null());
+            oneshot.open();
+            if has_run {
                 naps = Naps::new();
             } else {
                 oneshot.sleep_for(naps.next());

@@ -7,6 +7,7 @@ use super::oneshot::Oneshot;
 use super::registry::Registry;
 use super::worker::Worker;
 use manycore_platform::Platform;
+use std::cell::Cell;
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -166,29 +167,34 @@ impl<P: Platform> Registry<P> {
             let worker = worker.expect("jobs are run by workers");
             worker.within_call(of, body);
         };
-        let origin = Context::caller_from(self);
-        let is_posted = origin.is_none();
-        // SAFETY: this thread, which owns what `body` borrows, waits until it is
+        let posted = Cell::new(true);
+        let is_posted = &raw const posted;
+        // SAFETY: this thread, which owns what `body` borrows, and `posted`, waits until it is
         // notified, which is after `body`; the rest is the caller's promise.
         let job = unsafe {
             Job::before(body, move || {
-                if is_posted {
+                if (*is_posted).get() {
                     // The registry outlives its jobs, and its workers.
                     (*registry).end_detached();
                 }
                 notifier.notify();
             })
         };
-        let Some((call, worker)) = origin else {
-            return self.post_and_wait(job, &oneshot);
+        let job = match Context::caller_from(self) {
+            None => job,
+            Some((call, worker)) => {
+                posted.set(false);
+                // SAFETY: this thread runs the call, and waits until the job has run. So no other thread calls
+                // back, and the call ends later.
+                let called = unsafe { call.oneshot().call_back(job, worker) };
+                let Err(job) = called else {
+                    return self.await_oneshot(&oneshot);
+                };
+                posted.set(true);
+                job
+            }
         };
-        let worker: *const Worker<P> = worker;
-        // SAFETY: run once, by the worker's thread, which waits. It does not unwind.
-        let job = unsafe { Job::new(move |_| Self::be(&*worker, |_| job.run(true))) };
-        // SAFETY: this thread runs the call, and waits until the job has run. So no other thread calls
-        // back, and the call ends later.
-        unsafe { call.oneshot().call_back(job) };
-        self.await_oneshot(&oneshot);
+        self.post_and_wait(job, &oneshot);
     }
 
     /// Posts a job, and waits until it notifies `oneshot`.

@@ -2,6 +2,7 @@
 //! when it is over.
 
 use super::job::Job;
+use super::worker::Worker;
 use manycore_cores::sync::Parker;
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::cell::Cell;
@@ -9,6 +10,8 @@ use std::time::Duration;
 
 /// The parker's state when the thread is to run a job meanwhile (`call_back.rs`).
 const CALLED_BACK: u32 = 2;
+/// The parker's state while the thread runs something else, and takes no job.
+const CLOSED: u32 = 3;
 
 /// The event that a thread which is no worker waits for.
 pub(super) struct Oneshot<P: Platform> {
@@ -16,7 +19,7 @@ pub(super) struct Oneshot<P: Platform> {
     /// When it was notified, in ticks.
     at: P::AtomicU64,
     /// A job for the waiting thread. The thread that calls back writes it before it rouses the waiting thread.
-    job: Cell<Option<Job>>,
+    job: Cell<Option<(Job, *const Worker<P>)>>,
 }
 
 // SAFETY: `job` belongs to the one thread that calls back (`call_back`), until that has roused the thread that
@@ -35,20 +38,36 @@ impl<P: Platform> Oneshot<P> {
         }
     }
 
-    /// Has the thread that waits run `job` meanwhile.
+    /// Has the thread that waits run `job` meanwhile, as `worker`, which it is. Gives the job back if the thread
+    /// runs something else.
     ///
     /// # Safety
     ///
     /// No other thread calls back, and none notifies, until the job has run.
-    pub(super) unsafe fn call_back(&self, job: Job) {
-        self.job.set(Some(job));
-        let roused = self.parker.rouse(CALLED_BACK);
-        debug_assert!(roused, "the thread waits until the call is over");
-        self.parker.wake();
+    pub(super) unsafe fn call_back(&self, job: Job, worker: *const Worker<P>) -> Result<(), Job> {
+        self.job.set(Some((job, worker)));
+        if self.parker.rouse(CALLED_BACK) {
+            self.parker.wake();
+            return Ok(());
+        }
+        // The thread takes it only when it is roused.
+        let (job, _) = self.job.take().expect("put there above");
+        Err(job)
     }
 
-    /// The job that the thread is to run, for the thread itself.
-    pub(super) fn take_job(&self) -> Option<Job> {
+    /// The thread runs something else from here on. `false`: it is over, or there is a job.
+    pub(super) fn close(&self) -> bool {
+        self.parker.rouse(CLOSED)
+    }
+
+    /// The thread waits again.
+    pub(super) fn open(&self) {
+        // It fails if the call is over meanwhile.
+        self.parker.lay_back(CLOSED);
+    }
+
+    /// The job that the thread is to run, and as which worker, for the thread itself.
+    pub(super) fn take_job(&self) -> Option<(Job, *const Worker<P>)> {
         if self.parker.state() != CALLED_BACK {
             return None;
         }

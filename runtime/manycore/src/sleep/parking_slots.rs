@@ -223,7 +223,8 @@ impl<P: Platform> ParkingSlots<P> {
 
     /// The permit of `worker` is its own again, and it sleeps on, as if it had just lain down.
     pub(super) fn lay_back(&self, worker: usize) {
-        self.slots[worker].parker.lay_back();
+        let lies = self.slots[worker].parker.lay_back(LENT);
+        debug_assert!(lies, "nobody takes out a worker whose permit is lent");
     }
 
     /// The permit of `worker` is its own again, and it gets up.

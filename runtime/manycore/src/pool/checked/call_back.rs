@@ -21,18 +21,18 @@ fn calls_back<P: Platform>(times: u32) {
             loop {
                 if jobs % 2 == 0 {
                     oneshot.sleep_for(Duration::from_micros(1));
+                    if oneshot.close() {
+                        oneshot.open();
+                    }
                 }
                 oneshot.sleep();
                 match oneshot.take_job() {
-                    Some(job) => job.run(true),
+                    Some((job, _)) => job.run(true),
                     None => break,
                 }
                 jobs += 1;
             }
-            assert!(
-                oneshot.since().is_some() && jobs == times,
-                "{jobs} of {times} jobs"
-            );
+            assert!(oneshot.since().is_some() && jobs <= times);
             return;
         }
         for end in &ends {
@@ -45,7 +45,10 @@ fn calls_back<P: Platform>(times: u32) {
                 })
             };
             // SAFETY: this thread alone calls back and notifies, and waits for the job here.
-            unsafe { oneshot.call_back(job) };
+            let called = unsafe { oneshot.call_back(job, std::ptr::null()) };
+            if let Err(job) = called {
+                job.run(true);
+            }
             end.sleep();
             assert!(end.take_job().is_none());
         }
