@@ -2,7 +2,6 @@
 
 use super::Shared;
 use super::board::Taken;
-use super::call_back::Call;
 use super::naps::Naps;
 use super::oneshot::Oneshot;
 use super::permit::NOWHERE;
@@ -209,26 +208,13 @@ impl<P: Platform> Context<P> {
     }
 
     /// Blocks until `oneshot`: this thread, which is no worker of `pool`, waits for what it has
-    /// handed in there. If it is a worker of other pools, they may need its permits meanwhile, and the call may
-    /// call back into them (`call_back.rs`).
-    #[cold]
-    pub(super) fn block_on(pool: &Shared<P>, oneshot: &Oneshot<P>, is_room: impl Fn() -> bool) {
-        loop {
-            Self::wait_for(pool, oneshot, &is_room);
-            match oneshot.take_job() {
-                // SAFETY: a worker that this thread is, further out.
-                Some((job, worker)) => Registry::be(unsafe { &*worker }, |_| job.run(true)),
-                None => return,
-            }
-        }
-    }
-
-    /// Waits until `oneshot`, or until there is a job.
+    /// handed in there. If it is a worker of other pools, they may need its permits meanwhile.
     ///
-    /// First the thread looks for a while whether the call is over: it spins if there `is_room`, a core
+    /// First it looks for a while whether the call is over: it spins if there `is_room`, a core
     /// that nobody in the pool needs; else it yields its core between two looks, unless other
     /// callers wait as well, who could keep it from running for long.
-    fn wait_for(pool: &Shared<P>, oneshot: &Oneshot<P>, is_room: &dyn Fn() -> bool) {
+    #[cold]
+    pub(super) fn block_on(pool: &Shared<P>, oneshot: &Oneshot<P>, is_room: impl Fn() -> bool) {
         let (mut now, slice) = (P::now(), pool.blocking_spin() / SLICES);
         let until = now + pool.blocking_spin();
         // Those that run the call may have the core for as long as it takes.
@@ -241,7 +227,7 @@ impl<P: Platform> Context<P> {
                 break;
             }
             looks += 1;
-            if looks == TRUSTED && !oneshot.is_called() {
+            if looks == TRUSTED && oneshot.since().is_none() {
                 // The system may have put the worker on this very core, beside an idle one.
                 yield_core();
             }
@@ -251,9 +237,6 @@ impl<P: Platform> Context<P> {
                     .notice_other_processes(since, now, |since| pool.has_filled_cores(since));
                 return;
             }
-            if oneshot.is_called() {
-                return;
-            }
         }
         pool.check_wait();
         if !Self::is_taken() {
@@ -261,65 +244,25 @@ impl<P: Platform> Context<P> {
             return;
         }
         oneshot.sleep_for(super::permits::PATIENCE);
-        if !oneshot.is_called() {
+        if oneshot.since().is_none() {
             Self::without_permits(|| Self::await_beside_others(oneshot));
         }
     }
 
-    /// Sleeps until `oneshot`, or until there is a job. If no other thread takes this thread's permits, it runs
-    /// jobs of their pools meanwhile (`run_others.rs`).
+    /// Sleeps until `oneshot`. If no other thread takes this thread's permits, it runs jobs of their pools
+    /// meanwhile (`run_others.rs`).
     fn await_beside_others(oneshot: &Oneshot<P>) {
         let mut naps = Naps::new();
-        while !oneshot.is_called() {
+        while oneshot.since().is_none() {
             if !Self::chain(|mut chain| chain.any(|context| context.member().has_permit())) {
                 return oneshot.sleep();
             }
-            // A job that came meanwhile would wait for the end of the other one.
-            if !oneshot.close() {
-                return;
-            }
-            let has_run = Self::run_other_elsewhere(std::ptr::null());
-            oneshot.open();
-            if has_run {
+            if Self::run_other_elsewhere(std::ptr::null()) {
                 naps = Naps::new();
             } else {
                 oneshot.sleep_for(naps.next());
             }
         }
-    }
-
-    /// The newest context of this thread, or null.
-    pub(super) fn newest() -> *const Self {
-        Self::slot(|newest| newest.map_or(std::ptr::null(), std::ptr::from_ref))
-    }
-
-    /// The contexts of a thread, from `newest` outwards.
-    ///
-    /// # Safety
-    ///
-    /// The thread is this one, or waits and does not leave that context.
-    unsafe fn chain_from<'a>(newest: *const Self) -> Chain<'a, P> {
-        // SAFETY: the caller's promise.
-        Chain(unsafe { newest.as_ref() })
-    }
-
-    /// Follows the calls that this thread runs, from the innermost outwards, to the first caller that is a
-    /// worker of `registry`. Returns that call and that worker, if the worker waits with its permit.
-    pub(super) fn caller_from(registry: &Registry<P>) -> Option<(&Call<P>, &Worker<P>)> {
-        let mut newest = Self::newest();
-        while !newest.is_null() {
-            // SAFETY: this thread's context, or that of a caller that waits until this thread is done.
-            let mut chain = unsafe { Self::chain_from(newest) };
-            // SAFETY: as above: a call lives until its caller waits no more.
-            let call = chain.find_map(|context| unsafe { context.member().call().as_ref() })?;
-            // SAFETY: the caller waits until the call is over, and this thread still runs it.
-            let mut chain = unsafe { Self::chain_from(call.caller()) };
-            if let Some(worker) = chain.find_map(|context| context.as_worker_of(registry)) {
-                return worker.has_permit().then_some((call, worker));
-            }
-            newest = call.caller();
-        }
-        None
     }
 
     /// Gives up this thread's permits in all pools, runs `section`, which blocks, and

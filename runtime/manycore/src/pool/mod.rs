@@ -5,7 +5,6 @@ mod board;
 mod broadcast;
 mod build;
 mod builder;
-mod call_back;
 mod caller_slot;
 #[cfg(test)]
 mod checked;

@@ -1,6 +1,5 @@
 //! A worker: what one thread of a pool has of its own.
 
-use super::call_back::Call;
 use super::job::Group;
 use super::permit::{Holding, NOWHERE};
 use super::queue::{Fifo, Queue};
@@ -46,8 +45,6 @@ struct WorkerState<P: Platform> {
     seen: Cell<Seen>,
     /// The scope whose job or body it is in, as far as it knows.
     group: Cell<*const Group>,
-    /// The innermost call from outside that the worker runs now, or null.
-    call: Cell<*const Call<P>>,
     /// Detached jobs that it is in the midst of.
     detached: Cell<u32>,
     /// Jobs of others that it runs on top of each other (`run_others.rs`).
@@ -61,8 +58,7 @@ struct WorkerState<P: Platform> {
 }
 
 // SAFETY: cells are the worker's own thread's (for worker 0, of whoever has the
-// caller slot, handed over with acquire and release). Others read `call` while that thread waits for
-// them (`call_back.rs`). Pointers are to the registry that
+// caller slot, handed over with acquire and release); pointers are to the registry that
 // holds the worker; it and the sleep policy are `Sync` themselves. Groups are looked
 // into under the lock of a queue that holds a job of theirs, which keeps them alive.
 unsafe impl<P: Platform> Sync for Worker<P> {}
@@ -79,7 +75,6 @@ impl<P: Platform> WorkerState<P> {
             thread: P::AtomicU64::new(0),
             seen: Cell::new(Seen::default()),
             group: Cell::new(std::ptr::null()),
-            call: Cell::new(std::ptr::null()),
             detached: Cell::new(0),
             nested: Cell::new(0),
             random: Cell::new(id as u32 * 2 + 1),
@@ -231,16 +226,6 @@ impl<P: Platform> Worker<P> {
     /// before.
     pub(super) fn enter_group(&self, group: *const Group) -> *const Group {
         self.state.group.replace(group)
-    }
-
-    /// The innermost call from outside that the worker runs now, or null.
-    pub(super) fn call(&self) -> *const Call<P> {
-        self.state.call.get()
-    }
-
-    /// The worker begins `call`, or comes back to it. Returns the call that it ran before.
-    pub(super) fn enter_call(&self, call: *const Call<P>) -> *const Call<P> {
-        self.state.call.replace(call)
     }
 
     /// Whether it is in the midst of detached jobs.

@@ -8,7 +8,6 @@
 mod adopted;
 mod board;
 mod buffered;
-mod call_back;
 mod following;
 mod fork;
 mod gate;
