@@ -24,6 +24,11 @@ impl<P: Platform> Registry<P> {
         if self.keeps_caller_slot() || self.is_adopted() || self.sleep().sleepers() == 0 {
             return None;
         }
+        // A thread of the pool that has permit 0 alone gives it back when no detached task is left. Visits, which
+        // are detached tasks, would keep it from that.
+        if !self.shared().caller_slot().word().has_caller() {
+            return None;
+        }
         // As a detached task the call keeps the threads, and has one ready for permit 0.
         self.begin_detached();
         let spare = self.change_permits(|permits| permits.take_spare());

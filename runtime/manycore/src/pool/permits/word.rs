@@ -30,7 +30,7 @@ impl Word {
     pub(super) const EMPTY: Self = Self(0);
 
     /// Whether a caller has worker 0's stack.
-    pub(super) fn has_caller(self) -> bool {
+    pub(in crate::pool) fn has_caller(self) -> bool {
         self.0 & CALLER != 0
     }
 
