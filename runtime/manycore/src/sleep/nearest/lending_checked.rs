@@ -30,8 +30,8 @@ fn lent_beside_posts<P: Platform>(policy: Nearest<P>, count: usize) {
 fn a_job_that_is_posted_while_the_permit_is_lent_wakes_its_worker() {
     loom_model(Some(2), || lent_beside_posts::<Loom>(fresh(2), 1));
     loom_model(Some(2), || lent_beside_posts::<Loom>(policy(2), 1));
-    shuttle_random(20_000, || lent_beside_posts::<Buffered>(fresh(2), 2));
-    shuttle_random(20_000, || lent_beside_posts::<Buffered>(policy(2), 2));
+    shuttle_random(2_000, || lent_beside_posts::<Buffered>(fresh(2), 2));
+    shuttle_random(2_000, || lent_beside_posts::<Buffered>(policy(2), 2));
     shuttle_random(20_000, || {
         lent_beside_posts::<Buffered>(policy(2).fenced_for(1), 2)
     });
@@ -88,7 +88,7 @@ fn a_borrower_that_sleeps_is_woken() {
         });
     }
     loom_model(Some(1), sleeps::<Loom>);
-    shuttle_random(20_000, sleeps::<Buffered>);
+    shuttle_random(2_000, sleeps::<Buffered>);
 }
 
 #[test]
