@@ -32,10 +32,10 @@ fn a_job_that_is_posted_while_the_permit_is_lent_wakes_its_worker() {
     loom_model(Some(2), || lent_beside_posts::<Loom>(policy(2), 1));
     shuttle_random(2_000, || lent_beside_posts::<Buffered>(fresh(2), 2));
     shuttle_random(2_000, || lent_beside_posts::<Buffered>(policy(2), 2));
-    shuttle_random(20_000, || {
+    shuttle_random(2_000, || {
         lent_beside_posts::<Buffered>(policy(2).fenced_for(1), 2)
     });
-    shuttle_random(20_000, || {
+    shuttle_random(2_000, || {
         lent_beside_posts::<Buffered>(oversubscribed(2, 1), 2)
     });
 }
