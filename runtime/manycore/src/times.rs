@@ -1,7 +1,7 @@
 //! The times that the pool is built on: each constant in one table, with what it follows from.
 //!
-//! Where a machine can be asked, the constant is only a first guess, and the pool goes on with what it
-//! measures. The others are ratios of such times, or what an operating system does.
+//! If the pool can measure a time, the constant is only a first guess. The others are ratios of such times, or
+//! properties of operating systems.
 //!
 //! | constant | value | what it follows from |
 //! |---|---|---|
@@ -12,7 +12,7 @@
 //! | [`SLACK_NS`] | 3 us | three posts: by so much a loop may be longer than predicted before it is posted |
 //! | [`LONG_SLACK_NS`] | 20 us | a part of a wake-up, [`WAKE_NS`]: the rest of such a loop is not shared at once |
 //! | [`MAX_BLOCK_NS`] | 16 us | 300 claims of 50 ns: claims cost 0.3% then |
-//! | [`CHOSEN_NS`] | 100 us | two wake-ups: who is idle is not kept from longer work, whatever sharing saves |
+//! | [`CHOSEN_NS`] | 100 us | two wake-ups: longer work is always offered to idle threads |
 //! | [`WAKE_NS`] | 50 us | a guess; measured at each wake-up |
 //! | [`LATENESS_NS`] | 30 us | a guess; measured at each timed sleep |
 //! | [`CLOSING_NS`] | 100 ns | a guess, a transfer of a line; measured at each loop of several clusters |
@@ -47,8 +47,7 @@ pub(crate) const LAUNCH_NS: f32 = 100.0;
 pub(crate) const CHECK_NS: f32 = 400.0;
 /// ... and for a loop with [`LONG_SLACK_NS`].
 pub(crate) const LONG_CHECK_NS: f32 = 2_000.0;
-/// What a loop may take beyond its prediction, in ns: iterations whose data have
-/// left the cache, an interrupt. ...
+/// The time that a loop may take beyond its prediction, in ns, for cache misses and an interrupt. ...
 pub(crate) const SLACK_NS: f32 = 3.0 * POST_NS;
 /// ... where sharing does not gain, or would cost a wake-up.
 pub(crate) const LONG_SLACK_NS: f32 = 20_000.0;
@@ -57,10 +56,9 @@ pub(crate) const LONG_SLACK_NS: f32 = 20_000.0;
 /// thieves should be small beside any loop that has blocks this long, and claims
 /// every 16 us cost 0.3%.
 pub(crate) const MAX_BLOCK_NS: f32 = 16_000.0;
-/// Work up to this, in ns, may stay with the caller if sharing does not gain. Longer work is posted
-/// whatever came of it: its iterations may be blocking, and a thread that is idle now is kept from it
-/// no longer than from a loop that is too short to wake one. Nor does longer work leave clusters out for which
-/// it has no iterations: the members of the others may be busy.
+/// Work up to this, in ns, may stay with the caller if sharing does not gain. Longer work is always
+/// posted, since its iterations may be blocking. Longer work also invites clusters for which
+/// it has no iterations, since the members of the others may be busy.
 pub(crate) const CHOSEN_NS: f32 = 2.0 * WAKE_NS as f32;
 
 /// First guesses, in ns; each is replaced by what is measured: from a sleeper's being roused to its first

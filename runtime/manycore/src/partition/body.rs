@@ -38,7 +38,7 @@ impl Place {
     const CALLER: Self = Self(std::ptr::null_mut());
 }
 
-/// A body whose participants have partial results. The caller has one of its own.
+/// A body that gives each participant a partial result. The caller keeps its own partial result in the body.
 pub(crate) trait Gather: Sync {
     /// A helper's partial result.
     type Partial;
@@ -103,7 +103,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// `body`, whose participants have partial results.
+    /// A body that gives each participant a partial result.
     #[inline(always)]
     pub(crate) fn gathering<G: Gather>(body: &'a G) -> Self {
         unsafe fn call<G: Gather>(data: *const (), place: Place, block: Range<usize>) {

@@ -241,11 +241,13 @@ impl<P: Platform> ParkingSlots<P> {
     pub(super) fn lie_down(&self, worker: usize, lendable: bool) {
         let slot = &self.slots[worker];
         slot.roused_at.store(0, Relaxed);
-        // Relaxed: published by `lie_down`. Looking first spares the line.
-        if slot.lendable.load(Ordering::Relaxed) != lendable {
+        let parker = self.parker(worker);
+        // Relaxed: published by `lie_down`. Looking first spares the line. A borrower leaves it as the
+        // worker has it.
+        if !slot.is_lent() && slot.lendable.load(Ordering::Relaxed) != lendable {
             slot.lendable.store(lendable, Ordering::Relaxed);
         }
-        self.parker(worker).lie_down();
+        parker.lie_down();
     }
 
     /// When `worker`, which is up, was roused, in ticks, if it was and that is known by now.

@@ -4,6 +4,7 @@
 //! (`pool/visit.rs`). While it waits beside others' jobs it gives the permit back: the sleeping worker gets up.
 //! After that it is a worker like any other, and returns with whatever permit it gets.
 
+use super::NOWHERE;
 use crate::pool::permits::Successor;
 use crate::pool::search::{Look, Waits};
 use crate::pool::worker::Worker;
@@ -43,7 +44,7 @@ impl<P: Platform> Worker<P> {
     pub(in crate::pool) fn begin_visit(&self, permit: usize) {
         self.set_permit(permit);
         // Relaxed: others read it as a hint.
-        self.holding().borrowed.store(true, Ordering::Relaxed);
+        (self.holding().borrowed).store(permit as u32, Ordering::Relaxed);
         self.set_busy(true);
         self.note_work();
     }
@@ -52,7 +53,7 @@ impl<P: Platform> Worker<P> {
     pub(in crate::pool) fn end_visit(&self) {
         let (registry, permit) = (self.registry(), self.permit());
         self.set_busy(false);
-        if self.take_borrowed() {
+        if self.take_borrowed(permit) {
             self.note_idle();
             let look = Look {
                 worker: self,
@@ -67,19 +68,21 @@ impl<P: Platform> Worker<P> {
         }
     }
 
-    /// Whether its permit is borrowed; from here on it is not.
-    pub(super) fn take_borrowed(&self) -> bool {
+    /// Whether `permit` is borrowed; from here on it is not. A worker may be granted a second permit while it
+    /// has the borrowed one.
+    pub(super) fn take_borrowed(&self, permit: usize) -> bool {
         let borrowed = &self.holding().borrowed;
         // Relaxed: only the worker itself writes it.
-        let was_borrowed = borrowed.load(Ordering::Relaxed);
-        if was_borrowed {
-            borrowed.store(false, Ordering::Relaxed);
+        let is_borrowed = borrowed.load(Ordering::Relaxed) == permit as u32;
+        if is_borrowed {
+            borrowed.store(NOWHERE, Ordering::Relaxed);
         }
-        was_borrowed
+        is_borrowed
     }
 
     /// Whether another worker has borrowed its permit, as a hint.
     pub(super) fn has_lent(&self, permit: usize) -> bool {
-        self.sleep().is_lent(permit) && !self.holding().borrowed.load(Ordering::Relaxed)
+        let borrowed = self.holding().borrowed.load(Ordering::Relaxed);
+        self.sleep().is_lent(permit) && borrowed != permit as u32
     }
 }

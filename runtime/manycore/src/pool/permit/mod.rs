@@ -38,8 +38,8 @@ pub(super) struct Holding<P: Platform> {
     permit: P::AtomicU32,
     /// The worker sleeps here while it has no permit.
     alone: Parker<P>,
-    /// Whether the permit is borrowed from a sleeping worker (`borrowed.rs`).
-    borrowed: P::AtomicBool,
+    /// The permit that it has borrowed from a sleeping worker (`borrowed.rs`), or NOWHERE.
+    borrowed: P::AtomicU32,
 }
 
 impl<P: Platform> Holding<P> {
@@ -47,7 +47,7 @@ impl<P: Platform> Holding<P> {
         Self {
             permit: P::AtomicU32::new(permit),
             alone: Parker::awake(),
-            borrowed: P::AtomicBool::new(false),
+            borrowed: P::AtomicU32::new(NOWHERE),
         }
     }
 

@@ -99,7 +99,7 @@ impl<P: Platform> Worker<P> {
             // A thread that lists this worker, and gives it another permit, comes after this. The
             // successor is another worker.
             self.holding().clear();
-            let lent = self.take_borrowed();
+            let lent = self.take_borrowed(permit);
             Some((!lent).then(|| permits.give(is_caller)))
         });
         let Some(successor) = offered else {
