@@ -13,8 +13,9 @@
 
 use super::registry::{self, workers};
 use super::watchdog;
-use crate::system::next;
+use crate::system::small_file;
 use crate::words::bell::WORKERS;
+use std::ffi::CStr;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
@@ -68,31 +69,10 @@ fn sleeps(thread: libc::pid_t) -> bool {
     }
     path[at..at + end.len()].copy_from_slice(end);
     let mut text = [0_u8; 128];
-    // SAFETY: a name that ends with a zero, and memory of this size, which the kernel writes.
-    let read = unsafe {
-        let flags = (libc::O_RDONLY | libc::O_CLOEXEC) as usize;
-        let directory = libc::AT_FDCWD as usize;
-        let arguments = [directory, path.as_ptr() as usize, flags, 0, 0, 0];
-        let file = next::syscall(libc::SYS_openat, arguments);
-        if file < 0 {
-            return false;
-        }
-        let arguments = [
-            file as usize,
-            text.as_mut_ptr() as usize,
-            text.len(),
-            0,
-            0,
-            0,
-        ];
-        let read = next::syscall(libc::SYS_read, arguments);
-        next::syscall(libc::SYS_close, [file as usize, 0, 0, 0, 0, 0]);
-        read
+    let Ok(path) = CStr::from_bytes_until_nul(&path) else {
+        return false;
     };
-    matches!(
-        state(&text[..usize::try_from(read).unwrap_or(0)]),
-        Some(b'S' | b'D')
-    )
+    matches!(state(small_file::read(path, &mut text)), Some(b'S' | b'D'))
 }
 
 /// The letter behind the thread's name, which is in brackets and may have any.

@@ -3,15 +3,16 @@
 //! A worker that rests has all signals blocked. The program may have sent one to this very kernel thread: by a timer that
 //! signals one thread (`SIGEV_THREAD_ID`), or by its number (`tgkill`). The number was that of the kernel thread
 //! when a rank ran there and asked for it. No other thread can take such a signal, and a rank may wait for what its handler
-//! does. So a worker looks for such signals before it sleeps, which it does for 10 ms at most, and lets those come that the
-//! rank it has run last had open. The handler runs on the worker's stack then, with the worker's thread-locals.
+//! does. So a worker looks for such signals before it sleeps, and lets those come that the
+//! rank it has run last had open. While a region runs a worker sleeps for 10 ms at most. Between regions it sleeps until the
+//! next one begins, and such a signal waits as long. The handler runs on the worker's stack then, with the worker's thread-locals.
 //!
 //! Signals that were sent to the process keep waiting, unless the thread has one of the same number: the kernel would give
 //! it both. The worker reads in `/proc` which signals are the thread's. It reads that only if a signal waits, and without
 //! the C library's memory. A worker without a core does not look.
 
 use crate::system::masks::{ALL, set_mask};
-use crate::system::next;
+use crate::system::{next, small_file};
 
 /// Lets the signals come that wait for the calling kernel thread alone and are not in `mask`. All are blocked, before and
 /// after.
@@ -40,31 +41,7 @@ fn waiting() -> u64 {
 /// The signals that wait for the calling kernel thread; none if the system does not say.
 fn own() -> u64 {
     let mut text = [0_u8; 4096];
-    let path = c"/proc/thread-self/status";
-    // SAFETY: a name that ends with a zero, and memory of this size, which the kernel writes.
-    let read = unsafe {
-        let flags = (libc::O_RDONLY | libc::O_CLOEXEC) as usize;
-        let at = libc::AT_FDCWD as usize;
-        let file = next::syscall(
-            libc::SYS_openat,
-            [at, path.as_ptr() as usize, flags, 0, 0, 0],
-        );
-        if file < 0 {
-            return 0;
-        }
-        let arguments = [
-            file as usize,
-            text.as_mut_ptr() as usize,
-            text.len(),
-            0,
-            0,
-            0,
-        ];
-        let read = next::syscall(libc::SYS_read, arguments);
-        next::syscall(libc::SYS_close, [file as usize, 0, 0, 0, 0, 0]);
-        read
-    };
-    parse(&text[..usize::try_from(read).unwrap_or(0)])
+    parse(small_file::read(c"/proc/thread-self/status", &mut text))
 }
 
 /// The line `SigPnd`, a number in hexadecimal digits.

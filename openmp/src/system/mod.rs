@@ -12,6 +12,8 @@ pub(crate) mod masks;
 #[allow(dead_code, reason = "the same")]
 pub(crate) mod next;
 pub(crate) mod report;
+#[allow(dead_code, reason = "the same")]
+pub(crate) mod small_file;
 pub(crate) mod threads;
 
 pub(crate) use export::export;

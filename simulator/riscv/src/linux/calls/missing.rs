@@ -18,7 +18,7 @@ enum Answer {
 use Answer::{Ends, Quiet, Told};
 
 /// The system calls of riscv64-linux that are not in the table of calls: number, name, answer.
-/// The numbers are those of Linux's `include/uapi/asm-generic/unistd.h`.
+/// Source of the numbers: Linux's `include/uapi/asm-generic/unistd.h`.
 const MISSING: [(u64, &str, Answer); 142] = [
     (0, "io_setup", Told),
     (1, "io_destroy", Told),

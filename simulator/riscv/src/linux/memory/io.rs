@@ -26,7 +26,7 @@ fn pieces(parts: &[(u64, u64)]) -> impl Iterator<Item = (u64, usize)> {
     })
 }
 
-/// What a call returns whose next piece failed: the bytes that it moved before, if there are any.
+/// The result of a call after a piece has failed: the bytes that it moved before, if there are any.
 fn unless(error: Errno, done: u64) -> Value {
     match done {
         0 => Err(error),
