@@ -85,19 +85,19 @@ impl SimulationError {
     /// says: a front end knows the variables of its program.
     ///
     /// ```
-    /// use manycore_chip::guest::{Core, State};
+    /// use manycore_chip::guest::{Core, FIRST_ADDRESS, State};
     /// use manycore_chip::{Simulation, config::Config};
     ///
     /// let machine = Config::preset("atac-64")?;
     /// let main = |core: &mut Core<'_>| {
     ///     core.enter_futex_wait();
-    ///     core.futex_wait(0x1000, None);
+    ///     core.futex_wait(FIRST_ADDRESS + 8, None);
     ///     State::Suspended
     /// };
     /// let error = Simulation::new(&machine).run_guest(Box::new(main)).unwrap_err();
-    /// assert!(error.to_string().contains("address 0x1000"));
-    /// let error = error.naming(|address| format!("word {}", address / 8));
-    /// assert!(error.to_string().contains("sleeps on the futex word 512"));
+    /// assert!(error.to_string().contains("sleeps on the futex address 0x"));
+    /// let error = error.naming(|address| format!("word {}", (address - FIRST_ADDRESS) / 8));
+    /// assert!(error.to_string().contains("sleeps on the futex word 1"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]

@@ -109,8 +109,10 @@ impl Simulation {
     /// use manycore_chip::{Simulation, config::Config};
     ///
     /// let machine = Config::preset("atac-64")?;
+    /// // It gives its core away for ever.
     /// let main = |core: &mut Core<'_>| {
-    ///     core.execute(100, &mut 0);
+    ///     core.enter_kernel();
+    ///     core.yield_now();
     ///     State::Suspended
     /// };
     /// let simulation = Simulation::new(&machine).limit(5_000);
