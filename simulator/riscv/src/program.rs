@@ -223,15 +223,16 @@ impl Program {
     }
 
     /// The most instructions that [`run_functionally`](Self::run_functionally) executes, a time in
-    /// which all threads sleep counted as one each nanosecond (no limit). A machine has its own
-    /// limit, in cycles ([`Simulation::limit`]).
+    /// which all threads sleep counted as one each nanosecond (no limit). The block of instructions
+    /// that reaches the limit is executed to its end. A machine has its own limit, in cycles
+    /// ([`Simulation::limit`]).
     ///
     /// ```
     /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
     /// use manycore_riscv::Program;
     /// use std::io::sink;
     ///
-    /// let program = Program::new(hello.path()).limit(3).streams(sink(), sink());
+    /// let program = Program::new(hello.path()).limit(0).streams(sink(), sink());
     /// let error = program.run_functionally(1).unwrap_err();
     /// assert!(error.to_string().contains("still ran after"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
