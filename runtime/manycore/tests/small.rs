@@ -214,9 +214,10 @@ fn calls_from_two_threads_and_between_pools() {
 }
 
 /// Items that are moved out of a vector, written to slots, and left behind by a panic.
-/// A caller that finds another in the pool borrows a sleeping worker's permit. Pools of one thread call each other.
+/// A caller that finds another in the pool borrows a sleeping worker's permit; one that comes back to the first pool
+/// is run by the thread that waits there.
 #[test]
-fn visits_and_calls_to_and_fro() {
+fn visits_and_calls_back() {
     let pool = pool(3);
     thread::sleep(std::time::Duration::from_millis(5));
     let called = AtomicUsize::new(0);

@@ -112,6 +112,12 @@ impl<P: Platform> Parker<P> {
         self.word.store(Self::AWAKE, Ordering::Relaxed);
     }
 
+    /// The thread, which is up, changes the state. No other thread writes it meanwhile.
+    pub fn set(&self, state: u32) {
+        // Relaxed: it publishes nothing.
+        self.word.store(state, Ordering::Relaxed);
+    }
+
     /// The state, or the reason, for the thread itself.
     pub fn state(&self) -> u32 {
         // Acquire pairs with `rouse` and `tell`.

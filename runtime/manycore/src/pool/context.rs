@@ -2,18 +2,12 @@
 
 use super::Shared;
 use super::board::Taken;
-use super::naps::Naps;
-use super::oneshot::Oneshot;
+use super::call_back::Call;
 use super::permit::NOWHERE;
 use super::registry::Registry;
 use super::worker::Worker;
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::cell::Cell;
-
-/// Looks in a spin of `Shared::blocking_spin`.
-const SLICES: u64 = 10;
-/// For so many of them a caller that spins trusts that the worker has a core of its own.
-const TRUSTED: u64 = 2;
 
 /// What this thread is doing for a pool, kept in the platform's thread slot
 /// and on the thread's own stack.
@@ -31,6 +25,8 @@ pub(crate) struct Context<P: Platform> {
     permit: *const P::AtomicU32,
     /// What the thread was before, to this pool or another: it still is.
     outer: Cell<*const Self>,
+    /// The call that the thread runs, null for none; `None`: the outer context says it.
+    call: Option<*const Call<P>>,
     /// See `with_stale_permit`.
     #[cfg(test)]
     stale: Cell<Option<u32>>,
@@ -72,9 +68,24 @@ impl<P: Platform> Context<P> {
             worker: std::ptr::from_ref(worker),
             permit: worker.holding().word(),
             outer: Cell::new(std::ptr::null()),
+            call: None,
             #[cfg(test)]
             stale: Cell::new(None),
         }
+    }
+
+    /// The context of a thread that is `worker`, and runs `call`.
+    pub(super) fn within_call(worker: &Worker<P>, call: *const Call<P>) -> Self {
+        Self {
+            call: Some(call),
+            ..Self::of_worker(worker)
+        }
+    }
+
+    /// The context of a thread that is `worker`, and runs a job that belongs to none of the calls in which the
+    /// thread is.
+    pub(super) fn outside_calls(worker: &Worker<P>) -> Self {
+        Self::within_call(worker, std::ptr::null())
     }
 
     /// Calls `look` with the newest context of this thread, if there is one.
@@ -144,6 +155,7 @@ impl<P: Platform> Context<P> {
                 running: Some(slot),
                 barred: Cell::new(false),
                 outer: Cell::new(std::ptr::null()),
+                call: None,
                 #[cfg(test)]
                 stale: Cell::new(None),
                 ..*outer
@@ -207,62 +219,27 @@ impl<P: Platform> Context<P> {
         Self::slot(|context| call(context.map(Self::member)))
     }
 
-    /// Blocks until `oneshot`: this thread, which is no worker of `pool`, waits for what it has
-    /// handed in there. If it is a worker of other pools, they may need its permits meanwhile.
-    ///
-    /// First it looks for a while whether the call is over: it spins if there `is_room`, a core
-    /// that nobody in the pool needs; else it yields its core between two looks, unless other
-    /// callers wait as well, who could keep it from running for long.
-    #[cold]
-    pub(super) fn block_on(pool: &Shared<P>, oneshot: &Oneshot<P>, is_room: impl Fn() -> bool) {
-        let (mut now, slice) = (P::now(), pool.blocking_spin() / SLICES);
-        let until = now + pool.blocking_spin();
-        // Those that run the call may have the core for as long as it takes.
-        let yield_core = || pool.idle().yield_core(|_| true);
-        let mut looks = 0;
-        while now < until && !pool.idle().other_processes_run(now) {
-            if is_room() {
-                oneshot.spin(now + slice);
-            } else if pool.idle().waiting_callers() > 1 || !yield_core() {
-                break;
-            }
-            looks += 1;
-            if looks == TRUSTED && oneshot.since().is_none() {
-                // The system may have put the worker on this very core, beside an idle one.
-                yield_core();
-            }
-            now = P::now();
-            if let Some(since) = oneshot.since() {
-                (pool.idle())
-                    .notice_other_processes(since, now, |since| pool.has_filled_cores(since));
-                return;
-            }
-        }
-        pool.check_wait();
-        if !Self::is_taken() {
-            oneshot.sleep();
-            return;
-        }
-        oneshot.sleep_for(super::permits::PATIENCE);
-        if oneshot.since().is_none() {
-            Self::without_permits(|| Self::await_beside_others(oneshot));
-        }
+    /// The newest context of this thread, or null.
+    pub(super) fn newest() -> *const Self {
+        Self::slot(|newest| newest.map_or(std::ptr::null(), std::ptr::from_ref))
     }
 
-    /// Sleeps until `oneshot`. If no other thread takes this thread's permits, it runs jobs of their pools
-    /// meanwhile (`run_others.rs`).
-    fn await_beside_others(oneshot: &Oneshot<P>) {
-        let mut naps = Naps::new();
-        while oneshot.since().is_none() {
-            if !Self::chain(|mut chain| chain.any(|context| context.member().has_permit())) {
-                return oneshot.sleep();
-            }
-            if Self::run_other_elsewhere(std::ptr::null()) {
-                naps = Naps::new();
-            } else {
-                oneshot.sleep_for(naps.next());
-            }
-        }
+    /// The innermost call that this thread runs, or null.
+    pub(super) fn call() -> *const Call<P> {
+        Self::chain(|mut chain| chain.find_map(|context| context.call)).unwrap_or(std::ptr::null())
+    }
+
+    /// The worker of `registry` that the thread is whose context is `newest`.
+    ///
+    /// # Safety
+    ///
+    /// Null, or a context that its thread does not leave meanwhile.
+    pub(super) unsafe fn worker_from(
+        newest: *const Self,
+        registry: &Registry<P>,
+    ) -> Option<&Worker<P>> {
+        // SAFETY: the caller's promise. Nobody writes what is read of the contexts.
+        Chain(unsafe { newest.as_ref() }).find_map(|context| context.as_worker_of(registry))
     }
 
     /// Gives up this thread's permits in all pools, runs `section`, which blocks, and
@@ -309,6 +286,11 @@ impl<P: Platform> Context<P> {
             .filter(move |context| !std::ptr::eq(context.pool, pool))
             .map(Self::member)
             .filter(|worker| worker.has_permit())
+    }
+
+    /// Whether this thread has permits, in whatever pools.
+    pub(super) fn holds_any() -> bool {
+        Self::chain(|chain| Self::others_held(std::ptr::null(), chain).next().is_some())
     }
 
     /// Whether this thread has permits in other pools than `pool`.

@@ -1,11 +1,13 @@
 //! Entering a pool: as the worker that the thread is, as the caller, or by handing the call in.
 
+use super::call_back::Call;
 use super::context::Context;
 use super::job::Job;
 use super::oneshot::Oneshot;
 use super::registry::Registry;
 use super::worker::Worker;
 use manycore_platform::Platform;
+use std::cell::Cell;
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -157,16 +159,37 @@ impl<P: Platform> Registry<P> {
     unsafe fn hand_in_and_wait(&self, body: impl FnOnce()) {
         let oneshot = Arc::new(Oneshot::<P>::new());
         let notifier = Arc::clone(&oneshot);
-        let registry: *const Self = self;
-        // SAFETY: this thread, which owns what `body` borrows, waits until it is
+        let call = Call::new(&oneshot);
+        let (registry, of): (*const Self, _) = (self, &raw const call);
+        let body = move || {
+            // SAFETY: the registry outlives its jobs.
+            let worker = Context::worker_of(unsafe { &*registry });
+            let worker = worker.expect("jobs are run by workers");
+            Context::within_call(worker, of).enter(body);
+        };
+        let posted = Cell::new(true);
+        let is_posted = &raw const posted;
+        // SAFETY: this thread, which owns what `body` borrows, and `posted`, waits until it is
         // notified, which is after `body`; the rest is the caller's promise.
-        let job = unsafe {
+        let mut job = unsafe {
             Job::before(body, move || {
-                // The registry outlives its jobs, and its workers.
-                (*registry).end_detached();
+                if (*is_posted).get() {
+                    // The registry outlives its jobs, and its workers.
+                    (*registry).end_detached();
+                }
                 notifier.notify();
             })
         };
+        if let Some((outer, worker)) = Call::back_to(self) {
+            posted.set(false);
+            // SAFETY: this thread runs that call, or a call inside it, and waits until the job has run. So no other
+            // thread calls back, and the call ends later.
+            match unsafe { outer.oneshot().call_back(job, worker) } {
+                Ok(()) => return self.await_oneshot(&oneshot),
+                Err(refused) => job = refused,
+            }
+            posted.set(true);
+        }
         self.post_and_wait(job, &oneshot);
     }
 

@@ -1,10 +1,12 @@
 //! The pool: its workers and their jobs, the board on which loops are posted, and how a
 //! thread waits for its own loop while helping inside it.
 
+mod blocked;
 mod board;
 mod broadcast;
 mod build;
 mod builder;
+mod call_back;
 mod caller_slot;
 #[cfg(test)]
 mod checked;

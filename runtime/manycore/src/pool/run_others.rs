@@ -41,7 +41,7 @@ impl<P: Platform> Worker<P> {
 
     /// Runs another job, or helps with a loop. `false`: it found none, or the nesting is too deep.
     pub(super) fn run_other(&self) -> bool {
-        self.nested(DEEPEST, || {
+        let run = || {
             self.note_posts();
             if let Some(found) = self.find_any(false) {
                 self.set_busy(true);
@@ -51,6 +51,7 @@ impl<P: Platform> Worker<P> {
             }
             !Context::is_in_any_loop(self.registry().shared())
                 && matches!(self.help_any(0, None, None), Help::Given(..))
-        })
+        };
+        self.nested(DEEPEST, || Context::outside_calls(self).enter(run))
     }
 }

@@ -109,10 +109,10 @@ fn by_detached_jobs() {
     }
 }
 
-/// Calls of one thread, to and fro between pools of dedicated threads, also out of loops, joins and scopes. The
-/// innermost call panics.
+/// Calls of one thread, to and fro between pools of dedicated threads: they come back on the threads that wait, also
+/// out of loops, joins and scopes, with the panics of the innermost call.
 #[test]
-fn calls_to_and_fro() {
+fn calls_come_back_to_the_thread_that_waits() {
     fn down(pools: &[Pool], depth: usize, threads: &Mutex<Vec<thread::ThreadId>>) -> usize {
         if depth == 0 {
             std::panic::resume_unwind(Box::new(7_usize));

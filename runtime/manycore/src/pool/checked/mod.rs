@@ -8,6 +8,7 @@
 mod adopted;
 mod board;
 mod buffered;
+mod call_back;
 mod following;
 mod fork;
 mod gate;

@@ -1,0 +1,96 @@
+//! How a thread waits for what it has handed in to a pool of which it is no worker.
+
+use super::Shared;
+use super::context::Context;
+use super::naps::Naps;
+use super::oneshot::Oneshot;
+use super::registry::Registry;
+use manycore_platform::Platform;
+
+/// Looks in a spin of `Shared::blocking_spin`.
+const SLICES: u64 = 10;
+/// For so many of them a caller that spins trusts that the worker has a core of its own.
+const TRUSTED: u64 = 2;
+
+impl<P: Platform> Context<P> {
+    /// Blocks until `oneshot`: this thread, which is no worker of `pool`, waits for what it has
+    /// handed in there. If it is a worker of other pools, they may need its permits meanwhile, and the call may
+    /// call back into them (`call_back.rs`).
+    #[cold]
+    pub(super) fn block_on(pool: &Shared<P>, oneshot: &Oneshot<P>, is_room: impl Fn() -> bool) {
+        loop {
+            Self::wait_for(pool, oneshot, &is_room);
+            let Some((job, worker)) = oneshot.take_job() else {
+                return;
+            };
+            // SAFETY: a worker that this thread is, further out.
+            Registry::be(unsafe { &*worker }, |_| job.run(true));
+            oneshot.open();
+        }
+    }
+
+    /// Waits until `oneshot`, or until there is a job.
+    ///
+    /// First the thread looks for a while whether the call is over: it spins if there `is_room`, a core
+    /// that nobody in the pool needs; else it yields its core between two looks, unless other
+    /// callers wait as well, who could keep it from running for long.
+    fn wait_for(pool: &Shared<P>, oneshot: &Oneshot<P>, is_room: &dyn Fn() -> bool) {
+        let (mut now, slice) = (P::now(), pool.blocking_spin() / SLICES);
+        let until = now + pool.blocking_spin();
+        // Those that run the call may have the core for as long as it takes.
+        let yield_core = || pool.idle().yield_core(|_| true);
+        let mut looks = 0;
+        while now < until && !pool.idle().other_processes_run(now) {
+            if is_room() {
+                oneshot.spin(now + slice);
+            } else if pool.idle().waiting_callers() > 1 || !yield_core() {
+                break;
+            }
+            looks += 1;
+            if looks == TRUSTED && !oneshot.is_called() {
+                // The system may have put the worker on this very core, beside an idle one.
+                yield_core();
+            }
+            now = P::now();
+            if let Some(since) = oneshot.since() {
+                (pool.idle())
+                    .notice_other_processes(since, now, |since| pool.has_filled_cores(since));
+                return;
+            }
+            if oneshot.is_called() {
+                return;
+            }
+        }
+        pool.check_wait();
+        if !Self::is_taken() {
+            oneshot.sleep();
+            return;
+        }
+        oneshot.sleep_for(super::permits::PATIENCE);
+        if !oneshot.is_called() {
+            Self::without_permits(|| Self::await_beside_others(oneshot));
+        }
+    }
+
+    /// Sleeps until `oneshot`, or until there is a job. If no other thread takes this thread's permits, it runs
+    /// jobs of their pools meanwhile (`run_others.rs`).
+    fn await_beside_others(oneshot: &Oneshot<P>) {
+        let mut naps = Naps::new();
+        while !oneshot.is_called() {
+            if !Self::holds_any() {
+                return oneshot.sleep();
+            }
+            // A job that came meanwhile would wait for the end of the other one.
+            if !oneshot.close() {
+                return;
+            }
+            let has_run = Self::run_other_elsewhere(std::ptr::null());
+            oneshot.open();
+            if has_run {
+                naps = Naps::new();
+            } else {
+                oneshot.sleep_for(naps.next());
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Calls back: a call into another pool that calls into its caller's pool again.
+//!
+//! A worker of pool A calls pool B and waits. In that call a thread of B calls A. The worker waits for that
+//! second call too, since the first one does not end before it. So the worker runs it, on top of its wait, and
+//! no other thread of A need be woken or started. The job lies in the worker's [`Oneshot`], which the
+//! worker watches anyway.
+//!
+//! The job goes to A's queue instead if the worker has given its permit away: another thread of A works with
+//! that permit. Or if the worker runs another job on top of its wait (`run_others.rs`): the call
+//! would wait for the end of that job, which may wait for the call.
+//!
+//! # The way back
+//!
+//! A thread that runs a call has a context that names the [`Call`] (`Context::within_call`). A call
+//! names its caller's newest context, and the call in which the caller was at that time. So the way leads
+//! from the thread through the calls outwards, and each of them ends only after the calls inside it. Nothing
+//! on the way changes while it is followed: contexts do not change, and a thread that
+//! runs another job on top of a wait hides the calls below it (`Context::outside_calls`). Threads that
+//! run parts of a call, halves of its joins for one, do not know the way, and use A's queue.
+//!
+//! # One at a time
+//!
+//! Each call runs on one thread, and makes one call at a time. So a oneshot has at most one job, and is not
+//! notified before that job has run.
+
+use super::context::Context;
+use super::oneshot::Oneshot;
+use super::registry::Registry;
+use super::worker::Worker;
+use manycore_platform::Platform;
+use std::sync::Arc;
+
+/// A call that a thread has handed in, and waits for: on that thread's stack.
+pub(super) struct Call<P: Platform> {
+    oneshot: Arc<Oneshot<P>>,
+    /// The caller's newest context, or null: it is a worker of no pool.
+    caller: *const Context<P>,
+    /// The call in which the caller is, or null.
+    outer: *const Self,
+}
+
+impl<P: Platform> Call<P> {
+    /// A call by this thread.
+    pub(super) fn new(oneshot: &Arc<Oneshot<P>>) -> Self {
+        Self {
+            oneshot: Arc::clone(oneshot),
+            caller: Context::newest(),
+            outer: Context::call(),
+        }
+    }
+
+    /// What its caller waits for.
+    pub(super) fn oneshot(&self) -> &Oneshot<P> {
+        &self.oneshot
+    }
+
+    /// Follows the calls in which this thread is, from the innermost outwards, to the first caller that is a worker
+    /// of `registry`. Returns that call and that worker, if the worker seems to have a permit.
+    pub(super) fn back_to(registry: &Registry<P>) -> Option<(&Self, &Worker<P>)> {
+        let mut call = Context::call();
+        // SAFETY: null, or a call in which this thread is. Its caller waits for it, with all that it names.
+        while let Some(inner) = unsafe { call.as_ref() } {
+            // SAFETY: as above.
+            if let Some(worker) = unsafe { Context::worker_from(inner.caller, registry) } {
+                return worker.has_permit().then_some((inner, worker));
+            }
+            call = inner.outer;
+        }
+        None
+    }
+}
