@@ -157,7 +157,10 @@ fn a_caller_that_comes_back_to_another_permit<P: Platform>() {
                 begun.attend();
             });
             back.arrive();
-            dawdle::<P>();
+            // So long that the holder of permit 0 sleeps.
+            for _ in 0..8 {
+                dawdle::<P>();
+            }
         });
     });
     assert!(pool.end_threads());
