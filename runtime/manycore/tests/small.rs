@@ -214,8 +214,8 @@ fn calls_from_two_threads_and_between_pools() {
 }
 
 /// Items that are moved out of a vector, written to slots, and left behind by a panic.
-/// A caller that finds another in the pool borrows a sleeping worker's permit; one that comes back to the first pool
-/// is run by the thread that waits there.
+/// A caller that finds another in the pool borrows a sleeping worker's permit. A call back runs on the waiting
+/// thread.
 #[test]
 fn visits_and_calls_back() {
     let pool = pool(3);

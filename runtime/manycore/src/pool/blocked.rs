@@ -1,4 +1,4 @@
-//! How a thread waits for what it has handed in to a pool of which it is no worker.
+//! How a caller waits for a call that it has handed in to a pool.
 
 use super::Shared;
 use super::context::Context;
@@ -9,7 +9,7 @@ use manycore_platform::Platform;
 
 /// Looks in a spin of `Shared::blocking_spin`.
 const SLICES: u64 = 10;
-/// For so many of them a caller that spins trusts that the worker has a core of its own.
+/// After so many looks a spinning caller yields once: the worker may have no core of its own.
 const TRUSTED: u64 = 2;
 
 impl<P: Platform> Context<P> {
@@ -31,13 +31,13 @@ impl<P: Platform> Context<P> {
 
     /// Waits until `oneshot`, or until there is a job.
     ///
-    /// First the thread looks for a while whether the call is over: it spins if there `is_room`, a core
-    /// that nobody in the pool needs; else it yields its core between two looks, unless other
-    /// callers wait as well, who could keep it from running for long.
+    /// First the thread looks for a while whether the call is over. If there `is_room`, a core that the pool does
+    /// not need, it spins. If not, it yields its core between two looks. If other callers wait as well, it does
+    /// not yield: they could keep it from running for long.
     fn wait_for(pool: &Shared<P>, oneshot: &Oneshot<P>, is_room: &dyn Fn() -> bool) {
         let (mut now, slice) = (P::now(), pool.blocking_spin() / SLICES);
         let until = now + pool.blocking_spin();
-        // Those that run the call may have the core for as long as it takes.
+        // The threads that run the call may have the core until the call is over.
         let yield_core = || pool.idle().yield_core(|_| true);
         let mut looks = 0;
         while now < until && !pool.idle().other_processes_run(now) {
@@ -80,7 +80,7 @@ impl<P: Platform> Context<P> {
             if !Self::holds_any() {
                 return oneshot.sleep();
             }
-            // A job that came meanwhile would wait for the end of the other one.
+            // A call back would have to wait for the end of the other job.
             if !oneshot.close() {
                 return;
             }

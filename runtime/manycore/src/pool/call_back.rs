@@ -1,9 +1,8 @@
 //! Calls back: a call into another pool that calls into its caller's pool again.
 //!
-//! A worker of pool A calls pool B and waits. In that call a thread of B calls A. The worker waits for that
-//! second call too, since the first one does not end before it. So the worker runs it, on top of its wait, and
-//! no other thread of A need be woken or started. The job lies in the worker's [`Oneshot`], which the
-//! worker watches anyway.
+//! A worker of pool A calls pool B and waits. In that call a thread of B calls A. The first call does not end
+//! before the second one. So the waiting worker runs the second call itself, and the pool wakes and starts no
+//! other thread. The job lies in the worker's [`Oneshot`], which the worker watches anyway.
 //!
 //! The job goes to A's queue instead if the worker has given its permit away: another thread of A works with
 //! that permit. Or if the worker runs another job on top of its wait (`run_others.rs`): the call
@@ -11,12 +10,11 @@
 //!
 //! # The way back
 //!
-//! A thread that runs a call has a context that names the [`Call`] (`Context::within_call`). A call
-//! names its caller's newest context, and the call in which the caller was at that time. So the way leads
-//! from the thread through the calls outwards, and each of them ends only after the calls inside it. Nothing
-//! on the way changes while it is followed: contexts do not change, and a thread that
-//! runs another job on top of a wait hides the calls below it (`Context::outside_calls`). Threads that
-//! run parts of a call, halves of its joins for one, do not know the way, and use A's queue.
+//! A thread that runs a call has a context that names the [`Call`] (`Context::within_call`). The call
+//! names its caller's newest context and its outer call. So the way leads from the thread outwards. An outer
+//! call ends after the calls inside it, and a context on the way does not change before its call has ended. A
+//! thread that runs another job on top of a wait hides the calls below it (`Context::outside_calls`). A
+//! thread that runs a part of a call, such as a half of a join, does not know the way, and uses A's queue.
 //!
 //! # One at a time
 //!
@@ -35,7 +33,7 @@ pub(super) struct Call<P: Platform> {
     oneshot: Arc<Oneshot<P>>,
     /// The caller's newest context, or null: it is a worker of no pool.
     caller: *const Context<P>,
-    /// The call in which the caller is, or null.
+    /// The caller's own innermost call, or null.
     outer: *const Self,
 }
 
@@ -49,16 +47,16 @@ impl<P: Platform> Call<P> {
         }
     }
 
-    /// What its caller waits for.
+    /// The event that ends the caller's wait.
     pub(super) fn oneshot(&self) -> &Oneshot<P> {
         &self.oneshot
     }
 
-    /// Follows the calls in which this thread is, from the innermost outwards, to the first caller that is a worker
-    /// of `registry`. Returns that call and that worker, if the worker seems to have a permit.
+    /// Looks through this thread's calls, from the innermost outwards, for a caller that is a worker of
+    /// `registry`. Returns that call and that worker, if the worker seems to have a permit.
     pub(super) fn back_to(registry: &Registry<P>) -> Option<(&Self, &Worker<P>)> {
         let mut call = Context::call();
-        // SAFETY: null, or a call in which this thread is. Its caller waits for it, with all that it names.
+        // SAFETY: null, or a call that this thread runs. Its caller waits, and keeps all that the call names.
         while let Some(inner) = unsafe { call.as_ref() } {
             // SAFETY: as above.
             if let Some(worker) = unsafe { Context::worker_from(inner.caller, registry) } {

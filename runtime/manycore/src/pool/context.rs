@@ -82,8 +82,7 @@ impl<P: Platform> Context<P> {
         }
     }
 
-    /// The context of a thread that is `worker`, and runs a job that belongs to none of the calls in which the
-    /// thread is.
+    /// The context of a thread that is `worker`, and runs a job that belongs to none of the thread's calls.
     pub(super) fn outside_calls(worker: &Worker<P>) -> Self {
         Self::within_call(worker, std::ptr::null())
     }
@@ -229,7 +228,7 @@ impl<P: Platform> Context<P> {
         Self::chain(|mut chain| chain.find_map(|context| context.call)).unwrap_or(std::ptr::null())
     }
 
-    /// The worker of `registry` that the thread is whose context is `newest`.
+    /// The worker of `registry` among the contexts from `newest` outwards.
     ///
     /// # Safety
     ///
@@ -238,7 +237,7 @@ impl<P: Platform> Context<P> {
         newest: *const Self,
         registry: &Registry<P>,
     ) -> Option<&Worker<P>> {
-        // SAFETY: the caller's promise. Nobody writes what is read of the contexts.
+        // SAFETY: the caller's promise. The thread does not change the fields that are read here.
         Chain(unsafe { newest.as_ref() }).find_map(|context| context.as_worker_of(registry))
     }
 
