@@ -2,7 +2,7 @@
 //! signal's number ([`signals`](super::signals)). A program that was started with this library preloaded calls these;
 //! each calls the C library's function, and notes what has changed.
 
-use super::current::{note, rank};
+use super::current::{calling, note, rank};
 use super::thread_state::be_careful;
 use super::{blocking, pins, policy, setxid, signals};
 use crate::system::masks::errno;
@@ -154,7 +154,7 @@ define! {
             return result;
         }
         // SAFETY: as the caller has it.
-        let result = unsafe { next::syscall(number, [a, b, c, d, e, f]) };
+        let result = calling(number, || unsafe { next::syscall(number, [a, b, c, d, e, f]) });
         match number {
             libc::SYS_rt_sigprocmask | libc::SYS_sigaltstack | libc::SYS_set_mempolicy => {
                 note();
