@@ -4,7 +4,7 @@
 
 use super::current::{calling, note, rank};
 use super::thread_state::be_careful;
-use super::{blocking, pins, policy, setxid, signals};
+use super::{blocking, pending, pins, policy, setxid, signals};
 use crate::system::masks::errno;
 use crate::system::next::{self, Next};
 use std::ffi::{c_int, c_long, c_uint, c_void};
@@ -147,6 +147,7 @@ define! {
                     return result.into();
                 }
             }
+            libc::SYS_gettid => note_number(),
             libc::SYS_futex => blocking::will_wait_at(a as *const u32, b, c as u32),
             _ => {}
         }
@@ -169,6 +170,21 @@ define! {
     fn pkey_alloc(flags: c_uint, rights: c_uint) -> c_int {
         be_careful();
         next!(PKEY_ALLOC as extern "C" fn(c_uint, c_uint) -> c_int)(flags, rights)
+    }
+}
+
+/// The caller asks for the number of its kernel thread, to which signals may be sent then.
+fn note_number() {
+    if rank().is_some() {
+        pending::number_is_asked_for();
+    }
+}
+
+define! {
+    fn gettid() -> libc::pid_t {
+        note_number();
+        // SAFETY: a call without arguments.
+        unsafe { next::syscall(libc::SYS_gettid, [0; 6]) as libc::pid_t }
     }
 }
 
