@@ -22,7 +22,9 @@ class Fit:
         self.command = [python, FIT, name]
         module = {"kmeans": "sklearn", "boosting": "sklearn"}.get(name, name)
         self.missing = None
-        if subprocess.run([python, "-c", f"import {module}"], capture_output=True).returncode:
+        # It is not loaded, which takes seconds for some.
+        look = f"import importlib.util as util, sys; sys.exit(util.find_spec('{module}') is None)"
+        if subprocess.run([python, "-c", look], capture_output=True).returncode:
             self.missing = f"no {module} in {python}"
 
     def read(self, output):
