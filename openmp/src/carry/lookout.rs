@@ -3,10 +3,10 @@
 //! A rank may wait in the kernel by a call that is not defined here: a lock of the C library's, a file. Its worker is
 //! blocked then, and a core is idle while other ranks could go on. The [watch](super::watchdog) would find that after milliseconds.
 //!
-//! This is a thread that takes no core from another thread when it wakes (`SCHED_BATCH`). While all cores compute it waits until a
-//! worker's slice ends, and it then looks each 10 ms at most. When a worker blocks, it has that worker's core at once. It looks at the processor time of each worker that has a rank. If that does not change from one look to the next, and the
-//! system says that the kernel thread sleeps, the worker is blocked. Then a rank that can go on does so at its
-//! [home](super::home), one for each look.
+//! This is a thread that takes no core from another thread when it wakes (`SCHED_BATCH`). While all cores compute, it waits until a
+//! worker's slice ends, and looks each 10 ms at most. When a worker blocks, this thread has that worker's core at once. It looks at the
+//! processor time of each worker that has a rank. If that does not change from one look to the next, and the system says that the kernel
+//! thread sleeps, the worker is blocked. Then a rank that can go on does so at its [home](super::home), one for each look.
 //!
 //! `SCHED_IDLE` would cost less still. But a process ends when its last thread has had a core to end on: beside four busy processes
 //! that took 41 ms at the median and up to 2.6 s, since the system gives such a thread 0.3% of a core there.
