@@ -1,8 +1,8 @@
 //! The number of a system call that was broken off, on x86-64.
 //!
 //! The kernel's result is where the number was, and the frame has no copy. So the instructions before the call are read: one of them
-//! has written the number into its register, and the instructions after that one have not written there. Only few kinds of instructions are
-//! known, those that prepare a call's arguments. The C library's `syscall` has its number from its caller. Our own
+//! has written the number into its register, and the instructions after that one have not written there. Only a few kinds of instructions are
+//! known: they prepare a call's arguments. The C library's `syscall` has its number from its caller. Our own
 //! `syscall`, in front of it, notes the number.
 
 use super::current;
@@ -11,11 +11,11 @@ use super::rank::NO_CALL;
 use crate::system::next;
 use std::ffi::c_long;
 
-/// So many bytes before the call are looked at.
+/// The number of bytes before the call that are read.
 const REACH: usize = 32;
 /// The length of the instruction that makes a call.
 const CALL: usize = 2;
-/// The C library's `syscall` makes its call within so many bytes.
+/// The C library's `syscall` makes its call within this number of bytes.
 const FUNCTION: usize = 64;
 /// Numbers are smaller.
 const MOST: u32 = 1_024;
@@ -29,12 +29,12 @@ pub(super) fn of(registers: &Registers) -> Option<c_long> {
             .filter(|&number| number != NO_CALL);
     }
     let count = (end % PAGE).min(REACH);
-    // SAFETY: bytes of the page in which the call is.
+    // SAFETY: bytes of the page that has the call.
     let before = unsafe { std::slice::from_raw_parts((end - count) as *const u8, count) };
     written(before, |register| registers.by_number(register))
 }
 
-/// What these instructions have written last into `eax`. `value` has the other registers' values, by their numbers.
+/// The last value that these instructions write into `eax`. `value` has the other registers' values, by their numbers.
 fn written(code: &[u8], value: impl Fn(u8) -> u64) -> Option<c_long> {
     (0..code.len()).rev().find_map(|at| {
         let (length, number) = writes(&code[at..], &value)?;

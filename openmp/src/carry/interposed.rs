@@ -173,7 +173,7 @@ define! {
     }
 }
 
-/// The caller asks for the number of its kernel thread, to which signals may be sent then.
+/// The caller asks for the number of its kernel thread. From then on the program may send signals to that thread.
 fn note_number() {
     if rank().is_some() {
         pending::number_is_asked_for();

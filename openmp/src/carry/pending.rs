@@ -17,8 +17,8 @@ use crate::system::{next, small_file};
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Whether a rank has asked for the number of a worker's kernel thread. Relaxed: who knows the number has asked before, and a worker that
-/// sleeps until the next region misses at most a signal that is sent before this region ends.
+/// Whether a rank has asked for the number of a worker's kernel thread. Relaxed: while a region runs, workers look in any case, and the end of
+/// the region orders the write before their next sleep.
 static IS_KNOWN: AtomicBool = AtomicBool::new(false);
 
 /// A rank asks for the number of the kernel thread that executes it.

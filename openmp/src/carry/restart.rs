@@ -14,8 +14,8 @@
 //!
 //! They break off the call, as they would without ours. Our handler has all signals blocked from its first instruction. It
 //! opens them by the call itself where the call has a mask: no signal is lost then. Otherwise it looks whether a signal waits, and leaves
-//! `EINTR` to the program if one does. A signal that comes between this look and the call, some 0.3 us, is as one that has come before
-//! the call.
+//! `EINTR` to the program if one does. A signal may come between this look and the call, in some 0.3 us. The
+//! program then sees what it would see if the signal had come before the call.
 //!
 //! A signal of ours may have waited until a handler of the program's returned, since that handler blocks all signals. If this handler had
 //! broken off a call, the frame looks the same, and the call is made once more. The kernel tells the two cases apart only where it has kept
@@ -23,7 +23,7 @@
 //!
 //! # What remains broken off
 //!
-//! A call whose number is not found; calls that are not in [`kind`]. On other processors than x86-64 the kernel has overwritten the first
+//! Calls whose number is not found, and calls that are not in [`kind`]. On other processors than x86-64 the kernel has overwritten the first
 //! argument, and only calls of the first kind go on.
 
 use super::alarm::Alarm;
@@ -39,7 +39,7 @@ use std::sync::atomic::Ordering::Relaxed;
 pub(super) enum Kind {
     /// By `restart_syscall`.
     Kept,
-    /// By the same call, whose mask is this argument.
+    /// By the same call. This argument is its mask.
     Masked(usize),
     /// The same, and this argument is the address of the mask's address.
     Indirect(usize),

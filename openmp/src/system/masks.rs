@@ -81,7 +81,7 @@ pub(crate) fn set_errno(error: c_int) {
     unsafe { *libc::__errno_location() = error };
 }
 
-/// What our handler blocks: all signals, but those of faults, which its own instructions may cause as the rank's would.
+/// The signals that our handler blocks: all except those of faults. The handler's own instructions may cause a fault, as the rank's may.
 pub(crate) fn blocked_in_handler() -> u64 {
     const FAULTS: [i32; 6] = [
         libc::SIGSEGV,

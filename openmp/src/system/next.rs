@@ -102,7 +102,7 @@ type Syscall = unsafe extern "C" fn(c_long, ...) -> c_long;
 
 static SYSCALL: Next = Next::new(c"syscall");
 
-/// Where the C library's `syscall` is.
+/// The address of the C library's `syscall`.
 pub(crate) fn syscall_address() -> usize {
     SYSCALL.get() as usize
 }
