@@ -4,8 +4,11 @@
 #
 #   ci/clients.sh [--quick] [OPTION…]    the options are those of ci/clients.py (--help)
 #
-# Python's packages are installed from PyPI in target/clients, once. Debian's (graphicsmagick, kalign, libopenblas-openmp-dev,
-# r-cran-data.table) are used where they are installed. LIBRARY is the library, target/release/libmanycore_gomp.so.
+#   ci/clients.sh --table [MINUTES]      the whole table: all settings, 2, 3, 5 and 8 threads; 20 minutes. Each run is kept in
+#                                        target/clients-runs.csv, so that the next call goes on, or adds passes
+#
+# Python's packages are installed from PyPI in target/clients, once. Debian's (graphicsmagick, kalign, clustalo, fasttree, xtb, mmseqs2,
+# libopenblas-openmp-dev) are used where they are installed. LIBRARY is the library, target/release/libmanycore_gomp.so.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 environment=${CLIENTS:-target/clients}
@@ -18,9 +21,12 @@ if [ ! -x "$environment/bin/python" ]; then
     python3 -m venv "$environment"
 fi
 packages=(numpy scikit-learn lightgbm faiss-cpu)
+if [ "${1-}" = --table ]; then
+    set -- --settings cores,one,quota,busy --runs 9 --minutes "${2:-20}" --keep target/clients-runs.csv --csv target/clients.csv
+fi
 for argument in "$@"; do
     [ "$argument" != --quick ] || quick=true
 done
-[ -n "${quick-}" ] || packages+=(xgboost-cpu numba pykdtree finufft)
+[ -n "${quick-}" ] || packages+=(xgboost-cpu numba pykdtree finufft implicit networkit pyscf)
 "$environment/bin/python" -m pip install --quiet --disable-pip-version-check "${packages[@]}"
 exec python3 ci/clients.py --python "$environment/bin/python" --library "$library" "$@"

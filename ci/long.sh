@@ -100,7 +100,7 @@ run() {
     cuts) ci/openmp.sh stress ;;
     clients)
         cargo build --release --quiet --package manycore-openmp &&
-            ci/clients.sh --settings cores,one,busy --csv target/clients.csv
+            ci/clients.sh --table 20
         ;;
     release) ci/release.sh && ci/release.sh --try ;;
     openmp)

@@ -11,6 +11,9 @@
 #   ci/release.sh [--out FOLDER] [PART…]   all parts, or some of: tar wheel deb command sbom
 #   ci/release.sh --try [--out FOLDER]     installs what is in FOLDER in clean roots (ci/release-try.sh)
 #
+# MAINTAINER='NAME <ADDRESS>' is put into the Debian packages. Without it they have an address that reaches nobody
+# (maintainers@manycore.invalid, RFC 2606), as long as the project has none that is public.
+#
 # Needs python3, and for the packages cargo-deb and dpkg-dev (cargo install cargo-deb). With cargo-zigbuild and
 # zig (pip install cargo-zigbuild ziglang) the library needs glibc 2.17; without, that of this machine.
 # `libgomp.so.1` needs that of this machine in any case, since the C compiler links it.
@@ -35,6 +38,10 @@ fi
 [ ${#parts[@]} -gt 0 ] || parts=(tar wheel deb command sbom)
 wanted() { [[ " ${parts[*]} " == *" $1 "* ]]; }
 
+if [ -n "${MAINTAINER:-}" ] && ! [[ $MAINTAINER =~ ^[^\<\>]+\ \<[^@\ ]+@[^@\ ]+\>$ ]]; then
+    echo "release: MAINTAINER: found $MAINTAINER; expected NAME <ADDRESS>" >&2
+    exit 2
+fi
 version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
 # The same commit has the same files.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
@@ -106,7 +113,17 @@ wheel() {
     cp "$stage"/wheels/*.whl "$out"
 }
 
-packages() { cargo deb --quiet --no-build --no-strip --locked --package "$1" --output "$out/"; }
+packages() { # crate
+    local file root=$stage/packed
+    file=$(cargo deb --quiet --no-build --no-strip --locked --package "$1" --output "$out/")
+    [ -n "${MAINTAINER:-}" ] || return 0
+    rm -rf "$root"
+    dpkg-deb --raw-extract "$file" "$root"
+    awk -v line="Maintainer: $MAINTAINER" '/^Maintainer:/ { print line; next } { print }' \
+        "$root/DEBIAN/control" >"$stage/control"
+    cp "$stage/control" "$root/DEBIAN/control"
+    dpkg-deb --root-owner-group --build "$root" "$file" >/dev/null
+}
 
 command_package() {
     local name

@@ -363,6 +363,39 @@ fn sleeping() {
     }
 }
 
+/// No call of a rank's ends early by our signals: with a mask or a time limit, by the C library, by `syscall` or by an instruction.
+#[test]
+fn interrupted() {
+    if !has_compiler() {
+        return eprintln!("SKIPPED: no gcc with OpenMP");
+    }
+    let program = tempfile("interrupted").join("interrupted");
+    compile(&source("interrupted.c"), &program).expect("our programs can be compiled");
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    for ranks in [cores, cores + 1, 2 * cores + 1] {
+        let rounds = [Path::new("2")];
+        let ours = text(&run_with(&program, &rounds, ranks.min(64), &[], true));
+        let expected = "all calls lasted for their time\nexit status: 0";
+        assert_eq!(ours, expected, "{ranks} ranks");
+    }
+}
+
+/// A signal for a kernel thread that ranks have known is handled between regions, too.
+#[test]
+fn known_number() {
+    if !has_compiler() {
+        return eprintln!("SKIPPED: no gcc with OpenMP");
+    }
+    let program = tempfile("known-number").join("known-number");
+    compile(&source("known_number.c"), &program).expect("our programs can be compiled");
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    for ranks in [cores, cores + 1, 2 * cores + 1] {
+        let ours = text(&run(&program, ranks.min(64), &[], true));
+        let expected = "0 handlers have not run\nexit status: 0";
+        assert_eq!(ours, expected, "{ranks} ranks");
+    }
+}
+
 /// What programs do beside OpenMP: fork, exit in a region, threads of their own that call in,
 /// signals, children.
 #[test]

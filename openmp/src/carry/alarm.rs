@@ -223,6 +223,14 @@ impl Alarm {
         }
     }
 
+    /// The timer's signal in a mask; none before the timer is made.
+    pub(super) fn signal(&self) -> u64 {
+        match self.signal.get() {
+            0 => 0,
+            signal => bit(signal),
+        }
+    }
+
     /// The kernel's number of the worker's thread; 0: not known yet. Relaxed: an estimate.
     pub(super) fn thread(&self) -> libc::pid_t {
         self.thread.load(Relaxed)

@@ -14,7 +14,7 @@ const GENERAL: usize = 31;
 const WAITING_LOOP: usize = 64;
 
 /// Pages are at least so large.
-const PAGE: usize = 4096;
+pub(super) const PAGE: usize = 4096;
 
 /// A rank's registers.
 #[derive(Clone, Copy)]
@@ -104,6 +104,34 @@ impl Registers {
         // SAFETY: bytes of the page in which the next instruction is, by the caller's word.
         let is_call = || unsafe { std::slice::from_raw_parts(before, call.len()) } == call;
         result == BROKEN_OFF && is_within && is_call()
+    }
+
+    /// The general register of this number, as instructions have it.
+    #[cfg(target_arch = "x86_64")]
+    pub(super) fn by_number(&self, number: u8) -> u64 {
+        const FIRST: [i32; 8] = [
+            libc::REG_RAX,
+            libc::REG_RCX,
+            libc::REG_RDX,
+            libc::REG_RBX,
+            libc::REG_RSP,
+            libc::REG_RBP,
+            libc::REG_RSI,
+            libc::REG_RDI,
+        ];
+        let later = usize::from(number & 7);
+        let place = if number < 8 {
+            FIRST[later] as usize
+        } else {
+            later
+        };
+        self.general[place]
+    }
+
+    /// The arguments of a system call that was broken off.
+    #[cfg(target_arch = "x86_64")]
+    pub(super) fn arguments(&self) -> [usize; 6] {
+        [7, 6, 2, 10, 8, 9].map(|register| self.by_number(register) as usize)
     }
 
     /// A system call's result, for the code that the frame leads to.

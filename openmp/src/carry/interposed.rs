@@ -2,9 +2,9 @@
 //! signal's number ([`signals`](super::signals)). A program that was started with this library preloaded calls these;
 //! each calls the C library's function, and notes what has changed.
 
-use super::current::{note, rank};
+use super::current::{calling, note, rank};
 use super::thread_state::be_careful;
-use super::{blocking, pins, policy, setxid, signals};
+use super::{blocking, pending, pins, policy, setxid, signals};
 use crate::system::masks::errno;
 use crate::system::next::{self, Next};
 use std::ffi::{c_int, c_long, c_uint, c_void};
@@ -147,6 +147,7 @@ define! {
                     return result.into();
                 }
             }
+            libc::SYS_gettid => note_number(),
             libc::SYS_futex => blocking::will_wait_at(a as *const u32, b, c as u32),
             _ => {}
         }
@@ -154,7 +155,7 @@ define! {
             return result;
         }
         // SAFETY: as the caller has it.
-        let result = unsafe { next::syscall(number, [a, b, c, d, e, f]) };
+        let result = calling(number, || unsafe { next::syscall(number, [a, b, c, d, e, f]) });
         match number {
             libc::SYS_rt_sigprocmask | libc::SYS_sigaltstack | libc::SYS_set_mempolicy => {
                 note();
@@ -169,6 +170,21 @@ define! {
     fn pkey_alloc(flags: c_uint, rights: c_uint) -> c_int {
         be_careful();
         next!(PKEY_ALLOC as extern "C" fn(c_uint, c_uint) -> c_int)(flags, rights)
+    }
+}
+
+/// The caller asks for the number of its kernel thread. From then on the program may send signals to that thread.
+fn note_number() {
+    if rank().is_some() {
+        pending::number_is_asked_for();
+    }
+}
+
+define! {
+    fn gettid() -> libc::pid_t {
+        note_number();
+        // SAFETY: a call without arguments.
+        unsafe { next::syscall(libc::SYS_gettid, [0; 6]) as libc::pid_t }
     }
 }
 

@@ -58,6 +58,8 @@ mod allocators;
 mod backoff;
 mod balance;
 mod blocking;
+#[cfg(target_arch = "x86_64")]
+mod call_number;
 mod carrier;
 #[cfg(test)]
 mod checked;

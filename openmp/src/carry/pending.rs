@@ -5,7 +5,8 @@
 //! when a rank ran there and asked for it. No other thread can take such a signal, and a rank may wait for what its handler
 //! does. So a worker looks for such signals before it sleeps, and lets those come that the
 //! rank it has run last had open. While a region runs a worker sleeps for 10 ms at most. Between regions it sleeps until the
-//! next one begins, and such a signal waits as long. The handler runs on the worker's stack then, with the worker's thread-locals.
+//! next one begins, unless a rank has asked for the number of its kernel thread: then signals may be sent to this number, and the worker
+//! goes on sleeping for 10 ms at most. The handler runs on the worker's stack then, with the worker's thread-locals.
 //!
 //! Signals that were sent to the process keep waiting, unless the thread has one of the same number: the kernel would give
 //! it both. The worker reads in `/proc` which signals are the thread's. It reads that only if a signal waits, and without
@@ -13,6 +14,22 @@
 
 use crate::system::masks::{ALL, set_mask};
 use crate::system::{next, small_file};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Whether a rank has asked for the number of a worker's kernel thread. Relaxed: while a region runs, workers look in any case, and the end of
+/// the region orders the write before their next sleep.
+static IS_KNOWN: AtomicBool = AtomicBool::new(false);
+
+/// A rank asks for the number of the kernel thread that executes it.
+pub(super) fn number_is_asked_for() {
+    IS_KNOWN.store(true, Relaxed);
+}
+
+/// Whether signals for a worker's kernel thread may come.
+pub(super) fn may_come() -> bool {
+    IS_KNOWN.load(Relaxed)
+}
 
 /// Lets the signals come that wait for the calling kernel thread alone and are not in `mask`. All are blocked, before and
 /// after.

@@ -77,13 +77,11 @@ pub(super) extern "C" fn handler(signal: c_int, info: *mut libc::siginfo_t, cont
     // SAFETY: the address that this kernel thread has entered itself with, which is a worker's; workers live for ever.
     let worker = unsafe { &*worker.cast::<Worker>() };
     let by_timer = info.si_code == libc::SI_TIMER;
-    let broken_off = restart::is_broken_off(frame);
-    look(worker, by_timer, broken_off, frame);
-    if broken_off {
+    let broken_off = restart::broken_off(frame);
+    look(worker, by_timer, broken_off.is_some(), frame);
+    if let Some(Some(call)) = broken_off {
         // The rank has not left: the worker is its own.
-        worker.alarm.blocked.store(true, Relaxed);
-        restart::go_on(frame);
-        worker.alarm.blocked.store(false, Relaxed);
+        call.go_on(&worker.alarm, frame);
     }
 }
 

@@ -9,9 +9,13 @@ use crate::system::cpus::Cpus;
 use crate::words::Waiter;
 use manycore_platform::{Native, Platform};
 use std::cell::{Cell, UnsafeCell};
+use std::ffi::c_long;
 use std::ptr;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, compiler_fence};
+
+/// See [`Rank::call`].
+pub(super) const NO_CALL: c_long = -1;
 
 /// See the module; it lives for ever.
 #[repr(align(128))]
@@ -44,6 +48,8 @@ pub(crate) struct Rank {
     pub(super) polled: Polled<Native>,
     /// Locks that it has; it is not cut then. An estimate, since a lock may be given on.
     pub(super) held: Cell<u32>,
+    /// The system call that it makes by `syscall`, or [`NO_CALL`].
+    pub(super) call: Cell<c_long>,
     /// Since when it is executed.
     pub(super) since: AtomicU64,
     /// Ticks that it had in this episode before.
@@ -54,7 +60,7 @@ pub(crate) struct Rank {
     pub(super) took: AtomicU64,
 }
 
-// SAFETY: these fields are not `Sync`: `stack`, `thread_pointer`, `state`, `condition`, `goes_home`, `was_preempted`, `held`, `used` and `lost`.
+// SAFETY: these fields are not `Sync`: `stack`, `thread_pointer`, `state`, `condition`, `goes_home`, `was_preempted`, `held`, `call`, `used` and `lost`.
 // The worker that has taken `word` touches them, and so does the rank itself, which runs on the same kernel
 // thread. `RankWord` hands them on by a release and an acquire. The first owner is the thread that makes the
 // rank. A leader also writes `thread_pointer` and `state` of its rank as it claims a team and as a region begins. Between
@@ -79,6 +85,7 @@ impl Rank {
             pinned: AtomicBool::new(false),
             polled: Polled::new(),
             held: Cell::new(0),
+            call: Cell::new(NO_CALL),
             since: AtomicU64::new(0),
             used: Cell::new(0),
             lost: Cell::new(0),

@@ -121,6 +121,9 @@ fn install(signal: c_int) -> bool {
         let mut new: libc::sigaction = mem::zeroed();
         new.sa_sigaction = HANDLER.load(Relaxed);
         new.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
+        (&raw mut new.sa_mask)
+            .cast::<u64>()
+            .write(masks::blocked_in_handler());
         action(signal, &raw const new, ptr::null_mut()) == 0
     }
 }

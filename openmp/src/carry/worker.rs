@@ -395,8 +395,9 @@ impl Worker {
         let timeout = || {
             let until = next_poll().saturating_sub(Native::now());
             let until = Duration::from_nanos(Native::ticks_to_ns(until) as u64);
-            // Nothing is to be done before the next region rings.
-            registry::is_in_region().then_some(until.min(Duration::from_millis(10)))
+            // Otherwise nothing is to be done before the next region rings.
+            let looks = registry::is_in_region() || pending::may_come();
+            looks.then_some(until.min(Duration::from_millis(10)))
         };
         if let Some(Some(rank)) = WORKERS.sleep(look, timeout) {
             self.run(rank, None);

@@ -33,6 +33,15 @@ pub(crate) fn mask() -> u64 {
     change_mask(None)
 }
 
+/// The signals that wait for the calling kernel thread or for the process.
+pub(crate) fn pending() -> u64 {
+    let mut set = 0_u64;
+    let arguments = [&raw mut set as usize, size_of::<u64>(), 0, 0, 0, 0];
+    // SAFETY: the kernel writes a word.
+    unsafe { next::syscall(libc::SYS_rt_sigpending, arguments) };
+    set
+}
+
 pub(crate) fn set_mask(mask: u64) {
     change_mask(Some(mask));
 }
@@ -70,4 +79,17 @@ pub(crate) fn errno() -> c_int {
 pub(crate) fn set_errno(error: c_int) {
     // SAFETY: the C library's word of this thread.
     unsafe { *libc::__errno_location() = error };
+}
+
+/// The signals that our handler blocks: all except those of faults. The handler's own instructions may cause a fault, as the rank's may.
+pub(crate) fn blocked_in_handler() -> u64 {
+    const FAULTS: [i32; 6] = [
+        libc::SIGSEGV,
+        libc::SIGBUS,
+        libc::SIGFPE,
+        libc::SIGILL,
+        libc::SIGTRAP,
+        libc::SIGSYS,
+    ];
+    FAULTS.iter().fold(ALL, |all, &fault| all & !bit(fault))
 }

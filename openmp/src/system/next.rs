@@ -102,6 +102,11 @@ type Syscall = unsafe extern "C" fn(c_long, ...) -> c_long;
 
 static SYSCALL: Next = Next::new(c"syscall");
 
+/// The address of the C library's `syscall`.
+pub(crate) fn syscall_address() -> usize {
+    SYSCALL.get() as usize
+}
+
 /// A system call by its number, past this library's own definition of `syscall`.
 ///
 /// # Safety

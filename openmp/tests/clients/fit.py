@@ -98,7 +98,54 @@ def finufft():
     return lambda part: package.nufft2d1(*points[:, :: part], values[:: part], (128, 128), eps=1e-6).round(3)
 
 
-CLIENTS = [kmeans, boosting, lightgbm, xgboost, faiss, numba, pykdtree, finufft]
+def implicit():
+    from implicit.als import AlternatingLeastSquares
+    from scipy.sparse import random
+
+    likes = random(4000, 1500, 0.02, format="csr", dtype="float32", random_state=1)
+
+    def work(part):
+        words = dict(factors=32, iterations=12 // part, random_state=1, use_gpu=False)
+        model = AlternatingLeastSquares(**words)
+        model.fit(likes, show_progress=False)
+        return model.user_factors.round(2) + 0.0
+
+    return work
+
+
+def networkit():
+    import networkit as package
+
+    graph = package.Graph(1200)
+    for a, b in zip(rng.integers(0, 1200, 7000), rng.integers(0, 1200, 7000)):
+        graph.addEdge(int(a), int(b))
+
+    def work(part):
+        walks = package.centrality.PageRank(graph, tol=1e-9 * part)
+        walks.run()
+        between = package.centrality.Betweenness(graph) if part == 1 else walks
+        between.run()
+        return numpy.array(between.scores()).round(3)
+
+    return work
+
+
+def pyscf():
+    from pyscf import gto, scf
+
+    # Two waters.
+    text = "O 0 0 0; H 0.96 0 0; H -0.24 0.93 0; O 0 0 3; H 0.96 0 3; H -0.24 0.93 3"
+    molecule = gto.M(atom=text, basis="6-31g", verbose=0)
+
+    def work(part):
+        method = scf.RHF(molecule)
+        method.max_cycle = 20 // part
+        return numpy.array([method.kernel()]).round(6)
+
+    return work
+
+
+CLIENTS = [kmeans, boosting, lightgbm, xgboost, faiss, numba, pykdtree, finufft, implicit, networkit, pyscf]
 
 
 def main():

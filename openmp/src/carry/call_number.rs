@@ -1,0 +1,166 @@
+//! The number of a system call that was broken off, on x86-64.
+//!
+//! The kernel's result is where the number was, and the frame has no copy. So the instructions before the call are read: one of them
+//! has written the number into its register, and the instructions after that one have not written there. Only a few kinds of instructions are
+//! known: they prepare a call's arguments. The C library's `syscall` has its number from its caller. Our own
+//! `syscall`, in front of it, notes the number.
+
+use super::current;
+use super::frame::{PAGE, Registers};
+use super::rank::NO_CALL;
+use crate::system::next;
+use std::ffi::c_long;
+
+/// The number of bytes before the call that are read.
+const REACH: usize = 32;
+/// The length of the instruction that makes a call.
+const CALL: usize = 2;
+/// The C library's `syscall` makes its call within this number of bytes.
+const FUNCTION: usize = 64;
+/// Numbers are smaller.
+const MOST: u32 = 1_024;
+
+/// The number of the call before the frame's next instruction.
+pub(super) fn of(registers: &Registers) -> Option<c_long> {
+    let end = registers.at - CALL;
+    if end.wrapping_sub(next::syscall_address()) < FUNCTION {
+        return current::rank()
+            .map(|rank| rank.call.get())
+            .filter(|&number| number != NO_CALL);
+    }
+    let count = (end % PAGE).min(REACH);
+    // SAFETY: bytes of the page that has the call.
+    let before = unsafe { std::slice::from_raw_parts((end - count) as *const u8, count) };
+    written(before, |register| registers.by_number(register))
+}
+
+/// The last value that these instructions write into `eax`. `value` has the other registers' values, by their numbers.
+fn written(code: &[u8], value: impl Fn(u8) -> u64) -> Option<c_long> {
+    (0..code.len()).rev().find_map(|at| {
+        let (length, number) = writes(&code[at..], &value)?;
+        // A byte before it would make it an instruction for another register.
+        let is_prefixed = at > 0 && matches!(code[at - 1], 0x41 | 0x44 | 0x45 | 0x49 | 0x4c | 0x4d);
+        (!is_prefixed && number < MOST && leave_it(&code[at + length..]))
+            .then_some(c_long::from(number))
+    })
+}
+
+/// The length of the instruction, and what it writes into `eax`, if it does.
+fn writes(code: &[u8], value: impl Fn(u8) -> u64) -> Option<(usize, u32)> {
+    let constant = |from: usize| {
+        let bytes = code.get(from..from + 4)?;
+        Some(u32::from_le_bytes(bytes.try_into().ok()?))
+    };
+    match code {
+        [0xb8, ..] => Some((5, constant(1)?)),
+        [0x48, 0xc7, 0xc0, ..] => Some((7, constant(3)?)),
+        [0x31 | 0x33, 0xc0, ..] => Some((2, 0)),
+        // From another register, just before the call: later instructions may write that register.
+        [0x44, 0x89, modrm] if modrm & 0xc7 == 0xc0 => {
+            Some((3, value(8 + (modrm >> 3 & 7)) as u32))
+        }
+        [0x89, modrm] if modrm & 0xc7 == 0xc0 => Some((2, value(modrm >> 3 & 7) as u32)),
+        _ => None,
+    }
+}
+
+/// Whether all of these are known instructions that do not write `eax`.
+fn leave_it(mut code: &[u8]) -> bool {
+    while !code.is_empty() {
+        match length(code) {
+            Some(length) if length <= code.len() => code = &code[length..],
+            _ => return false,
+        }
+    }
+    true
+}
+
+/// The length of a known instruction that does not write `eax`.
+fn length(code: &[u8]) -> Option<usize> {
+    let (prefix, rest) = match code {
+        [prefix @ 0x40..=0x4f, rest @ ..] => (*prefix, rest),
+        _ => (0, code),
+    };
+    let (extends_register, extends_other) = (prefix & 4 != 0, prefix & 1 != 0);
+    let before = usize::from(prefix != 0) + 1;
+    let (&operation, operands) = rest.split_first()?;
+    let modrm = || operands.first().copied();
+    let is_register = |modrm: u8| modrm >> 6 == 3;
+    let first = modrm().unwrap_or(0);
+    let writes_register = first >> 3 & 7 == 0 && !extends_register;
+    let writes_other = is_register(first) && first & 7 == 0 && !extends_other;
+    let long = prefix & 8 != 0;
+    match operation {
+        // To what the second operand names.
+        0x89 | 0x31 if !writes_other => Some(before + reach(operands)?),
+        // To the register.
+        0x8b | 0x33 | 0x8d if !writes_register => Some(before + reach(operands)?),
+        // A constant to a register.
+        0xb9..=0xbf if !long => Some(before + 4),
+        0xb8 if extends_other && !long => Some(before + 4),
+        0xc7 if is_register(modrm()?) && !writes_other => Some(before + 5),
+        // A byte's operation with a constant.
+        0x80 if is_register(modrm()?) && !writes_other => Some(before + 2),
+        _ => None,
+    }
+}
+
+/// The length of an instruction's operands in registers and memory.
+fn reach(operands: &[u8]) -> Option<usize> {
+    let modrm = *operands.first()?;
+    let has_index = modrm & 7 == 4;
+    let index = usize::from(has_index);
+    Some(match modrm >> 6 {
+        3 => 1,
+        0 if has_index => 2 + if operands.get(1)? & 7 == 5 { 4 } else { 0 },
+        0 if modrm & 7 == 5 => 5,
+        0 => 1,
+        1 => 2 + index,
+        _ => 5 + index,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(code: &[u8]) -> Option<c_long> {
+        written(code, |register| 200 + u64::from(register))
+    }
+
+    #[test]
+    fn the_number_is_what_was_written_last() {
+        // mov $271, %eax
+        assert_eq!(of(&[0x90, 0xb8, 0x0f, 0x01, 0, 0]), Some(271));
+        // xor %eax, %eax
+        assert_eq!(of(&[0x90, 0x90, 0x31, 0xc0]), Some(0));
+        // mov $45, %eax; xor %r9d, %r9d; mov %rbp, %rsi; mov 8(%rsp), %edi
+        let long = [
+            0xb8, 0x2d, 0, 0, 0, 0x45, 0x31, 0xc9, 0x48, 0x89, 0xee, 0x8b, 0x7c, 0x24, 0x08,
+        ];
+        assert_eq!(of(&long), Some(45));
+        // mov $202, %eax; xor $0x80, %sil
+        assert_eq!(
+            of(&[0xb8, 0xca, 0, 0, 0, 0x40, 0x80, 0xf6, 0x80]),
+            Some(202)
+        );
+        // mov %r9d, %eax
+        assert_eq!(of(&[0x44, 0x89, 0xc8]), Some(209));
+        // mov $7, %rax
+        assert_eq!(of(&[0x48, 0xc7, 0xc0, 7, 0, 0, 0]), Some(7));
+    }
+
+    #[test]
+    fn what_is_not_known_has_no_number() {
+        // mov $45, %eax; mov %rdi, %rax; mov %rsi, %rdi
+        let of_caller = [0xb8, 0x2d, 0, 0, 0, 0x48, 0x89, 0xf8, 0x48, 0x89, 0xf7];
+        assert_eq!(of(&of_caller), None);
+        // mov $45, %r8d
+        assert_eq!(of(&[0x41, 0xb8, 0x2d, 0, 0, 0]), None);
+        // mov $45, %eax; call
+        assert_eq!(of(&[0xb8, 0x2d, 0, 0, 0, 0xe8, 0, 0, 0, 0]), None);
+        // mov $0x12345, %eax
+        assert_eq!(of(&[0xb8, 0x45, 0x23, 1, 0]), None);
+        assert_eq!(of(&[]), None);
+    }
+}
