@@ -7,6 +7,8 @@ use crate::hart::Hart;
 pub(crate) struct Task {
     pub(crate) hart: Hart,
     pub(super) number: u32,
+    /// The place of its process in the table of processes.
+    pub(super) slot: usize,
     /// A word that is zeroed, and woken, when the thread ends.
     pub(super) clear: u64,
     /// Signals that it does not take now.
@@ -42,6 +44,8 @@ pub(super) enum Phase {
     Awaits,
     /// On its way to a core that it may run on.
     Moves,
+    /// Its memory is lent to the process of this number (`vfork`), for which it waits.
+    Lends(u32),
     /// The main thread has ended with this status, and waits for the others.
     Lingers(i32),
 }
@@ -70,6 +74,8 @@ pub(super) enum Outcome {
     Nap,
     /// Asleep: suspend, and make the call again.
     Await,
+    /// Return this child's number when it does not run on the process's memory any more.
+    Lend(u32),
     /// A signal came before the sleep.
     Interrupted,
     /// The thread ends.
@@ -132,6 +138,7 @@ impl Task {
         Self {
             hart,
             number,
+            slot: 0,
             clear: 0,
             mask: 0,
             alternate: NO_ALTERNATE,
@@ -147,6 +154,11 @@ impl Task {
 
     pub(crate) fn number(&self) -> u32 {
         self.number
+    }
+
+    /// The place of its process in the table of processes.
+    pub(crate) fn slot(&self) -> usize {
+        self.slot
     }
 
     /// The registers that a system call's arguments are in.

@@ -2,7 +2,6 @@
 
 use crate::linux::process::Process;
 use crate::linux::sysfs;
-use crate::linux::threads::PROCESS;
 use crate::linux::world::World;
 use crate::memory::right;
 use manycore_chip::config::{Topology, Unit};
@@ -14,7 +13,7 @@ pub(super) fn text<W: World>(process: &Process, world: &W, path: &Path) -> Optio
     let path = path.to_str()?;
     let cores = world.cores();
     let own = path.strip_prefix("/proc/self/");
-    let own = own.or_else(|| path.strip_prefix(&format!("/proc/{PROCESS}/")));
+    let own = own.or_else(|| path.strip_prefix(&format!("/proc/{}/", process.number)));
     if let Some(name) = own {
         return own_text(process, world.topology(), name);
     }
@@ -97,8 +96,10 @@ fn own_text(process: &Process, topology: &Topology, name: &str) -> Option<String
             let name = process.command.executable.rsplit('/').next()?;
             let threads = process.threads.count();
             let resident = process.memory.space.resident() >> 10;
-            format!("Name:\t{name}\nPid:\t{PROCESS}\nThreads:\t{threads}\nVmRSS:\t{resident} kB\n")
-                + &allowed(process, topology)
+            let (number, parent) = (process.number, process.parent);
+            format!(
+                "Name:\t{name}\nPid:\t{number}\nPPid:\t{parent}\nThreads:\t{threads}\nVmRSS:\t{resident} kB\n"
+            ) + &allowed(process, topology)
         }
         "statm" => {
             let pages = process.memory.space.resident() >> 12;
@@ -112,7 +113,7 @@ fn own_text(process: &Process, topology: &Topology, name: &str) -> Option<String
 fn allowed(process: &Process, topology: &Topology) -> String {
     let cores = topology.cores();
     let nodes = topology.count(Unit::Node);
-    let cpus: Vec<u32> = match process.threads.cores_of(PROCESS) {
+    let cpus: Vec<u32> = match process.threads.cores_of(process.number) {
         [] => (0..cores).collect(),
         own => own.iter().map(|&core| core as u32).collect(),
     };

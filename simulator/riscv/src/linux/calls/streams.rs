@@ -3,7 +3,7 @@
 use super::waits::{await_stream, wake_readers};
 use crate::linux::errno::{EPIPE, Value};
 use crate::linux::process::Process;
-use crate::linux::signal::PIPE;
+use crate::linux::signal::{BY_THREAD, PIPE, Sent};
 use crate::linux::task::{Interrupted, Outcome, Task};
 use crate::linux::world::World;
 
@@ -31,10 +31,9 @@ pub(super) fn write<W: World>(
     let done = write(process);
     if done == Err(EPIPE) {
         let threads = &mut process.threads;
+        let sent = Sent::by_process(PIPE.0, BY_THREAD, process.number, 0);
         // The thread itself is there.
-        let _ = process
-            .signals
-            .send(threads, world, task.number.into(), PIPE.0);
+        let _ = process.signals.send_by(threads, world, task.number, sent);
     } else {
         look_again(process, world);
     }

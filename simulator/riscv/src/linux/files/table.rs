@@ -54,7 +54,11 @@ pub(crate) enum Open {
 /// Where the program's standard output goes.
 pub(crate) type Sink = Box<dyn Write>;
 
-/// The files of a process.
+/// A stream of the host that all processes write to.
+type SharedSink = Rc<RefCell<Sink>>;
+
+/// The files of a process. A copy, for another process, has the same open files.
+#[derive(Clone)]
 pub(crate) struct Files {
     open: BTreeMap<u64, Open>,
     /// Numbers that `execve` closes.
@@ -63,8 +67,8 @@ pub(crate) struct Files {
     pub(super) folder: PathBuf,
     /// Rights that new files do not get.
     pub(super) mask: u32,
-    output: Sink,
-    error: Sink,
+    output: SharedSink,
+    error: SharedSink,
 }
 
 pub(super) const MOST: u64 = 1_024;
@@ -116,8 +120,8 @@ impl Files {
             root,
             folder,
             mask: 0o22,
-            output,
-            error,
+            output: Rc::new(RefCell::new(output)),
+            error: Rc::new(RefCell::new(error)),
         }
     }
 
@@ -256,10 +260,11 @@ impl Files {
     ) -> Result<usize, Errno> {
         match (self.get(number)?, offset) {
             (Open::Output, None) => {
-                self.output.write_all(from)?;
-                self.output.flush()?;
+                let mut output = self.output.borrow_mut();
+                output.write_all(from)?;
+                output.flush()?;
             }
-            (Open::Error, None) => self.error.write_all(from)?,
+            (Open::Error, None) => self.error.borrow_mut().write_all(from)?,
             (Open::File { file, .. }, Some(offset)) => file.write_all_at(from, offset)?,
             (Open::File { file, flags, .. }, None) => {
                 let mut file = &**file;
