@@ -124,12 +124,6 @@ impl Process {
         self.write(number, &parts, place)
     }
 
-    /// `sendto`.
-    pub(super) fn send(&mut self, number: u64, part: (u64, u64)) -> Value {
-        self.files.is_socket(number)?;
-        self.write(number, &[part], None)
-    }
-
     /// A copy of the process, of this number and without threads; with memory of its own, or with
     /// that of a lender. `None` if there is no memory for it.
     pub(super) fn fork(&mut self, number: u32, lender: Option<usize>) -> Option<Self> {
@@ -148,7 +142,7 @@ impl Process {
             memory,
             code: Code::new(),
             names: self.names.clone(),
-            files: self.files.clone(),
+            files: self.files.fork(),
             signals: self.signals.fork(),
             timers: Timers::default(),
             threads: Threads::new(number, Thread::new(0, 0, Vec::new())),

@@ -18,6 +18,8 @@ pub(crate) struct Task {
     /// What `Signals::sent` was when it last looked for signals.
     pub(super) seen: u64,
     pub(super) phase: Phase,
+    /// Bytes that its call has written before it began to wait for room.
+    pub(super) moved: u64,
     /// When the wait ends that it begins again, in nanoseconds.
     pub(super) until: Option<u64>,
     /// When the wait ends that it is in.
@@ -144,6 +146,7 @@ impl Task {
             alternate: NO_ALTERNATE,
             seen: 0,
             phase: Phase::Runs,
+            moved: 0,
             until: None,
             deadline: None,
             interrupted: Interrupted::default(),

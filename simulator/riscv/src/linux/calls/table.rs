@@ -109,11 +109,14 @@ calls! {
     63 read = streams::read(files.awaits_writer(a), process, task, world, |p| {
         p.read(a, &[(b, c)], None)
     });
-    64 write = streams::write(process, task, world, |p| p.write(a, &[(b, c)], None));
+    64 write = streams::write_parts(process, task, world, Ok(vec![(b, c)]), 0);
     65 readv = streams::read(files.awaits_writer(a), process, task, world, |p| {
         p.read_parts(a, [b, c], None)
     });
-    66 writev = streams::write(process, task, world, |p| p.write_parts(a, [b, c], None));
+    66 writev = {
+        let parts = memory.vectors(b, c);
+        streams::write_parts(process, task, world, parts, 0)
+    };
     67 pread64 = process.read(a, &[(b, c)], Some(d));
     68 pwrite64 = process.write(a, &[(b, c)], Some(d));
     69 preadv = process.read_parts(a, [b, c], Some(d));
@@ -204,16 +207,29 @@ calls! {
     177 getegid = Return(USER.into());
     178 gettid = Return(task.number.into());
     179 sysinfo = machine::tell_system(space, a);
+    198 socket = files.make_socket([a, b, c]);
     199 socketpair = files.make_sockets(space, a, b, d);
-    204 getsockname = files.tell_no_name(space, a, b, c);
-    205 getpeername = files.tell_no_name(space, a, b, c);
-    206 sendto = streams::write(process, task, world, |p| p.send(a, (b, c)));
+    200 bind = files.bind(space, [a, b, c]);
+    201 listen = files.listen(a, b);
+    202 accept = streams::read(files.awaits_caller(a), process, task, world, |p| {
+        p.files.accept(&mut p.memory.space, [a, b, c, 0])
+    });
+    203 connect = streams::change(process, world, |p| {
+        p.files.connect(&mut p.memory.space, [a, b, c])
+    });
+    204 getsockname = files.tell_name(space, a, 0, [b, c]);
+    205 getpeername = files.tell_name(space, a, 1, [b, c]);
+    206 sendto = streams::send(process, task, world);
     207 recvfrom = streams::read(files.awaits_sender(a, d), process, task, world, |p| {
         p.files.receive(&mut p.memory.space, [a, b, c, d])
     });
     208 setsockopt = files.is_socket(a);
-    209 getsockopt = files.socket_option(space, a, [b, c], d);
+    209 getsockopt = files.socket_option(space, a, [b, c], [d, e]);
     210 shutdown = streams::shut(process, world, a, b);
+    211 sendmsg = streams::send_message(process, task, world);
+    212 recvmsg = streams::read(files.awaits_sender(a, c), process, task, world, |p| {
+        streams::receive_message(p, [a, b, c])
+    });
     214 brk = Return(memory.brk(a));
     215 munmap = memory.munmap(a, b);
     216 mremap = memory.mremap([a, b], [e, c], d);
@@ -229,6 +245,9 @@ calls! {
     230 mlockall = Return(0);
     231 munlockall = Return(0);
     233 madvise = memory.madvise(a, b, c);
+    242 accept4 = streams::read(files.awaits_caller(a), process, task, world, |p| {
+        p.files.accept(&mut p.memory.space, [a, b, c, d])
+    });
     240 rt_tgsigqueueinfo = processes::queue(system, task, world, (a, Some(b)), [c, d]);
     259 riscv_flush_icache = Return(memory.space.flush_code());
     260 wait4 = processes::wait(system, task, world, [a, b, c, d]);

@@ -223,7 +223,11 @@ pub(in crate::linux) fn interrupt<W: World>(
             Interrupted::MayRestart => restarts && task.deadline.is_none(),
             Interrupted::Ends | Interrupted::EndsWithRest(_) => false,
         };
-        if again {
+        if task.moved > 0 {
+            // What was written until now is written.
+            let moved = std::mem::take(&mut task.moved);
+            task.give(moved);
+        } else if again {
             // The handler returns to the call.
             task.hart.pc = task.hart.pc.wrapping_sub(4);
             task.phase = Phase::Runs;

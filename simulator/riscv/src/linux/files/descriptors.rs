@@ -57,6 +57,7 @@ impl Files {
         let (kept, changed) = match self.get(number)? {
             Open::Stream(end) => (end.flags(), NON_BLOCKING),
             Open::Events(events) => (events.flags(), NON_BLOCKING),
+            Open::Socket(socket) => (&**socket.flags(), NON_BLOCKING),
             Open::File { flags, .. } => (&**flags, NON_BLOCKING | APPENDS),
             _ => return Ok(()),
         };
@@ -71,6 +72,7 @@ impl Files {
             Open::Folder { .. } | Open::Made { .. } => READS,
             Open::Output | Open::Error => WRITES,
             Open::Group(_) => BOTH,
+            Open::Socket(socket) => BOTH | socket.flags().get() & NON_BLOCKING,
             Open::File { flags, .. } => flags.get(),
             Open::Events(events) => BOTH | events.flags().get() & NON_BLOCKING,
             Open::Stream(end) => {
@@ -126,8 +128,9 @@ impl Files {
         command: u64,
         to: u64,
     ) -> Value {
-        match (command, self.get(number)?) {
-            (COUNT, Open::Stream(end)) => space.write_u32(to, end.waiting() as u32)?,
+        let open = self.get(number)?;
+        match (command, open.end()) {
+            (COUNT, Some(end)) => space.write_u32(to, end.waiting() as u32)?,
             (SET_BLOCKING, _) => {
                 let on = space.read_u32(to)? != 0;
                 self.set_status(number, if on { NON_BLOCKING } else { 0 })?;

@@ -4,6 +4,8 @@ mod descriptors;
 mod groups;
 mod host;
 mod listing;
+mod names;
+mod network;
 mod paths;
 mod sockets;
 mod stat;

@@ -2,6 +2,7 @@
 
 use super::groups::Group;
 use super::listing::{Entry, IS_FOLDER, Listing, whence};
+use super::network::{Network, Socket};
 use super::streams::{End, Events, NON_BLOCKING, ready};
 use crate::linux::errno::{
     EBADF, EINVAL, EISDIR, EMFILE, ENODEV, ENOTDIR, EOPNOTSUPP, ESPIPE, Errno, Value,
@@ -45,6 +46,8 @@ pub(crate) enum Open {
         listing: Rc<RefCell<Listing>>,
     },
     Stream(End),
+    /// A socket that may be connected.
+    Socket(Rc<Socket>),
     Events(Events),
     Group(Group),
     /// Random bytes, which the process makes.
@@ -69,6 +72,10 @@ pub(crate) struct Files {
     pub(super) mask: u32,
     output: SharedSink,
     error: SharedSink,
+    /// Sockets with names, of all processes.
+    pub(super) network: Rc<RefCell<Network>>,
+    /// Another process has, or had, the same files.
+    is_shared: bool,
 }
 
 pub(super) const MOST: u64 = 1_024;
@@ -99,6 +106,15 @@ impl Open {
         }
     }
 
+    /// The end of a stream that a number stands for.
+    pub(super) fn end(&self) -> Option<End> {
+        match self {
+            Self::Stream(end) => Some(end.clone()),
+            Self::Socket(socket) => socket.end(),
+            _ => None,
+        }
+    }
+
     /// A folder that the simulated system makes up, of this number on its volume.
     pub(crate) fn made(path: PathBuf, inode: u64, entries: Vec<Entry>) -> Self {
         let folders = entries.iter().filter(|entry| entry.kind == IS_FOLDER);
@@ -122,7 +138,15 @@ impl Files {
             mask: 0o22,
             output: Rc::new(RefCell::new(output)),
             error: Rc::new(RefCell::new(error)),
+            network: Rc::default(),
+            is_shared: false,
         }
+    }
+
+    /// The same open files for another process.
+    pub(crate) fn fork(&mut self) -> Self {
+        self.is_shared = true;
+        self.clone()
     }
 
     pub(crate) fn get(&self, number: u64) -> Result<&Open, Errno> {
@@ -141,16 +165,38 @@ impl Files {
     /// Whether a reader of this number has to wait for a writer.
     pub(crate) fn awaits_writer(&self, number: u64) -> bool {
         match self.get(number) {
-            Ok(Open::Stream(end)) => end.awaits() && end.is_blocking(),
+            Ok(open @ (Open::Stream(_) | Open::Socket(_))) => {
+                let end = open.end();
+                end.is_some_and(|end| end.awaits() && end.is_blocking())
+            }
             Ok(Open::Events(events)) => events.awaits() && events.is_blocking(),
             _ => false,
         }
     }
 
+    /// Whether a writer to this number waits for room if there is none.
+    pub(crate) fn may_wait_for_room(&self, number: u64) -> bool {
+        let end = self.get(number).ok().and_then(Open::end);
+        end.is_some_and(|end| end.is_blocking())
+    }
+
+    /// Whether a reader of this number makes room for writers.
+    pub(crate) fn is_full(&self, number: u64) -> bool {
+        let end = self.get(number).ok().and_then(Open::end);
+        end.is_some_and(|end| end.is_full())
+    }
+
+    /// Whether bytes wait to be read.
+    pub(crate) fn has_bytes(&self, number: u64) -> bool {
+        let end = self.get(number).ok().and_then(Open::end);
+        end.is_some_and(|end| end.waiting() > 0)
+    }
+
     /// Whether there may be streams that somebody waits for.
     pub(crate) fn has_streams(&self) -> bool {
-        let is_stream = |open: &Open| matches!(open, Open::Stream(_) | Open::Events(_));
-        self.open.values().any(is_stream)
+        let is_stream =
+            |open: &Open| matches!(open, Open::Stream(_) | Open::Socket(_) | Open::Events(_));
+        self.is_shared || self.open.values().any(is_stream)
     }
 
     /// What a file is ready for, and a number that changes when something comes. A file of the
@@ -158,6 +204,7 @@ impl Files {
     pub(crate) fn ready(&self, number: u64) -> Result<(u32, u64), Errno> {
         Ok(match self.get(number)? {
             Open::Stream(end) => end.ready(),
+            Open::Socket(socket) => socket.ready(),
             Open::Events(events) => events.ready(),
             Open::Group(group) => (group.ready(&|number| self.ready(number)), 0),
             Open::Output | Open::Error => (ready::OUT, 0),
@@ -244,9 +291,12 @@ impl Files {
                 length
             }
             (Open::Stream(end), None) => end.read(to, false)?,
+            (Open::Socket(socket), None) => socket.connected()?.read(to, false)?,
             (Open::Events(events), None) => events.read(to)?,
             (Open::Folder { .. } | Open::Made { .. }, _) => return Err(EISDIR),
-            (Open::Input | Open::Stream(_) | Open::Events(_), Some(_)) => return Err(ESPIPE),
+            (Open::Input | Open::Stream(_) | Open::Socket(_) | Open::Events(_), Some(_)) => {
+                return Err(ESPIPE);
+            }
             _ => return Err(EBADF),
         })
     }
@@ -274,6 +324,7 @@ impl Files {
                 file.write_all(from)?;
             }
             (Open::Stream(end), None) => return end.write(from),
+            (Open::Socket(socket), None) => return socket.connected()?.write(from),
             (Open::Events(events), None) => return events.write(from),
             (Open::Random, _) => {}
             (Open::Output | Open::Error | Open::Stream(_) | Open::Events(_), Some(_)) => {
