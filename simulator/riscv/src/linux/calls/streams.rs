@@ -1,7 +1,8 @@
 //! Calls that wait for, or wake, threads at the other end of a stream.
 
 use super::waits::{await_stream, wake_readers};
-use crate::linux::errno::{EAGAIN, EOPNOTSUPP, EPIPE, Errno, Value};
+use crate::linux::errno::{EAGAIN, EINVAL, EOPNOTSUPP, EPIPE, Errno, Value};
+use crate::linux::files::signal_info;
 use crate::linux::process::Process;
 use crate::linux::signal::{BY_THREAD, PIPE, Sent};
 use crate::linux::task::{Interrupted, Outcome, Task};
@@ -10,6 +11,9 @@ use crate::linux::world::World;
 /// Flags of `send`.
 const DO_NOT_WAIT: u64 = 0x40;
 const NO_SIGNAL: u64 = 0x4000;
+
+/// Bytes of a signal that is read from a file.
+const SIGNAL: u64 = 128;
 
 /// What is written: parts of memory, each an address and a length.
 type Parts = Vec<(u64, u64)>;
@@ -32,6 +36,40 @@ pub(super) fn read<W: World>(
         wake_readers(world);
     }
     done.into()
+}
+
+/// Reads a file, or signals from a file of signals.
+pub(super) fn read_any<W: World>(
+    waits: bool,
+    process: &mut Process,
+    task: &mut Task,
+    world: &mut W,
+    read_bytes: impl FnOnce(&mut Process) -> Value,
+) -> Outcome {
+    let [number, to, length, ..] = task.arguments();
+    let Some((set, blocks)) = process.files.signals(number) else {
+        return read(waits, process, task, world, read_bytes);
+    };
+    let mut taken = Vec::new();
+    while taken.len() as u64 + SIGNAL <= length {
+        let (signals, threads) = (&mut process.signals, &mut process.threads);
+        let Some(sent) = signals.next_of(threads, task.number, set) else {
+            break;
+        };
+        match signal_info(&sent.info()) {
+            Ok(bytes) => taken.extend(bytes),
+            Err(errno) => return Outcome::Fail(errno),
+        }
+    }
+    match (taken.len(), blocks) {
+        _ if length < SIGNAL => Outcome::Fail(EINVAL),
+        (0, true) => await_stream(process, task, world, None, Interrupted::MayRestart),
+        (0, false) => Outcome::Fail(EAGAIN),
+        (count, _) => match process.memory.space.write(to, &taken) {
+            Ok(()) => Outcome::Return(count as u64),
+            Err(fault) => Outcome::Fail(fault.into()),
+        },
+    }
 }
 
 /// Writes: readers look again. A writer without a reader gets a signal.

@@ -106,11 +106,11 @@ calls! {
     59 pipe2 = files.make_pipe(space, a, b);
     61 getdents64 = files.entries(space, a, b, c);
     62 lseek = files.seek(a, b as i64, c);
-    63 read = streams::read(files.awaits_writer(a), process, task, world, |p| {
+    63 read = streams::read_any(files.awaits_writer(a, world), process, task, world, |p| {
         p.read(a, &[(b, c)], None)
     });
     64 write = streams::write_parts(process, task, world, Ok(vec![(b, c)]), 0);
-    65 readv = streams::read(files.awaits_writer(a), process, task, world, |p| {
+    65 readv = streams::read(files.awaits_writer(a, world), process, task, world, |p| {
         p.read_parts(a, [b, c], None)
     });
     66 writev = {
@@ -126,6 +126,10 @@ calls! {
     });
     72 pselect6 = poll::select(process, task, world);
     73 ppoll = poll::poll(process, task, world);
+    74 signalfd4 = files.set_signals(space, [a, b, d]).map(|(number, set)| {
+        signals.watch(set);
+        number
+    });
     78 readlinkat = made::read_link(process, world, [a, b], [c, d]);
     79 newfstatat = made::stat(process, world, [a, b], d)
         .and_then(|stat| put(process, c, &stat.classic()));
@@ -133,6 +137,12 @@ calls! {
     81 sync = memory.synchronise();
     82 fsync = memory.synchronise().and_then(|_| files.exists(a)).map(|()| 0);
     83 fdatasync = memory.synchronise().and_then(|_| files.exists(a)).map(|()| 0);
+    85 timerfd_create = files.make_clock(a, b);
+    86 timerfd_settime = {
+        let done = files.set_clock(space, world, [a, b, c, d]);
+        streams::change(process, world, |_| done)
+    };
+    87 timerfd_gettime = files.tell_clock(space, world, a, b);
     88 utimensat = files.set_times(space, [a, b, c, d], world.nanoseconds());
     92 personality = Return(0);
     93 exit = thread::end(process, task, world);
@@ -220,14 +230,14 @@ calls! {
     204 getsockname = files.tell_name(space, a, 0, [b, c]);
     205 getpeername = files.tell_name(space, a, 1, [b, c]);
     206 sendto = streams::send(process, task, world);
-    207 recvfrom = streams::read(files.awaits_sender(a, d), process, task, world, |p| {
+    207 recvfrom = streams::read(files.awaits_sender(a, d, world), process, task, world, |p| {
         p.files.receive(&mut p.memory.space, [a, b, c, d])
     });
     208 setsockopt = files.is_socket(a);
     209 getsockopt = files.socket_option(space, a, [b, c], [d, e]);
     210 shutdown = streams::shut(process, world, a, b);
     211 sendmsg = streams::send_message(process, task, world);
-    212 recvmsg = streams::read(files.awaits_sender(a, c), process, task, world, |p| {
+    212 recvmsg = streams::read(files.awaits_sender(a, c, world), process, task, world, |p| {
         streams::receive_message(p, [a, b, c])
     });
     214 brk = Return(memory.brk(a));
@@ -264,6 +274,7 @@ calls! {
     287 pwritev2 = if f == 0 { process.write_parts(a, [b, c], place(d)) } else { Err(EOPNOTSUPP) };
     291 statx = made::stat(process, world, [a, b], c)
         .and_then(|stat| put(process, e, &stat.extended()));
+    436 close_range = streams::change(process, world, |p| p.files.close_range([a, b, c]));
     439 faccessat2 = made::access(process, world, [a, b], d, c);
     452 fchmodat2 = files.set_mode_at(space, [a, b, c, d]);
 }

@@ -34,6 +34,11 @@ fn sleep<W: World>(
         return Outcome::Interrupted;
     }
     let due = process.timers.next_of(&process.threads, task.number, open);
+    let clock = match word {
+        STREAMS => process.files.look_at_clocks(now),
+        _ => None,
+    };
+    let due = due.into_iter().chain(clock).min();
     let due = due.map(|due| due.saturating_sub(now));
     task.has_timer = due.is_some_and(|due| time.is_none_or(|time| due < time));
     if let Some(thread) = process.threads.get_mut(task.number) {

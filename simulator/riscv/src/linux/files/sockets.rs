@@ -5,6 +5,7 @@ use super::groups::{Group, REMOVE};
 use super::streams::{End, Events, NON_BLOCKING};
 use super::table::{Files, Open};
 use crate::linux::errno::{EINVAL, ENOTSOCK, EOPNOTSUPP, EPERM, Errno, Value};
+use crate::linux::world::World;
 use crate::memory::Space;
 
 const LOCAL: u64 = 1;
@@ -68,8 +69,8 @@ impl Files {
     }
 
     /// Whether `recvfrom` has to wait for a writer.
-    pub(crate) fn awaits_sender(&self, number: u64, flags: u64) -> bool {
-        flags & DO_NOT_WAIT == 0 && self.awaits_writer(number)
+    pub(crate) fn awaits_sender<W: World>(&self, number: u64, flags: u64, world: &W) -> bool {
+        flags & DO_NOT_WAIT == 0 && self.awaits_writer(number, world)
     }
 
     /// `recvfrom`.

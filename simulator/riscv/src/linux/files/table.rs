@@ -1,5 +1,6 @@
 //! Files that are open, and how they are read and written.
 
+use super::clocks::{Clock, SignalSet};
 use super::groups::Group;
 use super::listing::{Entry, IS_FOLDER, Listing, whence};
 use super::network::{Network, Socket};
@@ -7,11 +8,13 @@ use super::streams::{End, Events, NON_BLOCKING, ready};
 use crate::linux::errno::{
     EBADF, EINVAL, EISDIR, EMFILE, ENODEV, ENOTDIR, EOPNOTSUPP, ESPIPE, Errno, Value,
 };
+use crate::linux::world::World;
 use crate::memory::Space;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::ops::RangeInclusive;
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -49,6 +52,8 @@ pub(crate) enum Open {
     /// A socket that may be connected.
     Socket(Rc<Socket>),
     Events(Events),
+    Clock(Clock),
+    Signals(SignalSet),
     Group(Group),
     /// Random bytes, which the process makes.
     Random,
@@ -76,6 +81,10 @@ pub(crate) struct Files {
     pub(super) network: Rc<RefCell<Network>>,
     /// Another process has, or had, the same files.
     is_shared: bool,
+    /// There was a clock that can be waited for.
+    pub(super) has_clocks: bool,
+    /// The signals that wait for the thread that makes a call, a bit each.
+    pub(crate) pending: Cell<u64>,
 }
 
 pub(super) const MOST: u64 = 1_024;
@@ -140,6 +149,8 @@ impl Files {
             error: Rc::new(RefCell::new(error)),
             network: Rc::default(),
             is_shared: false,
+            has_clocks: false,
+            pending: Cell::new(0),
         }
     }
 
@@ -158,13 +169,27 @@ impl Files {
         Ok(std::mem::replace(&mut self.mask, mask as u32 & 0o777).into())
     }
 
+    /// The open files, each as often as it has numbers.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Open> {
+        self.open.values()
+    }
+
+    /// The open numbers of a range.
+    pub(super) fn numbers(&self, range: RangeInclusive<u64>) -> Vec<u64> {
+        self.open.range(range).map(|(&number, _)| number).collect()
+    }
+
     pub(crate) fn exists(&self, number: u64) -> Result<(), Errno> {
         self.get(number).map(|_| ())
     }
 
     /// Whether a reader of this number has to wait for a writer.
-    pub(crate) fn awaits_writer(&self, number: u64) -> bool {
+    pub(crate) fn awaits_writer<W: World>(&self, number: u64, world: &W) -> bool {
         match self.get(number) {
+            Ok(Open::Clock(clock)) => {
+                self.look_at_clocks(world.nanoseconds());
+                clock.awaits()
+            }
             Ok(open @ (Open::Stream(_) | Open::Socket(_))) => {
                 let end = open.end();
                 end.is_some_and(|end| end.awaits() && end.is_blocking())
@@ -206,6 +231,11 @@ impl Files {
             Open::Stream(end) => end.ready(),
             Open::Socket(socket) => socket.ready(),
             Open::Events(events) => events.ready(),
+            Open::Clock(clock) => clock.ready(),
+            Open::Signals(signals) => {
+                let found = signals.set() & self.pending.get();
+                (if found == 0 { 0 } else { ready::IN }, found)
+            }
             Open::Group(group) => (group.ready(&|number| self.ready(number)), 0),
             Open::Output | Open::Error => (ready::OUT, 0),
             _ => (ready::IN | ready::OUT, 0),
@@ -293,6 +323,7 @@ impl Files {
             (Open::Stream(end), None) => end.read(to, false)?,
             (Open::Socket(socket), None) => socket.connected()?.read(to, false)?,
             (Open::Events(events), None) => events.read(to)?,
+            (Open::Clock(clock), None) => clock.read(to)?,
             (Open::Folder { .. } | Open::Made { .. }, _) => return Err(EISDIR),
             (Open::Input | Open::Stream(_) | Open::Socket(_) | Open::Events(_), Some(_)) => {
                 return Err(ESPIPE);

@@ -23,6 +23,8 @@ pub(crate) struct Signals {
     /// How often a thread was given a signal, or a timer that was set: each looks whether it is
     /// the one.
     pub(crate) sent: u64,
+    /// Signals that are, or were, read from files: their readers are woken.
+    pub(super) watched: u64,
 }
 
 pub(super) const IGNORE: u64 = 1;
@@ -82,6 +84,17 @@ impl Signals {
             actions: self.actions.clone(),
             ..Self::default()
         }
+    }
+
+    /// Signals are read from a file (`signalfd`).
+    pub(crate) fn watch(&mut self, set: u64) {
+        self.watched |= set;
+    }
+
+    /// Signals that wait for a thread, a bit each.
+    pub(crate) fn pending_of(&self, threads: &Threads, thread: u32) -> u64 {
+        let own = threads.get(thread).map_or(0, |own| own.pending.bits());
+        own | self.pending.bits()
     }
 
     /// Whether nobody waits for children: they are gone when they end.

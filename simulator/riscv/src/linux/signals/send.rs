@@ -4,6 +4,7 @@ use super::actions::Signals;
 use crate::linux::errno::{EINVAL, ESRCH, Value};
 use crate::linux::signal::{LAST, Sent};
 use crate::linux::threads::Threads;
+use crate::linux::words::STREAMS;
 use crate::linux::world::World;
 
 impl Signals {
@@ -23,6 +24,7 @@ impl Signals {
             Some(thread) => self.send_by(threads, world, thread, sent),
             None => {
                 self.pending.receive(sent);
+                self.wake_watchers(world, sent);
                 Ok(0)
             }
         }
@@ -48,8 +50,16 @@ impl Signals {
             } else {
                 self.sent += 1;
             }
+            self.wake_watchers(world, sent);
         }
         Ok(0)
+    }
+
+    /// Readers of a file of signals look again.
+    fn wake_watchers<W: World>(&self, world: &mut W, sent: Sent) {
+        if self.watched & sent.signal.bit() != 0 {
+            world.futex_wake(STREAMS, u32::MAX);
+        }
     }
 
     /// A thread has something to look for: a signal, or a timer.
