@@ -22,6 +22,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The most processes, those that have ended and were not waited for among them.
 pub(super) const MOST: usize = 512;
 
+/// The most processes that a message names.
+const SHOWN: usize = 8;
+
 /// The number that processes have as a parent whose parent has ended.
 const NO_PARENT: u32 = 1;
 
@@ -272,11 +275,15 @@ impl System {
     pub(crate) fn take_message(&mut self) -> Option<String> {
         let killed = self.first_mut().message.take();
         let others = self.all().skip(1).filter(|process| !process.is_over);
-        let others: Vec<String> = others.map(Process::title).collect();
-        let left = (self.first().status.is_some() && !others.is_empty()).then(|| {
+        let mut others: Vec<String> = others.map(Process::title).collect();
+        let count = others.len();
+        if count > SHOWN {
+            others.truncate(SHOWN);
+            others.push(format!("and {} more", count - SHOWN));
+        }
+        let left = (self.first().status.is_some() && count > 0).then(|| {
             format!(
-                "ended while {} of its processes still ran: {}",
-                others.len(),
+                "ended while {count} of its processes still ran: {}",
                 others.join(", ")
             )
         });
