@@ -94,6 +94,10 @@ impl Threads {
         self.by_number.get_mut(&number)
     }
 
+    pub(super) fn numbers(&self) -> impl Iterator<Item = u32> {
+        self.by_number.keys().copied()
+    }
+
     pub(super) fn count(&self) -> usize {
         self.by_number.len()
     }

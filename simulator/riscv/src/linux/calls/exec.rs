@@ -44,7 +44,12 @@ pub(super) fn execute<W: World>(system: &mut System, task: &mut Task, world: &mu
     }
     let [path, arguments, environment, ..] = task.arguments();
     let (files, space) = (&process.files, &mut process.memory.space);
+    let executable = process.command.executable.clone();
     let found = read_path(space, path).and_then(|path| {
+        let path = match path.to_str() {
+            Some("/proc/self/exe") => executable.into(),
+            _ => path,
+        };
         let arguments = list(space, arguments)?;
         let environment = list(space, environment)?;
         let wanted = program_of(files, path, arguments)?;

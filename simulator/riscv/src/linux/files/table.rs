@@ -175,7 +175,7 @@ impl Files {
     }
 
     /// The open numbers of a range.
-    pub(super) fn numbers(&self, range: RangeInclusive<u64>) -> Vec<u64> {
+    pub(crate) fn numbers(&self, range: RangeInclusive<u64>) -> Vec<u64> {
         self.open.range(range).map(|(&number, _)| number).collect()
     }
 
