@@ -18,7 +18,7 @@ pub(crate) struct Process {
     pub(super) parent: u32,
     pub(super) group: u32,
     pub(super) session: u32,
-    /// The process whose memory it uses while it runs, by its place in the table: after `vfork`.
+    /// After `vfork`, the place in the table of the process that lends its memory.
     pub(super) lender: Option<usize>,
     /// Threads that have not ended on the machine.
     pub(super) tasks: u32,
@@ -124,8 +124,8 @@ impl Process {
         self.write(number, &parts, place)
     }
 
-    /// A copy of the process, of this number and without threads; with memory of its own, or with
-    /// that of a lender. `None` if there is no memory for it.
+    /// A copy of the process, with this number and without threads. A child with a lender has no
+    /// memory; another child has a copy of the memory. `None` if there is no room for the copy.
     pub(super) fn fork(&mut self, number: u32, lender: Option<usize>) -> Option<Self> {
         let memory = match lender {
             Some(_) => Memory::new(self.memory.space.physical().clone()),
@@ -157,7 +157,7 @@ impl Process {
         })
     }
 
-    /// What a message calls the process.
+    /// The process's name in a message.
     pub(super) fn title(&self) -> String {
         let file = self.command.executable.rsplit('/').next();
         format!("{} ({})", self.number, file.unwrap_or_default())

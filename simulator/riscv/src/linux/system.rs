@@ -6,9 +6,9 @@
 //! A call that concerns one process gets that process; a call that concerns others gets the system
 //! (`calls/processes.rs`). The run ends when the first process ends, whatever the others do.
 //!
-//! A process that has exited is over: its threads end when the machine resumes them, and the last
-//! one buries it. Its frames are given back then, since an access may have been on its way until
-//! then. A child of `vfork` runs on its parent's memory: the two processes exchange their memory
+//! When a process exits, it is over. Each of its threads ends when the machine resumes the thread. The
+//! last thread buries the process, and only then the frames are free: an access of another thread may
+//! have been on its way. A child of `vfork` runs on its parent's memory: the two processes exchange their memory
 //! whenever a thread of the child is resumed, and exchange it back when the thread suspends.
 
 use super::process::Process;
@@ -19,18 +19,18 @@ use super::words;
 use super::world::World;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The most processes, those that have ended and were not waited for among them.
+/// The most processes. Ended children count until their parents wait for them.
 pub(super) const MOST: usize = 512;
 
 /// The most processes that a message names.
 const SHOWN: usize = 8;
 
-/// The number that processes have as a parent whose parent has ended.
+/// The parent's number of a process without a parent.
 const NO_PARENT: u32 = 1;
 
 /// Processes and what is left of them.
 pub(crate) struct System {
-    /// The first one is at 0 until the run ends.
+    /// The first process is at 0 until the run ends.
     table: Vec<Option<Box<Process>>>,
     /// Children that have ended and were not waited for, by number.
     pub(super) ended: BTreeMap<u32, Ended>,
@@ -50,7 +50,7 @@ pub(super) struct Ended {
 }
 
 impl Ended {
-    /// The signal that tells the parent of it.
+    /// The `SIGCHLD` for the parent.
     pub(super) fn notice(&self, number: u32) -> Sent {
         let (code, status) = match self.killed_by {
             Some(signal) => (BY_DEATH, signal),
@@ -145,7 +145,7 @@ impl System {
         self.at(slot).threads = Threads::new(number, thread);
     }
 
-    /// A process whose memory is lent takes it, or gives it back.
+    /// A process with a lender takes the lender's memory, or gives it back.
     pub(super) fn exchange_memory(&mut self, slot: usize) {
         let Some(lender) = self.at(slot).lender else {
             return;
@@ -182,7 +182,7 @@ impl System {
         }
     }
 
-    /// A task has ended; the last one of a process buries it.
+    /// A task has ended. The last task of a process buries the process.
     pub(super) fn end_task<W: World>(&mut self, task: &Task, world: &mut W) -> TaskState {
         let process = self.of(task);
         process.tasks -= 1;
@@ -193,7 +193,7 @@ impl System {
         TaskState::Ended
     }
 
-    /// A process that has no threads any more is gone: its files are closed, its parent is told.
+    /// Removes a process without threads: closes its files, tells its parent.
     fn bury<W: World>(&mut self, slot: usize, world: &mut W) {
         self.leave_memory(slot);
         let Some(process) = self.table[slot].take() else {
@@ -251,7 +251,7 @@ impl System {
     }
 }
 
-/// What the run tells of all processes.
+/// Answers about all processes, for the run's user.
 impl System {
     /// Instructions of all processes.
     pub(crate) fn retired(&self) -> u64 {
@@ -266,12 +266,12 @@ impl System {
         all.into_iter().collect()
     }
 
-    /// What was not supported, of any process.
+    /// The first failure of a process: something that is not supported.
     pub(crate) fn take_failure(&mut self) -> Option<String> {
         self.all_mut().find_map(|process| process.failure.take())
     }
 
-    /// What killed the first process, and which processes it has left behind.
+    /// The signal that killed the first process, and the processes that still run.
     pub(crate) fn take_message(&mut self) -> Option<String> {
         let killed = self.first_mut().message.take();
         let others = self.all().skip(1).filter(|process| !process.is_over);
@@ -298,7 +298,7 @@ impl System {
         }
     }
 
-    /// The word on which a task sleeps or spins, for a message.
+    /// The word at a physical address, for a message.
     pub(crate) fn describe_word(&self, physical: u64) -> String {
         let found = self.all().find_map(|process| process.find_word(physical));
         found.unwrap_or_else(|| words::describe(physical).into())
@@ -317,7 +317,7 @@ impl System {
         }
     }
 
-    /// What lies in a line of memory, for a message.
+    /// The symbols in a line of memory, for a message.
     pub(crate) fn describe_line(&self, physical: u64) -> Option<String> {
         self.all().find_map(|process| {
             let space = &process.memory.space;

@@ -46,7 +46,7 @@ pub(super) enum Phase {
     Awaits,
     /// On its way to a core that it may run on.
     Moves,
-    /// Its memory is lent to the process of this number (`vfork`), for which it waits.
+    /// It waits for the child of this number, which has its memory (`vfork`).
     Lends(u32),
     /// The main thread has ended with this status, and waits for the others.
     Lingers(i32),

@@ -11,7 +11,7 @@ pub(super) fn nowhere(task: &Task) -> u64 {
     PAGE + 8 * u64::from(task.number)
 }
 
-/// A process sleeps on this word until a child ends or, after `vfork`, runs another program.
+/// A process sleeps on this word until a child ends, or until a child of `vfork` runs another program.
 pub(super) fn children(process: u32) -> u64 {
     PAGE + 8 * u64::from(process) + 4
 }

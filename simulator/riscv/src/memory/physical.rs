@@ -19,7 +19,7 @@ pub(super) struct Parts {
 }
 
 impl Physical {
-    /// Memory of at most so many bytes in use.
+    /// Memory with a limit in bytes.
     pub(crate) fn new(limit: u64) -> Self {
         Self(Rc::new(RefCell::new(Parts {
             frames: Frames::new(limit / PAGE),
@@ -44,8 +44,7 @@ impl Physical {
         self.0.borrow().frames.used() * PAGE
     }
 
-    /// The frame of a region's page that is touched for the first time, and whether the page is
-    /// shared.
+    /// The frame for the first touch of a region's page, and whether the page is shared.
     pub(super) fn frame(&self, region: &Region, number: u64) -> Result<(u32, bool), Why> {
         let parts = &mut *self.borrow_mut();
         let part = match &region.content {

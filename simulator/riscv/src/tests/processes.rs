@@ -13,7 +13,7 @@ fn fork() -> Vec<u32> {
     vec![addi(A0, 0, 17), addi(A1, 0, 0), addi(A7, 0, 220), ECALL]
 }
 
-/// `wait4` of any child, whose status goes to `DATA`.
+/// `wait4` of any child; the status goes to `DATA`.
 fn wait() -> Vec<u32> {
     let mut code = vec![addi(A0, 0, -1)];
     code.extend(li(A1, DATA as u32));
@@ -22,7 +22,7 @@ fn wait() -> Vec<u32> {
     code
 }
 
-/// What the parent does, and the child.
+/// Code that forks: the child's part follows the branch, then the parent's.
 fn family(parent: &[u32], child: &[u32]) -> Vec<u32> {
     let mut code = fork();
     code.push(branch(1, A0, 4 * (1 + child.len() as i32)));

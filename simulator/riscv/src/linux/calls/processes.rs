@@ -10,7 +10,7 @@ use crate::linux::threads::Thread;
 use crate::linux::words;
 use crate::linux::world::World;
 
-/// Flags of `clone`, beside those of a thread.
+/// Flags of `clone`.
 pub(super) mod flag {
     pub(in crate::linux::calls) const MEMORY: u64 = 0x100;
     pub(in crate::linux::calls) const FOLDER: u64 = 0x200;
@@ -31,7 +31,7 @@ const THREAD_POINTER: usize = 4;
 const AT_ONCE: u64 = 1;
 const OF_ENDS: u64 = 4;
 const KEEPS: u64 = 0x100_0000;
-/// What `waitid` waits for: any child, one, or those of a group.
+/// The kinds of `waitid`: any child, one child, the children of a group.
 const ANY: u64 = 0;
 const ONE: u64 = 1;
 const GROUP: u64 = 2;
@@ -235,7 +235,7 @@ pub(super) fn wait_by<W: World>(
     Ok(Outcome::Return(0))
 }
 
-/// Sends a signal to a process: as a whole, or to one of its threads.
+/// Sends a signal to a process, or to a thread of it.
 fn send<W: World>(process: &mut Process, world: &mut W, thread: Option<u32>, sent: Sent) -> Value {
     let (signals, threads) = (&mut process.signals, &mut process.threads);
     match thread {
@@ -281,7 +281,7 @@ pub(super) fn kill<W: World>(
     }
 }
 
-/// `tkill`, `tgkill`: to a thread, of any process or of the one that is named.
+/// `tkill`, `tgkill`: to a thread, of any process or of the named process.
 pub(super) fn kill_thread<W: World>(
     system: &mut System,
     task: &Task,

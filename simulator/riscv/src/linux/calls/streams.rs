@@ -134,7 +134,7 @@ pub(super) fn write_parts<W: World>(
     await_stream(process, task, world, None, Interrupted::MayRestart)
 }
 
-/// What is left of parts after so many bytes.
+/// The parts without their first `done` bytes.
 fn without(parts: &[(u64, u64)], mut done: u64) -> Parts {
     let left = parts.iter().map(|&(address, length)| {
         let skipped = done.min(length);

@@ -1,4 +1,4 @@
-//! Files that tell of time and of signals: `timerfd`, `signalfd`.
+//! Time and signals as files: `timerfd`, `signalfd`.
 
 use super::streams::{NON_BLOCKING, ready};
 use super::table::{Files, Open};
@@ -14,7 +14,7 @@ use std::rc::Rc;
 pub(crate) struct Clock(Rc<Inner>);
 
 struct Inner {
-    /// The clock by which absolute times are read.
+    /// The number of the clock that absolute times refer to.
     of: u64,
     flags: Cell<u64>,
     due: Cell<Option<u64>>,
@@ -176,7 +176,7 @@ impl SignalSet {
 const INFO: usize = 128;
 
 impl Files {
-    /// `signalfd4`: a new file, or another set for one that is open; and the set.
+    /// `signalfd4`: makes a file of signals, or changes the set of an open one. The number and the set.
     pub(crate) fn set_signals(
         &mut self,
         space: &mut Space,
@@ -206,7 +206,7 @@ impl Files {
     }
 }
 
-/// A signal as such a file tells it: number, code, sender, user, timer, status, value.
+/// The `signalfd_siginfo` of a signal: number, code, sender, user, status, value.
 pub(crate) fn signal_info(info: &[u8]) -> Result<Vec<u8>, Errno> {
     let mut bytes = vec![0; INFO];
     let mut copy = |to: usize, from: usize, length: usize| -> Result<(), Errno> {

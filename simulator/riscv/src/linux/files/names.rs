@@ -97,7 +97,7 @@ impl Files {
                 if host.symlink_metadata().is_ok() {
                     return Err(EADDRINUSE);
                 }
-                // The file alone: nobody listens on the host.
+                // It makes the file alone: no program of the host can connect.
                 drop(UnixListener::bind(&host)?);
                 let data = host.metadata()?;
                 Place::File(data.dev(), data.ino())

@@ -1,7 +1,8 @@
 //! Sockets with names, within the simulated system: TCP over the loopback device, and Unix's.
 //! Nothing leaves the system, and nothing of the host is reached.
 //!
-//! A connection is made at once: the listener's queue gets one end, the caller has the other one.
+//! `connect` makes a connection at once: it puts one end into the listener's queue, and the caller
+//! keeps the other end.
 
 use super::streams::{End, NON_BLOCKING, ready};
 use crate::linux::errno::{
@@ -14,7 +15,7 @@ use std::rc::{Rc, Weak};
 pub(super) const UNIX: u16 = 1;
 pub(super) const INTERNET: u16 = 2;
 
-/// Where a socket can be found.
+/// The place of a socket, by which others find it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Place {
     Port(u16),
@@ -233,7 +234,7 @@ impl Socket {
         Ok(())
     }
 
-    /// What it is ready for, as [`End::ready`] says it.
+    /// Its state, as [`End::ready`] has it.
     pub(super) fn ready(&self) -> (u32, u64) {
         match &*self.state.borrow() {
             State::Connected(end) => end.ready(),

@@ -97,7 +97,7 @@ impl Files {
         Ok(0)
     }
 
-    /// What is no socket has no options.
+    /// Whether a number is a socket's.
     pub(crate) fn is_socket(&self, number: u64) -> Value {
         match self.get(number)? {
             Open::Stream(end) if end.is_socket() => Ok(0),

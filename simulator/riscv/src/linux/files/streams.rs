@@ -19,7 +19,7 @@ pub(crate) mod ready {
 /// Bytes that a pipe, and a way of a pair of sockets, has room for: Linux's defaults.
 const PIPE: usize = 1 << 16;
 const SOCKET: usize = 212_992;
-/// What is written to a pipe in one go is in one piece up to here; one that has less room is full.
+/// A write to a pipe of at most so many bytes is in one piece. A pipe with less room is full.
 const PIECE: usize = 4_096;
 
 /// Bytes on their way.
@@ -74,7 +74,7 @@ impl End {
         Self::ways(flags)
     }
 
-    /// Ends of a connection of named sockets: the one of the flags, and its peer.
+    /// Both ends of a connection of named sockets. The first end has these flags.
     pub(super) fn connected(flags: &Rc<Cell<u64>>, names: [Vec<u8>; 2]) -> [Self; 2] {
         let mut ends = Self::ways([Rc::clone(flags), Rc::default()]);
         let back = [names[1].clone(), names[0].clone()];

@@ -199,7 +199,7 @@ impl Files {
         }
     }
 
-    /// Whether a writer to this number waits for room if there is none.
+    /// Whether a full stream makes a writer to this number wait.
     pub(crate) fn may_wait_for_room(&self, number: u64) -> bool {
         let end = self.get(number).ok().and_then(Open::end);
         end.is_some_and(|end| end.is_blocking())

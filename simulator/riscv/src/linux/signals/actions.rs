@@ -97,7 +97,7 @@ impl Signals {
         own | self.pending.bits()
     }
 
-    /// Whether nobody waits for children: they are gone when they end.
+    /// Whether the process ignores its children: a child is gone when it ends.
     pub(crate) fn forgets_children(&self) -> bool {
         let action = self.actions.get(&CHILD.0);
         action.is_some_and(|it| it.handler == IGNORE || it.flags & FORGETS_CHILDREN != 0)
