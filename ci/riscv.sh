@@ -12,12 +12,16 @@
 #   ci/riscv.sh hashes           those of our programs that have threads: the same hash with address
 #                                space randomisation on and off, on a busy host, in a debug build;
 #                                another one with another seed
+#   ci/riscv.sh processes ROOT   shells, make, Python, redis and memcached with clients, node and Java,
+#                                each with its children: the output that it should have, with timing
+#                                twice the same hash. ROOT has Debian 13's packages for riscv64, as
+#                                the README of simulator/riscv says; what it lacks is left out
 #   ci/riscv.sh errors           messages name the line of the source, if it has debug information
 #   ci/riscv.sh speed [ROUNDS]   million instructions a second of user time, of 64 threads on atac-64
 #                                and without timing: median, least and most of some rounds (5)
 set -euo pipefail
 cd "$(dirname "$0")/.."
-what=${1:?expected tests, programs, hashes, errors or speed}
+what=${1:?expected tests, programs, hashes, processes, errors or speed}
 shift
 manycore=${MANYCORE:-}
 if [ -z "$manycore" ]; then
@@ -136,6 +140,51 @@ hashes() {
     done
 }
 
+processes() {
+    local root=${1:?expected a folder with packages of Debian for riscv64}
+    root=$(realpath "$root")
+    cp ci/riscv/processes/* "$work"
+    command -v javac >/dev/null && javac --release 17 -d "$work" "$work/Pipes.java"
+    local java=usr/lib/jvm/java-21-openjdk-riscv64/bin/java
+    family shell usr/bin/dash shell.sh
+    family shell usr/bin/bash shell.sh
+    family make usr/bin/make -j3
+    family subprocess usr/bin/python3 subprocess.py
+    family redis usr/bin/dash redis.sh
+    family memcached usr/bin/dash memcached.sh
+    family node usr/bin/node node.js
+    family java $java -XX:+UseSerialGC Pipes
+}
+
+# A program that makes others, each run in a folder of the same name.
+family() { # expected program arguments
+    local expected=$1 program=$2 on hash
+    shift 2
+    [ -e "$root/$program" ] || { echo "riscv: no $program in $root"; return; }
+    : >"$work/hashes"
+    for on in --functional "--on e5-2640x2" "--on e5-2640x2"; do
+        count=$((count + 1))
+        rm -rf "$work/folder"
+        mkdir "$work/folder"
+        cp "$work"/*.sh "$work"/*.py "$work"/*.js "$work/Makefile" "$work/folder"
+        cp "$work"/*.class "$work/folder" 2>/dev/null || true
+        # shellcheck disable=SC2086
+        (cd "$work/folder" && timeout 600 "$manycore" run $on --root "$root" --env LC_ALL=C \
+            --env PATH=/usr/bin:/usr/sbin --env HOME=/tmp "$root/$program" "$@" \
+            >"$work/out" 2>"$work/out.error") || true
+        if ! cmp -s "$work/out" "$work/$expected.expected"; then
+            echo "riscv: $program $on:"
+            diff "$work/out" "$work/$expected.expected" | head -5 || true
+            tail -n 3 "$work/out.error"
+            wrong=$((wrong + 1))
+        fi
+        sed -n 's/^hash *//p' "$work/out.error" >>"$work/hashes"
+    done
+    hash=$(sort -u "$work/hashes" | tr '\n' ' ')
+    echo "riscv: $program $*: hash $hash"
+    [ "$(wc -l <"$work/hashes") $(sort -u "$work/hashes" | wc -l)" = "2 1" ] || wrong=$((wrong + 1))
+}
+
 # An error names the line of the source, in the program or where it called a library.
 errors() {
     local root=/usr/$cross source=ci/riscv/unsupported.c line=0
@@ -208,9 +257,9 @@ spread() { # name
 }
 
 case $what in
-tests | programs | hashes | errors | speed) "$what" "$@" ;;
+tests | programs | hashes | processes | errors | speed) "$what" "$@" ;;
 *)
-    echo "riscv: unknown check $what; expected tests, programs, hashes, errors or speed" >&2
+    echo "riscv: unknown check $what; expected tests, programs, hashes, processes, errors or speed" >&2
     exit 2
     ;;
 esac

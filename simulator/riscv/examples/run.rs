@@ -1,5 +1,5 @@
 //! Runs a RISC-V program on a preset and tells its speed:
-//! `run [--on PRESET|-] [--env NAME=VALUE] PROGRAM ARGUMENTS`; `-` is no machine.
+//! `run [--on PRESET|-] [--root FOLDER] [--env NAME=VALUE] PROGRAM ARGUMENTS`; `-` is no machine.
 
 use manycore_chip::config::Config;
 use manycore_riscv::Program;
@@ -8,6 +8,7 @@ use std::time::Instant;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let (mut preset, mut environment) = ("atac-64".to_owned(), Vec::new());
+    let mut root = "/usr/riscv64-linux-gnu".to_owned();
     let file = loop {
         let argument = arguments
             .next()
@@ -19,13 +20,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         };
         match &*argument {
             "--on" => preset = value()?,
+            "--root" => root = value()?,
             "--env" => environment.push(value()?),
             _ => break argument,
         }
     };
     let program = arguments.fold(Program::new(file), Program::argument);
     let program = environment.into_iter().fold(program, Program::environment);
-    let program = program.root("/usr/riscv64-linux-gnu");
+    let program = program.root(root);
     let start = Instant::now();
     let outcome = match &*preset {
         "-" => program.run_functionally(4)?,

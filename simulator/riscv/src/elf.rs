@@ -199,7 +199,7 @@ pub(crate) fn section<'a>(bytes: &'a [u8], name: &str) -> Option<&'a [u8]> {
 }
 
 /// Functions and objects by address.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Symbols {
     /// Start, size and name, by start.
     sorted: Vec<(u64, u64, Box<str>)>,

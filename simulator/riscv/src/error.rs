@@ -1,6 +1,6 @@
 //! How a run can fail that is not the guest's own exit.
 
-use crate::linux::Process;
+use crate::linux::System;
 use crate::outcome::{Outcome, Timing};
 use manycore_chip::SimulationError;
 
@@ -45,21 +45,21 @@ pub enum RunError {
     Simulation(#[from] SimulationError),
 }
 
-/// The run of a process that is over, or that was `stopped` by what the text says.
+/// The run of a program that is over, or that was `stopped` by what the text says.
 pub(crate) fn ended(
-    process: &mut Process,
+    system: &mut System,
     timing: Option<Timing>,
     stopped: Option<String>,
 ) -> Result<Outcome, RunError> {
-    let outcome = Outcome::of(process, timing);
-    if let Some(what) = process.failure.take() {
+    let outcome = Outcome::of(system, timing);
+    if let Some(what) = system.take_failure() {
         let outcome = Box::new(outcome);
         return Err(RunError::Unsupported { what, outcome });
     }
     let Some(why) = stopped else {
         return Ok(outcome);
     };
-    process.memory.write_back();
+    system.write_back();
     let outcome = Box::new(outcome);
     Err(RunError::Stopped { why, outcome })
 }

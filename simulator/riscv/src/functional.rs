@@ -4,7 +4,7 @@
 //! of instructions, one in a nanosecond.
 
 use crate::hart::Machine;
-use crate::linux::{Delivered, Entry, Process, Task, TaskState, Wake, World, name, resume};
+use crate::linux::{Delivered, Entry, System, Task, TaskState, Wake, World, name, resume};
 use crate::memory::Place;
 use crate::region::Mark;
 use manycore_chip::config::Topology;
@@ -94,38 +94,38 @@ impl Functional {
     }
 
     /// Runs a program until it exits; else why it was stopped.
-    pub(crate) fn run_alone(mut self, process: &mut Process, main: Task) -> Result<(), String> {
-        self.run(process, main)
+    pub(crate) fn run_alone(mut self, system: &mut System, main: Task) -> Result<(), String> {
+        self.run(system, main)
     }
 
     /// Runs a program until its region of interest begins, for at most so many instructions, on a
     /// machine that tells it of another one's clock; `None` if it exits before.
     pub(crate) fn forward(
         mut self,
-        process: &mut Process,
+        system: &mut System,
         main: Task,
         instructions: u64,
         megahertz: f64,
     ) -> Result<Option<Handover>, String> {
         (self.left, self.megahertz) = (Some(instructions), megahertz);
-        self.run(process, main)?;
+        self.run(system, main)?;
         Ok(self.handed_over.then(|| self.hand_over()))
     }
 
     /// Runs a program until it exits, or is handed over.
-    fn run(&mut self, process: &mut Process, main: Task) -> Result<(), String> {
-        self.set_affinity(0, process.threads.cores_of(main.number()));
+    fn run(&mut self, system: &mut System, main: Task) -> Result<(), String> {
+        self.set_affinity(0, &system.cores_of(&main));
         self.ready.push_back((0, main));
         loop {
             let Some((handle, mut task)) = self.ready.pop_front() else {
                 if !self.wake_earliest() {
-                    return Err(self.stopped("deadlock after", process));
+                    return Err(self.stopped("deadlock after", system));
                 }
                 continue;
             };
             if self.clock >= self.limit {
                 self.ready.push_front((handle, task));
-                return Err(self.stopped("the program still ran after", process));
+                return Err(self.stopped("the program still ran after", system));
             }
             self.running = handle;
             let most = self.left.unwrap_or(SLICE).min(self.limit - self.clock);
@@ -135,7 +135,7 @@ impl Functional {
             let changes = self.changes;
             task.hart.lose_reservation();
             let before = task.hart.retired;
-            let state = resume(process, &mut task, self);
+            let state = resume(system, &mut task, self);
             if let Some(left) = &mut self.left {
                 *left = left.saturating_sub(task.hart.retired.saturating_sub(before));
                 self.handed_over |= *left == 0;
@@ -168,7 +168,7 @@ impl Functional {
             // Each had a turn, and no sleeper wakes by itself.
             let ends = || self.sleepers.values().any(|(_, until)| until.is_some());
             if self.idle > self.ready.len() && !ends() {
-                return Err(self.stopped("deadlock after", process));
+                return Err(self.stopped("deadlock after", system));
             }
             self.wake_late();
         }
@@ -191,20 +191,20 @@ impl Functional {
     }
 
     /// Why the program is stopped, and what its threads do.
-    fn stopped(&self, why: &str, process: &Process) -> String {
+    fn stopped(&self, why: &str, system: &System) -> String {
         let all_spin = self.idle > self.ready.len();
         let ready = self.ready.iter().map(|(handle, task)| {
             let word = self.spins.get(handle).filter(|_| all_spin);
             let what = match word {
-                Some(word) => format!("spins on {}", process.describe_word(*word)),
-                None => format!("runs at {}", process.describe_here(task)),
+                Some(word) => format!("spins on {}", system.describe_word(*word)),
+                None => format!("runs at {}", system.describe_here(task)),
             };
             (task, what)
         });
         let blocked = self.blocked.iter().map(|(handle, task)| {
             let what = match self.sleepers.get(handle) {
                 Some((word, _)) => {
-                    format!("sleeps on the futex {}", process.describe_word(*word))
+                    format!("sleeps on the futex {}", system.describe_word(*word))
                 }
                 None => "waits for another thread to end".into(),
             };

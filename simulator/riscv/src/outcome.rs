@@ -1,6 +1,6 @@
 //! What a program's run leaves behind.
 
-use crate::linux::Process;
+use crate::linux::System;
 use crate::region::Region;
 use manycore_chip::{HotLine, Run};
 
@@ -18,11 +18,11 @@ use manycore_chip::{HotLine, Run};
 /// ```
 #[derive(Debug)]
 pub struct Outcome {
-    /// The exit status; 128 and the signal's number if one killed the program.
+    /// The first process's exit status; 128 and the signal's number if one killed it.
     pub status: i32,
-    /// What killed the program, if a signal did.
+    /// What killed the first process, if a signal did; and the processes that still ran then.
     pub message: Option<String>,
-    /// Instructions of all threads.
+    /// Instructions of all threads of all processes.
     pub instructions: u64,
     /// System calls that the program asked for, that are not there, and that it may miss, by name.
     /// They returned `ENOSYS`.
@@ -75,23 +75,21 @@ pub struct HotSymbol {
 }
 
 impl Outcome {
-    /// The work of a process until now.
-    pub(crate) fn of(process: &mut Process, timing: Option<Timing>) -> Self {
+    /// The work of all processes until now.
+    pub(crate) fn of(system: &mut System, timing: Option<Timing>) -> Self {
         Self {
-            status: process.status.unwrap_or(0),
-            message: process.message.take(),
-            instructions: process.retired,
-            absent: process.absent.iter().copied().collect(),
+            status: system.first().status.unwrap_or(0),
+            message: system.take_message(),
+            instructions: system.retired(),
+            absent: system.absent(),
             timing,
         }
     }
 }
 
-pub(crate) fn hot_symbol(process: &Process, line: &HotLine) -> HotSymbol {
-    let place = match process.memory.space.virtual_of(line.address) {
-        Some(address) => process.names.describe_line(&process.memory.space, address),
-        None => "memory that the program gave back".into(),
-    };
+pub(crate) fn hot_symbol(system: &System, line: &HotLine) -> HotSymbol {
+    let place = system.describe_line(line.address);
+    let place = place.unwrap_or_else(|| "memory that the program gave back".into());
     HotSymbol {
         place,
         line: line.clone(),

@@ -260,10 +260,10 @@ impl Program {
     /// ```
     pub fn run_functionally(mut self, cores: u32) -> Result<Outcome, RunError> {
         self.start.cpus = self.start.cpus.map(|cpus| cpus.min(cores));
-        let (mut process, main) = load(self.start)?;
+        let (mut system, main) = load(self.start)?;
         let machine = Functional::new(Topology::flat(cores)).limit(self.limit);
-        let stopped = machine.run_alone(&mut process, main).err();
-        ended(&mut process, None, stopped)
+        let stopped = machine.run_alone(&mut system, main).err();
+        ended(&mut system, None, stopped)
     }
 
     /// Runs the program on a machine (`&Config`), or as a [`Simulation`] of it says: with a limit
@@ -303,31 +303,31 @@ impl Program {
         let simulation = on.into();
         let machine = simulation.machine();
         self.start.cpus = self.start.cpus.map(|cpus| cpus.min(machine.cores));
-        let (mut process, main) = load(self.start)?;
+        let (mut system, main) = load(self.start)?;
         let mut tasks = vec![main];
         let mut before = 0;
         if let Some(instructions) = self.fast_forward {
             let forwarder = Functional::new(machine.topology());
             let (main, megahertz) = (tasks.remove(0), machine.ghz * 1_000.0);
-            match forwarder.forward(&mut process, main, instructions, megahertz) {
+            match forwarder.forward(&mut system, main, instructions, megahertz) {
                 Ok(Some(handover)) => (tasks, before) = (handover.tasks, handover.clock),
-                Ok(None) => return ended(&mut process, None, None),
-                Err(why) => return ended(&mut process, None, Some(why)),
+                Ok(None) => return ended(&mut system, None, None),
+                Err(why) => return ended(&mut system, None, Some(why)),
             }
         }
-        let forwarded = process.retired;
+        let forwarded = system.retired();
         let main = tasks.remove(0);
-        let shared = Shared::new(process, tasks, before, machine.topology());
+        let shared = Shared::new(system, tasks, before, machine.topology());
         let main: TimedTask = TimedTask::new(main, Rc::clone(&shared));
         let (run, stopped) = simulation.run_guest_until_stopped(Box::new(main))?;
-        let mut process = shared.process.borrow_mut();
+        let mut system = shared.system.borrow_mut();
         let stopped = stopped.map(|error| {
-            let error = error.naming(|physical| process.describe_word(physical));
+            let error = error.naming(|physical| system.describe_word(physical));
             error.to_string()
         });
         let report = &run.statistics.report;
         let hot = report.lines.iter();
-        let hot = hot.map(|line| hot_symbol(&process, line)).collect();
+        let hot = hot.map(|line| hot_symbol(&system, line)).collect();
         let end = Moment {
             clock: report.end,
             spent: report.total,
@@ -339,6 +339,6 @@ impl Program {
             regions,
             forwarded,
         };
-        ended(&mut process, Some(timing), stopped)
+        ended(&mut system, Some(timing), stopped)
     }
 }

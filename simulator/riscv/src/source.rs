@@ -6,7 +6,7 @@ use addr2line::gimli::{Dwarf, EndianSlice, LittleEndian};
 use std::rc::Rc;
 
 /// The files that have debug information, and where each was loaded.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Sources {
     files: Vec<(Rc<[u8]>, u64)>,
 }

@@ -1,7 +1,7 @@
 //! The simulated chip under a program: each access goes through its caches.
 
 use crate::hart::Machine;
-use crate::linux::{Delivered, Entry, Process, Task, TaskState, Wake, World, resume};
+use crate::linux::{Delivered, Entry, System, Task, TaskState, Wake, World, resume};
 use crate::memory::Place;
 use crate::network::{self, Latched};
 use crate::region::{Mark, Moment, Regions};
@@ -21,7 +21,7 @@ pub(crate) struct TimedTask {
 
 /// What the threads of a program share.
 pub(crate) struct Shared {
-    pub(crate) process: RefCell<Process>,
+    pub(crate) system: RefCell<System>,
     /// The chip's threads by the kernel's handle.
     threads: RefCell<Vec<GuestThread>>,
     pub(crate) channels: RefCell<Vec<Channel>>,
@@ -39,13 +39,13 @@ impl Shared {
     /// A program of which `others` are threads beside the main one, and which has run for `before`
     /// nanoseconds on a machine of 1 GHz.
     pub(crate) fn new(
-        process: Process,
+        system: System,
         others: Vec<Task>,
         before: u64,
         topology: Topology,
     ) -> Rc<Self> {
         Rc::new(Self {
-            process: RefCell::new(process),
+            system: RefCell::new(system),
             threads: RefCell::default(),
             channels: RefCell::default(),
             last: RefCell::new(vec![0; topology.cores() as usize]),
@@ -75,10 +75,9 @@ impl Guest for TimedTask {
         if starts {
             let main = core.this_thread();
             shared.threads.borrow_mut().push(main);
-            let process = shared.process.borrow();
-            let cores = process.threads.cores_of(self.task.number());
+            let cores = shared.system.borrow().cores_of(&self.task);
             if !cores.is_empty() {
-                let mask = core.set_affinity(main, cores);
+                let mask = core.set_affinity(main, &cores);
                 mask.expect("the cores are the machine's");
             }
         }
@@ -94,16 +93,17 @@ impl Guest for TimedTask {
             rest: &mut self.rest,
             latched: &mut self.latched,
         };
-        let process = &mut *shared.process.borrow_mut();
+        let system = &mut *shared.system.borrow_mut();
         if starts {
-            process.threads.wake_all();
+            system.wake_all();
             for other in shared.others.take() {
-                let number = other.number();
-                let cores = process.threads.cores_of(number).to_vec();
-                process.threads.rename(number, world.spawn(other, &cores));
+                let cores = system.cores_of(&other);
+                let (slot, number) = (other.slot(), other.number());
+                let handle = world.spawn(other, &cores);
+                system.rename(slot, number, handle);
             }
         }
-        match resume(process, &mut self.task, &mut world) {
+        match resume(system, &mut self.task, &mut world) {
             TaskState::Suspended => State::Suspended,
             TaskState::Ended => State::Ended,
             TaskState::Exited => State::Exited,

@@ -6,13 +6,14 @@ use super::names::Names;
 use super::process::{Command, Process};
 use super::random::Random;
 use super::signals::{Signals, Timers};
+use super::system::System;
 use super::task::Task;
-use super::threads::{PROCESS, Threads};
+use super::threads::{FIRST, Thread, Threads};
 use super::users::USER;
 use crate::elf::Elf;
 use crate::error::RunError;
 use crate::hart::{Code, Hart};
-use crate::memory::{Content, END, Fault, PAGE, Region, right};
+use crate::memory::{Content, END, Fault, PAGE, Physical, Region, right};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -58,21 +59,28 @@ pub(crate) struct Start {
     pub(crate) error: Sink,
 }
 
-/// Loads a program: its process, and its main thread.
-pub(crate) fn load(start: Start) -> Result<(Process, Task), RunError> {
+/// Loads a program: the system with its process, and its main thread.
+pub(crate) fn load(start: Start) -> Result<(System, Task), RunError> {
     let name = start.program.display().to_string();
     let files = Files::new(start.root, start.folder, start.output, start.error);
     let image = Image::read(&files, &name, &start.program)?;
     let cores = 0..start.cpus.unwrap_or(0) as usize;
     let executable = std::fs::canonicalize(&start.program);
     let mut process = Process {
-        memory: Memory::new(start.memory),
+        number: FIRST,
+        parent: 1,
+        group: FIRST,
+        session: FIRST,
+        lender: None,
+        tasks: 1,
+        is_over: false,
+        memory: Memory::new(Physical::new(start.memory)),
         code: Code::new(),
         names: Names::default(),
         files,
         signals: Signals::default(),
         timers: Timers::default(),
-        threads: Threads::new(cores.collect()),
+        threads: Threads::new(FIRST, Thread::new(0, 0, cores.collect())),
         random: Random::new(start.seed),
         command: Command {
             executable: executable.map_or_else(|_| name.clone(), |path| path.display().to_string()),
@@ -81,12 +89,13 @@ pub(crate) fn load(start: Start) -> Result<(Process, Task), RunError> {
         },
         status: None,
         failure: None,
+        killed_by: None,
         message: None,
         absent: BTreeSet::new(),
         retired: 0,
     };
     let hart = begin(&mut process, &image)?;
-    Ok((process, Task::new(hart, PROCESS)))
+    Ok((System::new(process), Task::new(hart, FIRST)))
 }
 
 /// The file of a program, and that of its loader.

@@ -6,16 +6,17 @@ use crate::source::Sources;
 use std::rc::Rc;
 
 /// The names that the program's files give to addresses.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Names {
-    symbols: Symbols,
+    /// Copied when a process adds to what another one has too.
+    symbols: Rc<Symbols>,
     sources: Sources,
 }
 
 impl Names {
     /// Adds the names of a file that lies at `base`.
     pub(super) fn add(&mut self, file: &Rc<[u8]>, base: u64) {
-        self.symbols.add(file, base);
+        Rc::make_mut(&mut self.symbols).add(file, base);
         self.sources.add(file, base);
     }
 

@@ -8,12 +8,22 @@ use super::random::Random;
 use super::signal::{Sent, Signal};
 use super::signals::{Signals, Timers};
 use super::task::{Task, TaskState};
-use super::threads::Threads;
+use super::threads::{Thread, Threads};
 use crate::hart::Code;
 use std::collections::BTreeSet;
 
 /// A program in execution.
 pub(crate) struct Process {
+    pub(super) number: u32,
+    pub(super) parent: u32,
+    pub(super) group: u32,
+    pub(super) session: u32,
+    /// After `vfork`, the place in the table of the process that lends its memory.
+    pub(super) lender: Option<usize>,
+    /// Threads that have not ended on the machine.
+    pub(super) tasks: u32,
+    /// It has exited, and its threads end when they are resumed.
+    pub(super) is_over: bool,
     pub(crate) memory: Memory,
     pub(super) code: Code,
     pub(crate) names: Names,
@@ -27,7 +37,9 @@ pub(crate) struct Process {
     pub(crate) status: Option<i32>,
     /// Why the program could not go on.
     pub(crate) failure: Option<String>,
-    /// The signal that killed the program, for its user.
+    /// The signal that killed the program.
+    pub(super) killed_by: Option<u64>,
+    /// The same, for its user.
     pub(crate) message: Option<String>,
     /// Calls that the program asked for, that are not there, and that it may miss.
     pub(crate) absent: BTreeSet<&'static str>,
@@ -36,6 +48,7 @@ pub(crate) struct Process {
 }
 
 /// The program's file, and what it was given.
+#[derive(Clone)]
 pub(super) struct Command {
     pub(super) executable: String,
     pub(super) arguments: Vec<String>,
@@ -52,6 +65,7 @@ impl Process {
 
     /// A signal ends it.
     pub(super) fn die(&mut self, signal: Signal, what: &str) -> TaskState {
+        self.killed_by.get_or_insert(signal.0);
         self.message = Some(format!("killed by {}: {what}", signal.name()));
         self.exit(128 + signal.0 as i32)
     }
@@ -110,19 +124,50 @@ impl Process {
         self.write(number, &parts, place)
     }
 
-    /// `sendto`.
-    pub(super) fn send(&mut self, number: u64, part: (u64, u64)) -> Value {
-        self.files.is_socket(number)?;
-        self.write(number, &[part], None)
+    /// A copy of the process, with this number and without threads. A child with a lender has no
+    /// memory; another child has a copy of the memory. `None` if there is no room for the copy.
+    pub(super) fn fork(&mut self, number: u32, lender: Option<usize>) -> Option<Self> {
+        let memory = match lender {
+            Some(_) => Memory::new(self.memory.space.physical().clone()),
+            None => self.memory.fork()?,
+        };
+        Some(Self {
+            number,
+            parent: self.number,
+            group: self.group,
+            session: self.session,
+            lender,
+            tasks: 1,
+            is_over: false,
+            memory,
+            code: Code::new(),
+            names: self.names.clone(),
+            files: self.files.fork(),
+            signals: self.signals.fork(),
+            timers: Timers::default(),
+            threads: Threads::new(number, Thread::new(0, 0, Vec::new())),
+            random: Random::new(self.random.bits()),
+            command: self.command.clone(),
+            status: None,
+            failure: None,
+            killed_by: None,
+            message: None,
+            absent: BTreeSet::new(),
+            retired: 0,
+        })
     }
 
-    /// The word on which a task sleeps or spins, for a message.
-    pub(crate) fn describe_word(&self, physical: u64) -> String {
+    /// The process's name in a message.
+    pub(super) fn title(&self) -> String {
+        let file = self.command.executable.rsplit('/').next();
+        format!("{} ({})", self.number, file.unwrap_or_default())
+    }
+
+    /// The word at a physical address, if it is of this process's memory, for a message.
+    pub(super) fn find_word(&self, physical: u64) -> Option<String> {
         let space = &self.memory.space;
-        match space.virtual_of(physical) {
-            Some(address) => self.names.describe(space, address),
-            None => super::words::describe(physical).into(),
-        }
+        let address = space.virtual_of(physical)?;
+        Some(self.names.describe(space, address))
     }
 
     /// The place of a task, for a message.

@@ -4,15 +4,41 @@ use super::calls::{call as make_call, futex_waits, interrupt, number, woken};
 use super::custom;
 use super::process::Process;
 use super::signal::{self, Sent};
+use super::system::System;
 use super::task::{Outcome, Phase, Task, TaskState};
-use super::threads::PROCESS;
+use super::words;
 use super::world::{Entry, World};
 use crate::hart::{Stop, run};
 use crate::isa::EXTENSIONS;
 use crate::memory::{Why, right};
 
 /// Runs until the task must wait or has ended.
-pub(crate) fn resume<W: World>(process: &mut Process, task: &mut Task, world: &mut W) -> TaskState {
+pub(crate) fn resume<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> TaskState {
+    let process = system.of(task);
+    if process.is_over {
+        return system.end_task(task, world);
+    }
+    let borrows = process.lender.is_some();
+    if borrows {
+        system.exchange_memory(task.slot);
+    }
+    let state = go_on(system, task, world);
+    // It may run another program now, in memory of its own.
+    if borrows {
+        system.exchange_memory(task.slot);
+    }
+    match state {
+        TaskState::Suspended => state,
+        TaskState::Exited if system.is_last_word(task) => state,
+        TaskState::Exited => {
+            system.finish(task, world);
+            system.end_task(task, world)
+        }
+        TaskState::Ended => system.end_task(task, world),
+    }
+}
+
+fn go_on<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> TaskState {
     loop {
         match task.phase {
             Phase::Runs => {}
@@ -20,7 +46,7 @@ pub(crate) fn resume<W: World>(process: &mut Process, task: &mut Task, world: &m
                 if world.must_wait() {
                     return TaskState::Suspended;
                 }
-                if let Some(state) = call(process, task, world) {
+                if let Some(state) = call(system, task, world) {
                     return state;
                 }
                 // It may not be over.
@@ -28,13 +54,13 @@ pub(crate) fn resume<W: World>(process: &mut Process, task: &mut Task, world: &m
             }
             // Awake.
             Phase::Sleeps | Phase::Naps | Phase::Awaits => {
-                if let Some(state) = woken(process, task, world) {
+                if let Some(state) = woken(system.of(task), task, world) {
                     return state;
                 }
                 continue;
             }
             Phase::Moves => {
-                let cores = process.threads.cores_of(task.number);
+                let cores = system.of(task).threads.cores_of(task.number);
                 if !cores.is_empty() && !cores.contains(&(world.core() as usize)) {
                     world.relax();
                     if world.must_wait() {
@@ -44,7 +70,15 @@ pub(crate) fn resume<W: World>(process: &mut Process, task: &mut Task, world: &m
                 }
                 task.phase = Phase::Runs;
             }
+            Phase::Lends(child) => {
+                if system.borrows(child) {
+                    world.futex_wait(words::children(child), None);
+                    return TaskState::Suspended;
+                }
+                task.phase = Phase::Runs;
+            }
             Phase::Lingers(status) => {
+                let process = system.of(task);
                 return match process.threads.beside(task.number) {
                     Some(other) if world.join(other.handle) => TaskState::Suspended,
                     Some(_) => continue,
@@ -52,6 +86,7 @@ pub(crate) fn resume<W: World>(process: &mut Process, task: &mut Task, world: &m
                 };
             }
         }
+        let process = system.of(task);
         if let Some(state) = take_signals(process, task, world) {
             return state;
         }
@@ -104,7 +139,7 @@ fn stopped<W: World>(
         Stop::Fault(fault) if fault.why == Why::Exhausted => {
             process.failure = Some(format!(
                 "the program uses more than the {} MiB of memory that --memory gives it",
-                process.memory.space.resident() >> 20
+                process.memory.space.physical().used() >> 20
             ));
             return Some(TaskState::Exited);
         }
@@ -154,8 +189,10 @@ fn raise(process: &mut Process, task: &mut Task, sent: Sent, what: &str) -> Opti
     Some(process.die(sent.signal, &what))
 }
 
-fn call<W: World>(process: &mut Process, task: &mut Task, world: &mut W) -> Option<TaskState> {
-    match make_call(process, task, world) {
+fn call<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> Option<TaskState> {
+    let outcome = make_call(system, task, world);
+    let process = system.of(task);
+    match outcome {
         Outcome::Return(value) => task.give(value),
         Outcome::Fail(number) => task.give(number.negated()),
         Outcome::Restored => task.phase = Phase::Runs,
@@ -181,7 +218,11 @@ fn call<W: World>(process: &mut Process, task: &mut Task, world: &mut W) -> Opti
         }
         Outcome::Interrupted => return interrupt(process, task, world),
         Outcome::Exit(status) => return Some(process.exit(status)),
-        Outcome::End if task.number == PROCESS => {
+        Outcome::Lend(child) => {
+            task.give(child.into());
+            task.phase = Phase::Lends(child);
+        }
+        Outcome::End if task.number == process.number => {
             task.phase = Phase::Lingers((task.hart.x[10] & 0xFF) as i32);
         }
         Outcome::End => return Some(TaskState::Ended),

@@ -1,5 +1,7 @@
 //! A signal, its `siginfo`, and lists of signals that wait.
 
+use super::users::USER;
+
 /// A signal's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Signal(pub(super) u64);
@@ -14,7 +16,7 @@ pub(super) const KILL: Signal = Signal(9);
 const STOP: Signal = Signal(19);
 /// The signals that a thread cannot refuse, a bit each.
 pub(super) const UNSTOPPABLE: u64 = 1 << 8 | 1 << 18;
-const CHILD: Signal = Signal(17);
+pub(super) const CHILD: Signal = Signal(17);
 const CONTINUE: Signal = Signal(18);
 const URGENT: Signal = Signal(23);
 const WINDOW: Signal = Signal(28);
@@ -78,6 +80,9 @@ pub(super) const BY_FAULT: i32 = 1;
 pub(super) const BY_RIGHTS: i32 = 2;
 /// Of a bus error: no part of the file is there.
 pub(super) const BY_NO_FILE: i32 = 2;
+/// Of SIGCHLD: the child has exited; a signal has killed it.
+pub(super) const BY_EXIT: i32 = 1;
+pub(super) const BY_DEATH: i32 = 2;
 /// By the kernel itself.
 pub(super) const BY_KERNEL: i32 = 0x80;
 
@@ -93,6 +98,15 @@ impl Sent {
         let mut bytes = [0; INFO as usize];
         bytes[..32].copy_from_slice(&words.map(u64::to_le_bytes).concat());
         bytes
+    }
+
+    /// A signal that a process sends, with a value.
+    pub(super) fn by_process(number: u64, code: i32, sender: u32, value: u64) -> Self {
+        Self {
+            signal: Signal(number),
+            code,
+            words: [u64::from(sender) | u64::from(USER) << 32, value],
+        }
     }
 
     /// A signal that the hart's own instruction raised, at an address.

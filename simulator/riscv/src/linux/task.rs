@@ -7,6 +7,8 @@ use crate::hart::Hart;
 pub(crate) struct Task {
     pub(crate) hart: Hart,
     pub(super) number: u32,
+    /// The place of its process in the table of processes.
+    pub(super) slot: usize,
     /// A word that is zeroed, and woken, when the thread ends.
     pub(super) clear: u64,
     /// Signals that it does not take now.
@@ -16,6 +18,8 @@ pub(crate) struct Task {
     /// What `Signals::sent` was when it last looked for signals.
     pub(super) seen: u64,
     pub(super) phase: Phase,
+    /// Bytes that its call has written before it began to wait for room.
+    pub(super) moved: u64,
     /// When the wait ends that it begins again, in nanoseconds.
     pub(super) until: Option<u64>,
     /// When the wait ends that it is in.
@@ -42,6 +46,8 @@ pub(super) enum Phase {
     Awaits,
     /// On its way to a core that it may run on.
     Moves,
+    /// It waits for the child of this number, which has its memory (`vfork`).
+    Lends(u32),
     /// The main thread has ended with this status, and waits for the others.
     Lingers(i32),
 }
@@ -70,6 +76,8 @@ pub(super) enum Outcome {
     Nap,
     /// Asleep: suspend, and make the call again.
     Await,
+    /// Return this child's number when it does not run on the process's memory any more.
+    Lend(u32),
     /// A signal came before the sleep.
     Interrupted,
     /// The thread ends.
@@ -132,11 +140,13 @@ impl Task {
         Self {
             hart,
             number,
+            slot: 0,
             clear: 0,
             mask: 0,
             alternate: NO_ALTERNATE,
             seen: 0,
             phase: Phase::Runs,
+            moved: 0,
             until: None,
             deadline: None,
             interrupted: Interrupted::default(),
@@ -147,6 +157,11 @@ impl Task {
 
     pub(crate) fn number(&self) -> u32 {
         self.number
+    }
+
+    /// The place of its process in the table of processes.
+    pub(crate) fn slot(&self) -> usize {
+        self.slot
     }
 
     /// The registers that a system call's arguments are in.

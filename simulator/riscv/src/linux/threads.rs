@@ -6,13 +6,13 @@ use super::task::Task;
 use crate::memory::Space;
 use std::collections::BTreeMap;
 
-/// The process's number, which its main thread has too.
-pub(super) const PROCESS: u32 = 1_000;
+/// The first process's number. A main thread has its process's.
+pub(super) const FIRST: u32 = 1_000;
 
 /// What a message calls a task.
 pub(crate) fn name(task: &Task) -> String {
     match task.number {
-        PROCESS => "main".into(),
+        FIRST => "main".into(),
         number => number.to_string(),
     }
 }
@@ -62,16 +62,28 @@ impl Thread {
 /// The threads of a process by number.
 pub(crate) struct Threads {
     by_number: BTreeMap<u32, Thread>,
-    next: u32,
+    /// The main thread's number, which is the process's.
+    main: u32,
 }
 
 impl Threads {
-    /// A main thread that may run on `cores`, or on all cores if the list is empty.
-    pub(super) fn new(cores: Vec<usize>) -> Self {
+    /// A main thread, and its number.
+    pub(super) fn new(number: u32, main: Thread) -> Self {
         Self {
-            by_number: [(PROCESS, Thread::new(0, 0, cores))].into(),
-            next: PROCESS + 1,
+            by_number: [(number, main)].into(),
+            main: number,
         }
+    }
+
+    /// The main thread's number, which is the process's.
+    pub(super) fn main(&self) -> u32 {
+        self.main
+    }
+
+    /// The machine's numbers of the threads beside this one.
+    pub(super) fn handles_beside(&self, number: u32) -> Vec<u32> {
+        let others = self.by_number.iter().filter(|(at, _)| **at != number);
+        others.map(|(_, thread)| thread.handle).collect()
     }
 
     pub(super) fn get(&self, number: u32) -> Option<&Thread> {
@@ -82,19 +94,17 @@ impl Threads {
         self.by_number.get_mut(&number)
     }
 
+    pub(super) fn numbers(&self) -> impl Iterator<Item = u32> {
+        self.by_number.keys().copied()
+    }
+
     pub(super) fn count(&self) -> usize {
         self.by_number.len()
     }
 
-    /// The number of the next thread.
-    pub(super) fn next(&self) -> u32 {
-        self.next
-    }
-
-    /// A thread of the next number is there from now on.
-    pub(super) fn add(&mut self, thread: Thread) {
-        self.by_number.insert(self.next, thread);
-        self.next += 1;
+    /// A thread of this number is there from now on.
+    pub(super) fn add(&mut self, number: u32, thread: Thread) {
+        self.by_number.insert(number, thread);
     }
 
     pub(super) fn remove(&mut self, number: u32) {
@@ -177,8 +187,8 @@ impl Threads {
             let thread = self.get(*number);
             thread.is_some_and(|thread| (!thread.mask | thread.waits_for) & signal.bit() != 0)
         };
-        if takes(&PROCESS) {
-            return Some(PROCESS);
+        if takes(&self.main) {
+            return Some(self.main);
         }
         self.by_number.keys().copied().find(takes)
     }

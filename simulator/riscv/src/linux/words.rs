@@ -11,10 +11,16 @@ pub(super) fn nowhere(task: &Task) -> u64 {
     PAGE + 8 * u64::from(task.number)
 }
 
+/// A process sleeps on this word until a child ends, or until a child of `vfork` runs another program.
+pub(super) fn children(process: u32) -> u64 {
+    PAGE + 8 * u64::from(process) + 4
+}
+
 /// The meaning of such a word, for a message.
 pub(super) fn describe(word: u64) -> &'static str {
     match word {
         STREAMS => "of readers of pipes, sockets and events",
+        _ if word % 8 == 4 => "of a wait for a process",
         _ => "of a wait for a signal",
     }
 }

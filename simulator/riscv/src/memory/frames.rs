@@ -55,6 +55,11 @@ impl Frames {
         self.free.push(frame);
     }
 
+    /// Frames in use.
+    pub(super) fn used(&self) -> u64 {
+        u64::from(self.made) - self.free.len() as u64
+    }
+
     /// Where a frame is.
     pub(super) fn place(&self, frame: u32) -> Place {
         let (chunk, at) = (frame as usize / CHUNK, frame as usize % CHUNK);

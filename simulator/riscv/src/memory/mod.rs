@@ -6,10 +6,14 @@
 
 mod copy;
 mod frames;
+mod object;
+mod physical;
 mod regions;
 mod shared;
 mod translation;
 
+pub(crate) use object::Part;
+pub(crate) use physical::Physical;
 pub(crate) use regions::{Content, Region};
 pub(crate) use shared::{Key, Mapped};
 pub(crate) use translation::Translations;
@@ -17,7 +21,6 @@ pub(crate) use translation::Translations;
 use frames::Frames;
 use regions::Regions;
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
 
 /// Bytes of a page.
 pub(crate) const PAGE: u64 = 4096;
@@ -67,17 +70,15 @@ pub(crate) enum Why {
 struct Page {
     frame: u32,
     rights: u8,
-    /// The frame is a file's, and stays.
+    /// The frame is a file's, or of memory that is mapped to be shared: it stays.
     shared: bool,
 }
 
-/// The address space of one program.
+/// The address space of one process.
 pub(crate) struct Space {
-    frames: Frames,
+    physical: Physical,
     pages: FxHashMap<u64, Page>,
     regions: Regions,
-    /// Frames of files' pages that are or were mapped to be shared.
-    shared: BTreeMap<(Key, u64), u32>,
     /// Advances whenever a page may lose a right: cached translations are void then.
     pub(crate) generation: u64,
     /// Advances whenever code may have changed: decoded blocks are void then.
@@ -85,16 +86,40 @@ pub(crate) struct Space {
 }
 
 impl Space {
-    /// An empty space of at most so many bytes in use.
-    pub(crate) fn new(limit: u64) -> Self {
+    /// An empty space in a machine's memory.
+    pub(crate) fn new(physical: Physical) -> Self {
         Self {
-            frames: Frames::new(limit / PAGE),
+            physical,
             pages: FxHashMap::default(),
             regions: Regions::default(),
-            shared: BTreeMap::new(),
             generation: 0,
             code: 0,
         }
+    }
+
+    /// The memory that the space is in.
+    pub(crate) fn physical(&self) -> &Physical {
+        &self.physical
+    }
+
+    /// A copy for another process: pages of its own, and the frames that are shared; `None` if
+    /// there is no memory for it.
+    pub(crate) fn fork(&self) -> Option<Self> {
+        let mut copy = Self::new(self.physical.clone());
+        copy.regions = self.regions.clone();
+        let mut numbers: Vec<u64> = self.pages.keys().copied().collect();
+        numbers.sort_unstable();
+        for number in numbers {
+            let mut page = self.pages[&number];
+            if !page.shared {
+                let frames = &mut self.physical.borrow_mut().frames;
+                let frame = frames.take()?;
+                frames.copy(page.frame, frame);
+                page.frame = frame;
+            }
+            copy.pages.insert(number, page);
+        }
+        Some(copy)
     }
 
     /// A range changes; `executable` if it will be.
@@ -127,31 +152,7 @@ impl Space {
                 if region.rights & wanted == 0 {
                     return Err(fault(Why::Forbidden));
                 }
-                let part = match &region.content {
-                    Content::Mapped(part) => Some(part),
-                    _ => None,
-                };
-                if part.is_some_and(|part| part.is_behind(number * PAGE)) {
-                    return Err(fault(Why::BehindFile));
-                }
-                let is_shared = part.is_some_and(|part| part.is_shared);
-                let key = part.map(|part| part.page_at(number * PAGE));
-                // The file's page, if it is mapped to be shared.
-                let files = key.and_then(|key| self.shared.get(&key)).copied();
-                let frame = match files {
-                    Some(frame) if is_shared => frame,
-                    _ => {
-                        let frame = self.frames.take().ok_or(fault(Why::Exhausted))?;
-                        match files {
-                            Some(files) => self.frames.copy(files, frame),
-                            None => region.fill(number * PAGE, self.frames.bytes(frame)),
-                        }
-                        if let (Some(key), true) = (key, is_shared) {
-                            self.shared.insert(key, frame);
-                        }
-                        frame
-                    }
-                };
+                let (frame, is_shared) = self.physical.frame(region, number).map_err(fault)?;
                 let page = Page {
                     frame,
                     rights: region.rights,
@@ -164,7 +165,7 @@ impl Space {
         if page.rights & wanted == 0 {
             return Err(fault(Why::Forbidden));
         }
-        Ok((self.frames.place(page.frame), page.rights))
+        Ok((self.physical.place(page.frame), page.rights))
     }
 
     /// Maps `region` at `start`, over whatever was there.
@@ -181,10 +182,11 @@ impl Space {
     /// Unmaps the pages of a range.
     pub(crate) fn unmap(&mut self, start: u64, length: u64) {
         self.changes(start, length, false);
-        self.regions.remove(start, start + length);
-        for number in self.pages_within(start, length) {
+        let pages = self.pages_within(start, length);
+        for number in pages {
             self.drop_page(number);
         }
+        self.regions.remove(start, start + length);
     }
 
     /// Changes the rights of a range; `false` if a part of it is not mapped.
@@ -212,7 +214,7 @@ impl Space {
 
     fn drop_page(&mut self, number: u64) {
         match self.pages.remove(&number) {
-            Some(page) if !page.shared => self.frames.give_back(page.frame),
+            Some(page) if !page.shared => self.physical.give_back(page.frame),
             _ => {}
         }
     }
@@ -277,5 +279,15 @@ impl Space {
     /// Bytes in use.
     pub(crate) fn resident(&self) -> u64 {
         self.pages.len() as u64 * PAGE
+    }
+}
+
+impl Drop for Space {
+    fn drop(&mut self) {
+        let mut numbers: Vec<u64> = self.pages.keys().copied().collect();
+        numbers.sort_unstable();
+        for number in numbers {
+            self.drop_page(number);
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! What is mapped where: ranges of pages with equal rights and one content.
 
+use super::object::Part;
 use super::shared::Mapped;
 use super::{END, PAGE};
 use std::collections::BTreeMap;
@@ -16,6 +17,8 @@ pub(crate) enum Content {
     },
     /// A part of a file, as the file is when the page is touched.
     Mapped(Mapped),
+    /// Memory that is shared with other processes.
+    Shared(Part),
 }
 
 impl Content {
@@ -31,6 +34,7 @@ impl Content {
                 },
             ) => Rc::ptr_eq(bytes, more) && at == start,
             (Self::Mapped(one), Self::Mapped(other)) => one.goes_on(other),
+            (Self::Shared(one), Self::Shared(other)) => one.goes_on(other),
             _ => false,
         }
     }
@@ -47,6 +51,7 @@ impl Content {
                 at: part.at.wrapping_add(by),
                 ..part
             }),
+            Self::Shared(part) => Self::Shared(part.moved(by)),
         }
     }
 }
@@ -72,7 +77,7 @@ impl Region {
     /// Fills the page at `address`, which is zero.
     pub(super) fn fill(&self, address: u64, page: &mut [u8]) {
         let (bytes, at) = match &self.content {
-            Content::Zero => return,
+            Content::Zero | Content::Shared(_) => return,
             Content::File { bytes, at } => (bytes, at),
             Content::Mapped(part) => return part.fill(address, page),
         };
@@ -86,7 +91,7 @@ impl Region {
 }
 
 /// Regions by their start; they do not overlap.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Regions {
     by_start: BTreeMap<u64, Region>,
 }

@@ -57,14 +57,15 @@ impl Mapped {
 impl Space {
     /// The frames of a file's pages, by page.
     fn frames_of(&self, key: Key) -> Vec<(u64, u32)> {
-        let found = self.shared.range((key, 0)..=(key, u64::MAX));
+        let parts = self.physical.borrow_mut();
+        let found = parts.files.range((key, 0)..=(key, u64::MAX));
         found.map(|(&(_, page), &frame)| (page, frame)).collect()
     }
 
     /// Tells what a file's pages hold: each by where it begins in the file.
     pub(crate) fn each_shared(&mut self, key: Key, mut tell: impl FnMut(u64, &[u8])) {
         for (page, frame) in self.frames_of(key) {
-            tell(page * PAGE, self.frames.bytes(frame));
+            tell(page * PAGE, self.physical.borrow_mut().frames.bytes(frame));
         }
     }
 
@@ -77,7 +78,7 @@ impl Space {
             if from < to {
                 let source = &bytes[(from - offset) as usize..(to - offset) as usize];
                 let target = (from - start) as usize..(to - start) as usize;
-                self.frames.bytes(frame)[target].copy_from_slice(source);
+                self.physical.borrow_mut().frames.bytes(frame)[target].copy_from_slice(source);
             }
         }
     }

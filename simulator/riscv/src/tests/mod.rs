@@ -5,6 +5,7 @@ mod exec;
 mod guest;
 mod hashes;
 mod mixture;
+mod processes;
 mod region;
 mod spin;
 mod system;

@@ -1,11 +1,16 @@
 //! `execve`: the process goes on with another program.
 
+use crate::hart::Code;
 use crate::linux::errno::{E2BIG, EACCES, ELOOP, ENOEXEC, Errno};
 use crate::linux::files::{Files, read_path};
 use crate::linux::load::{self, Image};
+use crate::linux::memory::Memory;
 use crate::linux::names::Names;
-use crate::linux::process::{Command, Process};
+use crate::linux::process::Command;
+use crate::linux::system::System;
 use crate::linux::task::{NO_ALTERNATE, Outcome, Task};
+use crate::linux::words;
+use crate::linux::world::World;
 use crate::memory::Space;
 use std::ffi::OsStr;
 use std::io::Read;
@@ -26,7 +31,8 @@ struct Wanted {
     arguments: Vec<String>,
 }
 
-pub(super) fn execute(process: &mut Process, task: &mut Task) -> Outcome {
+pub(super) fn execute<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> Outcome {
+    let process = system.of(task);
     let threads = process.threads.count();
     if threads > 1 {
         let place = process.describe_call(task);
@@ -38,7 +44,12 @@ pub(super) fn execute(process: &mut Process, task: &mut Task) -> Outcome {
     }
     let [path, arguments, environment, ..] = task.arguments();
     let (files, space) = (&process.files, &mut process.memory.space);
+    let executable = process.command.executable.clone();
     let found = read_path(space, path).and_then(|path| {
+        let path = match path.to_str() {
+            Some("/proc/self/exe") => executable.into(),
+            _ => path,
+        };
         let arguments = list(space, arguments)?;
         let environment = list(space, environment)?;
         let wanted = program_of(files, path, arguments)?;
@@ -48,7 +59,14 @@ pub(super) fn execute(process: &mut Process, task: &mut Task) -> Outcome {
     });
     match found {
         Ok((wanted, environment, image)) => {
-            become_program(process, task, wanted, environment, &image)
+            let number = process.number;
+            let outcome = become_program(system, task, wanted, environment, &image);
+            // Ends of streams may be closed, and a parent that lent its memory goes on.
+            if system.all().count() > 1 {
+                world.futex_wake(words::STREAMS, u32::MAX);
+                world.futex_wake(words::children(number), u32::MAX);
+            }
+            outcome
         }
         Err(errno) => Outcome::Fail(errno),
     }
@@ -57,13 +75,20 @@ pub(super) fn execute(process: &mut Process, task: &mut Task) -> Outcome {
 /// Nothing of the program until now is left but its files, its number, its mask of signals, and
 /// what it ignores.
 fn become_program(
-    process: &mut Process,
+    system: &mut System,
     task: &mut Task,
     wanted: Wanted,
     environment: Vec<String>,
     image: &Image,
 ) -> Outcome {
-    process.memory.clear();
+    // Borrowed memory goes back.
+    system.exchange_memory(task.slot);
+    let process = system.of(task);
+    process.lender = None;
+    process.memory.write_back();
+    let physical = process.memory.space.physical().clone();
+    process.memory = Memory::new(physical);
+    process.code = Code::new();
     process.names = Names::default();
     process.files.close_for_exec();
     process.signals.reset();

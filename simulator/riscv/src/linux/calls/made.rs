@@ -16,6 +16,7 @@ use std::path::Path;
 fn find<W: World>(process: &Process, world: &W, path: &Path, follow: bool) -> Option<Found> {
     let text = proc::text(process, world, path);
     text.map(Found::File)
+        .or_else(|| proc::folder(process, path))
         .or_else(|| sysfs::find(world.topology(), path, follow))
 }
 
@@ -36,7 +37,10 @@ pub(super) fn open<W: World>(
             Open::made(found.path.into(), found.inode, entries)
         }
         Some(Found::Link(_)) => return Err(ELOOP),
-        None => return process.files.open(&path, flags, mode),
+        None => {
+            let path = proc::executable(process, &path).unwrap_or(path);
+            return process.files.open(&path, flags, mode);
+        }
     };
     process.files.add(open, flags)
 }
@@ -73,7 +77,11 @@ pub(super) fn stat<W: World>(
             Ok(Stat::made(found.inode, folders.count() as u32))
         }
         Some(Found::Link(_)) => Ok(Stat::LINK),
-        None => process.files.stat_named(&path, flags),
+        None if flags & NO_FOLLOW != 0 => process.files.stat_named(&path, flags),
+        None => {
+            let path = proc::executable(process, &path).unwrap_or(path);
+            process.files.stat_named(&path, flags)
+        }
     }
 }
 

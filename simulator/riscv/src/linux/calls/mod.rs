@@ -7,6 +7,7 @@ mod made;
 mod missing;
 mod poll;
 mod proc;
+mod processes;
 mod streams;
 mod system;
 mod table;

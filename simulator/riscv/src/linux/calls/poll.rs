@@ -84,6 +84,9 @@ fn await_files<W: World>(
     look: impl FnOnce(&mut Process) -> Value,
 ) -> Result<Outcome, Errno> {
     let wait = || -> Result<Outcome, Errno> {
+        process.files.look_at_clocks(world.nanoseconds());
+        let pending = process.signals.pending_of(&process.threads, task.number);
+        process.files.pending.set(pending);
         let found = look(process)?;
         let now = world.nanoseconds();
         let left = task.until.map(|until| until.saturating_sub(now));

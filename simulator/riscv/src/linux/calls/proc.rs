@@ -1,21 +1,53 @@
 //! The files of `/proc`.
 
 use crate::linux::process::Process;
-use crate::linux::sysfs;
-use crate::linux::threads::PROCESS;
+use crate::linux::sysfs::{self, Contents, Found, Kind, Name};
 use crate::linux::world::World;
 use crate::memory::right;
 use manycore_chip::config::{Topology, Unit};
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// A path below the folder of a process itself.
+fn own<'a>(process: &Process, path: &'a Path) -> Option<&'a str> {
+    let path = path.to_str()?;
+    let own = path.strip_prefix("/proc/self/");
+    own.or_else(|| path.strip_prefix(&format!("/proc/{}/", process.number)))
+}
+
+/// The file that the process runs, if a path leads there.
+pub(super) fn executable(process: &Process, path: &Path) -> Option<PathBuf> {
+    let is_it = own(process, path)? == "exe";
+    is_it.then(|| PathBuf::from(&process.command.executable))
+}
+
+/// A folder of the process itself: its open files, or its threads.
+pub(super) fn folder(process: &Process, path: &Path) -> Option<Found> {
+    let (numbers, kind) = match own(process, path)?.trim_end_matches('/') {
+        "fd" => (process.files.numbers(0..=u64::MAX), Kind::Link),
+        "task" => {
+            let threads = process.threads.numbers();
+            (threads.map(u64::from).collect(), Kind::Folder)
+        }
+        _ => return None,
+    };
+    let names = numbers.into_iter().map(|number| Name {
+        name: number.to_string(),
+        kind,
+        inode: number + 1,
+    });
+    Some(Found::Folder(Contents {
+        path: path.to_str()?.to_owned(),
+        inode: 1,
+        names: names.collect(),
+    }))
+}
 
 /// The text of such a file; `None` for other files.
 pub(super) fn text<W: World>(process: &Process, world: &W, path: &Path) -> Option<String> {
     let path = path.to_str()?;
     let cores = world.cores();
-    let own = path.strip_prefix("/proc/self/");
-    let own = own.or_else(|| path.strip_prefix(&format!("/proc/{PROCESS}/")));
-    if let Some(name) = own {
+    if let Some(name) = own(process, Path::new(path)) {
         return own_text(process, world.topology(), name);
     }
     Some(match path {
@@ -97,8 +129,23 @@ fn own_text(process: &Process, topology: &Topology, name: &str) -> Option<String
             let name = process.command.executable.rsplit('/').next()?;
             let threads = process.threads.count();
             let resident = process.memory.space.resident() >> 10;
-            format!("Name:\t{name}\nPid:\t{PROCESS}\nThreads:\t{threads}\nVmRSS:\t{resident} kB\n")
-                + &allowed(process, topology)
+            let (number, parent) = (process.number, process.parent);
+            format!(
+                "Name:\t{name}\nPid:\t{number}\nPPid:\t{parent}\nThreads:\t{threads}\nVmRSS:\t{resident} kB\n"
+            ) + &allowed(process, topology)
+        }
+        "stat" => {
+            let name = process.command.executable.rsplit('/').next()?;
+            let [number, parent] = [process.number, process.parent];
+            let [group, session] = [process.group, process.session];
+            let threads = process.threads.count();
+            let pages = process.memory.space.resident() >> 12;
+            let bytes = pages << 12;
+            format!(
+                "{number} ({name}) R {parent} {group} {session} 0 -1 0 0 0 0 0 0 0 0 0 20 0 \
+                 {threads} 0 0 {bytes} {pages} 18446744073709551615"
+            ) + &" 0".repeat(27)
+                + "\n"
         }
         "statm" => {
             let pages = process.memory.space.resident() >> 12;
@@ -112,7 +159,7 @@ fn own_text(process: &Process, topology: &Topology, name: &str) -> Option<String
 fn allowed(process: &Process, topology: &Topology) -> String {
     let cores = topology.cores();
     let nodes = topology.count(Unit::Node);
-    let cpus: Vec<u32> = match process.threads.cores_of(PROCESS) {
+    let cpus: Vec<u32> = match process.threads.cores_of(process.number) {
         [] => (0..cores).collect(),
         own => own.iter().map(|&core| core as u32).collect(),
     };

@@ -1,11 +1,22 @@
 //! Calls that wait for, or wake, threads at the other end of a stream.
 
 use super::waits::{await_stream, wake_readers};
-use crate::linux::errno::{EPIPE, Value};
+use crate::linux::errno::{EAGAIN, EINVAL, EOPNOTSUPP, EPIPE, Errno, Value};
+use crate::linux::files::signal_info;
 use crate::linux::process::Process;
-use crate::linux::signal::PIPE;
+use crate::linux::signal::{BY_THREAD, PIPE, Sent};
 use crate::linux::task::{Interrupted, Outcome, Task};
 use crate::linux::world::World;
+
+/// Flags of `send`.
+const DO_NOT_WAIT: u64 = 0x40;
+const NO_SIGNAL: u64 = 0x4000;
+
+/// Bytes of a signal that is read from a file.
+const SIGNAL: u64 = 128;
+
+/// What is written: parts of memory, each an address and a length.
+type Parts = Vec<(u64, u64)>;
 
 /// Reads; if it `waits`, once a stream was written to.
 pub(super) fn read<W: World>(
@@ -18,7 +29,47 @@ pub(super) fn read<W: World>(
     if waits {
         return await_stream(process, task, world, None, Interrupted::MayRestart);
     }
-    read(process).into()
+    let [number, ..] = task.arguments();
+    let was_full = process.files.is_full(number);
+    let done = read(process);
+    if was_full {
+        wake_readers(world);
+    }
+    done.into()
+}
+
+/// Reads a file, or signals from a file of signals.
+pub(super) fn read_any<W: World>(
+    waits: bool,
+    process: &mut Process,
+    task: &mut Task,
+    world: &mut W,
+    read_bytes: impl FnOnce(&mut Process) -> Value,
+) -> Outcome {
+    let [number, to, length, ..] = task.arguments();
+    let Some((set, blocks)) = process.files.signals(number) else {
+        return read(waits, process, task, world, read_bytes);
+    };
+    let mut taken = Vec::new();
+    while taken.len() as u64 + SIGNAL <= length {
+        let (signals, threads) = (&mut process.signals, &mut process.threads);
+        let Some(sent) = signals.next_of(threads, task.number, set) else {
+            break;
+        };
+        match signal_info(&sent.info()) {
+            Ok(bytes) => taken.extend(bytes),
+            Err(errno) => return Outcome::Fail(errno),
+        }
+    }
+    match (taken.len(), blocks) {
+        _ if length < SIGNAL => Outcome::Fail(EINVAL),
+        (0, true) => await_stream(process, task, world, None, Interrupted::MayRestart),
+        (0, false) => Outcome::Fail(EAGAIN),
+        (count, _) => match process.memory.space.write(to, &taken) {
+            Ok(()) => Outcome::Return(count as u64),
+            Err(fault) => Outcome::Fail(fault.into()),
+        },
+    }
 }
 
 /// Writes: readers look again. A writer without a reader gets a signal.
@@ -29,16 +80,141 @@ pub(super) fn write<W: World>(
     write: impl FnOnce(&mut Process) -> Value,
 ) -> Value {
     let done = write(process);
-    if done == Err(EPIPE) {
-        let threads = &mut process.threads;
-        // The thread itself is there.
-        let _ = process
-            .signals
-            .send(threads, world, task.number.into(), PIPE.0);
-    } else {
+    written(process, task, world, done, 0)
+}
+
+fn written<W: World>(
+    process: &mut Process,
+    task: &Task,
+    world: &mut W,
+    done: Value,
+    flags: u64,
+) -> Value {
+    if done != Err(EPIPE) {
         look_again(process, world);
+    } else if flags & NO_SIGNAL == 0 {
+        let threads = &mut process.threads;
+        let sent = Sent::by_process(PIPE.0, BY_THREAD, process.number, 0);
+        // The thread itself is there.
+        let _ = process.signals.send_by(threads, world, task.number, sent);
     }
     done
+}
+
+/// Writes parts of memory to the file that is the call's first argument. If it is a stream that
+/// has no room for all, waits for readers and writes the rest.
+pub(super) fn write_parts<W: World>(
+    process: &mut Process,
+    task: &mut Task,
+    world: &mut W,
+    parts: Result<Parts, Errno>,
+    flags: u64,
+) -> Outcome {
+    let [number, ..] = task.arguments();
+    let parts = match parts {
+        Ok(parts) => parts,
+        Err(errno) => return Outcome::Fail(errno),
+    };
+    let waits = flags & DO_NOT_WAIT == 0 && process.files.may_wait_for_room(number);
+    let before = std::mem::take(&mut task.moved);
+    let rest = without(&parts, before);
+    let done = process.write(number, &rest, None);
+    let done = written(process, task, world, done, flags);
+    if !waits {
+        return done.into();
+    }
+    let all: u64 = parts.iter().map(|(_, length)| length).sum();
+    match done {
+        Ok(count) if before + count < all => task.moved = before + count,
+        Err(EAGAIN) => task.moved = before,
+        Ok(count) => return Outcome::Return(before + count),
+        Err(_) if before > 0 => return Outcome::Return(before),
+        Err(errno) => return Outcome::Fail(errno),
+    }
+    await_stream(process, task, world, None, Interrupted::MayRestart)
+}
+
+/// The parts without their first `done` bytes.
+fn without(parts: &[(u64, u64)], mut done: u64) -> Parts {
+    let left = parts.iter().map(|&(address, length)| {
+        let skipped = done.min(length);
+        done -= skipped;
+        (address.wrapping_add(skipped), length - skipped)
+    });
+    left.collect()
+}
+
+/// The fields of a `msghdr`: the name's length, the parts and their number, the length of what is
+/// sent beside the bytes, the flags.
+mod header {
+    pub(super) const NAME_LENGTH: u64 = 8;
+    pub(super) const PARTS: u64 = 16;
+    pub(super) const COUNT: u64 = 24;
+    pub(super) const BESIDE: u64 = 40;
+    pub(super) const FLAGS: u64 = 48;
+}
+
+fn parts_of(process: &mut Process, message: u64) -> Result<Parts, Errno> {
+    let space = &mut process.memory.space;
+    let parts = space.read_u64(message.wrapping_add(header::PARTS))?;
+    let count = space.read_u64(message.wrapping_add(header::COUNT))?;
+    process.memory.vectors(parts, count)
+}
+
+/// `sendto`.
+pub(super) fn send<W: World>(process: &mut Process, task: &mut Task, world: &mut W) -> Outcome {
+    let [number, address, length, flags, ..] = task.arguments();
+    let parts = process.files.is_socket(number);
+    let parts = parts.map(|_| vec![(address, length)]);
+    write_parts(process, task, world, parts, flags)
+}
+
+/// `sendmsg`: bytes alone. Files and credentials are not sent.
+pub(super) fn send_message<W: World>(
+    process: &mut Process,
+    task: &mut Task,
+    world: &mut W,
+) -> Outcome {
+    let [number, message, flags, ..] = task.arguments();
+    let mut parts = || -> Result<Parts, Errno> {
+        process.files.is_socket(number)?;
+        let beside = message.wrapping_add(header::BESIDE);
+        if process.memory.space.read_u64(beside)? != 0 {
+            process.absent.insert("sendmsg of files or credentials");
+            return Err(EOPNOTSUPP);
+        }
+        parts_of(process, message)
+    };
+    let parts = parts();
+    write_parts(process, task, world, parts, flags)
+}
+
+/// `recvmsg`.
+pub(super) fn receive_message(process: &mut Process, [number, message, flags]: [u64; 3]) -> Value {
+    let parts = parts_of(process, message)?;
+    let mut done = 0;
+    for (address, length) in parts {
+        if length == 0 {
+            continue;
+        }
+        let space = &mut process.memory.space;
+        match process
+            .files
+            .receive(space, [number, address, length, flags])
+        {
+            Ok(count) => done += count,
+            Err(EAGAIN) if done > 0 => break,
+            Err(errno) => return Err(errno),
+        }
+        if !process.files.has_bytes(number) {
+            break;
+        }
+    }
+    let space = &mut process.memory.space;
+    space.write_u32(message.wrapping_add(header::NAME_LENGTH), 0)?;
+    space.write_u64(message.wrapping_add(header::BESIDE), 0)?;
+    space.write_u32(message.wrapping_add(header::FLAGS), 0)?;
+    Ok(done)
 }
 
 /// Changes what a number stands for, or what is waited for: readers look again.

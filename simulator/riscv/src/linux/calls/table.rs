@@ -2,20 +2,20 @@
 
 use super::missing::missing;
 use super::waits::{await_signal, nap, suspend};
-use super::{exec, futex, made, poll, streams, system, threads as thread};
-use crate::linux::errno::{ECHILD, EOPNOTSUPP, EPERM, ESRCH, Errno, Value};
+use super::{exec, futex, made, poll, processes, streams, system as machine, threads as thread};
+use crate::linux::errno::{EOPNOTSUPP, Errno, Value};
 use crate::linux::process::Process;
 use crate::linux::signals::{return_from_signal, set_alternate};
+use crate::linux::system::System;
 use crate::linux::task::Outcome::{self, Exit, Fail, Return};
 use crate::linux::task::Task;
-use crate::linux::threads::PROCESS;
 use crate::linux::time;
 use crate::linux::users::{USER, is_user};
 use crate::linux::world::World;
 
 macro_rules! calls {
     (
-        ($process:ident, $task:ident, $world:ident) { $($prologue:tt)* }
+        ($system:ident, $process:ident, $task:ident, $world:ident) { $($prologue:tt)* }
         $($number:literal $name:ident = $handler:expr;)+
     ) => {
         /// The numbers by name.
@@ -38,10 +38,11 @@ macro_rules! calls {
 
         /// Makes the system call that a task asks for.
         pub(in crate::linux) fn call<W: World>(
-            $process: &mut Process,
+            $system: &mut System,
             $task: &mut Task,
             $world: &mut W,
         ) -> Outcome {
+            let $process = $system.of($task);
             $($prologue)*
             match $task.hart.x[17] {
                 $($number => Outcome::from($handler),)+
@@ -52,9 +53,9 @@ macro_rules! calls {
 }
 
 calls! {
-    (process, task, world) {
+    (system, process, task, world) {
         let [a, b, c, d, e, f] = task.arguments();
-        // A handler borrows the owners that it needs, or all of the process.
+        // A handler borrows the owners that it needs, or all of the process, or all processes.
         let Process { memory, files, names, signals, timers, threads, random, .. } = process;
         let space = &mut memory.space;
     }
@@ -105,14 +106,17 @@ calls! {
     59 pipe2 = files.make_pipe(space, a, b);
     61 getdents64 = files.entries(space, a, b, c);
     62 lseek = files.seek(a, b as i64, c);
-    63 read = streams::read(files.awaits_writer(a), process, task, world, |p| {
+    63 read = streams::read_any(files.awaits_writer(a, world), process, task, world, |p| {
         p.read(a, &[(b, c)], None)
     });
-    64 write = streams::write(process, task, world, |p| p.write(a, &[(b, c)], None));
-    65 readv = streams::read(files.awaits_writer(a), process, task, world, |p| {
+    64 write = streams::write_parts(process, task, world, Ok(vec![(b, c)]), 0);
+    65 readv = streams::read(files.awaits_writer(a, world), process, task, world, |p| {
         p.read_parts(a, [b, c], None)
     });
-    66 writev = streams::write(process, task, world, |p| p.write_parts(a, [b, c], None));
+    66 writev = {
+        let parts = memory.vectors(b, c);
+        streams::write_parts(process, task, world, parts, 0)
+    };
     67 pread64 = process.read(a, &[(b, c)], Some(d));
     68 pwrite64 = process.write(a, &[(b, c)], Some(d));
     69 preadv = process.read_parts(a, [b, c], Some(d));
@@ -122,6 +126,10 @@ calls! {
     });
     72 pselect6 = poll::select(process, task, world);
     73 ppoll = poll::poll(process, task, world);
+    74 signalfd4 = files.set_signals(space, [a, b, d]).map(|(number, set)| {
+        signals.watch(set);
+        number
+    });
     78 readlinkat = made::read_link(process, world, [a, b], [c, d]);
     79 newfstatat = made::stat(process, world, [a, b], d)
         .and_then(|stat| put(process, c, &stat.classic()));
@@ -129,12 +137,17 @@ calls! {
     81 sync = memory.synchronise();
     82 fsync = memory.synchronise().and_then(|_| files.exists(a)).map(|()| 0);
     83 fdatasync = memory.synchronise().and_then(|_| files.exists(a)).map(|()| 0);
+    85 timerfd_create = files.make_clock(a, b);
+    86 timerfd_settime = {
+        let done = files.set_clock(space, world, [a, b, c, d]);
+        streams::change(process, world, |_| done)
+    };
+    87 timerfd_gettime = files.tell_clock(space, world, a, b);
     88 utimensat = files.set_times(space, [a, b, c, d], world.nanoseconds());
     92 personality = Return(0);
     93 exit = thread::end(process, task, world);
     94 exit_group = Exit((a & 0xFF) as i32);
-    // There are no children.
-    95 waitid = Fail(ECHILD);
+    95 waitid = processes::wait_by(system, task, world, [a, b, c, d]);
     96 set_tid_address = thread::set_clear(task, a);
     98 futex = futex::futex(process, task, world);
     99 set_robust_list = thread::set_robust(threads, task, a);
@@ -151,24 +164,24 @@ calls! {
     115 clock_nanosleep = nap(process, task, world, [a, b, c, d]);
     // One policy, without priorities.
     118 sched_setparam = Return(0);
-    119 sched_setscheduler = system::set_policy(b);
+    119 sched_setscheduler = machine::set_policy(b);
     120 sched_getscheduler = Return(0);
     121 sched_getparam = space.write_u32(b, 0).map(|()| 0).map_err(Errno::from);
     122 sched_setaffinity = thread::set_affinity(space, threads, task, world, [a, b, c]);
     123 sched_getaffinity = thread::tell_affinity(space, threads, task, world, [a, b, c]);
     124 sched_yield = thread::make_way(world);
-    125 sched_get_priority_max = system::priority(a, 99);
-    126 sched_get_priority_min = system::priority(a, 1);
-    129 kill = signals.kill(threads, world, a, b);
-    130 tkill = signals.send(threads, world, a, b);
-    131 tgkill = if a as u32 == PROCESS { signals.send(threads, world, b, c) } else { Err(ESRCH) };
+    125 sched_get_priority_max = machine::priority(a, 99);
+    126 sched_get_priority_min = machine::priority(a, 1);
+    129 kill = processes::kill(system, task, world, [a, b]);
+    130 tkill = processes::kill_thread(system, task, world, None, [a, b]);
+    131 tgkill = processes::kill_thread(system, task, world, Some(a), [b, c]);
     132 sigaltstack = set_alternate(space, task, a, b);
     133 rt_sigsuspend = suspend(process, task, world, a);
     134 rt_sigaction = signals.set_action(space, a, [b, c]);
     135 rt_sigprocmask = threads.set_mask(space, task, a, [b, c]);
     136 rt_sigpending = signals.tell_pending(space, threads, task, a);
     137 rt_sigtimedwait = await_signal(process, task, world, [a, b, c]);
-    138 rt_sigqueueinfo = signals.queue(space, threads, world, (a, None), [b, c]);
+    138 rt_sigqueueinfo = processes::queue(system, task, world, (a, None), [b, c]);
     139 rt_sigreturn = return_from_signal(space, threads, task);
     140 setpriority = Return(0);
     141 getpriority = Return(NICE_OF_0);
@@ -177,48 +190,61 @@ calls! {
     145 setreuid = is_user(&[a, b]);
     146 setuid = is_user(&[a]);
     147 setresuid = is_user(&[a, b, c]);
-    148 getresuid = system::tell_users(space, [a, b, c]);
+    148 getresuid = machine::tell_users(space, [a, b, c]);
     149 setresgid = is_user(&[a, b, c]);
-    150 getresgid = system::tell_users(space, [a, b, c]);
+    150 getresgid = machine::tell_users(space, [a, b, c]);
     151 setfsuid = Return(USER.into());
     152 setfsgid = Return(USER.into());
     153 times = time::tell_ticks(space, world, a);
-    154 setpgid = Return(0);
-    155 getpgid = Return(PROCESS.into());
-    156 getsid = Return(PROCESS.into());
-    157 setsid = Fail(EPERM);
+    154 setpgid = processes::set_group(system, task, [a, b]);
+    155 getpgid = processes::tell_of(system, task, a, |process| process.group);
+    156 getsid = processes::tell_of(system, task, a, |process| process.session);
+    157 setsid = processes::begin_session(system, task);
     158 getgroups = Return(0);
-    160 uname = system::tell_name(space, a);
-    163 getrlimit = system::limits(space, a, b);
+    160 uname = machine::tell_name(space, a);
+    163 getrlimit = machine::limits(space, a, b);
     164 setrlimit = Return(0);
-    165 getrusage = system::tell_usage(space, world, b);
+    165 getrusage = machine::tell_usage(space, world, b);
     166 umask = files.set_mask(a);
-    167 prctl = system::control_process(a);
-    168 getcpu = system::tell_core(space, world, a, b);
+    167 prctl = machine::control_process(a);
+    168 getcpu = machine::tell_core(space, world, a, b);
     169 gettimeofday = time::tell_of_day(space, world, a);
-    172 getpid = Return(PROCESS.into());
-    173 getppid = Return(1);
+    172 getpid = Return(process.number.into());
+    173 getppid = Return(process.parent.into());
     174 getuid = Return(USER.into());
     175 geteuid = Return(USER.into());
     176 getgid = Return(USER.into());
     177 getegid = Return(USER.into());
     178 gettid = Return(task.number.into());
-    179 sysinfo = system::tell_system(space, a);
+    179 sysinfo = machine::tell_system(space, a);
+    198 socket = files.make_socket([a, b, c]);
     199 socketpair = files.make_sockets(space, a, b, d);
-    204 getsockname = files.tell_no_name(space, a, b, c);
-    205 getpeername = files.tell_no_name(space, a, b, c);
-    206 sendto = streams::write(process, task, world, |p| p.send(a, (b, c)));
-    207 recvfrom = streams::read(files.awaits_sender(a, d), process, task, world, |p| {
+    200 bind = files.bind(space, [a, b, c]);
+    201 listen = files.listen(a, b);
+    202 accept = streams::read(files.awaits_caller(a), process, task, world, |p| {
+        p.files.accept(&mut p.memory.space, [a, b, c, 0])
+    });
+    203 connect = streams::change(process, world, |p| {
+        p.files.connect(&mut p.memory.space, [a, b, c])
+    });
+    204 getsockname = files.tell_name(space, a, 0, [b, c]);
+    205 getpeername = files.tell_name(space, a, 1, [b, c]);
+    206 sendto = streams::send(process, task, world);
+    207 recvfrom = streams::read(files.awaits_sender(a, d, world), process, task, world, |p| {
         p.files.receive(&mut p.memory.space, [a, b, c, d])
     });
     208 setsockopt = files.is_socket(a);
-    209 getsockopt = files.socket_option(space, a, [b, c], d);
+    209 getsockopt = files.socket_option(space, a, [b, c], [d, e]);
     210 shutdown = streams::shut(process, world, a, b);
+    211 sendmsg = streams::send_message(process, task, world);
+    212 recvmsg = streams::read(files.awaits_sender(a, c, world), process, task, world, |p| {
+        streams::receive_message(p, [a, b, c])
+    });
     214 brk = Return(memory.brk(a));
     215 munmap = memory.munmap(a, b);
     216 mremap = memory.mremap([a, b], [e, c], d);
-    220 clone = thread::begin(process, task, world);
-    221 execve = exec::execute(process, task);
+    220 clone = processes::clone(system, task, world);
+    221 execve = exec::execute(system, task, world);
     222 mmap = memory.mmap(files, names, [a, b, c, d, e, f]);
     223 fadvise64 = files.exists(a).map(|()| 0);
     226 mprotect = memory.mprotect(a, b, c);
@@ -229,10 +255,13 @@ calls! {
     230 mlockall = Return(0);
     231 munlockall = Return(0);
     233 madvise = memory.madvise(a, b, c);
-    240 rt_tgsigqueueinfo = signals.queue(space, threads, world, (a, Some(b)), [c, d]);
+    242 accept4 = streams::read(files.awaits_caller(a), process, task, world, |p| {
+        p.files.accept(&mut p.memory.space, [a, b, c, d])
+    });
+    240 rt_tgsigqueueinfo = processes::queue(system, task, world, (a, Some(b)), [c, d]);
     259 riscv_flush_icache = Return(memory.space.flush_code());
-    260 wait4 = Fail(ECHILD);
-    261 prlimit64 = system::limits(space, b, d);
+    260 wait4 = processes::wait(system, task, world, [a, b, c, d]);
+    261 prlimit64 = machine::limits(space, b, d);
     267 syncfs = memory.synchronise().and_then(|_| files.exists(a)).map(|()| 0);
     276 renameat2 = files.rename(space, [[a, b], [c, d]], e);
     278 getrandom = memory.fill_random(random, a, b);
@@ -245,6 +274,7 @@ calls! {
     287 pwritev2 = if f == 0 { process.write_parts(a, [b, c], place(d)) } else { Err(EOPNOTSUPP) };
     291 statx = made::stat(process, world, [a, b], c)
         .and_then(|stat| put(process, e, &stat.extended()));
+    436 close_range = streams::change(process, world, |p| p.files.close_range([a, b, c]));
     439 faccessat2 = made::access(process, world, [a, b], d, c);
     452 fchmodat2 = files.set_mode_at(space, [a, b, c, d]);
 }

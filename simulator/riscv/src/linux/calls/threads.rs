@@ -1,58 +1,12 @@
-//! Threads: their begin and end, and where they may run.
+//! Threads: their end, and where they may run.
 
 use super::inherit::{OWNER_DIED, WAITERS};
-use crate::linux::errno::{EINVAL, ENOSYS, ESRCH, Errno, Value};
+use crate::linux::errno::{EINVAL, ESRCH, Errno, Value};
 use crate::linux::process::Process;
 use crate::linux::task::{Outcome, Task};
-use crate::linux::threads::{Thread, Threads};
+use crate::linux::threads::Threads;
 use crate::linux::world::World;
 use crate::memory::{PAGE, Space, right};
-
-const SHARES_MEMORY: u64 = 0x100;
-const IS_THREAD: u64 = 0x1_0000;
-const SET_TLS: u64 = 0x8_0000;
-const SET_PARENT: u64 = 0x10_0000;
-const CLEAR_CHILD: u64 = 0x20_0000;
-const SET_CHILD: u64 = 0x100_0000;
-
-const STACK_POINTER: usize = 2;
-const THREAD_POINTER: usize = 4;
-
-/// Makes a thread; a process of its own is not supported.
-pub(super) fn begin<W: World>(process: &mut Process, task: &mut Task, world: &mut W) -> Value {
-    let [flags, stack, parent, tls, child, _] = task.arguments();
-    if flags & (SHARES_MEMORY | IS_THREAD) != SHARES_MEMORY | IS_THREAD {
-        let place = process.describe_call(task);
-        process.failure.get_or_insert(format!(
-            "the program makes another process (fork) at {place}; only threads are supported"
-        ));
-        return Err(ENOSYS);
-    }
-    let number = process.threads.next();
-    if flags & SET_PARENT != 0 {
-        process.memory.space.write_u32(parent, number)?;
-    }
-    if flags & SET_CHILD != 0 {
-        process.memory.space.write_u32(child, number)?;
-    }
-    let mut hart = task.hart.fork();
-    hart.x[10] = 0;
-    if stack != 0 {
-        hart.x[STACK_POINTER] = stack;
-    }
-    if flags & SET_TLS != 0 {
-        hart.x[THREAD_POINTER] = tls;
-    }
-    let mut new = Task::new(hart, number);
-    new.mask = task.mask;
-    if flags & CLEAR_CHILD != 0 {
-        new.clear = child;
-    }
-    let cores = process.threads.cores_of(task.number).to_vec();
-    let handle = world.spawn(new, &cores);
-    process.threads.add(Thread::new(handle, task.mask, cores));
-    Ok(number.into())
-}
 
 /// A thread ends: a joiner waits for its word to become zero.
 pub(super) fn end<W: World>(process: &mut Process, task: &mut Task, world: &mut W) -> Outcome {

@@ -34,6 +34,11 @@ fn sleep<W: World>(
         return Outcome::Interrupted;
     }
     let due = process.timers.next_of(&process.threads, task.number, open);
+    let clock = match word {
+        STREAMS => process.files.look_at_clocks(now),
+        _ => None,
+    };
+    let due = due.into_iter().chain(clock).min();
     let due = due.map(|due| due.saturating_sub(now));
     task.has_timer = due.is_some_and(|due| time.is_none_or(|time| due < time));
     if let Some(thread) = process.threads.get_mut(task.number) {
@@ -223,7 +228,11 @@ pub(in crate::linux) fn interrupt<W: World>(
             Interrupted::MayRestart => restarts && task.deadline.is_none(),
             Interrupted::Ends | Interrupted::EndsWithRest(_) => false,
         };
-        if again {
+        if task.moved > 0 {
+            // What was written until now is written.
+            let moved = std::mem::take(&mut task.moved);
+            task.give(moved);
+        } else if again {
             // The handler returns to the call.
             task.hart.pc = task.hart.pc.wrapping_sub(4);
             task.phase = Phase::Runs;

@@ -9,6 +9,9 @@ use crate::memory::Space;
 const CLOSES: u64 = 0o200_0000;
 /// The same of `memfd_create`.
 const MEMORY_CLOSES: u64 = 1;
+/// Flags of `close_range`. No process shares its numbers with another one.
+const CLOSES_LATER: u64 = 4;
+const NOT_SHARED: u64 = 2;
 const READS: u64 = 0;
 const WRITES: u64 = 1;
 const BOTH: u64 = 2;
@@ -44,6 +47,22 @@ impl Files {
         }
     }
 
+    /// `close_range`: closes open numbers from `first` to `last`, or has `execve` close them.
+    pub(crate) fn close_range(&mut self, [first, last, flags]: [u64; 3]) -> Value {
+        let (first, last) = (first as u32 as u64, last as u32 as u64);
+        if first > last || flags & !(CLOSES_LATER | NOT_SHARED) != 0 {
+            return Err(EINVAL);
+        }
+        for number in self.numbers(first..=last) {
+            if flags & CLOSES_LATER != 0 {
+                self.set_closing(number, CLOSES);
+            } else {
+                self.close(number)?;
+            }
+        }
+        Ok(0)
+    }
+
     /// Closes what another program is not to have.
     pub(crate) fn close_for_exec(&mut self) {
         for number in std::mem::take(&mut self.closing) {
@@ -57,6 +76,9 @@ impl Files {
         let (kept, changed) = match self.get(number)? {
             Open::Stream(end) => (end.flags(), NON_BLOCKING),
             Open::Events(events) => (events.flags(), NON_BLOCKING),
+            Open::Clock(clock) => (clock.flags(), NON_BLOCKING),
+            Open::Signals(signals) => (signals.flags(), NON_BLOCKING),
+            Open::Socket(socket) => (&**socket.flags(), NON_BLOCKING),
             Open::File { flags, .. } => (&**flags, NON_BLOCKING | APPENDS),
             _ => return Ok(()),
         };
@@ -71,6 +93,9 @@ impl Files {
             Open::Folder { .. } | Open::Made { .. } => READS,
             Open::Output | Open::Error => WRITES,
             Open::Group(_) => BOTH,
+            Open::Clock(clock) => BOTH | clock.flags().get() & NON_BLOCKING,
+            Open::Signals(signals) => BOTH | signals.flags().get() & NON_BLOCKING,
+            Open::Socket(socket) => BOTH | socket.flags().get() & NON_BLOCKING,
             Open::File { flags, .. } => flags.get(),
             Open::Events(events) => BOTH | events.flags().get() & NON_BLOCKING,
             Open::Stream(end) => {
@@ -126,8 +151,9 @@ impl Files {
         command: u64,
         to: u64,
     ) -> Value {
-        match (command, self.get(number)?) {
-            (COUNT, Open::Stream(end)) => space.write_u32(to, end.waiting() as u32)?,
+        let open = self.get(number)?;
+        match (command, open.end()) {
+            (COUNT, Some(end)) => space.write_u32(to, end.waiting() as u32)?,
             (SET_BLOCKING, _) => {
                 let on = space.read_u32(to)? != 0;
                 self.set_status(number, if on { NON_BLOCKING } else { 0 })?;

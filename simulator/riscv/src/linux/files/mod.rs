@@ -1,9 +1,12 @@
 //! The files of a process: what its numbers stand for, and where the host has what it names.
 
+mod clocks;
 mod descriptors;
 mod groups;
 mod host;
 mod listing;
+mod names;
+mod network;
 mod paths;
 mod sockets;
 mod stat;
@@ -11,6 +14,7 @@ pub(super) mod streams;
 mod table;
 mod volume;
 
+pub(super) use clocks::signal_info;
 pub(super) use listing::{Entry, IS_FILE, IS_FOLDER, IS_LINK};
 pub(super) use paths::{ACCESS, FOLDER, HERE, READ_ONLY, STAYS, put_link, read_path};
 pub(super) use stat::{EMPTY_PATH, NO_FOLLOW, Stat};

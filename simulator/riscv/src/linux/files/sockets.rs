@@ -1,20 +1,17 @@
 //! What is not a file of the host: pipes, pairs of sockets, counters, and groups that are waited
-//! for together. Other sockets are not there.
+//! for together.
 
 use super::groups::{Group, REMOVE};
 use super::streams::{End, Events, NON_BLOCKING};
 use super::table::{Files, Open};
 use crate::linux::errno::{EINVAL, ENOTSOCK, EOPNOTSUPP, EPERM, Errno, Value};
+use crate::linux::world::World;
 use crate::memory::Space;
 
 const LOCAL: u64 = 1;
 const STREAM: u64 = 1;
 const DO_NOT_WAIT: u64 = 0x40;
 const PEEK: u64 = 2;
-/// Levels, names: of `getsockopt`.
-const SOCKET: u64 = 1;
-const TYPE: u64 = 3;
-const ERROR: u64 = 4;
 
 /// What `shutdown` ends.
 const BOTH: u64 = 2;
@@ -62,16 +59,18 @@ impl Files {
         self.add(Open::Group(Group::default()), flags)
     }
 
-    fn socket(&self, number: u64) -> Result<&End, Errno> {
+    /// The end of a stream that a socket has.
+    pub(super) fn socket(&self, number: u64) -> Result<End, Errno> {
         match self.get(number)? {
-            Open::Stream(end) if end.is_socket() => Ok(end),
+            Open::Stream(end) if end.is_socket() => Ok(end.clone()),
+            Open::Socket(socket) => socket.connected(),
             _ => Err(ENOTSOCK),
         }
     }
 
     /// Whether `recvfrom` has to wait for a writer.
-    pub(crate) fn awaits_sender(&self, number: u64, flags: u64) -> bool {
-        flags & DO_NOT_WAIT == 0 && self.awaits_writer(number)
+    pub(crate) fn awaits_sender<W: World>(&self, number: u64, flags: u64, world: &W) -> bool {
+        flags & DO_NOT_WAIT == 0 && self.awaits_writer(number, world)
     }
 
     /// `recvfrom`.
@@ -98,43 +97,13 @@ impl Files {
         Ok(0)
     }
 
-    /// `getsockname`, `getpeername`: a socket of a pair has no name.
-    pub(crate) fn tell_no_name(
-        &self,
-        space: &mut Space,
-        number: u64,
-        to: u64,
-        length: u64,
-    ) -> Value {
-        self.socket(number)?;
-        let room = space.read_u32(length)?.min(2);
-        let family = (LOCAL as u16).to_le_bytes();
-        space.write(to, &family[..room as usize])?;
-        space.write_u32(length, 2)?;
-        Ok(0)
-    }
-
-    /// `getsockopt`.
-    pub(crate) fn socket_option(
-        &self,
-        space: &mut Space,
-        number: u64,
-        [level, name]: [u64; 2],
-        to: u64,
-    ) -> Value {
-        self.socket(number)?;
-        let value = match (level, name) {
-            (SOCKET, TYPE) => STREAM,
-            (SOCKET, ERROR) => 0,
-            _ => return Err(EINVAL),
-        };
-        space.write_u32(to, value as u32)?;
-        Ok(0)
-    }
-
-    /// Options of a pair change nothing; what is no socket has none.
+    /// Whether a number is a socket's.
     pub(crate) fn is_socket(&self, number: u64) -> Value {
-        self.socket(number).map(|_| 0)
+        match self.get(number)? {
+            Open::Stream(end) if end.is_socket() => Ok(0),
+            Open::Socket(_) => Ok(0),
+            _ => Err(ENOTSOCK),
+        }
     }
 
     fn group(&self, number: u64) -> Result<Group, Errno> {

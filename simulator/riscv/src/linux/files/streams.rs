@@ -16,14 +16,36 @@ pub(crate) mod ready {
     pub(crate) const PEER_ENDED: u32 = 0x2000;
 }
 
-/// Bytes on their way. There is room for any number.
-#[derive(Default)]
+/// Bytes that a pipe, and a way of a pair of sockets, has room for: Linux's defaults.
+const PIPE: usize = 1 << 16;
+const SOCKET: usize = 212_992;
+/// A write to a pipe of at most so many bytes is in one piece. A pipe with less room is full.
+const PIECE: usize = 4_096;
+
+/// Bytes on their way.
 struct Bytes {
     waiting: VecDeque<u8>,
+    /// How many there is room for.
+    most: usize,
     /// How often some were put in.
     writes: u64,
     /// Nobody writes any more.
     ended: bool,
+}
+
+impl Bytes {
+    fn new(most: usize) -> Rc<RefCell<Self>> {
+        Rc::new(RefCell::new(Self {
+            waiting: VecDeque::new(),
+            most,
+            writes: 0,
+            ended: false,
+        }))
+    }
+
+    fn room(&self) -> usize {
+        self.most.saturating_sub(self.waiting.len())
+    }
 }
 
 /// An end of a pipe, which reads or writes, or of a pair of sockets, which does both.
@@ -34,34 +56,57 @@ pub(crate) struct End {
     /// This end, with its flags, as long as a number stands for it; and the other one.
     flags: Rc<Cell<u64>>,
     other: Weak<Cell<u64>>,
+    /// The names of the socket and of its peer.
+    names: Rc<[Vec<u8>; 2]>,
 }
 
 impl End {
     /// Ends of a pipe: what is read from, and what is written to.
     pub(crate) fn pipe(flags: u64) -> [Self; 2] {
-        let bytes: Rc<RefCell<Bytes>> = Rc::default();
+        let bytes = Bytes::new(PIPE);
+        let flags = [flags; 2].map(|flags| Rc::new(Cell::new(flags)));
         Self::joined(flags, [None, Some(Rc::clone(&bytes))], [Some(bytes), None])
     }
 
     /// Two sockets that are connected.
     pub(crate) fn sockets(flags: u64) -> [Self; 2] {
-        let ways = [Some(Rc::default()), Some(Rc::default())];
+        let flags = [flags; 2].map(|flags| Rc::new(Cell::new(flags)));
+        Self::ways(flags)
+    }
+
+    /// Both ends of a connection of named sockets. The first end has these flags.
+    pub(super) fn connected(flags: &Rc<Cell<u64>>, names: [Vec<u8>; 2]) -> [Self; 2] {
+        let mut ends = Self::ways([Rc::clone(flags), Rc::default()]);
+        let back = [names[1].clone(), names[0].clone()];
+        ends[0].names = Rc::new(names);
+        ends[1].names = Rc::new(back);
+        ends
+    }
+
+    fn ways(flags: [Rc<Cell<u64>>; 2]) -> [Self; 2] {
+        let ways = [Some(Bytes::new(SOCKET)), Some(Bytes::new(SOCKET))];
         let back = [ways[1].clone(), ways[0].clone()];
         Self::joined(flags, ways, back)
     }
 
+    /// The socket's own name (0), or its peer's (1).
+    pub(super) fn name(&self, of: usize) -> Vec<u8> {
+        self.names[of].clone()
+    }
+
     /// Ends, each with where it writes to and reads from.
     fn joined(
-        flags: u64,
+        [one, other]: [Rc<Cell<u64>>; 2],
         [to, from]: [Option<Rc<RefCell<Bytes>>>; 2],
         [other_to, other_from]: [Option<Rc<RefCell<Bytes>>>; 2],
     ) -> [Self; 2] {
-        let [one, other] = [flags; 2].map(|flags| Rc::new(Cell::new(flags)));
+        let names: Rc<[Vec<u8>; 2]> = Rc::default();
         let end = |from, to, flags: &Rc<_>, other| Self {
             from,
             to,
             flags: Rc::clone(flags),
             other: Rc::downgrade(other),
+            names: Rc::clone(&names),
         };
         [
             end(from, to, &one, &other),
@@ -103,6 +148,12 @@ impl End {
         from.map_or(0, |from| from.borrow().waiting.len())
     }
 
+    /// Whether a reader makes room for a writer that may wait.
+    pub(crate) fn is_full(&self) -> bool {
+        let from = self.from.as_ref();
+        from.is_some_and(|from| from.borrow().room() < PIECE)
+    }
+
     /// Reads, or looks at what would be read.
     pub(crate) fn read(&self, to: &mut [u8], keep: bool) -> Result<usize, Errno> {
         let from = self.from.as_ref().ok_or(EBADF)?;
@@ -125,9 +176,15 @@ impl End {
         if self.is_alone() || to.ended {
             return Err(EPIPE);
         }
-        to.waiting.extend(from);
+        let room = to.room();
+        let is_piece = !self.is_socket() && from.len() <= PIECE;
+        if (room == 0 || is_piece && room < from.len()) && !from.is_empty() {
+            return Err(EAGAIN);
+        }
+        let count = from.len().min(room);
+        to.waiting.extend(&from[..count]);
         to.writes += 1;
-        Ok(from.len())
+        Ok(count)
     }
 
     /// `shutdown`: no more is read, or written, by this end.
@@ -157,8 +214,10 @@ impl End {
                 };
             }
         }
-        if self.to.is_some() {
-            found |= ready::OUT;
+        if let Some(to) = &self.to {
+            if to.borrow().room() >= PIECE || self.is_alone() {
+                found |= ready::OUT;
+            }
             if self.is_alone() {
                 found |= if self.is_socket() {
                     ready::HUNG_UP

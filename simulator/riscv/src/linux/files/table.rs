@@ -1,16 +1,20 @@
 //! Files that are open, and how they are read and written.
 
+use super::clocks::{Clock, SignalSet};
 use super::groups::Group;
 use super::listing::{Entry, IS_FOLDER, Listing, whence};
+use super::network::{Network, Socket};
 use super::streams::{End, Events, NON_BLOCKING, ready};
 use crate::linux::errno::{
     EBADF, EINVAL, EISDIR, EMFILE, ENODEV, ENOTDIR, EOPNOTSUPP, ESPIPE, Errno, Value,
 };
+use crate::linux::world::World;
 use crate::memory::Space;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::ops::RangeInclusive;
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -45,7 +49,11 @@ pub(crate) enum Open {
         listing: Rc<RefCell<Listing>>,
     },
     Stream(End),
+    /// A socket that may be connected.
+    Socket(Rc<Socket>),
     Events(Events),
+    Clock(Clock),
+    Signals(SignalSet),
     Group(Group),
     /// Random bytes, which the process makes.
     Random,
@@ -54,7 +62,11 @@ pub(crate) enum Open {
 /// Where the program's standard output goes.
 pub(crate) type Sink = Box<dyn Write>;
 
-/// The files of a process.
+/// A stream of the host that all processes write to.
+type SharedSink = Rc<RefCell<Sink>>;
+
+/// The files of a process. A copy, for another process, has the same open files.
+#[derive(Clone)]
 pub(crate) struct Files {
     open: BTreeMap<u64, Open>,
     /// Numbers that `execve` closes.
@@ -63,8 +75,16 @@ pub(crate) struct Files {
     pub(super) folder: PathBuf,
     /// Rights that new files do not get.
     pub(super) mask: u32,
-    output: Sink,
-    error: Sink,
+    output: SharedSink,
+    error: SharedSink,
+    /// Sockets with names, of all processes.
+    pub(super) network: Rc<RefCell<Network>>,
+    /// Another process has, or had, the same files.
+    is_shared: bool,
+    /// There was a clock that can be waited for.
+    pub(super) has_clocks: bool,
+    /// The signals that wait for the thread that makes a call, a bit each.
+    pub(crate) pending: Cell<u64>,
 }
 
 pub(super) const MOST: u64 = 1_024;
@@ -95,6 +115,15 @@ impl Open {
         }
     }
 
+    /// The end of a stream that a number stands for.
+    pub(super) fn end(&self) -> Option<End> {
+        match self {
+            Self::Stream(end) => Some(end.clone()),
+            Self::Socket(socket) => socket.end(),
+            _ => None,
+        }
+    }
+
     /// A folder that the simulated system makes up, of this number on its volume.
     pub(crate) fn made(path: PathBuf, inode: u64, entries: Vec<Entry>) -> Self {
         let folders = entries.iter().filter(|entry| entry.kind == IS_FOLDER);
@@ -116,9 +145,19 @@ impl Files {
             root,
             folder,
             mask: 0o22,
-            output,
-            error,
+            output: Rc::new(RefCell::new(output)),
+            error: Rc::new(RefCell::new(error)),
+            network: Rc::default(),
+            is_shared: false,
+            has_clocks: false,
+            pending: Cell::new(0),
         }
+    }
+
+    /// The same open files for another process.
+    pub(crate) fn fork(&mut self) -> Self {
+        self.is_shared = true;
+        self.clone()
     }
 
     pub(crate) fn get(&self, number: u64) -> Result<&Open, Errno> {
@@ -130,23 +169,59 @@ impl Files {
         Ok(std::mem::replace(&mut self.mask, mask as u32 & 0o777).into())
     }
 
+    /// The open files, each as often as it has numbers.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Open> {
+        self.open.values()
+    }
+
+    /// The open numbers of a range.
+    pub(crate) fn numbers(&self, range: RangeInclusive<u64>) -> Vec<u64> {
+        self.open.range(range).map(|(&number, _)| number).collect()
+    }
+
     pub(crate) fn exists(&self, number: u64) -> Result<(), Errno> {
         self.get(number).map(|_| ())
     }
 
     /// Whether a reader of this number has to wait for a writer.
-    pub(crate) fn awaits_writer(&self, number: u64) -> bool {
+    pub(crate) fn awaits_writer<W: World>(&self, number: u64, world: &W) -> bool {
         match self.get(number) {
-            Ok(Open::Stream(end)) => end.awaits() && end.is_blocking(),
+            Ok(Open::Clock(clock)) => {
+                self.look_at_clocks(world.nanoseconds());
+                clock.awaits()
+            }
+            Ok(open @ (Open::Stream(_) | Open::Socket(_))) => {
+                let end = open.end();
+                end.is_some_and(|end| end.awaits() && end.is_blocking())
+            }
             Ok(Open::Events(events)) => events.awaits() && events.is_blocking(),
             _ => false,
         }
     }
 
+    /// Whether a full stream makes a writer to this number wait.
+    pub(crate) fn may_wait_for_room(&self, number: u64) -> bool {
+        let end = self.get(number).ok().and_then(Open::end);
+        end.is_some_and(|end| end.is_blocking())
+    }
+
+    /// Whether a reader of this number makes room for writers.
+    pub(crate) fn is_full(&self, number: u64) -> bool {
+        let end = self.get(number).ok().and_then(Open::end);
+        end.is_some_and(|end| end.is_full())
+    }
+
+    /// Whether bytes wait to be read.
+    pub(crate) fn has_bytes(&self, number: u64) -> bool {
+        let end = self.get(number).ok().and_then(Open::end);
+        end.is_some_and(|end| end.waiting() > 0)
+    }
+
     /// Whether there may be streams that somebody waits for.
     pub(crate) fn has_streams(&self) -> bool {
-        let is_stream = |open: &Open| matches!(open, Open::Stream(_) | Open::Events(_));
-        self.open.values().any(is_stream)
+        let is_stream =
+            |open: &Open| matches!(open, Open::Stream(_) | Open::Socket(_) | Open::Events(_));
+        self.is_shared || self.open.values().any(is_stream)
     }
 
     /// What a file is ready for, and a number that changes when something comes. A file of the
@@ -154,7 +229,13 @@ impl Files {
     pub(crate) fn ready(&self, number: u64) -> Result<(u32, u64), Errno> {
         Ok(match self.get(number)? {
             Open::Stream(end) => end.ready(),
+            Open::Socket(socket) => socket.ready(),
             Open::Events(events) => events.ready(),
+            Open::Clock(clock) => clock.ready(),
+            Open::Signals(signals) => {
+                let found = signals.set() & self.pending.get();
+                (if found == 0 { 0 } else { ready::IN }, found)
+            }
             Open::Group(group) => (group.ready(&|number| self.ready(number)), 0),
             Open::Output | Open::Error => (ready::OUT, 0),
             _ => (ready::IN | ready::OUT, 0),
@@ -240,9 +321,13 @@ impl Files {
                 length
             }
             (Open::Stream(end), None) => end.read(to, false)?,
+            (Open::Socket(socket), None) => socket.connected()?.read(to, false)?,
             (Open::Events(events), None) => events.read(to)?,
+            (Open::Clock(clock), None) => clock.read(to)?,
             (Open::Folder { .. } | Open::Made { .. }, _) => return Err(EISDIR),
-            (Open::Input | Open::Stream(_) | Open::Events(_), Some(_)) => return Err(ESPIPE),
+            (Open::Input | Open::Stream(_) | Open::Socket(_) | Open::Events(_), Some(_)) => {
+                return Err(ESPIPE);
+            }
             _ => return Err(EBADF),
         })
     }
@@ -256,10 +341,11 @@ impl Files {
     ) -> Result<usize, Errno> {
         match (self.get(number)?, offset) {
             (Open::Output, None) => {
-                self.output.write_all(from)?;
-                self.output.flush()?;
+                let mut output = self.output.borrow_mut();
+                output.write_all(from)?;
+                output.flush()?;
             }
-            (Open::Error, None) => self.error.write_all(from)?,
+            (Open::Error, None) => self.error.borrow_mut().write_all(from)?,
             (Open::File { file, .. }, Some(offset)) => file.write_all_at(from, offset)?,
             (Open::File { file, flags, .. }, None) => {
                 let mut file = &**file;
@@ -269,6 +355,7 @@ impl Files {
                 file.write_all(from)?;
             }
             (Open::Stream(end), None) => return end.write(from),
+            (Open::Socket(socket), None) => return socket.connected()?.write(from),
             (Open::Events(events), None) => return events.write(from),
             (Open::Random, _) => {}
             (Open::Output | Open::Error | Open::Stream(_) | Open::Events(_), Some(_)) => {

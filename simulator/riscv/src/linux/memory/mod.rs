@@ -6,7 +6,7 @@ mod shared;
 use super::errno::{EEXIST, EFAULT, EINVAL, ENOMEM, EOPNOTSUPP, Errno, Value};
 use super::files::Files;
 use super::names::Names;
-use crate::memory::{Content, END, Key, PAGE, Region, Space, right};
+use crate::memory::{Content, END, Key, PAGE, Part, Physical, Region, Space, right};
 use std::fs::File;
 use std::rc::Rc;
 
@@ -61,24 +61,27 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// An empty memory that grows to at most `limit` bytes.
-    pub(crate) fn new(limit: u64) -> Self {
+    /// Empty memory in a machine's.
+    pub(crate) fn new(physical: Physical) -> Self {
         Self {
-            space: Space::new(limit),
+            space: Space::new(physical),
             heap: (0, 0),
             shared: Vec::new(),
         }
     }
 
+    /// A copy for another process; `None` if there is no memory for it.
+    pub(crate) fn fork(&self) -> Option<Self> {
+        Some(Self {
+            space: self.space.fork()?,
+            heap: self.heap,
+            shared: self.shared.clone(),
+        })
+    }
+
     /// The heap begins at an address, and is empty.
     pub(crate) fn begin_heap(&mut self, at: u64) {
         self.heap = (at, at);
-    }
-
-    /// Another program begins: nothing is mapped.
-    pub(crate) fn clear(&mut self) {
-        self.write_back();
-        self.space.unmap(0, END);
     }
 
     pub(crate) fn brk(&mut self, wanted: u64) -> u64 {
@@ -143,7 +146,10 @@ impl Memory {
             }
         };
         let rights = rights as u8 & ANY;
-        let (content, name) = if is_anonymous {
+        let (content, name) = if is_anonymous && is_shared {
+            let part = Part::new(self.space.physical(), start);
+            (Content::Shared(part), Rc::from(""))
+        } else if is_anonymous {
             (Content::Zero, Rc::from(""))
         } else {
             let mapped = self.map_file(files, file, [start, offset], (is_shared, rights))?;

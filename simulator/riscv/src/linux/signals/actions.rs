@@ -1,7 +1,7 @@
 //! The process's handlers, and the signals that wait.
 
 use crate::linux::errno::{EINVAL, Value};
-use crate::linux::signal::{LAST, Pending, Sent, Signal, UNSTOPPABLE};
+use crate::linux::signal::{CHILD, LAST, Pending, Sent, Signal, UNSTOPPABLE};
 use crate::linux::task::Task;
 use crate::linux::threads::Threads;
 use crate::memory::Space;
@@ -23,10 +23,14 @@ pub(crate) struct Signals {
     /// How often a thread was given a signal, or a timer that was set: each looks whether it is
     /// the one.
     pub(crate) sent: u64,
+    /// Signals that are, or were, read from files: their readers are woken.
+    pub(super) watched: u64,
 }
 
 pub(super) const IGNORE: u64 = 1;
 const RESTARTS: u64 = 0x1000_0000;
+/// `SA_NOCLDWAIT`.
+const FORGETS_CHILDREN: u64 = 2;
 
 impl Signals {
     /// Another program has no handlers yet, and ignores what this one ignores.
@@ -72,6 +76,31 @@ impl Signals {
     pub(crate) fn restarts(&self, signal: Signal) -> Option<bool> {
         let action = self.actions.get(&signal.0)?;
         (action.handler > IGNORE).then_some(action.flags & RESTARTS != 0)
+    }
+
+    /// A copy of the handlers for another process, which has no signals yet.
+    pub(crate) fn fork(&self) -> Self {
+        Self {
+            actions: self.actions.clone(),
+            ..Self::default()
+        }
+    }
+
+    /// Signals are read from a file (`signalfd`).
+    pub(crate) fn watch(&mut self, set: u64) {
+        self.watched |= set;
+    }
+
+    /// Signals that wait for a thread, a bit each.
+    pub(crate) fn pending_of(&self, threads: &Threads, thread: u32) -> u64 {
+        let own = threads.get(thread).map_or(0, |own| own.pending.bits());
+        own | self.pending.bits()
+    }
+
+    /// Whether the process ignores its children: a child is gone when it ends.
+    pub(crate) fn forgets_children(&self) -> bool {
+        let action = self.actions.get(&CHILD.0);
+        action.is_some_and(|it| it.handler == IGNORE || it.flags & FORGETS_CHILDREN != 0)
     }
 
     /// Whether a signal without a handler does nothing.

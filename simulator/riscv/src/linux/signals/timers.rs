@@ -3,7 +3,7 @@
 use super::actions::Signals;
 use crate::linux::errno::{EINVAL, ESRCH, Errno, Value};
 use crate::linux::signal::{ALARM, BY_KERNEL, BY_TIMER, LAST, Sent, Signal};
-use crate::linux::threads::{PROCESS, Threads};
+use crate::linux::threads::Threads;
 use crate::linux::time::{self, ABSOLUTE};
 use crate::linux::world::World;
 use crate::memory::Space;
@@ -50,7 +50,7 @@ pub(crate) struct Timers {
 fn thread_of(threads: &Threads, target: Target, signal: Signal) -> Option<u32> {
     match target {
         Target::Nobody => None,
-        Target::Process => Some(threads.taker(signal).unwrap_or(PROCESS)),
+        Target::Process => Some(threads.taker(signal).unwrap_or(threads.main())),
         Target::Thread(thread) => Some(thread),
     }
 }
@@ -271,7 +271,7 @@ impl Timers {
             overruns: 0,
         };
         self.by_number.insert(INTERVAL, timer);
-        signals.make_look(threads, world, PROCESS);
+        signals.make_look(threads, world, threads.main());
         Ok(0)
     }
 

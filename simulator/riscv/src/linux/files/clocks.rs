@@ -1,0 +1,225 @@
+//! Time and signals as files: `timerfd`, `signalfd`.
+
+use super::streams::{NON_BLOCKING, ready};
+use super::table::{Files, Open};
+use crate::linux::errno::{EAGAIN, EBADF, EINVAL, Errno, Value};
+use crate::linux::time::{self, ABSOLUTE};
+use crate::linux::world::World;
+use crate::memory::Space;
+use std::cell::Cell;
+use std::rc::Rc;
+
+/// A clock that can be waited for. [`World::nanoseconds`] is its time.
+#[derive(Clone)]
+pub(crate) struct Clock(Rc<Inner>);
+
+struct Inner {
+    /// The number of the clock that absolute times refer to.
+    of: u64,
+    flags: Cell<u64>,
+    due: Cell<Option<u64>>,
+    /// Between two expirations; 0: there is one.
+    every: Cell<u64>,
+    /// The simulated time when a call last looked.
+    now: Cell<u64>,
+}
+
+impl Clock {
+    pub(super) fn flags(&self) -> &Cell<u64> {
+        &self.0.flags
+    }
+
+    /// Expirations since it was read or set.
+    fn count(&self) -> u64 {
+        let (Some(due), now) = (self.0.due.get(), self.0.now.get()) else {
+            return 0;
+        };
+        match now.checked_sub(due) {
+            None => 0,
+            Some(late) => 1 + late.checked_div(self.0.every.get()).unwrap_or(0),
+        }
+    }
+
+    pub(super) fn ready(&self) -> (u32, u64) {
+        let count = self.count();
+        (if count > 0 { ready::IN } else { 0 }, count)
+    }
+
+    pub(super) fn awaits(&self) -> bool {
+        self.count() == 0 && self.0.flags.get() & NON_BLOCKING == 0
+    }
+
+    pub(super) fn read(&self, to: &mut [u8]) -> Result<usize, Errno> {
+        let to = to.get_mut(..8).ok_or(EINVAL)?;
+        let count = self.count();
+        if count == 0 {
+            return Err(EAGAIN);
+        }
+        let every = self.0.every.get();
+        let next = self.0.due.get().filter(|_| every > 0);
+        self.0.due.set(next.map(|due| due + count * every));
+        to.copy_from_slice(&count.to_le_bytes());
+        Ok(8)
+    }
+}
+
+impl Files {
+    /// `timerfd_create`.
+    pub(crate) fn make_clock(&mut self, of: u64, flags: u64) -> Value {
+        if !time::has_timers(of) {
+            return Err(EINVAL);
+        }
+        let inner = Inner {
+            of,
+            flags: Cell::new(flags & NON_BLOCKING),
+            due: Cell::new(None),
+            every: Cell::new(0),
+            now: Cell::new(0),
+        };
+        self.has_clocks = true;
+        self.add(Open::Clock(Clock(Rc::new(inner))), flags)
+    }
+
+    fn clock(&self, number: u64) -> Result<Clock, Errno> {
+        match self.get(number)? {
+            Open::Clock(clock) => Ok(clock.clone()),
+            _ => Err(EINVAL),
+        }
+    }
+
+    /// `timerfd_settime`.
+    pub(crate) fn set_clock<W: World>(
+        &self,
+        space: &mut Space,
+        world: &W,
+        [number, flags, new, old]: [u64; 4],
+    ) -> Value {
+        let clock = self.clock(number)?;
+        let every = time::read(space, new)?;
+        let first = time::read(space, new.wrapping_add(16))?;
+        if old != 0 {
+            self.tell_clock(space, world, number, old)?;
+        }
+        let now = world.nanoseconds();
+        let wait = match flags & ABSOLUTE {
+            0 => first,
+            _ => first.saturating_sub(time::clock(world, clock.0.of)?),
+        };
+        let due = (first > 0).then_some(now.saturating_add(wait));
+        clock.0.due.set(due);
+        clock.0.every.set(every);
+        clock.0.now.set(now);
+        Ok(0)
+    }
+
+    /// `timerfd_gettime`: the time between two expirations, and what is left.
+    pub(crate) fn tell_clock<W: World>(
+        &self,
+        space: &mut Space,
+        world: &W,
+        number: u64,
+        to: u64,
+    ) -> Value {
+        let clock = self.clock(number)?;
+        let (now, every) = (world.nanoseconds(), clock.0.every.get());
+        let left = clock
+            .0
+            .due
+            .get()
+            .map_or(0, |due| match now.checked_sub(due) {
+                None => due - now,
+                Some(late) => every - late.checked_rem(every).unwrap_or(every),
+            });
+        time::write(space, to, every)?;
+        time::write(space, to.wrapping_add(16), left)
+    }
+
+    /// All clocks show this time. When the next one expires that has not yet.
+    pub(crate) fn look_at_clocks(&self, now: u64) -> Option<u64> {
+        if !self.has_clocks {
+            return None;
+        }
+        let clocks = self.all().filter_map(|open| match open {
+            Open::Clock(clock) => Some(clock),
+            _ => None,
+        });
+        let dues = clocks.filter_map(|clock| {
+            clock.0.now.set(now);
+            clock.0.due.get().filter(|&due| due > now)
+        });
+        dues.min()
+    }
+}
+
+/// A set of signals that are read from a file.
+#[derive(Clone)]
+pub(crate) struct SignalSet {
+    set: Rc<Cell<u64>>,
+    flags: Rc<Cell<u64>>,
+}
+
+impl SignalSet {
+    pub(super) fn flags(&self) -> &Cell<u64> {
+        &self.flags
+    }
+
+    pub(crate) fn set(&self) -> u64 {
+        self.set.get()
+    }
+
+    pub(super) fn is_blocking(&self) -> bool {
+        self.flags.get() & NON_BLOCKING == 0
+    }
+}
+
+/// Bytes of `signalfd_siginfo`.
+const INFO: usize = 128;
+
+impl Files {
+    /// `signalfd4`: makes a file of signals, or changes the set of an open one. The number and the set.
+    pub(crate) fn set_signals(
+        &mut self,
+        space: &mut Space,
+        [number, set, flags]: [u64; 3],
+    ) -> Result<(u64, u64), Errno> {
+        let set = space.read_u64(set)?;
+        if number as i32 != -1 {
+            match self.get(number)? {
+                Open::Signals(signals) => signals.set.set(set),
+                _ => return Err(EINVAL),
+            }
+            return Ok((number, set));
+        }
+        let signals = SignalSet {
+            set: Rc::new(Cell::new(set)),
+            flags: Rc::new(Cell::new(flags & NON_BLOCKING)),
+        };
+        Ok((self.add(Open::Signals(signals), flags)?, set))
+    }
+
+    /// The signals that a number stands for, and whether a reader waits for them.
+    pub(crate) fn signals(&self, number: u64) -> Option<(u64, bool)> {
+        match self.get(number).ok()? {
+            Open::Signals(signals) => Some((signals.set(), signals.is_blocking())),
+            _ => None,
+        }
+    }
+}
+
+/// The `signalfd_siginfo` of a signal: number, code, sender, user, status, value.
+pub(crate) fn signal_info(info: &[u8]) -> Result<Vec<u8>, Errno> {
+    let mut bytes = vec![0; INFO];
+    let mut copy = |to: usize, from: usize, length: usize| -> Result<(), Errno> {
+        let part = info.get(from..from + length).ok_or(EBADF)?;
+        bytes[to..to + length].copy_from_slice(part);
+        Ok(())
+    };
+    for (to, from, length) in [(0, 0, 4), (8, 8, 4), (12, 16, 4), (16, 20, 4)] {
+        copy(to, from, length)?;
+    }
+    // The status of a child, which is also the value's first word.
+    for (to, from, length) in [(40, 24, 4), (44, 24, 4), (48, 24, 8)] {
+        copy(to, from, length)?;
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,230 @@
+//! System calls of sockets with names: `socket`, `bind`, `listen`, `accept`, `connect`, and options.
+
+use super::network::{INTERNET, Name, Place, Socket, UNIX, no_name};
+use super::streams::NON_BLOCKING;
+use super::table::{Files, Open};
+use crate::linux::errno::{
+    EADDRINUSE, EADDRNOTAVAIL, EAFNOSUPPORT, EINVAL, ENETUNREACH, ENOPROTOOPT, ENOTCONN, ENOTSOCK,
+    EOPNOTSUPP, EPROTONOSUPPORT, Errno, Value,
+};
+use crate::linux::users::USER;
+use crate::memory::Space;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+use std::rc::Rc;
+
+const STREAM: u64 = 1;
+/// The kinds of sockets, without their flags.
+const KIND: u64 = 0xF;
+/// The longest `sockaddr`.
+const LONGEST: u64 = 128;
+
+/// Options by level and name.
+const SOCKET: u64 = 1;
+const TCP: u64 = 6;
+const TYPE: u64 = 3;
+const ERROR: u64 = 4;
+const SEND_BUFFER: u64 = 7;
+const RECEIVE_BUFFER: u64 = 8;
+const LINGER: u64 = 13;
+const PEER: u64 = 17;
+const LISTENS: u64 = 30;
+const PROTOCOL: u64 = 38;
+const DOMAIN: u64 = 39;
+/// Linux's default.
+const BUFFER: u32 = 212_992;
+
+impl Files {
+    /// `socket`: TCP of version 4, and Unix's streams.
+    pub(crate) fn make_socket(&mut self, [domain, kind, protocol]: [u64; 3]) -> Value {
+        let domain = match u16::try_from(domain) {
+            Ok(domain @ (UNIX | INTERNET)) => domain,
+            _ => return Err(EAFNOSUPPORT),
+        };
+        if kind & KIND != STREAM || !matches!(protocol, 0 | TCP) {
+            return Err(EPROTONOSUPPORT);
+        }
+        self.add(Open::Socket(Socket::new(domain, kind)), kind)
+    }
+
+    fn named(&self, number: u64) -> Result<Rc<Socket>, Errno> {
+        match self.get(number)? {
+            Open::Socket(socket) => Ok(Rc::clone(socket)),
+            Open::Stream(end) if end.is_socket() => Err(EINVAL),
+            _ => Err(ENOTSOCK),
+        }
+    }
+
+    /// The `sockaddr` at an address.
+    fn read_name(space: &mut Space, at: u64, length: u64, domain: u16) -> Result<Name, Errno> {
+        let length = length as u32 as u64;
+        if !(2..=LONGEST).contains(&length) {
+            return Err(EINVAL);
+        }
+        let mut name = vec![0; length as usize];
+        space.read(at, &mut name)?;
+        if name[..2] != domain.to_le_bytes() {
+            return Err(EAFNOSUPPORT);
+        }
+        if domain == INTERNET {
+            if length < 16 {
+                return Err(EINVAL);
+            }
+            name.truncate(16);
+        }
+        Ok(name)
+    }
+
+    /// The path in a `sockaddr_un`; `None` for a name that is no file.
+    fn path(name: &[u8]) -> Option<&Path> {
+        let path = name[2..].split(|&byte| byte == 0).next()?;
+        (!path.is_empty()).then(|| Path::new(OsStr::from_bytes(path)))
+    }
+
+    /// `bind`.
+    pub(crate) fn bind(&self, space: &mut Space, [number, at, length]: [u64; 3]) -> Value {
+        let socket = self.named(number)?;
+        let name = Self::read_name(space, at, length, socket.domain)?;
+        let place = match (socket.domain, Self::path(&name)) {
+            (INTERNET, _) if !matches!(name[4], 0 | 127) => return Err(EADDRNOTAVAIL),
+            (INTERNET, _) => Place::Port(u16::from_be_bytes([name[2], name[3]])),
+            (_, None) => Place::Abstract(name[2..].into()),
+            (_, Some(path)) => {
+                let host = self.host_path(path, false)?;
+                if host.symlink_metadata().is_ok() {
+                    return Err(EADDRINUSE);
+                }
+                // It makes the file alone: no program of the host can connect.
+                drop(UnixListener::bind(&host)?);
+                let data = host.metadata()?;
+                Place::File(data.dev(), data.ino())
+            }
+        };
+        socket.bind(&mut self.network.borrow_mut(), place, name)?;
+        Ok(0)
+    }
+
+    /// `listen`.
+    pub(crate) fn listen(&self, number: u64, most: u64) -> Value {
+        let socket = self.named(number)?;
+        socket.listen(&mut self.network.borrow_mut(), most as u32 as usize)?;
+        Ok(0)
+    }
+
+    /// `connect`.
+    pub(crate) fn connect(&self, space: &mut Space, [number, at, length]: [u64; 3]) -> Value {
+        let socket = self.named(number)?;
+        let mut name = Self::read_name(space, at, length, socket.domain)?;
+        let place = match (socket.domain, Self::path(&name)) {
+            (INTERNET, _) if !matches!(name[4], 0 | 127) => return Err(ENETUNREACH),
+            (INTERNET, _) => {
+                if name[4] == 0 {
+                    name[4..8].copy_from_slice(&[127, 0, 0, 1]);
+                }
+                Place::Port(u16::from_be_bytes([name[2], name[3]]))
+            }
+            (_, None) => Place::Abstract(name[2..].into()),
+            (_, Some(path)) => {
+                let data = self.host_path(path, true)?.metadata()?;
+                Place::File(data.dev(), data.ino())
+            }
+        };
+        socket.connect(&mut self.network.borrow_mut(), &place, name)?;
+        Ok(0)
+    }
+
+    /// Whether `accept` has to wait.
+    pub(crate) fn awaits_caller(&self, number: u64) -> bool {
+        self.named(number)
+            .is_ok_and(|socket| socket.awaits_caller())
+    }
+
+    /// `accept4`.
+    pub(crate) fn accept(
+        &mut self,
+        space: &mut Space,
+        [number, to, length, flags]: [u64; 4],
+    ) -> Value {
+        let end = self.named(number)?.accept()?;
+        end.flags().set(flags & NON_BLOCKING);
+        if to != 0 {
+            put_name(space, &end.name(1), to, length)?;
+        }
+        self.add(Open::Stream(end), flags)
+    }
+
+    /// `getsockname`, `getpeername`: a socket of a pair has no name.
+    pub(crate) fn tell_name(
+        &self,
+        space: &mut Space,
+        number: u64,
+        of: usize,
+        [to, length]: [u64; 2],
+    ) -> Value {
+        let name = match self.get(number)? {
+            Open::Socket(socket) => match (of, socket.names()) {
+                (0, (own, _)) => own,
+                (_, (_, peer)) => peer.ok_or(ENOTCONN)?,
+            },
+            _ => self.socket(number)?.name(of),
+        };
+        let name = if name.is_empty() { no_name(UNIX) } else { name };
+        put_name(space, &name, to, length)
+    }
+
+    /// `getsockopt`.
+    pub(crate) fn socket_option(
+        &self,
+        space: &mut Space,
+        number: u64,
+        [level, name]: [u64; 2],
+        [to, length]: [u64; 2],
+    ) -> Value {
+        self.is_socket(number)?;
+        let (domain, listens) = match self.get(number)? {
+            Open::Socket(socket) => (socket.domain, socket.is_listening()),
+            Open::Stream(end) if end.name(0).first() == Some(&(INTERNET as u8)) => {
+                (INTERNET, false)
+            }
+            _ => (UNIX, false),
+        };
+        let value = match (level, name) {
+            (SOCKET, TYPE) => vec![STREAM as u32],
+            (SOCKET, SEND_BUFFER | RECEIVE_BUFFER) => vec![BUFFER],
+            (SOCKET, LINGER) => vec![0, 0],
+            (SOCKET, PEER) => vec![0, USER, USER],
+            (SOCKET, LISTENS) => vec![listens.into()],
+            (SOCKET, DOMAIN) => vec![domain.into()],
+            (SOCKET, PROTOCOL) if domain == INTERNET => vec![TCP as u32],
+            (SOCKET, ERROR | PROTOCOL | 1..=20) => vec![0],
+            (TCP, _) if domain == INTERNET => vec![0],
+            (TCP, _) => return Err(EOPNOTSUPP),
+            _ => return Err(ENOPROTOOPT),
+        };
+        let bytes: Vec<u8> = value.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let room = match length {
+            0 => bytes.len(),
+            _ => bytes.len().min(space.read_u32(length)? as usize),
+        };
+        space.write(to, &bytes[..room])?;
+        if length != 0 {
+            space.write_u32(length, room as u32)?;
+        }
+        Ok(0)
+    }
+}
+
+/// Writes a name as far as there is room for it, and its length.
+fn put_name(space: &mut Space, name: &[u8], to: u64, length: u64) -> Value {
+    let room = space.read_u32(length)?;
+    if (room as i32) < 0 {
+        return Err(EINVAL);
+    }
+    let count = name.len().min(room as usize);
+    space.write(to, &name[..count])?;
+    space.write_u32(length, name.len() as u32)?;
+    Ok(0)
+}

@@ -1,0 +1,348 @@
+//! The simulated system: its processes. [`System`] owns the process table; a [`Task`] belongs to a
+//! process, by its place in the table. What a program has to itself is its [`Process`]'s: memory,
+//! files, signals, timers, threads. What all have in common is behind shared pointers that each of
+//! them holds: physical memory, open files, sockets with names.
+//!
+//! A call that concerns one process gets that process; a call that concerns others gets the system
+//! (`calls/processes.rs`). The run ends when the first process ends, whatever the others do.
+//!
+//! When a process exits, it is over. Each of its threads ends when the machine resumes the thread. The
+//! last thread buries the process, and only then the frames are free: an access of another thread may
+//! have been on its way. A child of `vfork` runs on its parent's memory: the two processes exchange their memory
+//! whenever a thread of the child is resumed, and exchange it back when the thread suspends.
+
+use super::process::Process;
+use super::signal::{BY_DEATH, BY_EXIT, CHILD, Sent};
+use super::task::{Task, TaskState};
+use super::threads::{FIRST, Thread, Threads};
+use super::words;
+use super::world::World;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The most processes. Ended children count until their parents wait for them.
+pub(super) const MOST: usize = 512;
+
+/// The most processes that a message names.
+const SHOWN: usize = 8;
+
+/// The parent's number of a process without a parent.
+const NO_PARENT: u32 = 1;
+
+/// Processes and what is left of them.
+pub(crate) struct System {
+    /// The first process is at 0 until the run ends.
+    table: Vec<Option<Box<Process>>>,
+    /// Children that have ended and were not waited for, by number.
+    pub(super) ended: BTreeMap<u32, Ended>,
+    /// The number of the next process or thread.
+    next: u32,
+    /// Of processes that have ended: instructions, and calls that are not there.
+    retired: u64,
+    absent: BTreeSet<&'static str>,
+}
+
+/// A process that has ended.
+pub(super) struct Ended {
+    pub(super) parent: u32,
+    pub(super) group: u32,
+    pub(super) status: i32,
+    pub(super) killed_by: Option<u64>,
+}
+
+impl Ended {
+    /// The `SIGCHLD` for the parent.
+    pub(super) fn notice(&self, number: u32) -> Sent {
+        let (code, status) = match self.killed_by {
+            Some(signal) => (BY_DEATH, signal),
+            None => (BY_EXIT, (self.status & 0xFF) as u64),
+        };
+        Sent::by_process(CHILD.0, code, number, status)
+    }
+
+    /// As `wait4` has it.
+    pub(super) fn word(&self) -> u32 {
+        match self.killed_by {
+            Some(signal) => signal as u32,
+            None => (self.status as u32 & 0xFF) << 8,
+        }
+    }
+}
+
+impl System {
+    pub(super) fn new(first: Process) -> Self {
+        Self {
+            table: vec![Some(Box::new(first))],
+            ended: BTreeMap::new(),
+            next: FIRST + 1,
+            retired: 0,
+            absent: BTreeSet::new(),
+        }
+    }
+
+    /// The process of a task.
+    #[inline]
+    pub(super) fn of(&mut self, task: &Task) -> &mut Process {
+        self.at(task.slot)
+    }
+
+    #[inline]
+    fn at(&mut self, slot: usize) -> &mut Process {
+        let process = self.table[slot].as_deref_mut();
+        process.expect("a process is there until its last thread has ended")
+    }
+
+    pub(crate) fn first(&self) -> &Process {
+        self.table[0].as_deref().expect("it ends with the run")
+    }
+
+    pub(crate) fn first_mut(&mut self) -> &mut Process {
+        self.at(0)
+    }
+
+    /// The processes that are there.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Process> {
+        self.table.iter().filter_map(|process| process.as_deref())
+    }
+
+    pub(super) fn all_mut(&mut self) -> impl Iterator<Item = &mut Process> {
+        let table = self.table.iter_mut();
+        table.filter_map(|process| process.as_deref_mut())
+    }
+
+    /// The process of a number, unless it is over.
+    pub(super) fn numbered(&mut self, number: u32) -> Option<&mut Process> {
+        let mut all = self.all_mut();
+        all.find(|process| process.number == number && !process.is_over)
+    }
+
+    /// The number of a new process or thread.
+    pub(super) fn take_number(&mut self) -> u32 {
+        self.next += 1;
+        self.next - 1
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.all().count() + self.ended.len() >= MOST
+    }
+
+    /// Adds a process; its place.
+    pub(super) fn add(&mut self, process: Process) -> usize {
+        let process = Some(Box::new(process));
+        match self.table.iter().position(Option::is_none) {
+            Some(slot) => {
+                self.table[slot] = process;
+                slot
+            }
+            None => {
+                self.table.push(process);
+                self.table.len() - 1
+            }
+        }
+    }
+
+    /// The main thread of a new process has a handle now.
+    pub(super) fn enter_thread(&mut self, slot: usize, number: u32, thread: Thread) {
+        self.at(slot).threads = Threads::new(number, thread);
+    }
+
+    /// A process with a lender takes the lender's memory, or gives it back.
+    pub(super) fn exchange_memory(&mut self, slot: usize) {
+        let Some(lender) = self.at(slot).lender else {
+            return;
+        };
+        let [Some(one), Some(other)] = self
+            .table
+            .get_disjoint_mut([slot, lender])
+            .expect("two places of the table")
+        else {
+            unreachable!("a lender that ends leaves its memory to the borrower")
+        };
+        std::mem::swap(&mut one.memory, &mut other.memory);
+        std::mem::swap(&mut one.code, &mut other.code);
+        std::mem::swap(&mut one.names, &mut other.names);
+    }
+
+    /// Whether the process of a number runs on another one's memory.
+    pub(super) fn borrows(&self, number: u32) -> bool {
+        let mut all = self.all();
+        all.any(|process| process.number == number && process.lender.is_some())
+    }
+
+    /// Whether the end of a task's process ends the run.
+    pub(super) fn is_last_word(&mut self, task: &Task) -> bool {
+        task.slot == 0 || self.of(task).failure.is_some()
+    }
+
+    /// The process of a task has exited: its other threads end as soon as they can.
+    pub(super) fn finish<W: World>(&mut self, task: &Task, world: &mut W) {
+        let process = self.of(task);
+        process.is_over = true;
+        for handle in process.threads.handles_beside(task.number) {
+            world.disturb(handle);
+        }
+    }
+
+    /// A task has ended. The last task of a process buries the process.
+    pub(super) fn end_task<W: World>(&mut self, task: &Task, world: &mut W) -> TaskState {
+        let process = self.of(task);
+        process.tasks -= 1;
+        process.threads.remove(task.number);
+        if process.tasks == 0 {
+            self.bury(task.slot, world);
+        }
+        TaskState::Ended
+    }
+
+    /// Removes a process without threads: closes its files, tells its parent.
+    fn bury<W: World>(&mut self, slot: usize, world: &mut W) {
+        self.leave_memory(slot);
+        let Some(process) = self.table[slot].take() else {
+            return;
+        };
+        self.retired += process.retired;
+        self.absent.extend(&process.absent);
+        let number = process.number;
+        for orphan in self.all_mut().filter(|other| other.parent == number) {
+            orphan.parent = NO_PARENT;
+        }
+        self.ended.retain(|_, ended| ended.parent != number);
+        let ended = Ended {
+            parent: process.parent,
+            group: process.group,
+            status: process.status.unwrap_or(0),
+            killed_by: process.killed_by,
+        };
+        drop(process);
+        // Its ends of streams are closed.
+        world.futex_wake(words::STREAMS, u32::MAX);
+        // Its parent may have lent it memory.
+        world.futex_wake(words::children(number), u32::MAX);
+        let parent = ended.parent;
+        let Some(process) = self.numbered(parent) else {
+            return;
+        };
+        let notice = ended.notice(number);
+        let keeps = !process.signals.forgets_children();
+        let (signals, threads) = (&mut process.signals, &mut process.threads);
+        // A signal that is no number is refused; this one is.
+        let _ = signals.send_to_process(threads, world, notice);
+        if keeps {
+            self.ended.insert(number, ended);
+        }
+        world.futex_wake(words::children(parent), u32::MAX);
+    }
+
+    /// The memory of a process that goes is its borrower's, if there is one.
+    fn leave_memory(&mut self, slot: usize) {
+        let places = 0..self.table.len();
+        let mut borrowers = places.filter(|&at| {
+            let process = self.table[at].as_deref();
+            process.is_some_and(|process| process.lender == Some(slot))
+        });
+        let Some(heir) = borrowers.next() else {
+            return;
+        };
+        let others: Vec<usize> = borrowers.collect();
+        self.exchange_memory(heir);
+        self.at(heir).lender = None;
+        for other in others {
+            self.at(other).lender = Some(heir);
+        }
+    }
+}
+
+/// Answers about all processes, for the run's user.
+impl System {
+    /// Instructions of all processes.
+    pub(crate) fn retired(&self) -> u64 {
+        let alive: u64 = self.all().map(|process| process.retired).sum();
+        self.retired + alive
+    }
+
+    /// Calls that are not there and that programs asked for.
+    pub(crate) fn absent(&self) -> Vec<&'static str> {
+        let alive = self.all().flat_map(|process| &process.absent);
+        let all: BTreeSet<_> = self.absent.iter().chain(alive).copied().collect();
+        all.into_iter().collect()
+    }
+
+    /// The first failure of a process: something that is not supported.
+    pub(crate) fn take_failure(&mut self) -> Option<String> {
+        self.all_mut().find_map(|process| process.failure.take())
+    }
+
+    /// The signal that killed the first process, and the processes that still run.
+    pub(crate) fn take_message(&mut self) -> Option<String> {
+        let killed = self.first_mut().message.take();
+        let others = self.all().skip(1).filter(|process| !process.is_over);
+        let mut others: Vec<String> = others.map(Process::title).collect();
+        let count = others.len();
+        if count > SHOWN {
+            others.truncate(SHOWN);
+            others.push(format!("and {} more", count - SHOWN));
+        }
+        let left = (self.first().status.is_some() && count > 0).then(|| {
+            format!(
+                "ended while {count} of its processes still ran: {}",
+                others.join(", ")
+            )
+        });
+        let parts: Vec<String> = killed.into_iter().chain(left).collect();
+        (!parts.is_empty()).then(|| parts.join("; "))
+    }
+
+    /// Files have what was written to their pages.
+    pub(crate) fn write_back(&mut self) {
+        for process in self.all_mut() {
+            process.memory.write_back();
+        }
+    }
+
+    /// The word at a physical address, for a message.
+    pub(crate) fn describe_word(&self, physical: u64) -> String {
+        let found = self.all().find_map(|process| process.find_word(physical));
+        found.unwrap_or_else(|| words::describe(physical).into())
+    }
+
+    /// The place of a task, for a message.
+    pub(crate) fn describe_here(&self, task: &Task) -> String {
+        let process = self.table[task.slot].as_deref();
+        let Some(process) = process else {
+            return String::new();
+        };
+        let place = process.describe_here(task);
+        match process.number {
+            FIRST => place,
+            _ => format!("{place} of process {}", process.title()),
+        }
+    }
+
+    /// The symbols in a line of memory, for a message.
+    pub(crate) fn describe_line(&self, physical: u64) -> Option<String> {
+        self.all().find_map(|process| {
+            let space = &process.memory.space;
+            let address = space.virtual_of(physical)?;
+            Some(process.names.describe_line(space, address))
+        })
+    }
+
+    /// The cores that a task may run on; none for all.
+    pub(crate) fn cores_of(&self, task: &Task) -> Vec<usize> {
+        let process = self.table[task.slot].as_deref();
+        process.map_or_else(Vec::new, |process| {
+            process.threads.cores_of(task.number).to_vec()
+        })
+    }
+
+    /// Another machine goes on, where no thread sleeps.
+    pub(crate) fn wake_all(&mut self) {
+        for process in self.all_mut() {
+            process.threads.wake_all();
+        }
+    }
+
+    /// A task has another handle from now on.
+    pub(crate) fn rename(&mut self, slot: usize, number: u32, handle: u32) {
+        self.at(slot).threads.rename(number, handle);
+    }
+}

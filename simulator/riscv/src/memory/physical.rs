@@ -1,0 +1,81 @@
+//! The machine's memory under all processes: frames, and which of them hold files' pages.
+
+use super::frames::Frames;
+use super::regions::{Content, Region};
+use super::shared::Key;
+use super::{PAGE, Place, Why};
+use std::cell::{RefCell, RefMut};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// The memory of a machine, which all of its processes share.
+#[derive(Clone)]
+pub(crate) struct Physical(Rc<RefCell<Parts>>);
+
+pub(super) struct Parts {
+    pub(super) frames: Frames,
+    /// Frames of files' pages that are or were mapped to be shared.
+    pub(super) files: BTreeMap<(Key, u64), u32>,
+}
+
+impl Physical {
+    /// Memory with a limit in bytes.
+    pub(crate) fn new(limit: u64) -> Self {
+        Self(Rc::new(RefCell::new(Parts {
+            frames: Frames::new(limit / PAGE),
+            files: BTreeMap::new(),
+        })))
+    }
+
+    pub(super) fn borrow_mut(&self) -> RefMut<'_, Parts> {
+        self.0.borrow_mut()
+    }
+
+    pub(super) fn place(&self, frame: u32) -> Place {
+        self.0.borrow().frames.place(frame)
+    }
+
+    pub(super) fn give_back(&self, frame: u32) {
+        self.borrow_mut().frames.give_back(frame);
+    }
+
+    /// Bytes in use, by all processes.
+    pub(crate) fn used(&self) -> u64 {
+        self.0.borrow().frames.used() * PAGE
+    }
+
+    /// The frame for the first touch of a region's page, and whether the page is shared.
+    pub(super) fn frame(&self, region: &Region, number: u64) -> Result<(u32, bool), Why> {
+        let parts = &mut *self.borrow_mut();
+        let part = match &region.content {
+            Content::Mapped(part) => part,
+            Content::Shared(part) => {
+                let frame = part.frame(number, &mut parts.frames);
+                return frame.map(|frame| (frame, true)).ok_or(Why::Exhausted);
+            }
+            _ => {
+                let frame = parts.frames.take().ok_or(Why::Exhausted)?;
+                region.fill(number * PAGE, parts.frames.bytes(frame));
+                return Ok((frame, false));
+            }
+        };
+        if part.is_behind(number * PAGE) {
+            return Err(Why::BehindFile);
+        }
+        let key = part.page_at(number * PAGE);
+        // The file's page, if it is mapped to be shared.
+        let files = parts.files.get(&key).copied();
+        if let Some(frame) = files.filter(|_| part.is_shared) {
+            return Ok((frame, true));
+        }
+        let frame = parts.frames.take().ok_or(Why::Exhausted)?;
+        match files {
+            Some(files) => parts.frames.copy(files, frame),
+            None => region.fill(number * PAGE, parts.frames.bytes(frame)),
+        }
+        if part.is_shared {
+            parts.files.insert(key, frame);
+        }
+        Ok((frame, part.is_shared))
+    }
+}
