@@ -154,12 +154,6 @@ pub(crate) fn return_from_signal(
 pub(crate) fn set_alternate(space: &mut Space, task: &mut Task, new: u64, old: u64) -> Value {
     let [start, flags, size] = task.alternate;
     let in_use = task.is_on_alternate();
-    if old != 0 {
-        let flags = if in_use { STACK_IN_USE } else { flags };
-        for (at, word) in (0..).zip([start, flags, size]) {
-            space.write_u64(old.wrapping_add(8 * at), word)?;
-        }
-    }
     if new != 0 {
         if in_use {
             return Err(EPERM);
@@ -178,6 +172,12 @@ pub(crate) fn set_alternate(space: &mut Space, task: &mut Task, new: u64, old: u
         } else {
             [stack[0], 0, stack[2]]
         };
+    }
+    if old != 0 {
+        let flags = if in_use { STACK_IN_USE } else { flags };
+        for (at, word) in (0..).zip([start, flags, size]) {
+            space.write_u64(old.wrapping_add(8 * at), word)?;
+        }
     }
     Ok(0)
 }
