@@ -2,7 +2,9 @@
 
 use super::thread::Wait;
 use super::{Engine, Port};
-use crate::account::{Activity, Breakdown, Census, CoreCounters, Counters, Name, Sample, Segment, Span};
+use crate::account::{
+    Activity, Breakdown, Census, CoreCounters, Counters, Name, Sample, Segment, Span,
+};
 use crate::os::ThreadId;
 
 /// The cycles of each core, as charged and up to `now`.
