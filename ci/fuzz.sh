@@ -3,7 +3,10 @@
 # hang, or need more than 3 GB. Each case is a seed, so that one that fails can be
 # run again, and shows its input:
 #
-#   ci/fuzz.sh              a million cases
+# The tenth part of so many sequences of system calls does here what it does under qemu-riscv64, if
+# that is installed.
+#
+#   ci/fuzz.sh              a million cases, 100,000 sequences
 #   ci/fuzz.sh 10000        so many
 #   MANYCORE_FUZZ=12..13 cargo test -p manycore-chip --test machine fuzz -- --nocapture
 set -euo pipefail
@@ -19,3 +22,6 @@ MANYCORE_FUZZ=$machines cargo test --quiet -p manycore-chip --test machine fuzz 
 cargo test --quiet --no-run -p manycore-lab --bin manycore
 MANYCORE_FUZZ=$((cases - machines)) \
     cargo test --quiet -p manycore-lab --bin manycore -- --nocapture fuzz::damaged_input
+# Sixteen sequences are a case.
+cargo test --quiet --no-run -p manycore-riscv --lib
+MANYCORE_FUZZ=$((cases / 160 + 1)) cargo test --quiet -p manycore-riscv --lib calls -- --nocapture

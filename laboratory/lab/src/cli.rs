@@ -158,9 +158,10 @@ pub(crate) struct RunArgs {
     /// until then is printed
     #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) limit: Option<u64>,
-    /// Also print where the cycles went, and the lines that were fought over by symbol
-    #[arg(long)]
-    pub(crate) stats: bool,
+    /// Also print where the cycles went, what caches, links and controllers did, energy, and the
+    /// lines that were fought over by symbol; or write them to a file (.csv, .json or .txt)
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
+    pub(crate) stats: Option<Option<PathBuf>>,
     /// Write a timeline for Perfetto (ui.perfetto.dev)
     #[arg(long, value_name = "FILE.json")]
     pub(crate) timeline: Option<PathBuf>,

@@ -61,7 +61,8 @@ mod os;
 
 pub use account::{
     Activity, Breakdown, CacheCounters, ControllerCounters, CoreCounters, CounterRow, Counters,
-    Histogram, HotLine, Latencies, LinkCounters, NamedSpin, Order, Report, Sample, Trace,
+    Energies, Energy, Histogram, HotLine, Latencies, LinkCounters, NamedSpin, Order, Report,
+    Sample, Trace,
 };
 pub use broadcast::{Broadcast, Delivery, Filter, MatchOperation, Message};
 pub use engine::{Messages, SimulationError, Statistics, Waiting};

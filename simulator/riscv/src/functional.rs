@@ -8,7 +8,7 @@ use crate::linux::{Delivered, Entry, System, Task, TaskState, Wake, World, name,
 use crate::memory::Place;
 use crate::region::Mark;
 use manycore_chip::config::Topology;
-use manycore_chip::guest::{Answer, Operation, Width, apply};
+use manycore_chip::guest::{Answer, Operation, Warmth, Width, apply};
 use std::collections::{BTreeMap, VecDeque};
 
 /// The most threads that a message names.
@@ -51,6 +51,8 @@ pub(crate) struct Functional {
     /// The running task sleeps from now on.
     sleeps: bool,
     woken: BTreeMap<u32, Wake>,
+    /// The caches of the machine on which the program goes on, and the running task's core there.
+    warmth: Option<(Warmth, u32)>,
 }
 
 /// A program that goes on on another machine.
@@ -59,6 +61,8 @@ pub(crate) struct Handover {
     pub(crate) tasks: Vec<Task>,
     /// The clock until now.
     pub(crate) clock: u64,
+    /// The machine's caches, if they were warmed.
+    pub(crate) warmth: Option<Warmth>,
 }
 
 impl Functional {
@@ -84,7 +88,14 @@ impl Functional {
             places: BTreeMap::new(),
             sleeps: false,
             woken: BTreeMap::new(),
+            warmth: None,
         }
+    }
+
+    /// Accesses warm the caches of the machine on which the program goes on.
+    pub(crate) fn warming(mut self, warmth: Warmth) -> Self {
+        self.warmth = Some((warmth, 0));
+        self
     }
 
     /// As above, for at most this number of instructions.
@@ -128,6 +139,10 @@ impl Functional {
                 return Err(self.stopped("the program still ran after", system));
             }
             self.running = handle;
+            let core = self.core();
+            if let Some((_, here)) = &mut self.warmth {
+                *here = core;
+            }
             let most = self.left.unwrap_or(SLICE).min(self.limit - self.clock);
             self.until = self.clock + most.min(SLICE);
             self.sleeps = false;
@@ -187,6 +202,7 @@ impl Functional {
         Handover {
             tasks: tasks.into_values().collect(),
             clock: self.clock,
+            warmth: self.warmth.map(|(warmth, _)| warmth),
         }
     }
 
@@ -276,8 +292,13 @@ impl Machine for Functional {
     #[inline(always)]
     fn access(&mut self, place: Place, width: Width, operation: Operation) -> Answer {
         self.clock += 1;
-        if !matches!(operation, Operation::Load | Operation::TouchRead) {
+        let writes = !matches!(operation, Operation::Load | Operation::TouchRead);
+        if writes {
             self.changes += 1;
+        }
+        if let Some((warmth, core)) = &mut self.warmth {
+            // SAFETY: as below.
+            unsafe { warmth.access(*core, place.physical, place.host, width, writes) };
         }
         // SAFETY: a place of the process's space, aligned by the hart; one host thread runs all.
         Answer::Done(unsafe { apply(place.host, width, operation) })

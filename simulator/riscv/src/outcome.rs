@@ -60,6 +60,9 @@ pub struct Timing {
     pub hot: Vec<HotSymbol>,
     /// The regions of interest that the program marked, in the order of their ends.
     pub regions: Vec<Region>,
+    /// Instructions by thread, with those before the machine's time began, in the order of their
+    /// numbers.
+    pub threads: Vec<(u32, u64)>,
     /// Instructions that were executed before the machine's time began
     /// ([`Program::fast_forward`](crate::Program::fast_forward)).
     pub forwarded: u64,

@@ -6,8 +6,9 @@ use crate::linux::{Start, load};
 use crate::outcome::{Outcome, Timing, hot_symbol};
 use crate::region::Moment;
 use crate::timed::{Shared, TimedTask};
-use manycore_chip::Simulation;
 use manycore_chip::config::Topology;
+use manycore_chip::guest::Warmth;
+use manycore_chip::{Counters, Simulation};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -306,11 +307,15 @@ impl Program {
         let (mut system, main) = load(self.start)?;
         let mut tasks = vec![main];
         let mut before = 0;
+        let mut warmth = None;
         if let Some(instructions) = self.fast_forward {
-            let forwarder = Functional::new(machine.topology());
+            let forwarder = Functional::new(machine.topology()).warming(Warmth::new(machine)?);
             let (main, megahertz) = (tasks.remove(0), machine.ghz * 1_000.0);
             match forwarder.forward(&mut system, main, instructions, megahertz) {
-                Ok(Some(handover)) => (tasks, before) = (handover.tasks, handover.clock),
+                Ok(Some(handover)) => {
+                    (tasks, before) = (handover.tasks, handover.clock);
+                    warmth = handover.warmth;
+                }
                 Ok(None) => return ended(&mut system, None, None),
                 Err(why) => return ended(&mut system, None, Some(why)),
             }
@@ -319,7 +324,7 @@ impl Program {
         let main = tasks.remove(0);
         let shared = Shared::new(system, tasks, before, machine.topology());
         let main: TimedTask = TimedTask::new(main, Rc::clone(&shared));
-        let (run, stopped) = simulation.run_guest_until_stopped(Box::new(main))?;
+        let (run, stopped) = simulation.run_warm_guest_until_stopped(Box::new(main), warmth)?;
         let mut system = shared.system.borrow_mut();
         let stopped = stopped.map(|error| {
             let error = error.naming(|physical| system.describe_word(physical));
@@ -331,12 +336,16 @@ impl Program {
         let end = Moment {
             clock: report.end,
             spent: report.total,
+            counted: run.statistics.counters.as_ref().map(Counters::total),
         };
+        let mut threads = shared.executed.take();
+        threads.sort_unstable();
         let regions = shared.regions.take().finish(end);
         let timing = Timing {
             run,
             hot,
             regions,
+            threads,
             forwarded,
         };
         ended(&mut system, Some(timing), stopped)

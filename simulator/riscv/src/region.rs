@@ -1,6 +1,6 @@
 //! Regions of interest: what the program marks, and what is measured between two marks.
 
-use manycore_chip::Breakdown;
+use manycore_chip::{Breakdown, CoreCounters};
 use std::collections::BTreeMap;
 
 /// A part of a run that the program has marked.
@@ -17,6 +17,9 @@ pub struct Region {
     pub to: u64,
     /// Where the cycles of all cores went meanwhile.
     pub spent: Breakdown,
+    /// What all cores did meanwhile, if the run counts
+    /// ([`Simulation::counters`](manycore_chip::Simulation::counters)).
+    pub counted: Option<CoreCounters>,
 }
 
 /// A mark that the program sets.
@@ -38,6 +41,8 @@ pub(crate) struct Moment {
     pub(crate) clock: u64,
     /// Where the cycles of all cores went until then.
     pub(crate) spent: Breakdown,
+    /// What they did, if the run counts.
+    pub(crate) counted: Option<CoreCounters>,
 }
 
 /// The regions of a run, which may overlap.
@@ -96,6 +101,9 @@ impl Regions {
             from: from.clock,
             to: to.clock,
             spent: to.spent.since(&from.spent),
+            counted: to
+                .counted
+                .map(|counted| counted.since(&from.counted.unwrap_or_default())),
         });
     }
 }

@@ -33,6 +33,8 @@ pub(crate) struct Shared {
     before: u64,
     topology: Topology,
     pub(crate) regions: RefCell<Regions>,
+    /// Threads that are gone: number and instructions.
+    pub(crate) executed: RefCell<Vec<(u32, u64)>>,
 }
 
 impl Shared {
@@ -53,6 +55,7 @@ impl Shared {
             before,
             topology,
             regions: RefCell::default(),
+            executed: RefCell::default(),
         })
     }
 }
@@ -65,6 +68,13 @@ impl TimedTask {
             rest: 0,
             latched: Latched::default(),
         }
+    }
+}
+
+impl Drop for TimedTask {
+    fn drop(&mut self) {
+        let done = (self.task.number(), self.task.hart.retired);
+        self.shared.executed.borrow_mut().push(done);
     }
 }
 
@@ -263,6 +273,7 @@ impl World for Timed<'_, '_> {
         let now = Moment {
             clock: self.core.clock(),
             spent: self.core.spent(),
+            counted: self.core.counted(),
         };
         self.shared.regions.borrow_mut().set(mark, now);
     }

@@ -10,6 +10,7 @@ mod model;
 mod new_program;
 mod report;
 mod run;
+mod run_stats;
 mod shard;
 pub(crate) mod study;
 mod sweep;

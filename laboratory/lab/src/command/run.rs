@@ -1,12 +1,13 @@
 //! `manycore run`.
 
+use super::run_stats;
 use crate::cli::RunArgs;
 use crate::failure::bad_input;
 use crate::world::World;
 use anyhow::Context;
+use manycore_chip::Simulation;
 use manycore_chip::config::Config;
-use manycore_chip::{Breakdown, Simulation};
-use manycore_riscv::{Outcome, Program, Region, RunError, Timing};
+use manycore_riscv::{Outcome, Program, RunError};
 use std::fmt::Write;
 use std::fs::File;
 use std::io::BufWriter;
@@ -48,6 +49,9 @@ pub(crate) fn run(args: RunArgs) -> anyhow::Result<ExitCode> {
     if let Some(pair) = wrong {
         return Err(bad_input(format!("--env {pair}: expected NAME=VALUE")));
     }
+    if let Some(Some(file)) = &args.stats {
+        run_stats::check(file)?;
+    }
     match execute(&args, &machine) {
         Ok(outcome) => {
             tell(&outcome, &machine, &args)?;
@@ -73,8 +77,17 @@ fn tell(outcome: &Outcome, machine: &Config, args: &RunArgs) -> anyhow::Result<(
         };
         write().with_context(|| format!("--timeline {}", path.display()))?;
     }
-    if !args.quiet || args.stats {
-        eprint!("{}", summary(outcome, machine, args));
+    let summary = summary(outcome, machine, args);
+    let to_file = matches!(&args.stats, Some(Some(_)));
+    if !args.quiet || args.stats.is_some() && !to_file {
+        eprint!("{summary}");
+    }
+    match (&args.stats, &outcome.timing) {
+        (Some(Some(file)), Some(timing)) => {
+            run_stats::write(file, outcome, timing, machine, &summary)?;
+        }
+        (Some(None), Some(timing)) => eprint!("{}", run_stats::text(timing, machine)),
+        _ => {}
     }
     let program = &args.program[0];
     if !args.quiet && !outcome.absent.is_empty() {
@@ -115,6 +128,9 @@ fn execute(args: &RunArgs, machine: &Config) -> Result<Outcome, RunError> {
         if let Some(cycles) = args.limit {
             simulation = simulation.limit(cycles);
         }
+        if args.stats.is_some() {
+            simulation = simulation.counters();
+        }
         if args.timeline.is_some() {
             simulation = simulation.timeline(SEGMENTS);
         }
@@ -144,62 +160,8 @@ fn summary(outcome: &Outcome, machine: &Config, args: &RunArgs) -> String {
     if timing.forwarded > 0 {
         let _ = writeln!(text, "before it    {} instructions", timing.forwarded);
     }
-    for region in &timing.regions {
-        let _ = writeln!(
-            text,
-            "{:<12} {} cycles, from {}",
-            name(region),
-            region.to - region.from,
-            region.from
-        );
-    }
+    text.push_str(&run_stats::regions(timing));
     let _ = writeln!(text, "threads      {}", statistics.threads);
     let _ = writeln!(text, "hash         {:016x}", statistics.hash);
-    if args.stats {
-        text.push_str(&places(timing));
-    }
-    text
-}
-
-/// What a region of interest is called.
-fn name(region: &Region) -> String {
-    match region.work {
-        None => "statistics".into(),
-        Some(0) => "region".into(),
-        Some(work) => format!("region {work}"),
-    }
-}
-
-/// Where the cycles went, and which lines were fought over.
-fn places(timing: &Timing) -> String {
-    let total = &timing.run.statistics.report.total;
-    let mut text = stack("where the cycles of all cores went", total);
-    for region in &timing.regions {
-        let title = format!("of these, {} from {}", name(region), region.from);
-        text.push_str(&stack(&title, &region.spent));
-    }
-    let fought: Vec<_> = timing
-        .hot
-        .iter()
-        .filter(|hot| hot.line.transfers > 0)
-        .collect();
-    if !fought.is_empty() {
-        text.push_str("\nlines that were fought over: changes of owner, invalidations\n");
-    }
-    for hot in fought {
-        let (transfers, dropped) = (hot.line.transfers, hot.line.invalidations);
-        let _ = writeln!(text, "{transfers:>10} {dropped:>10}  {}", hot.place);
-    }
-    text
-}
-
-/// Cycles by activity.
-fn stack(title: &str, spent: &Breakdown) -> String {
-    let all = spent.sum().max(1) as f64;
-    let mut text = format!("\n{title}\n");
-    for (activity, cycles) in spent.iter().filter(|(_, cycles)| *cycles > 0) {
-        let share = cycles as f64 / all * 100.0;
-        let _ = writeln!(text, "{:>16} {cycles:>14} {share:>6.1}%", activity.label());
-    }
     text
 }

@@ -157,8 +157,21 @@ impl CoreCounters {
         }
     }
 
+    /// What was counted since an earlier look at the same run.
+    ///
+    /// ```
+    /// use manycore_chip::CoreCounters;
+    ///
+    /// let [before, now] = [10, 25].map(|instructions| CoreCounters { instructions, ..CoreCounters::default() });
+    /// assert_eq!(now.since(&before).instructions, 15);
+    /// ```
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        self.map(earlier, u64::saturating_sub)
+    }
+
     /// Several together.
-    pub(super) fn sum(cores: impl Iterator<Item = Self>) -> Self {
+    pub fn sum(cores: impl Iterator<Item = Self>) -> Self {
         cores.fold(Self::default(), |sum, core| sum.map(&core, |a, b| a + b))
     }
 

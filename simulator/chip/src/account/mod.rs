@@ -8,6 +8,7 @@
 mod activity;
 mod census;
 mod counters;
+mod energy;
 mod histogram;
 mod lines;
 mod names;
@@ -23,6 +24,7 @@ pub(crate) use census::{Census, MemoryCensus};
 pub use counters::{
     CacheCounters, ControllerCounters, CoreCounters, Counters, Latencies, LinkCounters, Sample,
 };
+pub use energy::{Energies, Energy};
 pub use histogram::Histogram;
 pub(crate) use lines::{Lines, Source, Taken};
 pub(crate) use names::{Name, Names};

@@ -2,7 +2,9 @@
 
 use super::thread::Wait;
 use super::{Engine, Port};
-use crate::account::{Activity, Breakdown, Census, Counters, Name, Sample, Segment, Span};
+use crate::account::{
+    Activity, Breakdown, Census, CoreCounters, Counters, Name, Sample, Segment, Span,
+};
 use crate::os::ThreadId;
 
 /// The cycles of each core, as charged and up to `now`.
@@ -48,6 +50,12 @@ impl Engine {
         let mut counters = census.counters(now, spent_by_core(&self.ports, now));
         self.memory.tell(&mut counters);
         Some(counters)
+    }
+
+    /// The counters of all cores together until `now`, if the run counts.
+    pub(crate) fn counted(&self, now: u64) -> Option<CoreCounters> {
+        let census = self.census.as_ref()?;
+        Some(census.total(spent_by_core(&self.ports, now)))
     }
 
     /// Where the cycles of all cores together went until `now`.

@@ -52,6 +52,14 @@ impl LineTable {
         }
     }
 
+    /// All records.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Line> {
+        self.chunks
+            .iter_mut()
+            .flatten()
+            .flat_map(|lines| lines.iter_mut())
+    }
+
     /// Whether the line's chunk was made.
     pub(crate) fn is_known(&self, line: LineId) -> bool {
         let chunk = self.chunks.get(line as usize / CHUNK);

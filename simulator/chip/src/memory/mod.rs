@@ -28,6 +28,7 @@ mod private;
 mod request;
 mod serve;
 mod transaction;
+mod warm;
 
 pub(crate) use address::{AddressMap, CAPACITY, FIRST_ADDRESS};
 pub(crate) use cache::State;

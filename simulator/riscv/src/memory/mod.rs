@@ -252,6 +252,24 @@ impl Space {
         self.regions.is_free(start, start + length)
     }
 
+    /// Whether each page of a range is mapped.
+    pub(crate) fn is_mapped(&self, start: u64, length: u64) -> bool {
+        self.regions.covers(start, start + length)
+    }
+
+    /// How many of so many bytes the program may write, from the first one on.
+    pub(crate) fn writable(&self, address: u64, length: u64) -> u64 {
+        let end = address.saturating_add(length);
+        let mut at = address;
+        while let Some(region) = self.regions.find(at).filter(|_| at < end) {
+            if region.rights & right::WRITE == 0 {
+                break;
+            }
+            at = region.end;
+        }
+        at.min(end) - address
+    }
+
     /// The region that an address is in, and its start.
     pub(crate) fn region(&self, address: u64) -> Option<(u64, &Region)> {
         self.regions.around(address)

@@ -67,6 +67,11 @@ pub(crate) struct Region {
 }
 
 impl Region {
+    /// Whether what is written there is seen wherever it is mapped.
+    pub(crate) fn is_shared(&self) -> bool {
+        matches!(&self.content, Content::Mapped(part) if part.is_shared)
+    }
+
     /// Whether another region right above can be a part of this one.
     fn is_like(&self, upper: &Self) -> bool {
         self.rights == upper.rights

@@ -4,14 +4,11 @@
 //! notes all registers; thousands of times. Skipped, loudly, where `qemu-riscv64` is not there.
 //! `MANYCORE_CASES` is the number of sequences.
 
-use super::{Kept, elf, i_type, s_type};
+use super::beside::{Beside, has_qemu};
+use super::{elf, i_type, s_type};
 use crate::isa::{Instruction, Kind, decode};
-use crate::{Outcome, Program};
 use fastrand::Rng;
 use manycore_chip::config::Config;
-use std::fs::File;
-use std::path::Path;
-use std::process::Command;
 
 /// Sequences of one program, and instructions of one sequence.
 const SEQUENCES: usize = 1_024;
@@ -199,25 +196,9 @@ fn program(rng: &mut Rng) -> Vec<u8> {
     elf(&[(CODE, 7, &code), (VALUES, 6, &values), (PLAY, 6, &play)])
 }
 
-fn ours(file: &Path, machine: Option<&Config>) -> (Outcome, Vec<u8>) {
-    let kept = Kept::default();
-    let program = Program::new(file).streams(kept.clone(), kept.clone());
-    let outcome = match machine {
-        None => program.run_functionally(1),
-        Some(machine) => program.run(machine),
-    };
-    let output = kept.take();
-    (outcome.expect("it runs"), output)
-}
-
 #[test]
 fn random_instructions_do_what_qemu_does() {
-    if Command::new("qemu-riscv64")
-        .arg("--version")
-        .output()
-        .is_err()
-    {
-        eprintln!("SKIPPED: qemu-riscv64 is not installed (apt-get install qemu-user)");
+    if !has_qemu() {
         return;
     }
     let cases = std::env::var("MANYCORE_CASES")
@@ -228,25 +209,13 @@ fn random_instructions_do_what_qemu_does() {
         .ok()
         .and_then(|text| text.parse().ok());
     let mut rng = Rng::with_seed(seed.unwrap_or(7));
-    let folder = tempfile::tempdir().expect("a folder");
-    let (file, theirs) = (folder.path().join("program"), folder.path().join("output"));
+    let beside = Beside::new();
     let machine = Config::preset("atac-64").expect("the preset is there");
     for round in 0..cases.div_ceil(SEQUENCES) {
         let text = program(&mut rng);
-        std::fs::write(&file, &text).expect("room for a program");
-        let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        std::fs::set_permissions(&file, executable).expect("the file is ours");
-        // To a file: a write to a pipe is cut short where the process is stopped meanwhile.
-        let qemu = Command::new("qemu-riscv64")
-            .arg(&file)
-            .stdout(File::create(&theirs).expect("room for its output"))
-            .status()
-            .expect("qemu is there");
-        assert!(qemu.success(), "round {round}: qemu: {qemu:?}");
-        let qemu = std::fs::read(&theirs).expect("its output");
+        let qemu = beside.qemu(&text);
         let machine = (round % 16 == 0).then_some(&machine);
-        let (outcome, output) = ours(&file, machine);
-        assert_eq!(outcome.status, 0, "{:?}", outcome.message);
+        let (_, output) = beside.ours(&text, machine);
         assert_eq!(output.len(), qemu.len());
         let pairs = output.chunks(8).zip(qemu.chunks(8)).enumerate();
         let wrong = pairs.into_iter().find(|(_, (a, b))| a != b);

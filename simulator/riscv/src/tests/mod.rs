@@ -1,5 +1,7 @@
 //! What tests of programs share: a small assembler, ELF files, a stream that is kept.
 
+mod beside;
+mod calls;
 mod differential;
 mod exec;
 mod guest;

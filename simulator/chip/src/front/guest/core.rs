@@ -1,6 +1,6 @@
 //! What a guest asks of the core that it runs on: accesses, time, and who comes first.
 
-use crate::account::{Activity, Breakdown};
+use crate::account::{Activity, Breakdown, CoreCounters};
 use crate::config::Config;
 use crate::engine::{Asked, Engine};
 use crate::memory::{Operation, Width, Word};
@@ -361,6 +361,24 @@ impl Core<'_> {
     #[must_use]
     pub fn spent(&self) -> Breakdown {
         self.engine.spent(self.clock())
+    }
+
+    /// What all cores together have done until now, if the run counts.
+    ///
+    /// ```
+    /// # use manycore_chip::{Simulation, config::Config, guest::*};
+    /// # let machine = Config::preset("atac-64")?;
+    /// let main = |core: &mut Core<'_>| {
+    ///     core.execute(100, &mut 0);
+    ///     assert_eq!(core.counted().expect("it was asked for").instructions, 100);
+    ///     State::Exited
+    /// };
+    /// Simulation::new(&machine).counters().run_guest(Box::new(main))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn counted(&self) -> Option<CoreCounters> {
+        self.engine.counted(self.clock())
     }
 
     /// The machine.

@@ -9,11 +9,13 @@ mod channels;
 mod core;
 mod kernel;
 mod run;
+mod warm;
 
 pub use self::core::{Answer, Core};
 pub use crate::memory::{Operation, Rmw, Width};
 pub use kernel::GuestThread;
 pub use run::{Guest, State};
+pub use warm::Warmth;
 
 pub use crate::broadcast::{Delivery, Filter, MatchOperation, Message};
 pub use crate::network::Channel;

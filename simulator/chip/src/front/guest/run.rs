@@ -1,6 +1,7 @@
 //! Guests, and running them.
 
 use super::core::Core;
+use super::warm::Warmth;
 use crate::engine::{Body, Engine, Progress, SimulationError};
 use crate::front::simulation::{Run, Simulation, drive};
 use crate::memory::AddressMap;
@@ -125,7 +126,23 @@ impl Simulation {
         &self,
         main: Box<dyn Guest>,
     ) -> Result<(Run<()>, Option<SimulationError>), SimulationError> {
+        self.run_warm_guest_until_stopped(main, None)
+    }
+
+    /// The same, with caches that are warm at cycle 0: [`Warmth`] has an example.
+    ///
+    /// # Errors
+    ///
+    /// As above.
+    pub fn run_warm_guest_until_stopped(
+        &self,
+        main: Box<dyn Guest>,
+        warmth: Option<Warmth>,
+    ) -> Result<(Run<()>, Option<SimulationError>), SimulationError> {
         let mut engine = self.engine(AddressMap::identity())?;
+        if let Some(warmth) = warmth {
+            engine.memory.take_over(warmth.into_memory());
+        }
         engine.start(Box::new(GuestBody(main)));
         let driven = drive(&mut engine, |engine, core, _, body| {
             body.resume(engine, core)

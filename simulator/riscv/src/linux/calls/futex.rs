@@ -16,6 +16,8 @@ const COMPARE_REQUEUE: u64 = 4;
 const WAKE_AND_CHANGE: u64 = 5;
 const WAIT_BITS: u64 = 9;
 const WAKE_BITS: u64 = 10;
+const PRIVATE_WAKE: u64 = WAKE | 128;
+const PRIVATE_WAKE_BITS: u64 = WAKE_BITS | 128;
 
 /// Whether an operation of `futex` may put the thread to sleep.
 pub(in crate::linux) fn waits(operation: u64) -> bool {
@@ -24,20 +26,30 @@ pub(in crate::linux) fn waits(operation: u64) -> bool {
 
 pub(super) fn futex<W: World>(process: &mut Process, task: &mut Task, world: &mut W) -> Outcome {
     let [address, operation, value, timeout, second, third] = task.arguments();
-    if !address.is_multiple_of(4) {
+    let known = matches!(
+        operation & KIND,
+        WAIT | WAKE | REQUEUE..=WAKE_AND_CHANGE | WAIT_BITS | WAKE_BITS
+    ) || operation & KIND == inherit::UNLOCK
+        || inherit::locks(operation);
+    if !known {
+        return Outcome::Fail(ENOSYS);
+    }
+    let of_bits = matches!(operation & KIND, WAIT_BITS | WAKE_BITS);
+    if !address.is_multiple_of(4) || of_bits && third as u32 == 0 {
         return Outcome::Fail(EINVAL);
     }
     let Ok((page, _)) = process.memory.space.page(address, right::READ) else {
-        return Outcome::Fail(EFAULT);
+        // To wake the process's own sleepers, memory need not be there.
+        return match operation {
+            PRIVATE_WAKE | PRIVATE_WAKE_BITS => Outcome::Return(0),
+            _ => Outcome::Fail(EFAULT),
+        };
     };
     let physical = page.physical + address % PAGE;
     let word = process.memory.space.read_u32(address);
     match operation & KIND {
         // The time of a wait for some bits is a point of a clock.
         kind @ (WAIT | WAIT_BITS) => {
-            if word != Ok(value as u32) {
-                return Outcome::Fail(EAGAIN);
-            }
             let time = match (kind, timeout) {
                 (WAIT, _) | (_, 0) => time::read_limit(&mut process.memory.space, timeout),
                 _ => {
@@ -46,6 +58,7 @@ pub(super) fn futex<W: World>(process: &mut Process, task: &mut Task, world: &mu
                 }
             };
             match time {
+                Ok(_) if word != Ok(value as u32) => Outcome::Fail(EAGAIN),
                 Ok(time) => sleep_on(process, task, world, physical, time),
                 Err(errno) => Outcome::Fail(errno),
             }

@@ -3,7 +3,7 @@
 use super::missing::missing;
 use super::waits::{await_signal, nap, suspend};
 use super::{exec, futex, made, poll, processes, streams, system as machine, threads as thread};
-use crate::linux::errno::{EOPNOTSUPP, Errno, Value};
+use crate::linux::errno::{EINVAL, EOPNOTSUPP, Errno, Value};
 use crate::linux::process::Process;
 use crate::linux::signals::{return_from_signal, set_alternate};
 use crate::linux::system::System;
@@ -117,10 +117,10 @@ calls! {
         let parts = memory.vectors(b, c);
         streams::write_parts(process, task, world, parts, 0)
     };
-    67 pread64 = process.read(a, &[(b, c)], Some(d));
-    68 pwrite64 = process.write(a, &[(b, c)], Some(d));
-    69 preadv = process.read_parts(a, [b, c], Some(d));
-    70 pwritev = process.write_parts(a, [b, c], Some(d));
+    67 pread64 = not_negative(d).and_then(|at| process.read(a, &[(b, c)], Some(at)));
+    68 pwrite64 = not_negative(d).and_then(|at| process.write(a, &[(b, c)], Some(at)));
+    69 preadv = not_negative(d).and_then(|at| process.read_parts(a, [b, c], Some(at)));
+    70 pwritev = not_negative(d).and_then(|at| process.write_parts(a, [b, c], Some(at)));
     71 sendfile = streams::write(process, task, world, |p| {
         p.memory.transfer(&mut p.files, [b, c], [a, 0], d)
     });
@@ -173,14 +173,20 @@ calls! {
     125 sched_get_priority_max = machine::priority(a, 99);
     126 sched_get_priority_min = machine::priority(a, 1);
     129 kill = processes::kill(system, task, world, [a, b]);
-    130 tkill = processes::kill_thread(system, task, world, None, [a, b]);
-    131 tgkill = processes::kill_thread(system, task, world, Some(a), [b, c]);
+    130 tkill = is_positive(a)
+        .and_then(|_| processes::kill_thread(system, task, world, None, [a, b]));
+    131 tgkill = is_positive(a)
+        .and_then(|_| is_positive(b))
+        .and_then(|_| processes::kill_thread(system, task, world, Some(a), [b, c]));
     132 sigaltstack = set_alternate(space, task, a, b);
     133 rt_sigsuspend = suspend(process, task, world, a);
-    134 rt_sigaction = signals.set_action(space, a, [b, c]);
-    135 rt_sigprocmask = threads.set_mask(space, task, a, [b, c]);
+    134 rt_sigaction = is_set(d).and_then(|_| signals.set_action(space, a, [b, c]));
+    135 rt_sigprocmask = is_set(d).and_then(|_| threads.set_mask(space, task, a, [b, c]));
     136 rt_sigpending = signals.tell_pending(space, threads, task, a);
-    137 rt_sigtimedwait = await_signal(process, task, world, [a, b, c]);
+    137 rt_sigtimedwait = match is_set(d) {
+        Ok(_) => await_signal(process, task, world, [a, b, c]),
+        Err(error) => Fail(error),
+    };
     138 rt_sigqueueinfo = processes::queue(system, task, world, (a, None), [b, c]);
     139 rt_sigreturn = return_from_signal(space, threads, task);
     140 setpriority = Return(0);
@@ -248,7 +254,7 @@ calls! {
     222 mmap = memory.mmap(files, names, [a, b, c, d, e, f]);
     223 fadvise64 = files.exists(a).map(|()| 0);
     226 mprotect = memory.mprotect(a, b, c);
-    227 msync = memory.synchronise();
+    227 msync = memory.synchronise_range(a, b, c);
     // All memory stays where it is.
     228 mlock = Return(0);
     229 munlock = Return(0);
@@ -286,6 +292,29 @@ const NICE_OF_0: u64 = 20;
 fn put(process: &mut Process, to: u64, bytes: &[u8]) -> Value {
     process.memory.space.write(to, bytes)?;
     Ok(0)
+}
+
+/// A place in a file that a program gives.
+fn not_negative(place: u64) -> Value {
+    if (place as i64) < 0 {
+        Err(EINVAL)
+    } else {
+        Ok(place)
+    }
+}
+
+/// The number of a process or a thread.
+fn is_positive(number: u64) -> Value {
+    if number as i32 <= 0 {
+        Err(EINVAL)
+    } else {
+        Ok(0)
+    }
+}
+
+/// The bytes of a set of signals.
+fn is_set(bytes: u64) -> Value {
+    if bytes == 8 { Ok(0) } else { Err(EINVAL) }
 }
 
 /// A place in a file, or none: where it is read or written next.

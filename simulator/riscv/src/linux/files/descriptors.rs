@@ -4,9 +4,10 @@ use super::streams::NON_BLOCKING;
 use super::table::{APPENDS, Files, MOST, Open};
 use crate::linux::errno::{EINVAL, ENOTTY, Errno, Value};
 use crate::memory::Space;
+use std::io::Seek;
 
 /// `O_CLOEXEC`, as all calls have it that make a number.
-const CLOSES: u64 = 0o200_0000;
+pub(super) const CLOSES: u64 = 0o200_0000;
 /// The same of `memfd_create`.
 const MEMORY_CLOSES: u64 = 1;
 /// Flags of `close_range`. No process shares its numbers with another one.
@@ -154,6 +155,11 @@ impl Files {
         let open = self.get(number)?;
         match (command, open.end()) {
             (COUNT, Some(end)) => space.write_u32(to, end.waiting() as u32)?,
+            (COUNT, None) if let Open::File { file, .. } = open => {
+                let at = (&**file).stream_position()?;
+                let left = file.metadata()?.len().wrapping_sub(at);
+                space.write_u32(to, left as u32)?;
+            }
             (SET_BLOCKING, _) => {
                 let on = space.read_u32(to)? != 0;
                 self.set_status(number, if on { NON_BLOCKING } else { 0 })?;

@@ -11,6 +11,8 @@ pub(super) mod whence {
     pub(in crate::linux::files) const START: u64 = 0;
     pub(in crate::linux::files) const HERE: u64 = 1;
     pub(in crate::linux::files) const END: u64 = 2;
+    /// `SEEK_HOLE`.
+    pub(in crate::linux::files) const LAST: u64 = 4;
 }
 
 /// What a folder had when its entries were first asked for, and which is told next.

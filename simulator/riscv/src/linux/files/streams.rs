@@ -279,8 +279,8 @@ impl Events {
 
     /// Adds; a sum that has no room is refused, as to a writer that does not wait.
     pub(crate) fn write(&self, from: &[u8]) -> Result<usize, Errno> {
-        let word = from.first_chunk().ok_or(EINVAL)?;
-        let more = u64::from_le_bytes(*word);
+        let word = from.try_into().map_err(|_| EINVAL)?;
+        let more = u64::from_le_bytes(word);
         let sum = self.count.get().checked_add(more);
         match (more, sum) {
             (u64::MAX, _) => return Err(EINVAL),

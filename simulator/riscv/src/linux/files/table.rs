@@ -161,7 +161,8 @@ impl Files {
     }
 
     pub(crate) fn get(&self, number: u64) -> Result<&Open, Errno> {
-        self.open.get(&number).ok_or(EBADF)
+        // A number is an `int`.
+        self.open.get(&(number & 0xFFFF_FFFF)).ok_or(EBADF)
     }
 
     /// `umask`: the rights that new files do not get; those until now.
@@ -280,9 +281,12 @@ impl Files {
 
     /// `dup3`.
     pub(crate) fn duplicate_to(&mut self, number: u64, to: u64, flags: u64) -> Value {
-        let open = self.get(number)?.clone();
-        if to >= MOST || to == number {
+        if flags & !super::descriptors::CLOSES != 0 || to == number {
             return Err(EINVAL);
+        }
+        let open = self.get(number)?.clone();
+        if to >= MOST {
+            return Err(EBADF);
         }
         self.open.insert(to, open);
         self.forget(to);
@@ -367,7 +371,11 @@ impl Files {
     }
 
     pub(crate) fn seek(&mut self, number: u64, offset: i64, from: u64) -> Value {
-        match self.get(number)? {
+        let open = self.get(number)?;
+        if from > whence::LAST {
+            return Err(EINVAL);
+        }
+        match open {
             Open::File { file, .. } => {
                 let to = match from {
                     whence::START => SeekFrom::Start(u64::try_from(offset).map_err(|_| EINVAL)?),
@@ -391,6 +399,8 @@ impl Files {
             Open::Folder { listing, .. } | Open::Made { listing, .. } => {
                 listing.borrow_mut().seek(offset, from)
             }
+            // Counts have no places.
+            Open::Events(_) => Ok(0),
             _ => Err(ESPIPE),
         }
     }

@@ -1,7 +1,7 @@
 //! Bytes on their way between the program's memory and its files.
 
 use super::Memory;
-use crate::linux::errno::{EINVAL, Errno, Value};
+use crate::linux::errno::{EFAULT, EINVAL, Errno, Value};
 use crate::linux::files::{Files, Open};
 use crate::linux::random::Random;
 
@@ -47,7 +47,13 @@ impl Memory {
         self.before_reading(files, number);
         let mut done = 0;
         for (address, length) in pieces(parts) {
-            let mut bytes = vec![0; length];
+            // What the program has no room for stays where it is.
+            let room = self.space.writable(address, length as u64) as usize;
+            if room == 0 && length > 0 {
+                files.get(number)?;
+                return unless(EFAULT, done);
+            }
+            let mut bytes = vec![0; room];
             let at = offset.map(|offset| offset.saturating_add(done));
             let count = if let Ok(Open::Random) = files.get(number) {
                 random.fill(&mut bytes);
@@ -62,7 +68,7 @@ impl Memory {
                 return unless(fault.into(), done);
             }
             done += count as u64;
-            if count < bytes.len() {
+            if count < length {
                 break;
             }
         }

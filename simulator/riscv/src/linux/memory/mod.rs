@@ -28,7 +28,11 @@ const FIXED_NOREPLACE: u64 = 0x10_0000;
 /// Flags of `mremap`.
 const MAY_MOVE: u64 = 1;
 const MOVES_TO: u64 = 2;
+/// `MREMAP_DONTUNMAP`.
+const KEEPS: u64 = 4;
 const DONT_NEED: u64 = 4;
+/// What `madvise` knows: most of it changes nothing here.
+const KNOWN_ADVICE: [u64; 17] = [0, 1, 2, 3, 4, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 20, 21];
 
 /// Whole pages that hold so many bytes.
 fn pages(length: u64) -> Result<u64, Errno> {
@@ -128,6 +132,9 @@ impl Memory {
             SHARED_VALIDATE if !is_anonymous => true,
             _ => return Err(EINVAL),
         };
+        if !is_anonymous {
+            files.get(file)?;
+        }
         let fixed = flags & (FIXED | FIXED_NOREPLACE) != 0;
         let start = if fixed {
             range(hint, length)?;
@@ -191,54 +198,65 @@ impl Memory {
     }
 
     pub(crate) fn madvise(&mut self, address: u64, length: u64, advice: u64) -> Value {
-        if length > 0 && advice == DONT_NEED {
-            let (start, length) = range(address, length)?;
+        if !address.is_multiple_of(PAGE) || !KNOWN_ADVICE.contains(&advice) {
+            return Err(EINVAL);
+        }
+        if length == 0 {
+            return Ok(0);
+        }
+        let (start, length) = range(address, length)?;
+        if advice == DONT_NEED {
             self.space.forget(start, length);
         }
-        Ok(0)
+        match self.space.is_mapped(start, length) {
+            true => Ok(0),
+            false => Err(ENOMEM),
+        }
     }
 
     /// `mremap`: a range grows or shrinks where it is, or moves; to `to`, if the flags say so.
     pub(crate) fn mremap(
         &mut self,
-        [address, old]: [u64; 2],
+        [start, old]: [u64; 2],
         [to, new]: [u64; 2],
         flags: u64,
     ) -> Value {
-        let (start, old) = range(address, old)?;
-        let new = pages(new)?;
-        if flags & !(MAY_MOVE | MOVES_TO) != 0 || flags & (MAY_MOVE | MOVES_TO) == MOVES_TO {
+        let keeps = flags & KEEPS != 0;
+        if flags & !(MAY_MOVE | MOVES_TO | KEEPS) != 0
+            || flags & MAY_MOVE == 0 && flags != 0
+            || keeps && old != new
+            || !start.is_multiple_of(PAGE)
+        {
             return Err(EINVAL);
         }
-        let (_, region) = self.space.region(start).ok_or(EFAULT)?;
-        let end = region.end;
-        let grows = new > old;
+        let (old, new) = (old.checked_next_multiple_of(PAGE), pages(new)?);
+        let old = old.filter(|old| *old < END).ok_or(EINVAL)?;
         if flags & MOVES_TO != 0 {
             let (to, new) = range(to, new)?;
-            if to < start + old && start < to + new {
+            if to < start.saturating_add(old) && start < to + new {
                 return Err(EINVAL);
             }
-            if end < start + old.min(new) {
-                return Err(EFAULT);
-            }
+            let kept = self.movable(start, old.min(new))?;
             self.write_back();
+            self.space.unmap(to, new);
             if new < old {
                 self.space.unmap(start + new, old - new);
             }
-            return self.move_range([start, old.min(new)], [to, new]);
+            return Ok(self.move_range([start, kept], [to, new], keeps));
         }
-        if !grows {
-            if new < old {
-                self.write_back();
-                self.space.unmap(start + new, old - new);
-            }
+        let (_, region) = self.space.region(start).ok_or(EFAULT)?;
+        if new <= old && !keeps {
+            self.write_back();
+            self.space.unmap(start + new, old - new);
             return Ok(start);
         }
-        if end < start + old {
-            return Err(EFAULT);
-        }
-        if self.space.is_free(start + old, new - old) {
-            let region = region.clone();
+        let region = region.clone();
+        let old = self.movable(start, old)?;
+        if !keeps
+            && old > 0
+            && region.end == start + old
+            && self.space.is_free(region.end, new - old)
+        {
             let end = start + new;
             // It is joined with the region below.
             self.space.map(start + old, Region { end, ..region });
@@ -248,24 +266,43 @@ impl Memory {
             return Err(ENOMEM);
         }
         let to = self.space.free_below(MAPPINGS, new).ok_or(ENOMEM)?;
-        self.move_range([start, old], [to, new])
+        Ok(self.move_range([start, old], [to, new], keeps))
     }
 
-    /// Moves a range of one region to another place, where it has another length; the place.
-    fn move_range(&mut self, [start, old]: [u64; 2], [to, new]: [u64; 2]) -> Value {
+    /// Whether a range that is to be moved lies in one mapping; its length. What is shared is mapped
+    /// once more if the range has no length.
+    fn movable(&self, start: u64, length: u64) -> Value {
         let (_, region) = self.space.region(start).ok_or(EFAULT)?;
+        if length == 0 && !region.is_shared() {
+            return Err(EINVAL);
+        }
+        match region.end < start + length {
+            true => Err(EFAULT),
+            false => Ok(length),
+        }
+    }
+
+    /// Moves a range of one mapping to another place, where it has another length; the place. If
+    /// the range `keeps` its mapping, it is as if nothing had been written to it.
+    fn move_range(&mut self, [start, old]: [u64; 2], [to, new]: [u64; 2], keeps: bool) -> u64 {
+        let Some((_, region)) = self.space.region(start) else {
+            return to;
+        };
         let region = region.clone();
-        let content = region.content.moved(to.wrapping_sub(start));
+        let content = region.content.clone().moved(to.wrapping_sub(start));
+        let end = to + new;
         self.space.map(
             to,
             Region {
-                end: to + new,
+                end,
                 content,
                 ..region
             },
         );
         self.space.remap(start, old, to);
-        self.space.unmap(start, old);
-        Ok(to)
+        if !keeps {
+            self.space.unmap(start, old);
+        }
+        to
     }
 }

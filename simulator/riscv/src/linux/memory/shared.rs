@@ -2,9 +2,9 @@
 //! the file when it is read, when the program says so, and at its end.
 
 use super::Memory;
-use crate::linux::errno::{EACCES, ENODEV, Errno, Value};
+use crate::linux::errno::{EACCES, EINVAL, ENODEV, ENOMEM, Errno, Value};
 use crate::linux::files::{Files, Open};
-use crate::memory::{Content, Key, Mapped, right};
+use crate::memory::{Content, Key, Mapped, PAGE, right};
 use std::fs::File;
 use std::io::Seek;
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -70,6 +70,25 @@ impl Memory {
     pub(crate) fn synchronise(&mut self) -> Value {
         self.write_back();
         Ok(0)
+    }
+
+    /// `msync`: whole pages that are mapped.
+    pub(crate) fn synchronise_range(&mut self, address: u64, length: u64, flags: u64) -> Value {
+        const ASYNC: u64 = 1;
+        const INVALIDATE: u64 = 2;
+        const SYNC: u64 = 4;
+        let known = flags & !(ASYNC | INVALIDATE | SYNC) == 0;
+        if !known || flags & (ASYNC | SYNC) == ASYNC | SYNC || !address.is_multiple_of(PAGE) {
+            return Err(EINVAL);
+        }
+        let end = length
+            .checked_next_multiple_of(PAGE)
+            .and_then(|length| address.checked_add(length))
+            .ok_or(ENOMEM)?;
+        if !self.space.is_mapped(address, end - address) {
+            return Err(ENOMEM);
+        }
+        self.synchronise()
     }
 
     /// A file is about to be read.

@@ -1,7 +1,7 @@
 //! A handler's frame on the stack: how a task comes to run a handler, and back.
 
 use super::actions::{IGNORE, Signals};
-use crate::linux::errno::{EFAULT, ENOMEM, EPERM, Value};
+use crate::linux::errno::{EFAULT, EINVAL, ENOMEM, EPERM, Value};
 use crate::linux::signal::{INFO, Sent};
 use crate::linux::task::{NO_ALTERNATE, Outcome, STACK_OFF, Task};
 use crate::linux::threads::Threads;
@@ -23,6 +23,8 @@ const FRAME: u64 = FLOATS + 32 * 8 + 16;
 
 const STACK_IN_USE: u64 = 1;
 const LEAST_STACK: u64 = 2_048;
+/// `SS_AUTODISARM`, which changes nothing here.
+const DISARMS: u32 = 1 << 31;
 
 /// Where handlers return to.
 const TRAMPOLINE: u64 = 0x3F_FFFF_0000;
@@ -154,12 +156,6 @@ pub(crate) fn return_from_signal(
 pub(crate) fn set_alternate(space: &mut Space, task: &mut Task, new: u64, old: u64) -> Value {
     let [start, flags, size] = task.alternate;
     let in_use = task.is_on_alternate();
-    if old != 0 {
-        let flags = if in_use { STACK_IN_USE } else { flags };
-        for (at, word) in (0..).zip([start, flags, size]) {
-            space.write_u64(old.wrapping_add(8 * at), word)?;
-        }
-    }
     if new != 0 {
         if in_use {
             return Err(EPERM);
@@ -167,6 +163,9 @@ pub(crate) fn set_alternate(space: &mut Space, task: &mut Task, new: u64, old: u
         let mut stack = [0; 3];
         for (at, word) in (0..).zip(&mut stack) {
             *word = space.read_u64(new.wrapping_add(8 * at))?;
+        }
+        if stack[1] as u32 & !DISARMS > 2 {
+            return Err(EINVAL);
         }
         // Flags are a word of 32 bits; nothing but "off" is kept.
         let off = stack[1] as u32 as u64 & STACK_OFF != 0;
@@ -178,6 +177,12 @@ pub(crate) fn set_alternate(space: &mut Space, task: &mut Task, new: u64, old: u
         } else {
             [stack[0], 0, stack[2]]
         };
+    }
+    if old != 0 {
+        let flags = if in_use { STACK_IN_USE } else { flags };
+        for (at, word) in (0..).zip([start, flags, size]) {
+            space.write_u64(old.wrapping_add(8 * at), word)?;
+        }
     }
     Ok(0)
 }

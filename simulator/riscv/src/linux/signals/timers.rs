@@ -254,6 +254,8 @@ impl Timers {
         }
         let [every, first] = [new, new.wrapping_add(16)].map(|at| time::read_micros(space, at));
         let (every, first) = (every?, first?);
+        // A timer that is off has no time between two signals.
+        let every = if first == 0 { 0 } else { every };
         if old != 0 {
             self.tell_interval(space, world, which, old)?;
         }

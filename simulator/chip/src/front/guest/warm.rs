@@ -1,0 +1,95 @@
+//! Caches that are warm when a machine's time begins.
+
+use crate::config::Config;
+use crate::engine::SimulationError;
+use crate::memory::{Memory, Operation, Width, Word};
+use crate::network;
+
+/// The caches and directories of a machine, as accesses outside of time leave them.
+///
+/// ```
+/// use manycore_chip::guest::{Answer, Core, FIRST_ADDRESS, Operation, State, Warmth, Width};
+/// use manycore_chip::{Simulation, config::Config};
+///
+/// let machine = Config::preset("atac-64")?;
+/// let mut word = 7u64;
+/// let word: *mut u8 = (&raw mut word).cast();
+/// let mut warmth = Warmth::new(&machine)?;
+/// // SAFETY: the local variable above, which this host thread alone uses.
+/// unsafe { warmth.access(0, FIRST_ADDRESS, word, Width::Eight, false) };
+/// let main = move |core: &mut Core<'_>| {
+///     // SAFETY: as above.
+///     let hit = unsafe { core.access(FIRST_ADDRESS, word, Width::Eight, Operation::Load) };
+///     assert_eq!(hit, Answer::Done(7));
+///     State::Exited
+/// };
+/// Simulation::new(&machine).run_warm_guest_until_stopped(Box::new(main), Some(warmth))?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Warmth {
+    memory: Memory,
+    line_shift: u32,
+    /// Each access begins when the one before is done: none waits.
+    clock: u64,
+}
+
+impl Warmth {
+    /// Cold caches.
+    ///
+    /// # Errors
+    ///
+    /// A network that does not fit the machine.
+    ///
+    /// ```
+    /// use manycore_chip::{config::Config, guest::Warmth};
+    ///
+    /// assert!(Warmth::new(&Config::preset("dahu")?).is_ok());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn new(machine: &Config) -> Result<Self, SimulationError> {
+        let wrong = |error: network::Invalid| SimulationError::Host(error.to_string());
+        Ok(Self {
+            memory: Memory::new(machine).map_err(wrong)?,
+            line_shift: machine.line.trailing_zeros(),
+            clock: 0,
+        })
+    }
+
+    /// `core` accesses the word at `address`, which is at `word` in the host. Its value stays.
+    ///
+    /// # Safety
+    ///
+    /// `word` is valid for reads and writes of `width`, aligned to it, and no other thread of the
+    /// host uses it.
+    ///
+    /// ```
+    /// # use manycore_chip::{config::Config, guest::{FIRST_ADDRESS, Warmth, Width}};
+    /// let mut warmth = Warmth::new(&Config::preset("dahu")?)?;
+    /// let mut word = 7u64;
+    /// // SAFETY: a local variable.
+    /// unsafe { warmth.access(3, FIRST_ADDRESS, (&raw mut word).cast(), Width::Eight, true) };
+    /// assert_eq!(word, 7);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub unsafe fn access(
+        &mut self,
+        core: u32,
+        address: u64,
+        word: *mut u8,
+        width: Width,
+        write: bool,
+    ) {
+        // SAFETY: the caller's.
+        let word = unsafe { Word::new(word, width) };
+        let operation = match write {
+            true => Operation::TouchWrite,
+            false => Operation::TouchRead,
+        };
+        let line = (address >> self.line_shift) as u32;
+        self.clock = self.memory.warm(core, line, operation, word, self.clock);
+    }
+
+    pub(super) fn into_memory(self) -> Memory {
+        self.memory
+    }
+}

@@ -1,0 +1,76 @@
+//! A program in qemu-user and here: what each writes to standard output.
+
+use super::Kept;
+use crate::{Outcome, Program};
+use manycore_chip::config::Config;
+use std::fs::File;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// Whether qemu is there; says so if it is not.
+pub(super) fn has_qemu() -> bool {
+    let answer = Command::new("qemu-riscv64").arg("--version").output();
+    if answer.is_err() {
+        eprintln!("SKIPPED: qemu-riscv64 is not installed (apt-get install qemu-user)");
+    }
+    answer.is_ok()
+}
+
+/// Where programs are run in both.
+pub(super) struct Beside {
+    folder: tempfile::TempDir,
+}
+
+impl Beside {
+    pub(super) fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        Self { folder }
+    }
+
+    fn file(&self, program: &[u8]) -> PathBuf {
+        let file = self.folder.path().join("program");
+        std::fs::write(&file, program).expect("room for a program");
+        std::fs::set_permissions(&file, PermissionsExt::from_mode(0o755)).expect("it is ours");
+        file
+    }
+
+    /// What the program writes here, without a machine, and in qemu.
+    pub(super) fn run(&self, program: &[u8]) -> (Vec<u8>, Vec<u8>) {
+        let (_, ours) = self.ours(program, None);
+        (ours, self.qemu(program))
+    }
+
+    pub(super) fn qemu(&self, program: &[u8]) -> Vec<u8> {
+        let (file, output) = (self.file(program), self.folder.path().join("output"));
+        // To a file: a write to a pipe is cut short where the process is stopped meanwhile.
+        let status = Command::new("timeout")
+            .args(["-s", "KILL", "20", "qemu-riscv64"])
+            .arg(file)
+            .stdin(Stdio::null())
+            .stdout(File::create(&output).expect("room for its output"))
+            .status()
+            .expect("qemu is there");
+        if !status.success() {
+            std::fs::copy(
+                self.folder.path().join("program"),
+                std::env::temp_dir().join("beside.elf"),
+            )
+            .unwrap();
+        }
+        assert!(status.success(), "qemu: {status:?}");
+        std::fs::read(output).expect("its output")
+    }
+
+    pub(super) fn ours(&self, program: &[u8], machine: Option<&Config>) -> (Outcome, Vec<u8>) {
+        let kept = Kept::default();
+        let program = Program::new(self.file(program)).streams(kept.clone(), kept.clone());
+        let outcome = match machine {
+            None => program.run_functionally(1),
+            Some(machine) => program.run(machine),
+        };
+        let outcome = outcome.expect("it runs");
+        assert_eq!(outcome.status, 0, "{:?}", outcome.message);
+        (outcome, kept.take())
+    }
+}

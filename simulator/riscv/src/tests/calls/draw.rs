@@ -1,0 +1,151 @@
+//! Random sequences of system calls, each from a clean start.
+
+use super::program::{ARENA, Arg, NOTES, Op, SKIPS, Same, Step};
+use super::{files, memory, signals};
+use fastrand::Rng;
+
+/// Steps of a sequence, beside those that make a clean start and look at all memory.
+const LENGTH: usize = 40;
+/// The arena's pages.
+pub(super) const PAGES: u64 = 16;
+pub(super) const PAGE: u64 = 4096;
+/// Slots for addresses, timers and the numbers of process and thread.
+pub(super) const ADDRESSES: u8 = 3;
+pub(super) const TIMER: u8 = 4;
+/// The length of a mapping whose address the system chooses.
+pub(super) const CHOSEN: u64 = 16 * PAGE;
+pub(super) const PROCESS: u8 = 6;
+pub(super) const THREAD: u8 = 7;
+/// Files that sequences close at their start.
+pub(super) const FILES: std::ops::Range<u64> = 3..12;
+/// `SIGSEGV` and `SIGBUS`, which stay as they are.
+const FAULTS: [u64; 2] = [11, 7];
+pub(super) const SET_UP: &str = "set up";
+/// Signals that sequences play with.
+pub(super) const SIGNALS: [u64; 7] = [10, 12, 13, 14, 40, 41, 42];
+
+pub(super) fn one_of<T: Copy>(rng: &mut Rng, all: &[T]) -> T {
+    all[rng.usize(..all.len())]
+}
+
+impl Op {
+    /// A call with these arguments, whose result is the same in both.
+    pub(super) fn call(name: &'static str, number: u64, args: &[Arg]) -> Self {
+        Self {
+            name,
+            step: Step::Call(number),
+            args: args.to_vec(),
+            same: Same::Exactly,
+            slot: None,
+            blob: Vec::new(),
+        }
+    }
+
+    pub(super) fn load(at: Arg) -> Self {
+        Self {
+            step: Step::Load,
+            ..Self::call("load", 0, &[at])
+        }
+    }
+
+    pub(super) fn store(at: Arg, value: u64) -> Self {
+        Self {
+            step: Step::Store,
+            ..Self::call("store", 0, &[at, Arg::Is(value)])
+        }
+    }
+
+    pub(super) fn same(self, same: Same) -> Self {
+        Self { same, ..self }
+    }
+
+    pub(super) fn slot(self, slot: u8) -> Self {
+        Self {
+            slot: Some(slot),
+            ..self
+        }
+    }
+
+    /// Words that the call reads or writes, which are the same in both afterwards.
+    pub(super) fn words(self, words: &[u64]) -> Self {
+        let blob = words.iter().map(|&word| (word, Same::Exactly)).collect();
+        Self { blob, ..self }
+    }
+
+    /// How some of its words are compared.
+    pub(super) fn word(mut self, at: usize, same: Same) -> Self {
+        self.blob[at].1 = same;
+        self
+    }
+}
+
+/// `rt_sigaction` with flags and a mask.
+pub(super) fn action(signal: u64, handler: u64, flags: u64, mask: u64) -> Op {
+    let args = [signal, 0, 0, 8].map(Arg::Is);
+    let mut op = Op::call("rt_sigaction", 134, &args).words(&[handler, flags, mask]);
+    op.args[1] = Arg::Blob(0);
+    op
+}
+
+/// `SA_SIGINFO`; `SA_NODEFER`.
+pub(super) const WITH_INFO: u64 = 4;
+const NO_DEFER: u64 = 0x4000_0000;
+
+/// What an earlier sequence left goes.
+fn clean() -> Vec<Op> {
+    let is = |args: &[u64]| args.iter().map(|&arg| Arg::Is(arg)).collect::<Vec<_>>();
+    let mut ops = vec![
+        Op::call("munmap", 215, &is(&[ARENA - PAGE, (PAGES + 16) * PAGE])),
+        Op::call(SET_UP, 172, &[]).same(Same::Number).slot(PROCESS),
+        Op::call(SET_UP, 178, &[]).same(Same::Number).slot(THREAD),
+        Op::call("sigaltstack", 132, &[Arg::Blob(0), Arg::Is(0)]).words(&[0, 2, 0]),
+    ];
+    for slot in [0, 1, 2, TIMER, TIMER + 1] {
+        ops.push(Op::call(SET_UP, 57, &is(&[99])).slot(slot));
+    }
+    ops.extend(FILES.map(|file| Op::call(SET_UP, 57, &is(&[file])).same(Same::Never)));
+    for signal in SIGNALS {
+        // Ignoring a signal drops it where it waits.
+        ops.push(action(signal, 1, WITH_INFO, 0));
+        ops.push(Op {
+            name: SET_UP,
+            ..action(signal, NOTES, WITH_INFO, 0)
+        });
+    }
+    ops.extend(FAULTS.map(|signal| Op {
+        name: SET_UP,
+        ..action(signal, SKIPS, WITH_INFO | NO_DEFER, 0)
+    }));
+    let open = Op::call("rt_sigprocmask", 135, &is(&[2, 0, 0, 8]));
+    ops.push(Op {
+        args: vec![Arg::Is(2), Arg::Blob(0), Arg::Is(0), Arg::Is(8)],
+        ..open.words(&[0])
+    });
+    ops
+}
+
+/// One sequence.
+pub(super) fn sequence(rng: &mut Rng) -> Vec<Op> {
+    let mut ops = clean();
+    // Each sequence is mostly about one of the parts.
+    let most = rng.u8(..3);
+    for _ in 0..LENGTH {
+        match if rng.u8(..4) == 0 { rng.u8(..3) } else { most } {
+            0 => memory::draw(rng, &mut ops),
+            1 => files::draw(rng, &mut ops),
+            _ => signals::draw(rng, &mut ops),
+        }
+    }
+    ops.extend((0..PAGES).map(|page| Op::load(Arg::Is(ARENA + PAGE * page + 8 * rng.u64(..8)))));
+    for slot in 0..ADDRESSES {
+        ops.push(Op::load(Arg::Slot(slot, 8)));
+    }
+    for slot in 0..ADDRESSES {
+        let args = [Arg::Slot(slot, 0), Arg::Is(CHOSEN)];
+        ops.push(Op::call("munmap", 215, &args));
+    }
+    for timer in [TIMER, TIMER + 1] {
+        ops.push(Op::call("timer_delete", 111, &[Arg::Slot(timer, 0)]));
+    }
+    ops
+}

@@ -1,0 +1,133 @@
+//! Memory: mappings, rights, advice.
+
+use super::draw::{ADDRESSES, CHOSEN, FILES, PAGE, PAGES, one_of};
+use super::program::{ARENA, Arg, Op, Same};
+use fastrand::Rng;
+
+/// An address of the arena, mostly a page's first; or of what the system has chosen.
+pub(super) fn address(rng: &mut Rng) -> Arg {
+    let odd = if rng.u8(..12) == 0 {
+        rng.u64(..PAGE)
+    } else {
+        0
+    };
+    match rng.u8(..12) {
+        0..2 => Arg::Slot(rng.u8(..ADDRESSES), PAGE * rng.u64(..4) + odd),
+        2 if rng.u8(..4) == 0 => Arg::Is(one_of(rng, &[0, PAGE])),
+        _ => Arg::Is(ARENA + PAGE * rng.u64(..PAGES) + odd),
+    }
+}
+
+/// Never so long that qemu would unmap itself.
+fn length(rng: &mut Rng) -> u64 {
+    match rng.u8(..16) {
+        0 => 0,
+        2 => rng.u64(..5 * PAGE),
+        _ => PAGE * rng.u64(1..5),
+    }
+}
+
+fn rights(rng: &mut Rng) -> u64 {
+    one_of(rng, &[0, 1, 3, 3, 3, 3, 3, 7, 5])
+}
+
+const SHARED: u64 = 1;
+const PRIVATE: u64 = 2;
+const FIXED: u64 = 0x10;
+const ANONYMOUS: u64 = 0x20;
+const NORESERVE: u64 = 0x4000;
+const POPULATE: u64 = 0x8000;
+
+/// An address of the arena: qemu may need what a mapping of its own choice leaves.
+fn fixed(rng: &mut Rng) -> Arg {
+    match address(rng) {
+        Arg::Slot(_, at) => Arg::Is(ARENA + at / PAGE * PAGE),
+        Arg::Is(at) => Arg::Is(at / PAGE * PAGE),
+        own @ Arg::Blob(_) => own,
+    }
+}
+
+fn map(rng: &mut Rng) -> Op {
+    let kind = one_of(rng, &[PRIVATE, PRIVATE, PRIVATE, SHARED, SHARED]);
+    let kind = if rng.u8(..32) == 0 { 0 } else { kind };
+    let place = one_of(rng, &[FIXED, FIXED, FIXED, FIXED, 0]);
+    let more = one_of(rng, &[0, 0, 0, NORESERVE, POPULATE]);
+    let is_file = rng.u8(..4) == 0;
+    let (source, file) = match is_file {
+        true => (0, rng.u64(FILES)),
+        false => (ANONYMOUS, !0),
+    };
+    let offset = match rng.u8(..12) {
+        0 => rng.u64(..PAGE),
+        1..5 if is_file => PAGE * rng.u64(..3),
+        _ => 0,
+    };
+    let at = match place {
+        // The system chooses.
+        0 => Arg::Is(0),
+        _ => fixed(rng),
+    };
+    let length = match place {
+        0 => CHOSEN,
+        _ => length(rng),
+    };
+    let flags = kind | place | more | source;
+    let rest = [length, rights(rng), flags, file, offset];
+    let args = [&[at][..], &rest.map(Arg::Is)].concat();
+    let op = Op::call("mmap", 222, &args).same(Same::Address);
+    match place {
+        0 => op.slot(rng.u8(..ADDRESSES)),
+        _ => op,
+    }
+}
+
+fn remap(rng: &mut Rng) -> Op {
+    // A move to where the system likes is not drawn: qemu moves what could grow in place.
+    const MOVES_TO: u64 = 2;
+    const KEEPS: u64 = 4;
+    let flags = one_of(rng, &[0, 0, 3, 3, 3, MOVES_TO, KEEPS]);
+    let to = match flags & MOVES_TO {
+        0 => Arg::Is(0),
+        _ => fixed(rng),
+    };
+    let (old, new) = (length(rng), length(rng));
+    let new = if rng.bool() { new } else { old };
+    let args = [
+        fixed(rng),
+        Arg::Is(old.max(1)),
+        Arg::Is(new.max(1)),
+        Arg::Is(flags),
+        to,
+    ];
+    let op = Op::call("mremap", 216, &args).same(Same::Address);
+    op
+}
+
+pub(super) fn draw(rng: &mut Rng, ops: &mut Vec<Op>) {
+    let with = |name, number, rng: &mut Rng, rest: &[u64]| {
+        let mut args = vec![address(rng), Arg::Is(length(rng))];
+        args.extend(rest.iter().map(|&arg| Arg::Is(arg)));
+        Op::call(name, number, &args)
+    };
+    ops.push(match rng.u8(..20) {
+        0..5 => map(rng),
+        5 => Op::call("munmap", 215, &[fixed(rng), Arg::Is(length(rng))]),
+        6..8 => {
+            // qemu looks for pages also if the range is empty.
+            let rest = [length(rng).max(1), rights(rng)].map(Arg::Is);
+            Op::call("mprotect", 226, &[address(rng), rest[0], rest[1]])
+        }
+        8..10 => {
+            // qemu says nothing of what is not mapped.
+            let advice = one_of(rng, &[0, 1, 2, 3, 4, 4, 4, 4]);
+            with("madvise", 233, rng, &[advice]).same(Same::Never)
+        }
+        10 => {
+            let flags = rng.u64(..9);
+            with("msync", 227, rng, &[flags])
+        }
+        11..14 => remap(rng),
+        14..17 => Op::store(address(rng), rng.u64(..)),
+        _ => Op::load(address(rng)),
+    });
+}

@@ -1,0 +1,144 @@
+//! Random system calls against qemu-user: the same results, errors, signals and memory.
+//!
+//! Skipped, loudly, where `qemu-riscv64` is not there. `MANYCORE_FUZZ` is the number of programs,
+//! each of [`SEQUENCES`] sequences; `MANYCORE_FUZZ=12..13` runs one again. What differs by choice
+//! is not drawn, and is a table in `docs/guests.md`.
+
+mod draw;
+mod files;
+mod memory;
+mod program;
+mod signals;
+
+#[path = "../../../../chip/tests/machine/support/fuzz.rs"]
+#[expect(dead_code, reason = "damaged text is other tests'")]
+mod harness;
+
+use super::beside::{Beside, has_qemu};
+use program::{BLOB, LOGGED, Op, RESULT, WORDS, log, program, words};
+use std::fmt::Write;
+
+/// Sequences of a program.
+const SEQUENCES: usize = 16;
+/// Programs in the tests of each change: some hundreds of sequences.
+const QUICK: u64 = 24;
+
+/// Programs that are run to make one that differs shorter.
+const MOST_TRIES: usize = 200;
+
+#[test]
+fn random_calls_do_what_qemu_does() {
+    if has_qemu() {
+        harness::run(
+            "tests::calls::random_calls_do_what_qemu_does",
+            QUICK,
+            |rng| {
+                let sequences: Vec<Vec<Op>> = (0..SEQUENCES).map(|_| draw::sequence(rng)).collect();
+                let beside = Beside::new();
+                let Some((at, _)) = first_difference(&beside, &sequences.concat()) else {
+                    return "programs of system calls";
+                };
+                let whole: Vec<Op> = sequences.concat();
+                let mut ends = sequences.iter().scan(0, |end, sequence| {
+                    *end += sequence.len();
+                    Some(*end)
+                });
+                let which = ends.position(|end| at < end).unwrap_or_default();
+                let alone = &sequences[which];
+                let ops = match first_difference(&beside, alone) {
+                    Some(_) => shrink(&beside, alone),
+                    // Something is left from an earlier sequence.
+                    None => shrink(&beside, &whole),
+                };
+                let (_, text) = first_difference(&beside, &ops).expect("it differs");
+                panic!("sequence {which}: {text}");
+            },
+        );
+    }
+}
+
+/// The first step after which the two worlds differ, and all steps until then.
+fn first_difference(beside: &Beside, ops: &[Op]) -> Option<(usize, String)> {
+    let (ours, theirs) = beside.run(&program(ops));
+    let (ours, theirs) = (words(&ours), words(&theirs));
+    let size = ops.len() * WORDS;
+    if ours.len() < size || theirs.len() < size {
+        let lengths = (ours.len(), theirs.len());
+        let text = format!("one was stopped: {lengths:?} words of {size}: {ops:#?}");
+        return Some((0, text));
+    }
+    let [our_log, their_log] = [&ours, &theirs].map(|words| log(words, ops.len()));
+    let mut logged = 0;
+    let mut text = String::new();
+    for (at, op) in ops.iter().enumerate() {
+        let base = at * WORDS;
+        let [ours, theirs] = [&ours, &theirs].map(|words| &words[base..base + WORDS]);
+        let mut equal = op.same.holds(ours[RESULT], theirs[RESULT]);
+        equal &= ours[LOGGED] == theirs[LOGGED];
+        for (word, (_, same)) in op.blob.iter().enumerate() {
+            equal &= same.holds(ours[BLOB + word], theirs[BLOB + word]);
+        }
+        // The entries that were made until then.
+        let entries = (ours[LOGGED] as usize % 0x2_0000 - 8) / 8;
+        let [own, other] = [our_log, their_log].map(|log| signals_of(&log[logged..entries]));
+        equal &= own == other;
+        if op.name != draw::SET_UP {
+            let _ = write!(text, "\n{at:>3} {} {:x?}", op.name, op.args);
+            let _ = write!(text, " = {:#x}", theirs[RESULT]);
+        }
+        if !equal {
+            let (mine, its) = (&ours[RESULT..], &theirs[RESULT..]);
+            let _ = write!(
+                text,
+                "\nours {mine:x?}\nqemu {its:x?}, given {:x?}",
+                op.blob
+            );
+            let _ = write!(text, "\nsignals: ours {own:x?}, qemu {other:x?}");
+            return Some((at, text));
+        }
+        logged = entries;
+    }
+    None
+}
+
+/// Entries of the handlers' log. A signal that a timer or a queue does not send has no value.
+fn signals_of(entries: &[u64]) -> Vec<[u64; 4]> {
+    let entries = entries.chunks_exact(4).map(|entry| {
+        let [signal, code, value, mask] = [entry[0], entry[1], entry[2], entry[3]];
+        let value = if matches!(code as i32, -1 | -2) {
+            value
+        } else {
+            0
+        };
+        [signal, code, value, mask]
+    });
+    entries.collect()
+}
+
+/// Fewer steps that still differ.
+fn shrink(beside: &Beside, ops: &[Op]) -> Vec<Op> {
+    let mut ops = ops.to_vec();
+    let mut part = ops.len() / 2;
+    let mut tries = 0;
+    while part > 0 {
+        let mut at = 0;
+        while at < ops.len() && tries < MOST_TRIES {
+            tries += 1;
+            let mut fewer = ops.clone();
+            let cut = fewer.drain(at..(at + part).min(ops.len()));
+            // Without handlers signals would kill, and without its number others would be killed.
+            let kept: Vec<Op> = cut.filter(|op| op.name == draw::SET_UP).collect();
+            if kept.len() == part {
+                at += part;
+                continue;
+            }
+            fewer.splice(at..at, kept);
+            match first_difference(beside, &fewer) {
+                Some(_) => ops = fewer,
+                None => at += part,
+            }
+        }
+        part /= 2;
+    }
+    ops
+}

@@ -1,0 +1,247 @@
+//! Sequences of system calls as a program, which notes what each call leaves behind.
+//!
+//! Each call has a record: its number and arguments, its result, how far the handlers' log has
+//! come, and a few words that the call may read or write. The program writes all records and the
+//! log at its end.
+
+use super::super::{elf, i_type, s_type};
+
+const CODE: u64 = 0x10_0000;
+const RECORDS: u64 = 0x200_0000;
+/// Where the handlers write: first the address of the next entry.
+const LOG: u64 = 0x600_0000;
+const LOG_BYTES: u64 = 0x2_0000;
+const SLOTS: u64 = LOG + LOG_BYTES;
+/// A second stack for handlers; whole pages.
+pub(super) const STACK: u64 = SLOTS + 0x1000;
+/// Pages at fixed addresses, which the calls map.
+pub(super) const ARENA: u64 = 0x2000_0000;
+/// Words of a record, and which of them are what.
+pub(super) const WORDS: usize = 24;
+pub(super) const RESULT: usize = 7;
+pub(super) const LOGGED: usize = 8;
+pub(super) const BLOB: usize = 9;
+/// Handlers: one that writes to the log, and one that skips the instruction at fault.
+pub(super) const NOTES: u64 = CODE + 4;
+pub(super) const SKIPS: u64 = NOTES + 4 * NOTE_LENGTH as u64;
+const NOTE_LENGTH: usize = 11;
+
+const T0: u32 = 5;
+const T1: u32 = 6;
+const T2: u32 = 7;
+const T6: u32 = 31;
+const RECORD: u32 = 8;
+const SLOT: u32 = 18;
+const CONTROL: u32 = 19;
+const A0: u32 = 10;
+const A7: u32 = 17;
+const ECALL: u32 = 0x73;
+const RET: u32 = 0x8067;
+/// In a `ucontext`: the mask, and the registers from `pc` on.
+const MASK: i32 = 40;
+const REGISTERS: i32 = 176;
+
+/// An argument of a call.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Arg {
+    Is(u64),
+    /// What an earlier call returned, and so much more.
+    Slot(u8, u64),
+    /// The address of a word of the call's own record.
+    Blob(usize),
+}
+
+/// How two results, or two words, are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Same {
+    Exactly,
+    /// The same error, or an address with the same place in its page that the system chose.
+    Address,
+    /// The same error, or a number that the system chose.
+    Number,
+    /// The same, or an error here where qemu looks at the buffer first.
+    Buffer,
+    /// Both zero, or both not.
+    Sign,
+    Never,
+}
+
+/// What a step does.
+#[derive(Clone, Debug)]
+pub(super) enum Step {
+    Call(u64),
+    Load,
+    Store,
+}
+
+/// A step of a sequence.
+#[derive(Clone, Debug)]
+pub(super) struct Op {
+    pub(super) name: &'static str,
+    pub(super) step: Step,
+    pub(super) args: Vec<Arg>,
+    pub(super) same: Same,
+    /// Where the result is kept.
+    pub(super) slot: Option<u8>,
+    /// What the record's own words hold at first, and how they are compared afterwards.
+    pub(super) blob: Vec<(u64, Same)>,
+}
+
+fn ld(rd: u32, rs1: u32, at: i32) -> u32 {
+    i_type(0x03, rd, 3, rs1, at)
+}
+
+fn sd(rs1: u32, rs2: u32, at: i32) -> u32 {
+    s_type(0x23, 3, rs1, rs2, at as u32)
+}
+
+fn addi(rd: u32, rs1: u32, imm: i32) -> u32 {
+    i_type(0x13, rd, 0, rs1, imm)
+}
+
+fn add(rd: u32, rs1: u32, rs2: u32) -> u32 {
+    rs2 << 20 | rs1 << 15 | rd << 7 | 0x33
+}
+
+fn lui(rd: u32, value: u64) -> u32 {
+    assert!(value.is_multiple_of(4096) && value < 1 << 31);
+    value as u32 | rd << 7 | 0x37
+}
+
+/// The two handlers.
+fn handlers() -> Vec<u32> {
+    let mut code = vec![
+        ld(T0, CONTROL, 0),
+        sd(T0, A0, 0),
+        i_type(0x03, T1, 2, A0 + 1, 8),
+        sd(T0, T1, 8),
+        ld(T2, A0 + 1, 24),
+        sd(T0, T2, 16),
+        ld(T1, A0 + 2, MASK),
+        sd(T0, T1, 24),
+        addi(T0, T0, 32),
+        sd(CONTROL, T0, 0),
+        RET,
+    ];
+    assert_eq!(code.len(), NOTE_LENGTH);
+    code.extend([
+        ld(T0, A0 + 2, REGISTERS),
+        addi(T0, T0, 4),
+        sd(A0 + 2, T0, REGISTERS),
+        // What a load or store that failed leaves: signal and code, over a mark.
+        i_type(0x03, T1, 2, A0 + 1, 8),
+        lui(T2, 0x0FA1_7000),
+        add(T1, T1, T2),
+        add(T1, T1, A0),
+        sd(A0 + 2, T1, REGISTERS + 8 * T6 as i32),
+        RET,
+    ]);
+    code
+}
+
+/// The code of a step.
+fn step(op: &Op, code: &mut Vec<u32>) {
+    for (at, arg) in op.args.iter().enumerate() {
+        let register = A0 + at as u32;
+        code.push(ld(register, RECORD, 8 + 8 * at as i32));
+        if let Arg::Slot(slot, _) = arg {
+            code.push(ld(T0, SLOT, 8 * i32::from(*slot)));
+            code.push(add(register, register, T0));
+        }
+    }
+    let result = match op.step {
+        Step::Call(_) => {
+            code.extend([ld(A7, RECORD, 0), ECALL]);
+            A0
+        }
+        Step::Load => {
+            code.push(ld(T6, A0, 0));
+            T6
+        }
+        Step::Store => {
+            code.extend([addi(T6, 0, 0), sd(A0, A0 + 1, 0)]);
+            T6
+        }
+    };
+    code.push(sd(RECORD, result, 8 * RESULT as i32));
+    if let Some(slot) = op.slot {
+        code.push(sd(SLOT, result, 8 * i32::from(slot)));
+    }
+    code.extend([
+        ld(T0, CONTROL, 0),
+        sd(RECORD, T0, 8 * LOGGED as i32),
+        addi(RECORD, RECORD, 8 * WORDS as i32),
+    ]);
+}
+
+/// A program that does what `ops` say, as an ELF file.
+pub(super) fn program(ops: &[Op]) -> Vec<u8> {
+    let mut code = vec![0];
+    code.extend(handlers());
+    // A jump over the handlers.
+    let over = 4 * code.len() as u32;
+    code[0] = (over >> 1 & 0x3FF) << 21 | (over >> 11 & 1) << 20 | 0x6F;
+    code.extend([lui(RECORD, RECORDS), lui(CONTROL, LOG), lui(SLOT, SLOTS)]);
+    code.extend([addi(T0, CONTROL, 8), sd(CONTROL, T0, 0)]);
+    ops.iter().for_each(|op| step(op, &mut code));
+    let mut records = Vec::new();
+    for (at, op) in ops.iter().enumerate() {
+        let place = RECORDS + (at * WORDS * 8) as u64;
+        let mut words = [0; WORDS];
+        if let Step::Call(number) = op.step {
+            words[0] = number;
+        }
+        for (word, arg) in words[1..].iter_mut().zip(&op.args) {
+            *word = match arg {
+                Arg::Is(value) | Arg::Slot(_, value) => *value,
+                Arg::Blob(word) => place + 8 * (BLOB + word) as u64,
+            };
+        }
+        for (word, (value, _)) in words[BLOB..].iter_mut().zip(&op.blob) {
+            *word = *value;
+        }
+        records.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+    }
+    // write(1, ...) of both, exit(0)
+    let length = records.len().next_multiple_of(4096);
+    for (address, length) in [(RECORDS, length as u64), (LOG, LOG_BYTES)] {
+        code.extend([lui(A0 + 1, address), lui(A0 + 2, length)]);
+        code.extend([addi(A0, 0, 1), addi(A7, 0, 64), ECALL]);
+    }
+    code.extend([addi(A0, 0, 0), addi(A7, 0, 93), ECALL]);
+    records.resize(length, 0);
+    let code: Vec<u8> = code.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let log = vec![0; (LOG_BYTES + 0x1000 + 0x4000) as usize];
+    elf(&[(CODE, 5, &code), (RECORDS, 6, &records), (LOG, 6, &log)])
+}
+
+/// The words of a program's output: the records, and the handlers' log from its second word on.
+pub(super) fn words(output: &[u8]) -> Vec<u64> {
+    let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("eight bytes"));
+    output.chunks_exact(8).map(word).collect()
+}
+
+/// The entries of the log: signal, code, value, mask.
+pub(super) fn log(words: &[u64], length: usize) -> &[u64] {
+    &words[(length * WORDS * 8).next_multiple_of(4096) / 8 + 1..]
+}
+
+const EFAULT: i64 = 14;
+
+impl Same {
+    /// Whether what came out here, and in qemu, is the same.
+    pub(super) fn holds(self, ours: u64, other: u64) -> bool {
+        let failed = |value: u64| value as i64 >= -4095 && (value as i64) < 0;
+        let fixed = |value: u64| (ARENA - 0x10_0000..ARENA + 0x100_0000).contains(&value);
+        match self {
+            Self::Exactly => ours == other,
+            Self::Never => true,
+            Self::Buffer => ours == other || failed(ours) && other as i64 == -EFAULT,
+            Self::Sign => (ours == 0) == (other == 0),
+            _ if failed(ours) || failed(other) => ours == other,
+            Self::Address if fixed(ours) || fixed(other) => ours == other,
+            Self::Address => ours % 4096 == other % 4096,
+            Self::Number => true,
+        }
+    }
+}
