@@ -6,6 +6,7 @@ tells it, its time.
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 
@@ -106,9 +107,9 @@ def clustalo(folder):
 def fasttree(folder):
     if not shutil.which("fasttreeMP"):
         return without("fasttreeMP", "fasttree")
-    # Its sums depend on the order of its threads: the result is the tree's shape.
-    shape = lambda output: bytes(byte for byte in output if byte not in b"0123456789.:-e")
-    return Program(["fasttreeMP", "-nt", "-quiet", "-nosupport", relatives(folder, "ACGT", 150, 400)], keep=shape)
+    # One run in twelve has another tree, with each library: the sums depend on the order of the threads. The result is the tree's leaves.
+    leaves = lambda output: b" ".join(sorted(re.findall(rb"s[0-9]+", output)))
+    return Program(["fasttreeMP", "-nt", "-quiet", "-nosupport", relatives(folder, "ACGT", 150, 400)], keep=leaves)
 
 
 def xtb(folder):
