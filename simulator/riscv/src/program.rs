@@ -306,13 +306,14 @@ impl Program {
         let (mut process, main) = load(self.start)?;
         let mut tasks = vec![main];
         let mut before = 0;
-        let mut warmth = None;
+        let (mut warmth, mut cores) = (None, vec![0]);
         if let Some(instructions) = self.fast_forward {
             let forwarder = Functional::new(machine.topology()).warming(Warmth::new(machine)?);
             let (main, megahertz) = (tasks.remove(0), machine.ghz * 1_000.0);
             match forwarder.forward(&mut process, main, instructions, megahertz) {
                 Ok(Some(handover)) => {
                     (tasks, before) = (handover.tasks, handover.clock);
+                    cores = handover.cores;
                     warmth = handover.warmth;
                 }
                 Ok(None) => return ended(&mut process, None, None),
@@ -321,7 +322,8 @@ impl Program {
         }
         let forwarded = process.retired;
         let main = tasks.remove(0);
-        let shared = Shared::new(process, tasks, before, machine.topology());
+        let others = tasks.into_iter().zip(cores.into_iter().skip(1)).collect();
+        let shared = Shared::new(process, others, before, machine.topology());
         let main: TimedTask = TimedTask::new(main, Rc::clone(&shared));
         let (run, stopped) = simulation.run_warm_guest_until_stopped(Box::new(main), warmth)?;
         let mut process = shared.process.borrow_mut();

@@ -27,8 +27,8 @@ pub(crate) struct Shared {
     pub(crate) channels: RefCell<Vec<Channel>>,
     /// The task that each core ran last, by its number.
     last: RefCell<Vec<u32>>,
-    /// Threads that are there from the start, beside the main one.
-    others: RefCell<Vec<Task>>,
+    /// Threads that are there from the start, beside the main one, and the core where each begins.
+    others: RefCell<Vec<(Task, u32)>>,
     /// What another machine's clock showed when this one began: cycles and nanoseconds.
     before: u64,
     topology: Topology,
@@ -42,7 +42,7 @@ impl Shared {
     /// nanoseconds on a machine of 1 GHz.
     pub(crate) fn new(
         process: Process,
-        others: Vec<Task>,
+        others: Vec<(Task, u32)>,
         before: u64,
         topology: Topology,
     ) -> Rc<Self> {
@@ -107,10 +107,14 @@ impl Guest for TimedTask {
         let process = &mut *shared.process.borrow_mut();
         if starts {
             process.threads.wake_all();
-            for other in shared.others.take() {
+            for (other, core) in shared.others.take() {
                 let number = other.number();
                 let cores = process.threads.cores_of(number).to_vec();
-                process.threads.rename(number, world.spawn(other, &cores));
+                // It begins where its lines are, and may go on wherever it may run.
+                let handle = world.spawn(other, &[core as usize]);
+                let all: Vec<usize> = (0..world.topology().cores() as usize).collect();
+                world.set_affinity(handle, if cores.is_empty() { &all } else { &cores });
+                process.threads.rename(number, handle);
             }
         }
         match resume(process, &mut self.task, &mut world) {
