@@ -197,8 +197,8 @@ impl Program {
 
     /// Executes without caches and without time until the first region of interest begins, or the
     /// first instruction of ATAC's network, for at most so many `instructions`. From there on
-    /// [`run`](Self::run) simulates, with the threads that there are, from cycle 0 on and with empty
-    /// caches. A program that ends before has no timing.
+    /// [`run`](Self::run) simulates, with the threads that there are, from cycle 0 on. Its caches hold what
+    /// the accesses until then have left. A program that ends before has no timing.
     ///
     /// ```
     /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
