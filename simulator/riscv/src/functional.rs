@@ -59,6 +59,8 @@ pub(crate) struct Functional {
 pub(crate) struct Handover {
     /// Its threads; the main thread is the first.
     pub(crate) tasks: Vec<Task>,
+    /// The core of each, whose caches it has warmed.
+    pub(crate) cores: Vec<u32>,
     /// The clock until now.
     pub(crate) clock: u64,
     /// The machine's caches, if they were warmed.
@@ -199,7 +201,10 @@ impl Functional {
             task.hand_over(self.sleepers.contains_key(&handle), None);
             tasks.insert(handle, task);
         }
+        let (places, all) = (&self.places, self.topology.cores());
+        let place = |handle: &u32| places.get(handle).copied().unwrap_or(handle % all);
         Handover {
+            cores: tasks.keys().map(place).collect(),
             tasks: tasks.into_values().collect(),
             clock: self.clock,
             warmth: self.warmth.map(|(warmth, _)| warmth),

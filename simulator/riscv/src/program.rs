@@ -197,8 +197,8 @@ impl Program {
 
     /// Executes without caches and without time until the first region of interest begins, or the
     /// first instruction of ATAC's network, for at most so many `instructions`. From there on
-    /// [`run`](Self::run) simulates, with the threads that there are, from cycle 0 on and with empty
-    /// caches. A program that ends before has no timing.
+    /// [`run`](Self::run) simulates, with the threads that there are, from cycle 0 on. Its caches hold what
+    /// the accesses until then have left. A program that ends before has no timing.
     ///
     /// ```
     /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
@@ -307,13 +307,14 @@ impl Program {
         let (mut system, main) = load(self.start)?;
         let mut tasks = vec![main];
         let mut before = 0;
-        let mut warmth = None;
+        let (mut warmth, mut cores) = (None, vec![0]);
         if let Some(instructions) = self.fast_forward {
             let forwarder = Functional::new(machine.topology()).warming(Warmth::new(machine)?);
             let (main, megahertz) = (tasks.remove(0), machine.ghz * 1_000.0);
             match forwarder.forward(&mut system, main, instructions, megahertz) {
                 Ok(Some(handover)) => {
                     (tasks, before) = (handover.tasks, handover.clock);
+                    cores = handover.cores;
                     warmth = handover.warmth;
                 }
                 Ok(None) => return ended(&mut system, None, None),
@@ -322,7 +323,8 @@ impl Program {
         }
         let forwarded = system.retired();
         let main = tasks.remove(0);
-        let shared = Shared::new(system, tasks, before, machine.topology());
+        let others = tasks.into_iter().zip(cores.into_iter().skip(1)).collect();
+        let shared = Shared::new(system, others, before, machine.topology());
         let main: TimedTask = TimedTask::new(main, Rc::clone(&shared));
         let (run, stopped) = simulation.run_warm_guest_until_stopped(Box::new(main), warmth)?;
         let mut system = shared.system.borrow_mut();

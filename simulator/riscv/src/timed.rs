@@ -27,8 +27,8 @@ pub(crate) struct Shared {
     pub(crate) channels: RefCell<Vec<Channel>>,
     /// The task that each core ran last, by its number.
     last: RefCell<Vec<u32>>,
-    /// Threads that are there from the start, beside the main one.
-    others: RefCell<Vec<Task>>,
+    /// Threads that are there from the start, beside the main one, and the core where each begins.
+    others: RefCell<Vec<(Task, u32)>>,
     /// What another machine's clock showed when this one began: cycles and nanoseconds.
     before: u64,
     topology: Topology,
@@ -42,7 +42,7 @@ impl Shared {
     /// nanoseconds on a machine of 1 GHz.
     pub(crate) fn new(
         system: System,
-        others: Vec<Task>,
+        others: Vec<(Task, u32)>,
         before: u64,
         topology: Topology,
     ) -> Rc<Self> {
@@ -106,10 +106,13 @@ impl Guest for TimedTask {
         let system = &mut *shared.system.borrow_mut();
         if starts {
             system.wake_all();
-            for other in shared.others.take() {
+            for (other, core) in shared.others.take() {
                 let cores = system.cores_of(&other);
                 let (slot, number) = (other.slot(), other.number());
-                let handle = world.spawn(other, &cores);
+                // It begins where its lines are, and may go on wherever it may run.
+                let handle = world.spawn(other, &[core as usize]);
+                let all: Vec<usize> = (0..world.topology().cores() as usize).collect();
+                world.set_affinity(handle, if cores.is_empty() { &all } else { &cores });
                 system.rename(slot, number, handle);
             }
         }
