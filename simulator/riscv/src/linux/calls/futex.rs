@@ -18,6 +18,7 @@ const WAIT_BITS: u64 = 9;
 const WAKE_BITS: u64 = 10;
 const PRIVATE_WAKE: u64 = WAKE | 128;
 const PRIVATE_WAKE_BITS: u64 = WAKE_BITS | 128;
+const PRIVATE_WAKE_AND_CHANGE: u64 = WAKE_AND_CHANGE | 128;
 
 /// Whether an operation of `futex` may put the thread to sleep.
 pub(in crate::linux) fn waits(operation: u64) -> bool {
@@ -42,6 +43,9 @@ pub(super) fn futex<W: World>(process: &mut Process, task: &mut Task, world: &mu
         // To wake the process's own sleepers, memory need not be there.
         return match operation {
             PRIVATE_WAKE | PRIVATE_WAKE_BITS => Outcome::Return(0),
+            PRIVATE_WAKE_AND_CHANGE => {
+                wake_after_change(process, world, None, [value, timeout, second, third]).into()
+            }
             _ => Outcome::Fail(EFAULT),
         };
     };
@@ -72,9 +76,13 @@ pub(super) fn futex<W: World>(process: &mut Process, task: &mut Task, world: &mu
             let count = u32::try_from(value).unwrap_or(u32::MAX);
             Outcome::Return(world.futex_wake(physical, count))
         }
-        WAKE_AND_CHANGE => {
-            wake_after_change(process, world, physical, [value, timeout, second, third]).into()
-        }
+        WAKE_AND_CHANGE => wake_after_change(
+            process,
+            world,
+            Some(physical),
+            [value, timeout, second, third],
+        )
+        .into(),
         inherit::UNLOCK => inherit::unlock(&mut process.memory.space, task, world, physical),
         _ if inherit::locks(operation) => inherit::lock(process, task, world, physical),
         // Sleepers that Linux would move to the other word are woken, and look again.
@@ -92,10 +100,11 @@ pub(super) fn futex<W: World>(process: &mut Process, task: &mut Task, world: &mu
 
 /// `FUTEX_WAKE_OP`: changes another word, wakes sleepers of the first word, and
 /// wakes sleepers of the other word if its old value passes a comparison.
+/// The first word may be in no memory: then it has no sleepers.
 fn wake_after_change<W: World>(
     process: &mut Process,
     world: &mut W,
-    physical: u64,
+    physical: Option<u64>,
     [count, other_count, other, what]: [u64; 4],
 ) -> Value {
     if !other.is_multiple_of(4) {
@@ -130,7 +139,7 @@ fn wake_after_change<W: World>(
     };
     process.memory.space.write_u32(other, new)?;
     let few = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
-    let mut woken = world.futex_wake(physical, few(count));
+    let mut woken = physical.map_or(0, |word| world.futex_wake(word, few(count)));
     if holds {
         woken += world.futex_wake(other_physical, few(other_count));
     }

@@ -304,6 +304,18 @@ impl Files {
         Ok(bytes.into())
     }
 
+    /// Whether a file ends where it is read next, or at `offset`.
+    pub(crate) fn is_at_end(&self, number: u64, offset: Option<u64>) -> Result<bool, Errno> {
+        let Open::File { file, .. } = self.get(number)? else {
+            return Ok(false);
+        };
+        let at = match offset {
+            Some(offset) => offset,
+            None => (&**file).stream_position()?,
+        };
+        Ok(at >= file.metadata()?.len())
+    }
+
     /// Reads into `to`; the bytes read.
     pub(crate) fn read(
         &mut self,

@@ -49,12 +49,14 @@ impl Memory {
         for (address, length) in pieces(parts) {
             // What the program has no room for stays where it is.
             let room = self.space.writable(address, length as u64) as usize;
+            let at = offset.map(|offset| offset.saturating_add(done));
             if room == 0 && length > 0 {
-                files.get(number)?;
+                if files.is_at_end(number, at)? {
+                    break;
+                }
                 return unless(EFAULT, done);
             }
             let mut bytes = vec![0; room];
-            let at = offset.map(|offset| offset.saturating_add(done));
             let count = if let Ok(Open::Random) = files.get(number) {
                 random.fill(&mut bytes);
                 bytes.len()
