@@ -74,6 +74,39 @@ struct Node<R> {
     next: Option<Box<Self>>,
 }
 
+impl<R> Node<R> {
+    /// The stretches that a participant has run.
+    fn of(partial: Partial<R>, reduce: &impl Fn(R, R) -> R) -> Option<Self> {
+        if !partial.earlier.is_empty() {
+            return Gathered::of(partial, reduce).0.take().map(|first| *first);
+        }
+        let range = partial.last;
+        let value = Some(partial.value?);
+        let stretch = Stretch { range, value };
+        Some(Self {
+            stretch,
+            next: None,
+        })
+    }
+
+    /// Both. If they are two stretches that lie next to one another, nothing is allocated.
+    fn join(mut self, mut other: Self, reduce: &impl Fn(R, R) -> R) -> Self {
+        if self.next.is_none() && other.next.is_none() {
+            if self.stretch.range.end == other.stretch.range.start {
+                self.stretch.extend(other.stretch, reduce);
+                return self;
+            }
+            if other.stretch.range.end == self.stretch.range.start {
+                other.stretch.extend(self.stretch, reduce);
+                return other;
+            }
+        }
+        let [one, other] = [self, other].map(|list| Gathered(Some(Box::new(list))));
+        let joined = one.join(other, reduce).0.take();
+        *joined.expect("two lists with nodes have one together")
+    }
+}
+
 /// Stretches by their starts, of one or several participants. Two that lie next to one another are one.
 ///
 /// A list, since its nodes pass from thread to thread: a participant that joins two lists allocates nothing.
@@ -166,15 +199,22 @@ fn sort<T>(all: &mut [T], start: impl Fn(&T) -> usize) {
 }
 
 /// A loop that reduces: its body, and the partial results that its caller has.
+#[repr(C)]
 struct Reduction<P, R, E, C> {
     /// Maps a block, and reduces it with the result to the left of it.
     extend: E,
     reduce: C,
-    /// The caller's own partial result.
-    own: UnsafeCell<Partial<R>>,
-    /// The partial results that the caller has taken from the slots.
-    gathered: Cell<Gathered<R>>,
     platform: PhantomData<fn() -> P>,
+    callers: Callers<R>,
+}
+
+/// What the caller alone uses. It writes this after each block, so helpers must not read from these lines.
+#[repr(align(64))]
+struct Callers<R> {
+    /// Its own partial result.
+    own: UnsafeCell<Partial<R>>,
+    /// The stretches that it has taken from the slots.
+    gathered: Cell<Vec<Stretch<R>>>,
 }
 
 // SAFETY: the cells are used by the caller of the loop alone. Values move between threads, so `R: Send`.
@@ -195,7 +235,7 @@ where
 
     #[inline(always)]
     fn run(&self, partial: Option<&UnsafeCell<Partial<R>>>, block: Range<usize>) {
-        let place = partial.unwrap_or(&self.own);
+        let place = partial.unwrap_or(&self.callers.own);
         let end = block.end;
         // SAFETY: this thread alone uses it, and not while `extend` runs, in which the thread may come
         // here again.
@@ -208,24 +248,25 @@ where
     }
 
     unsafe fn leave(&self, partial: Partial<R>, slot: *const ()) {
-        let Some(gathered) = Gathered::of(partial, &self.reduce).0.take() else {
+        let Some(node) = Node::of(partial, &self.reduce) else {
             return;
         };
-        let join = |one, other| {
-            // Two lists with nodes have one together.
-            let (one, other) = (Gathered(Some(one)), Gathered(Some(other)));
-            one.join(other, &self.reduce).0.take()
-        };
+        let join = |one: Node<R>, other| one.join(other, &self.reduce);
         // SAFETY: by contract a slot of this platform, which only this loop uses.
-        unsafe { (*slot.cast::<PartialSlot<P>>()).leave(gathered, join) };
+        unsafe { (*slot.cast::<PartialSlot<P>>()).leave(node, join) };
     }
 
     unsafe fn take(&self, slot: *const ()) {
         // SAFETY: by contract, as in `leave`.
-        let left = unsafe { (*slot.cast::<PartialSlot<P>>()).take::<Node<R>>() };
-        let gathered = self.gathered.replace(Gathered(None));
-        // In the order of clusters, so most often at the end of the list.
-        (self.gathered).set(gathered.join(Gathered(left), &self.reduce));
+        let left = unsafe { (*slot.cast::<PartialSlot<P>>()).take_last::<Node<R>>() };
+        // Nothing is reduced yet: a panic of the user's code would keep the values in the other slots.
+        let mut gathered = self.callers.gathered.take();
+        let mut node = left.map(|node| (node.stretch, node.next));
+        while let Some((stretch, next)) = node {
+            gathered.push(stretch);
+            node = next.map(|node| (node.stretch, node.next));
+        }
+        self.callers.gathered.set(gathered);
     }
 }
 
@@ -234,21 +275,23 @@ impl<P, R, E, C: Fn(R, R) -> R> Reduction<P, R, E, C> {
         Self {
             extend,
             reduce,
-            own: UnsafeCell::new(Partial::new()),
-            gathered: Cell::new(Gathered(None)),
             platform: PhantomData,
+            callers: Callers {
+                own: UnsafeCell::new(Partial::new()),
+                gathered: Cell::new(Vec::new()),
+            },
         }
     }
 
     /// Reduces all results, from the left. It returns `None` if there are no results.
     #[inline]
     fn result(self) -> Option<R> {
-        let own = self.own.into_inner();
-        let gathered = self.gathered.into_inner();
-        match gathered.0 {
-            None if own.earlier.is_empty() => own.value,
-            _ => all_reduced(own, gathered, &self.reduce),
+        let own = self.callers.own.into_inner();
+        let gathered = self.callers.gathered.into_inner();
+        if gathered.is_empty() && own.earlier.is_empty() {
+            return own.value;
         }
+        all_reduced(own, gathered, &self.reduce)
     }
 }
 
@@ -256,16 +299,17 @@ impl<P, R, E, C: Fn(R, R) -> R> Reduction<P, R, E, C> {
 #[inline(never)]
 fn all_reduced<R>(
     own: Partial<R>,
-    gathered: Gathered<R>,
+    mut all: Vec<Stretch<R>>,
     reduce: &impl Fn(R, R) -> R,
 ) -> Option<R> {
-    let mut all = Gathered::of(own, reduce).join(gathered, reduce);
-    let mut whole = all.pop()?.stretch;
-    // All iterations have run, so the list was one stretch.
-    while let Some(right) = all.pop() {
-        whole.extend(right.stretch, reduce);
-    }
-    whole.value
+    all.extend(own.earlier);
+    let range = own.last;
+    all.extend(own.value.map(|value| Stretch {
+        range,
+        value: Some(value),
+    }));
+    sort(&mut all, |stretch| stretch.range.start);
+    all.into_iter().filter_map(|it| it.value).reduce(reduce)
 }
 
 /// Blocks of a deterministic reduction: enough to share among many threads,

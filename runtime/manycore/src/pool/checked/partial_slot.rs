@@ -7,48 +7,78 @@ use manycore_check::{
 use manycore_platform::Platform;
 use std::cell::Cell;
 
-/// A partial result: how many participants it is of.
-trait Partial: Send {
-    fn of(participants: usize) -> Self;
-    fn count(&self) -> usize;
+/// Which participants a partial result is of, a bit for each.
+trait Members: Send {
+    fn new(members: usize) -> Self;
+    fn get(&self) -> usize;
 }
 
 /// On loom, which sees a race for it.
-impl Partial for Plain<usize> {
-    fn of(participants: usize) -> Self {
-        Self::new(participants)
+impl Members for Plain<usize> {
+    fn new(members: usize) -> Self {
+        Self::new(members)
     }
 
-    fn count(&self) -> usize {
+    fn get(&self) -> usize {
         self.read()
     }
 }
 
-impl Partial for Cell<usize> {
-    fn of(participants: usize) -> Self {
-        Self::new(participants)
+impl Members for Cell<usize> {
+    fn new(members: usize) -> Self {
+        Self::new(members)
     }
 
-    fn count(&self) -> usize {
-        self.get()
+    fn get(&self) -> usize {
+        Self::get(self)
     }
 }
 
-/// `helpers` threads leave a partial result each; then their caller takes what is there.
-fn each_is_joined_once<P: Platform, T: Partial>(helpers: usize) {
+/// A partial result, with as many words more as make its layout another one.
+struct Partial<T, const N: usize> {
+    members: T,
+    _more: [usize; N],
+}
+
+impl<T: Members, const N: usize> Partial<T, N> {
+    fn of(members: usize) -> Self {
+        Self {
+            members: T::new(members),
+            _more: [0; N],
+        }
+    }
+
+    fn join(self, other: Self) -> Self {
+        let (one, other) = (self.members.get(), other.members.get());
+        assert_eq!(one & other, 0, "one is joined twice");
+        Self::of(one | other)
+    }
+}
+
+/// Some helpers leave a partial result each; then their caller takes what is there. The next loop finds
+/// the memory of that, of the same or of another layout.
+fn each_is_joined_once<P: Platform, T: Members>(helpers: usize) {
     let slot = PartialSlot::<P>::new();
-    // Not freed: with a fault two threads may have the same one.
-    let count = |partial: Box<T>| Box::leak(partial).count();
-    team::<P>(helpers, |_| {
-        let join = |one, other| Some(Box::new(T::of(count(one) + count(other))));
+    team::<P>(helpers, |helper| {
         // SAFETY: all values here are of this type.
-        unsafe { slot.leave(Box::new(T::of(1)), join) };
+        unsafe { slot.leave(Partial::<T, 2>::of(1 << helper), Partial::join) };
     });
     // SAFETY: as above.
-    let all = unsafe { slot.take::<T>() };
-    assert_eq!(all.map(count), Some(helpers), "not each is joined once");
+    let all = unsafe { slot.take_last::<Partial<T, 2>>() };
+    let members = all.map(|all| all.members.get());
+    assert_eq!(members, Some((1 << helpers) - 1), "one is lost");
     // SAFETY: as above.
-    assert!(unsafe { slot.take::<T>() }.is_none());
+    assert!(unsafe { slot.take_last::<Partial<T, 2>>() }.is_none());
+    one_more::<P, T, 2>(&slot);
+    one_more::<P, T, 3>(&slot);
+}
+
+fn one_more<P: Platform, T: Members, const N: usize>(slot: &PartialSlot<P>) {
+    // SAFETY: all values that were left before are taken.
+    unsafe { slot.leave(Partial::<T, N>::of(1), Partial::join) };
+    // SAFETY: as above.
+    let one = unsafe { slot.take_last::<Partial<T, N>>() };
+    assert_eq!(one.map(|one| one.members.get()), Some(1));
 }
 
 #[test]
@@ -65,7 +95,7 @@ fn many_helpers_at_random() {
 fn each_fault_is_caught() {
     let torn = || each_is_joined_once::<Faulty<Loom, TornSwap>, Plain<usize>>(3);
     let why = caught(move || loom_model(Some(3), torn));
-    assert!(why.contains("joined once"), "{why}");
+    assert!(why.contains("one is"), "{why}");
     let relaxed = || each_is_joined_once::<Faulty<Loom, Relaxed>, Plain<usize>>(2);
     let why = caught(move || loom_model(Some(3), relaxed));
     assert!(why.contains("Causality violation"), "{why}");
