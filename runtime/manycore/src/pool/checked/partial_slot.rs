@@ -95,7 +95,9 @@ fn many_helpers_at_random() {
 fn each_fault_is_caught() {
     let torn = || each_is_joined_once::<Faulty<Loom, TornSwap>, Plain<usize>>(3);
     let why = caught(move || loom_model(Some(3), torn));
-    assert!(why.contains("one is"), "{why}");
+    // Or loom sees two threads in the same memory first.
+    let is_told = why.contains("one is") || why.contains("Causality violation");
+    assert!(is_told, "{why}");
     let relaxed = || each_is_joined_once::<Faulty<Loom, Relaxed>, Plain<usize>>(2);
     let why = caught(move || loom_model(Some(3), relaxed));
     assert!(why.contains("Causality violation"), "{why}");
