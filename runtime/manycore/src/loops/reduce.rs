@@ -74,39 +74,6 @@ struct Node<R> {
     next: Option<Box<Self>>,
 }
 
-impl<R> Node<R> {
-    /// The stretches that a participant has run.
-    fn of(partial: Partial<R>, reduce: &impl Fn(R, R) -> R) -> Option<Self> {
-        if !partial.earlier.is_empty() {
-            return Gathered::of(partial, reduce).0.take().map(|first| *first);
-        }
-        let range = partial.last;
-        let value = Some(partial.value?);
-        let stretch = Stretch { range, value };
-        Some(Self {
-            stretch,
-            next: None,
-        })
-    }
-
-    /// Both. If they are two stretches that lie next to one another, nothing is allocated.
-    fn join(mut self, mut other: Self, reduce: &impl Fn(R, R) -> R) -> Self {
-        if self.next.is_none() && other.next.is_none() {
-            if self.stretch.range.end == other.stretch.range.start {
-                self.stretch.extend(other.stretch, reduce);
-                return self;
-            }
-            if other.stretch.range.end == self.stretch.range.start {
-                other.stretch.extend(self.stretch, reduce);
-                return other;
-            }
-        }
-        let [one, other] = [self, other].map(|list| Gathered(Some(Box::new(list))));
-        let joined = one.join(other, reduce).0.take();
-        *joined.expect("two lists with nodes have one together")
-    }
-}
-
 /// Stretches by their starts, of one or several participants. Two that lie next to one another are one.
 ///
 /// A list, since its nodes pass from thread to thread: a participant that joins two lists allocates nothing.
@@ -208,13 +175,13 @@ struct Reduction<P, R, E, C> {
     callers: Callers<R>,
 }
 
-/// What the caller alone uses. It writes this after each block, so helpers must not read from these lines.
+/// The caller's own. It writes this after each block, so helpers must not read from these lines.
 #[repr(align(64))]
 struct Callers<R> {
     /// Its own partial result.
     own: UnsafeCell<Partial<R>>,
-    /// The stretches that it has taken from the slots.
-    gathered: Cell<Vec<Stretch<R>>>,
+    /// The partial results that it has taken from the slots.
+    gathered: Cell<Vec<Gathered<R>>>,
 }
 
 // SAFETY: the cells are used by the caller of the loop alone. Values move between threads, so `R: Send`.
@@ -248,12 +215,16 @@ where
     }
 
     unsafe fn leave(&self, partial: Partial<R>, slot: *const ()) {
-        let Some(node) = Node::of(partial, &self.reduce) else {
+        let Some(gathered) = Gathered::of(partial, &self.reduce).0.take() else {
             return;
         };
-        let join = |one: Node<R>, other| one.join(other, &self.reduce);
+        let join = |one, other| {
+            // Two lists with nodes have one together.
+            let (one, other) = (Gathered(Some(one)), Gathered(Some(other)));
+            one.join(other, &self.reduce).0.take()
+        };
         // SAFETY: by contract a slot of this platform, which only this loop uses.
-        unsafe { (*slot.cast::<PartialSlot<P>>()).leave(node, join) };
+        unsafe { (*slot.cast::<PartialSlot<P>>()).leave(gathered, join) };
     }
 
     unsafe fn take(&self, slot: *const ()) {
@@ -261,11 +232,7 @@ where
         let left = unsafe { (*slot.cast::<PartialSlot<P>>()).take_last::<Node<R>>() };
         // Nothing is reduced yet: a panic of the user's code would keep the values in the other slots.
         let mut gathered = self.callers.gathered.take();
-        let mut node = left.map(|node| (node.stretch, node.next));
-        while let Some((stretch, next)) = node {
-            gathered.push(stretch);
-            node = next.map(|node| (node.stretch, node.next));
-        }
+        gathered.extend(left.map(|first| Gathered(Some(first))));
         self.callers.gathered.set(gathered);
     }
 }
@@ -299,17 +266,18 @@ impl<P, R, E, C: Fn(R, R) -> R> Reduction<P, R, E, C> {
 #[inline(never)]
 fn all_reduced<R>(
     own: Partial<R>,
-    mut all: Vec<Stretch<R>>,
+    gathered: Vec<Gathered<R>>,
     reduce: &impl Fn(R, R) -> R,
 ) -> Option<R> {
-    all.extend(own.earlier);
-    let range = own.last;
-    all.extend(own.value.map(|value| Stretch {
-        range,
-        value: Some(value),
-    }));
-    sort(&mut all, |stretch| stretch.range.start);
-    all.into_iter().filter_map(|it| it.value).reduce(reduce)
+    let own = Gathered::of(own, reduce);
+    // In the order of clusters, so most often at the end of the list.
+    let mut all = (gathered.into_iter()).fold(own, |all, more| all.join(more, reduce));
+    let mut whole = all.pop()?.stretch;
+    // All iterations have run, so the list was one stretch.
+    while let Some(right) = all.pop() {
+        whole.extend(right.stretch, reduce);
+    }
+    whole.value
 }
 
 /// Blocks of a deterministic reduction: enough to share among many threads,
