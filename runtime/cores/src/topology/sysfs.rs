@@ -6,6 +6,7 @@ use super::cpulist;
 use super::cpuset::CpuSet;
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The files of a system, below some root: `/`, or a tree made for a test.
@@ -23,6 +24,25 @@ impl Tree<'_> {
 
     pub(super) fn cpus(self, path: &str) -> Option<CpuSet> {
         Some(cpulist::parse(&self.text(path)?).ok()?.into())
+    }
+}
+
+/// The list that was read last, and its CPUs. Neighbours mostly share a cache, so their lists are the same
+/// text. A set for each of them would take time and memory that grow with the square of the CPUs.
+#[derive(Default)]
+struct LastList {
+    text: String,
+    cpus: Option<Arc<CpuSet>>,
+}
+
+impl LastList {
+    fn cpus(&mut self, tree: Tree, path: &str) -> Option<Arc<CpuSet>> {
+        let text = tree.text(path)?;
+        if text != self.text {
+            self.cpus = cpulist::parse(&text).ok().map(|cpus| Arc::new(cpus.into()));
+            self.text = text;
+        }
+        self.cpus.clone()
     }
 }
 
@@ -77,7 +97,7 @@ pub(super) struct CacheFacts {
     pub(super) level: u8,
     pub(super) bytes: Option<u64>,
     /// The CPUs that share it, itself among them.
-    pub(super) shared: CpuSet,
+    pub(super) shared: Arc<CpuSet>,
 }
 
 /// The facts of every online CPU, in the order of their numbers; `None` if the system does not even say which
@@ -86,6 +106,7 @@ pub(super) fn read(tree: Tree) -> Option<Vec<(usize, Facts)>> {
     let online = tree.cpus(ONLINE)?;
     let nodes = nodes(tree);
     let mut all = Vec::with_capacity(online.len());
+    let mut last = LastList::default();
     for cpu in online.iter() {
         let dir = format!("sys/devices/system/cpu/cpu{cpu}");
         // `thread_siblings_list` is the older name of `core_cpus_list`.
@@ -95,7 +116,7 @@ pub(super) fn read(tree: Tree) -> Option<Vec<(usize, Facts)>> {
             package: package(tree, &dir),
             node: nodes.get(cpu).copied().flatten(),
             core: core.filter(|core| core.contains(cpu)),
-            cache: last_level_cache(tree, &dir, cpu),
+            cache: last_level_cache(tree, &dir, cpu, &mut last),
         };
         all.push((cpu, facts));
     }
@@ -130,7 +151,12 @@ fn nodes(tree: Tree) -> Vec<Option<usize>> {
     nodes
 }
 
-fn last_level_cache(tree: Tree, cpu_dir: &str, cpu: usize) -> Option<CacheFacts> {
+fn last_level_cache(
+    tree: Tree,
+    cpu_dir: &str,
+    cpu: usize,
+    lists: &mut LastList,
+) -> Option<CacheFacts> {
     let mut last: Option<(u8, String)> = None;
     for index in 0.. {
         let dir = format!("{cpu_dir}/cache/index{index}");
@@ -148,7 +174,7 @@ fn last_level_cache(tree: Tree, cpu_dir: &str, cpu: usize) -> Option<CacheFacts>
         }
     }
     let (level, dir) = last?;
-    let shared = tree.cpus(&format!("{dir}/shared_cpu_list"))?;
+    let shared = lists.cpus(tree, &format!("{dir}/shared_cpu_list"))?;
     let bytes = tree.text(&format!("{dir}/size")).and_then(|size| {
         let kib = whole(size.trim().strip_suffix('K')?);
         kib?.checked_mul(1024)

@@ -166,15 +166,22 @@ fn sort<T>(all: &mut [T], start: impl Fn(&T) -> usize) {
 }
 
 /// A loop that reduces: its body, and the partial results that its caller has.
+#[repr(C)]
 struct Reduction<P, R, E, C> {
     /// Maps a block, and reduces it with the result to the left of it.
     extend: E,
     reduce: C,
-    /// The caller's own partial result.
-    own: UnsafeCell<Partial<R>>,
-    /// The partial results that the caller has taken from the slots.
-    gathered: Cell<Gathered<R>>,
     platform: PhantomData<fn() -> P>,
+    callers: Callers<R>,
+}
+
+/// The caller's own. It writes this after each block, so helpers must not read from these lines.
+#[repr(align(64))]
+struct Callers<R> {
+    /// Its own partial result.
+    own: UnsafeCell<Partial<R>>,
+    /// The partial results that it has taken from the slots.
+    gathered: Cell<Vec<Gathered<R>>>,
 }
 
 // SAFETY: the cells are used by the caller of the loop alone. Values move between threads, so `R: Send`.
@@ -195,7 +202,7 @@ where
 
     #[inline(always)]
     fn run(&self, partial: Option<&UnsafeCell<Partial<R>>>, block: Range<usize>) {
-        let place = partial.unwrap_or(&self.own);
+        let place = partial.unwrap_or(&self.callers.own);
         let end = block.end;
         // SAFETY: this thread alone uses it, and not while `extend` runs, in which the thread may come
         // here again.
@@ -222,10 +229,11 @@ where
 
     unsafe fn take(&self, slot: *const ()) {
         // SAFETY: by contract, as in `leave`.
-        let left = unsafe { (*slot.cast::<PartialSlot<P>>()).take::<Node<R>>() };
-        let gathered = self.gathered.replace(Gathered(None));
-        // In the order of clusters, so most often at the end of the list.
-        (self.gathered).set(gathered.join(Gathered(left), &self.reduce));
+        let left = unsafe { (*slot.cast::<PartialSlot<P>>()).take_last::<Node<R>>() };
+        // Nothing is reduced yet: a panic of the user's code would keep the values in the other slots.
+        let mut gathered = self.callers.gathered.take();
+        gathered.extend(left.map(|first| Gathered(Some(first))));
+        self.callers.gathered.set(gathered);
     }
 }
 
@@ -234,21 +242,23 @@ impl<P, R, E, C: Fn(R, R) -> R> Reduction<P, R, E, C> {
         Self {
             extend,
             reduce,
-            own: UnsafeCell::new(Partial::new()),
-            gathered: Cell::new(Gathered(None)),
             platform: PhantomData,
+            callers: Callers {
+                own: UnsafeCell::new(Partial::new()),
+                gathered: Cell::new(Vec::new()),
+            },
         }
     }
 
     /// Reduces all results, from the left. It returns `None` if there are no results.
     #[inline]
     fn result(self) -> Option<R> {
-        let own = self.own.into_inner();
-        let gathered = self.gathered.into_inner();
-        match gathered.0 {
-            None if own.earlier.is_empty() => own.value,
-            _ => all_reduced(own, gathered, &self.reduce),
+        let own = self.callers.own.into_inner();
+        let gathered = self.callers.gathered.into_inner();
+        if gathered.is_empty() && own.earlier.is_empty() {
+            return own.value;
         }
+        all_reduced(own, gathered, &self.reduce)
     }
 }
 
@@ -256,10 +266,12 @@ impl<P, R, E, C: Fn(R, R) -> R> Reduction<P, R, E, C> {
 #[inline(never)]
 fn all_reduced<R>(
     own: Partial<R>,
-    gathered: Gathered<R>,
+    gathered: Vec<Gathered<R>>,
     reduce: &impl Fn(R, R) -> R,
 ) -> Option<R> {
-    let mut all = Gathered::of(own, reduce).join(gathered, reduce);
+    let own = Gathered::of(own, reduce);
+    // In the order of clusters, so most often at the end of the list.
+    let mut all = (gathered.into_iter()).fold(own, |all, more| all.join(more, reduce));
     let mut whole = all.pop()?.stretch;
     // All iterations have run, so the list was one stretch.
     while let Some(right) = all.pop() {

@@ -68,18 +68,28 @@ impl<P: Platform> Claims for TimedClaims<'_, P> {
 
 /// An estimate of how fast one participant goes, which gives the length of its next block.
 ///
+/// A block's time includes a claim, and the cost of a claim is known only roughly. So a block that took as
+/// long as predicted, within one such cost, leaves the estimate as it is. Without this rule, loops whose
+/// iterations are much cheaper than a claim would seem to slow down with each short block.
+///
 /// It believes a slow block at once, also if the system had put the thread aside in it. Such a block is
 /// followed by some ten claims of few iterations, since each later block halves the error. To doubt a slow
 /// block would be dearer: where iterations have become slower, the next block would be as much too long.
+///
+/// A guess is tried by a block of one iteration. If that took longer than predicted, it may have fetched
+/// what later iterations find in the cache. So a block of [`SECOND_TRY`] iterations follows, which decides.
 pub(crate) struct BlockRate {
     /// Ticks an iteration, of late; 0 before the first measurement.
     ticks: f32,
     /// Ticks that a claim costs.
     claim: u64,
     max_ticks: f32,
-    /// Whether the next block is to be one iteration.
-    tries: bool,
+    /// If not 0, the next block has so many iterations and tries the guess.
+    tries: usize,
 }
+
+/// Iterations of the second block that tries a guess: as many words as a line of memory has.
+const SECOND_TRY: usize = 8;
 
 impl BlockRate {
     /// An iteration is guessed to take `ticks` (0: nothing is known), a claim costs `claim` ticks,
@@ -90,17 +100,26 @@ impl BlockRate {
             ticks,
             claim,
             max_ticks,
-            tries,
+            tries: usize::from(tries && ticks > 0.0),
         }
     }
 
-    /// A block of `n` iterations took `ticks`.
+    /// A block of `n` iterations took `ticks`, with its claim.
     #[inline]
     fn took(&mut self, n: usize, ticks: u64) {
-        let sample = ticks as f32 / n as f32;
-        self.tries = false;
+        let (claim, spent) = (self.claim as f32, ticks.saturating_sub(self.claim) as f32);
+        let is_first_try = self.tries == 1;
+        self.tries = 0;
+        if (spent - self.ticks * n as f32).abs() <= claim && self.ticks > 0.0 {
+            return;
+        }
+        if is_first_try {
+            self.tries = SECOND_TRY;
+            return;
+        }
+        let sample = spent / n as f32;
         self.ticks = if self.ticks == 0.0 {
-            sample
+            sample.max(f32::MIN_POSITIVE)
         } else {
             (self.ticks + sample) / 2.0
         };
@@ -109,8 +128,11 @@ impl BlockRate {
     /// Iterations for the next block, with `left` in the own range.
     #[inline]
     fn block(&self, left: usize) -> usize {
-        if self.ticks == 0.0 || self.tries {
+        if self.ticks == 0.0 {
             return 1;
+        }
+        if self.tries > 0 {
+            return self.tries;
         }
         // Casts to integers saturate.
         let target = claim_time(self.claim, (left as f32 * self.ticks) as u64) as f32;

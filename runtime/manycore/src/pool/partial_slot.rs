@@ -57,10 +57,30 @@ impl<P: Platform> PartialSlot<P> {
     /// # Safety
     ///
     /// As for [`leave`](Self::leave).
-    pub(crate) unsafe fn take<T>(&self) -> Option<Box<T>> {
+    unsafe fn take<T>(&self) -> Option<Box<T>> {
         // Acquire pairs with the release in `leave`: the value is seen as it was left.
         let left = self.0.swap(std::ptr::null_mut(), Ordering::Acquire);
         // SAFETY: by contract from `Box::<T>::into_raw`, and the exchange gives it to one thread.
         (!left.is_null()).then(|| unsafe { Box::from_raw(left.cast()) })
+    }
+
+    /// The caller of a loop takes what all have left.
+    ///
+    /// Cost: the line came when its gate was seen empty. A load and a plain store do not wait for it once
+    /// more, as an exchange would.
+    ///
+    /// # Safety
+    ///
+    /// As for [`leave`](Self::leave). Each call of that happens before this one, or after it.
+    pub(crate) unsafe fn take_last<T>(&self) -> Option<Box<T>> {
+        // Acquire: as in `take`.
+        let left = self.0.load(Ordering::Acquire);
+        if left.is_null() {
+            return None;
+        }
+        // Relaxed: a helper that uses the slot next comes after this thread.
+        self.0.store(std::ptr::null_mut(), Ordering::Relaxed);
+        // SAFETY: by contract from `Box::<T>::into_raw`, and no other thread takes it.
+        Some(unsafe { Box::from_raw(left.cast()) })
     }
 }

@@ -45,10 +45,10 @@ fn each_is_joined_once<P: Platform, T: Partial>(helpers: usize) {
         unsafe { slot.leave(Box::new(T::of(1)), join) };
     });
     // SAFETY: as above.
-    let all = unsafe { slot.take::<T>() };
+    let all = unsafe { slot.take_last::<T>() };
     assert_eq!(all.map(count), Some(helpers), "not each is joined once");
     // SAFETY: as above.
-    assert!(unsafe { slot.take::<T>() }.is_none());
+    assert!(unsafe { slot.take_last::<T>() }.is_none());
 }
 
 #[test]
