@@ -106,6 +106,16 @@ impl Functional {
         self
     }
 
+    /// The running task's caches see an access. Out of line: programs that are not handed over go by.
+    #[cold]
+    #[inline(never)]
+    fn warm(&mut self, place: Place, width: Width, writes: bool) {
+        if let Some((warmth, core)) = &mut self.warmth {
+            // SAFETY: a place of the process's space, aligned by the hart; one host thread runs all.
+            unsafe { warmth.access(*core, place.physical, place.host, width, writes) };
+        }
+    }
+
     /// Runs a program until it exits; else why it was stopped.
     pub(crate) fn run_alone(mut self, system: &mut System, main: Task) -> Result<(), String> {
         self.run(system, main)
@@ -301,9 +311,8 @@ impl Machine for Functional {
         if writes {
             self.changes += 1;
         }
-        if let Some((warmth, core)) = &mut self.warmth {
-            // SAFETY: as below.
-            unsafe { warmth.access(*core, place.physical, place.host, width, writes) };
+        if self.warmth.is_some() {
+            self.warm(place, width, writes);
         }
         // SAFETY: a place of the process's space, aligned by the hart; one host thread runs all.
         Answer::Done(unsafe { apply(place.host, width, operation) })

@@ -99,8 +99,7 @@ fn remap(rng: &mut Rng) -> Op {
         Arg::Is(flags),
         to,
     ];
-    let op = Op::call("mremap", 216, &args).same(Same::Address);
-    op
+    Op::call("mremap", 216, &args).same(Same::Address)
 }
 
 pub(super) fn draw(rng: &mut Rng, ops: &mut Vec<Op>) {
