@@ -4,7 +4,6 @@ use super::Shared;
 use super::context::Context;
 use super::naps::Naps;
 use super::oneshot::Oneshot;
-use super::registry::Registry;
 use manycore_platform::Platform;
 
 /// Looks in a spin of `Shared::blocking_spin`.
@@ -20,11 +19,10 @@ impl<P: Platform> Context<P> {
     pub(super) fn block_on(pool: &Shared<P>, oneshot: &Oneshot<P>, is_room: impl Fn() -> bool) {
         loop {
             Self::wait_for(pool, oneshot, &is_room);
-            let Some((job, worker)) = oneshot.take_job() else {
+            let Some(job) = oneshot.take_job() else {
                 return;
             };
-            // SAFETY: a worker that this thread is, further out.
-            Registry::be(unsafe { &*worker }, |_| job.run(true));
+            job.run(true);
             oneshot.open();
         }
     }

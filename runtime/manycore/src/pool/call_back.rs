@@ -24,7 +24,6 @@
 use super::context::Context;
 use super::oneshot::Oneshot;
 use super::registry::Registry;
-use super::worker::Worker;
 use manycore_platform::Platform;
 use std::sync::Arc;
 
@@ -53,14 +52,14 @@ impl<P: Platform> Call<P> {
     }
 
     /// Looks through this thread's calls, from the innermost outwards, for a caller that is a worker of
-    /// `registry`. Returns that call and that worker, if the worker seems to have a permit.
-    pub(super) fn back_to(registry: &Registry<P>) -> Option<(&Self, &Worker<P>)> {
+    /// `registry`. Returns that call, if the worker seems to have a permit.
+    pub(super) fn back_to(registry: &Registry<P>) -> Option<&Self> {
         let mut call = Context::call();
         // SAFETY: null, or a call that this thread runs. Its caller waits, and keeps all that the call names.
         while let Some(inner) = unsafe { call.as_ref() } {
             // SAFETY: as above.
             if let Some(worker) = unsafe { Context::worker_from(inner.caller, registry) } {
-                return worker.has_permit().then_some((inner, worker));
+                return worker.has_permit().then_some(inner);
             }
             call = inner.outer;
         }

@@ -162,10 +162,12 @@ impl<P: Platform> Registry<P> {
         let call = Call::new(&oneshot);
         let (registry, of): (*const Self, _) = (self, &raw const call);
         let body = move || {
-            // SAFETY: the registry outlives its jobs.
-            let worker = Context::worker_of(unsafe { &*registry });
+            // A call back runs below the contexts of other pools. SAFETY: the registry outlives its jobs.
+            let worker = Context::worker_below(unsafe { &*registry });
             let worker = worker.expect("jobs are run by workers");
-            Context::within_call(worker, of).enter(body);
+            Self::be(worker, |worker| {
+                Context::within_call(worker, of).enter(body)
+            });
         };
         let posted = Cell::new(true);
         let is_posted = &raw const posted;
@@ -180,11 +182,11 @@ impl<P: Platform> Registry<P> {
                 notifier.notify();
             })
         };
-        if let Some((outer, worker)) = Call::back_to(self) {
+        if let Some(outer) = Call::back_to(self) {
             posted.set(false);
             // SAFETY: this thread runs that call, or a call inside it, and waits until the job has run. So no other
             // thread calls back, and the call ends later.
-            match unsafe { outer.oneshot().call_back(job, worker) } {
+            match unsafe { outer.oneshot().call_back(job) } {
                 Ok(()) => return self.await_oneshot(&oneshot),
                 Err(refused) => job = refused,
             }

@@ -2,7 +2,6 @@
 //! when it is over.
 
 use super::job::Job;
-use super::worker::Worker;
 use manycore_cores::sync::Parker;
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::cell::Cell;
@@ -19,7 +18,7 @@ pub(super) struct Oneshot<P: Platform> {
     /// When it was notified, in ticks.
     at: P::AtomicU64,
     /// A job for the waiting thread. The thread that calls back writes it before it rouses the waiting thread.
-    job: Cell<Option<(Job, *const Worker<P>)>>,
+    job: Cell<Option<Job>>,
 }
 
 // SAFETY: `job` belongs to the one thread that calls back (`call_back`), until that has roused the thread that
@@ -38,26 +37,24 @@ impl<P: Platform> Oneshot<P> {
         }
     }
 
-    /// Has the thread that waits run `job` meanwhile, as `worker`, which it is. Gives the job back if the thread
-    /// runs something else.
+    /// Has the thread that waits run `job` meanwhile. Gives the job back if the thread runs something else.
     ///
     /// # Safety
     ///
     /// No other thread calls back, and none notifies, until the job has run.
-    pub(super) unsafe fn call_back(&self, job: Job, worker: *const Worker<P>) -> Result<(), Job> {
-        self.job.set(Some((job, worker)));
+    pub(super) unsafe fn call_back(&self, job: Job) -> Result<(), Job> {
+        self.job.set(Some(job));
         if self.parker.rouse(CALLED_BACK) {
             self.parker.wake();
             return Ok(());
         }
         // The thread takes it only when it is roused.
-        let (job, _) = self.job.take().expect("put there above");
-        Err(job)
+        Err(self.job.take().expect("put there above"))
     }
 
-    /// The job that the thread is to run, and as which worker, for the thread itself. It takes no other job until it
+    /// The job that the thread is to run, for the thread itself. It takes no other job until it
     /// [waits again](Self::open).
-    pub(super) fn take_job(&self) -> Option<(Job, *const Worker<P>)> {
+    pub(super) fn take_job(&self) -> Option<Job> {
         if self.parker.state() != CALLED_BACK {
             return None;
         }

@@ -27,7 +27,7 @@ fn calls_back<P: Platform>(times: u32) {
                 }
                 oneshot.sleep();
                 match oneshot.take_job() {
-                    Some((job, _)) => job.run(true),
+                    Some(job) => job.run(true),
                     None => break,
                 }
                 oneshot.open();
@@ -46,7 +46,7 @@ fn calls_back<P: Platform>(times: u32) {
                 })
             };
             // SAFETY: this thread alone calls back and notifies, and waits for the job here.
-            let called = unsafe { oneshot.call_back(job, std::ptr::null()) };
+            let called = unsafe { oneshot.call_back(job) };
             if let Err(job) = called {
                 job.run(true);
             }
