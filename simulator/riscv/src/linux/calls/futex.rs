@@ -17,6 +17,7 @@ const WAKE_AND_CHANGE: u64 = 5;
 const WAIT_BITS: u64 = 9;
 const WAKE_BITS: u64 = 10;
 const PRIVATE_WAKE: u64 = WAKE | 128;
+const PRIVATE_REQUEUE: u64 = REQUEUE | 128;
 const PRIVATE_WAKE_BITS: u64 = WAKE_BITS | 128;
 const PRIVATE_WAKE_AND_CHANGE: u64 = WAKE_AND_CHANGE | 128;
 
@@ -39,10 +40,16 @@ pub(super) fn futex<W: World>(process: &mut Process, task: &mut Task, world: &mu
     if !address.is_multiple_of(4) || of_bits && third as u32 == 0 {
         return Outcome::Fail(EINVAL);
     }
+    if matches!(operation & KIND, REQUEUE | COMPARE_REQUEUE) {
+        let is_less = [value, timeout].iter().any(|count| (*count as i32) < 0);
+        if is_less || !second.is_multiple_of(4) {
+            return Outcome::Fail(EINVAL);
+        }
+    }
     let Ok((page, _)) = process.memory.space.page(address, right::READ) else {
         // To wake the process's own sleepers, memory need not be there.
         return match operation {
-            PRIVATE_WAKE | PRIVATE_WAKE_BITS => Outcome::Return(0),
+            PRIVATE_WAKE | PRIVATE_WAKE_BITS | PRIVATE_REQUEUE => Outcome::Return(0),
             PRIVATE_WAKE_AND_CHANGE => {
                 wake_after_change(process, world, None, [value, timeout, second, third]).into()
             }
@@ -87,6 +94,10 @@ pub(super) fn futex<W: World>(process: &mut Process, task: &mut Task, world: &mu
         _ if inherit::locks(operation) => inherit::lock(process, task, world, physical),
         // Sleepers that Linux would move to the other word are woken, and look again.
         kind @ (REQUEUE | COMPARE_REQUEUE) => {
+            let is_shared = operation & 128 == 0;
+            if is_shared && process.memory.space.page(second, right::READ).is_err() {
+                return Outcome::Fail(EFAULT);
+            }
             if kind == COMPARE_REQUEUE && word != Ok(third as u32) {
                 return Outcome::Fail(EAGAIN);
             }

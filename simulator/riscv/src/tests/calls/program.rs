@@ -59,7 +59,8 @@ pub(super) enum Same {
     Address,
     /// The same error, or a number that the system chose.
     Number,
-    /// The same, or an error here where qemu looks at the buffer first.
+    /// The same; or qemu looks at the buffer first, where here is another error, or the file's end; or qemu takes a
+    /// bad part of a vector for an empty one.
     Buffer,
     /// Both zero, or both not.
     Sign,
@@ -236,7 +237,12 @@ impl Same {
         match self {
             Self::Exactly => ours == other,
             Self::Never => true,
-            Self::Buffer => ours == other || failed(ours) && other as i64 == -EFAULT,
+            Self::Buffer => {
+                let [fault_here, fault_there] = [ours, other].map(|it| it as i64 == -EFAULT);
+                ours == other
+                    || (failed(ours) || ours == 0) && fault_there
+                    || fault_here && other == 0
+            }
             Self::Sign => (ours == 0) == (other == 0),
             _ if failed(ours) || failed(other) => ours == other,
             Self::Address if fixed(ours) || fixed(other) => ours == other,
