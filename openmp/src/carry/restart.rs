@@ -128,7 +128,7 @@ fn call(_frame: &libc::ucontext_t) -> Option<Call> {
 }
 
 impl Call {
-    /// Goes on with the call, for as long as it takes, and puts its result into the frame. The calling kernel
+    /// Makes the rest of the call, and puts its result into the frame. The calling kernel
     /// thread is the one that the call was made on.
     pub(super) fn go_on(self, alarm: &Alarm, frame: &mut libc::ucontext_t) {
         let error = errno();

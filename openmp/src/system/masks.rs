@@ -81,7 +81,7 @@ pub(crate) fn set_errno(error: c_int) {
     unsafe { *libc::__errno_location() = error };
 }
 
-/// The signals that our handler blocks: all except those of faults. The handler's own instructions may cause a fault, as the rank's may.
+/// The signals that our handler blocks: all signals but faults. The handler's own instructions may cause a fault, as the rank's may.
 pub(crate) fn blocked_in_handler() -> u64 {
     const FAULTS: [i32; 6] = [
         libc::SIGSEGV,

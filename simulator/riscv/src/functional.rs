@@ -59,7 +59,7 @@ pub(crate) struct Functional {
 pub(crate) struct Handover {
     /// Its threads; the main thread is the first.
     pub(crate) tasks: Vec<Task>,
-    /// The core of each, whose caches it has warmed.
+    /// The core of each task. The task has warmed its caches.
     pub(crate) cores: Vec<u32>,
     /// The clock until now.
     pub(crate) clock: u64,
@@ -94,7 +94,7 @@ impl Functional {
         }
     }
 
-    /// Accesses warm the caches of the machine on which the program goes on.
+    /// Accesses warm the caches of the machine that runs the region.
     pub(crate) fn warming(mut self, warmth: Warmth) -> Self {
         self.warmth = Some((warmth, 0));
         self

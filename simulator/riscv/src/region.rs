@@ -41,7 +41,7 @@ pub(crate) struct Moment {
     pub(crate) clock: u64,
     /// Where the cycles of all cores went until then.
     pub(crate) spent: Breakdown,
-    /// What they did, if the run counts.
+    /// Their counters, if the run counts.
     pub(crate) counted: Option<CoreCounters>,
 }
 

@@ -23,7 +23,7 @@ struct Sum {
     counted: Option<CoreCounters>,
 }
 
-/// What a region of interest is called.
+/// The name of a region of interest.
 fn name(region: &Region) -> String {
     match region.work {
         None => "statistics".into(),
@@ -80,7 +80,7 @@ pub(super) fn regions(timing: &Timing) -> String {
     text
 }
 
-/// Where the cycles went, what the parts did, and which lines were fought over.
+/// Cycles by cause, counters of the parts, and the most contended lines.
 pub(super) fn text(timing: &Timing, machine: &Config) -> String {
     let mut text = String::from("\n");
     let statistics = &timing.run.statistics;

@@ -8,7 +8,7 @@ use manycore_platform::Platform;
 
 /// Looks in a spin of `Shared::blocking_spin`.
 const SLICES: u64 = 10;
-/// After so many looks a spinning caller yields once: the worker may have no core of its own.
+/// A spinning caller yields once, after this many looks: the worker may have no core of its own.
 const TRUSTED: u64 = 2;
 
 impl<P: Platform> Context<P> {

@@ -157,7 +157,7 @@ impl CoreCounters {
         }
     }
 
-    /// What was counted since an earlier look at the same run.
+    /// The difference to an earlier look at the same run.
     ///
     /// ```
     /// use manycore_chip::CoreCounters;

@@ -1,6 +1,6 @@
 //! What a run costs in energy: a table of energies an event, times the events.
 //!
-//! The table is that of a simple core in a 45 nm process. It is for comparing runs of one machine,
+//! The table describes a simple core in a 45 nm process. It is for comparing runs of one machine,
 //! not for its electricity bill: no preset's own process is modelled.
 
 use super::{Activity, Counters};
@@ -57,7 +57,7 @@ pub struct Energy {
 }
 
 impl Energies {
-    /// Those of a machine.
+    /// The energies of a machine.
     pub fn of(machine: &Config) -> Self {
         let word = |size: u64| 10.0 * (size as f64 / 8192.0).sqrt();
         let words = f64::from(machine.line) / 8.0;

@@ -257,7 +257,7 @@ impl Space {
         self.regions.covers(start, start + length)
     }
 
-    /// How many of so many bytes the program may write, from the first one on.
+    /// The number of bytes from `address` on that the program may write, at most `length`.
     pub(crate) fn writable(&self, address: u64, length: u64) -> u64 {
         let end = address.saturating_add(length);
         let mut at = address;

@@ -17,7 +17,7 @@ pub(super) fn has_qemu() -> bool {
     answer.is_ok()
 }
 
-/// Where programs are run in both.
+/// The folder for programs that run in both worlds.
 pub(super) struct Beside {
     folder: tempfile::TempDir,
 }
@@ -35,7 +35,7 @@ impl Beside {
         file
     }
 
-    /// What the program writes here, without a machine, and in qemu.
+    /// The program's output here, without a machine, and in qemu.
     pub(super) fn run(&self, program: &[u8]) -> (Vec<u8>, Vec<u8>) {
         let (_, ours) = self.ours(program, None);
         (ours, self.qemu(program))

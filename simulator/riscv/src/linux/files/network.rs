@@ -15,7 +15,7 @@ use std::rc::{Rc, Weak};
 pub(super) const UNIX: u16 = 1;
 pub(super) const INTERNET: u16 = 2;
 
-/// The place of a socket, by which others find it.
+/// The address of a socket. Other sockets connect to it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Place {
     Port(u16),

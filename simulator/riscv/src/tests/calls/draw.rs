@@ -12,7 +12,7 @@ pub(super) const PAGE: u64 = 4096;
 /// Slots for addresses, timers and the numbers of process and thread.
 pub(super) const ADDRESSES: u8 = 3;
 pub(super) const TIMER: u8 = 4;
-/// The length of a mapping whose address the system chooses.
+/// The length of a mapping at an address of the system's choice.
 pub(super) const CHOSEN: u64 = 16 * PAGE;
 pub(super) const PROCESS: u8 = 6;
 pub(super) const THREAD: u8 = 7;
@@ -29,7 +29,7 @@ pub(super) fn one_of<T: Copy>(rng: &mut Rng, all: &[T]) -> T {
 }
 
 impl Op {
-    /// A call with these arguments, whose result is the same in both.
+    /// A call with these arguments. Both worlds return the same.
     pub(super) fn call(name: &'static str, number: u64, args: &[Arg]) -> Self {
         Self {
             name,
@@ -91,7 +91,7 @@ pub(super) fn action(signal: u64, handler: u64, flags: u64, mask: u64) -> Op {
 pub(super) const WITH_INFO: u64 = 4;
 const NO_DEFER: u64 = 0x4000_0000;
 
-/// What an earlier sequence left goes.
+/// Removes the leftovers of earlier sequences.
 fn clean() -> Vec<Op> {
     let is = |args: &[u64]| args.iter().map(|&arg| Arg::Is(arg)).collect::<Vec<_>>();
     let mut ops = vec![
@@ -127,7 +127,7 @@ fn clean() -> Vec<Op> {
 /// One sequence.
 pub(super) fn sequence(rng: &mut Rng) -> Vec<Op> {
     let mut ops = clean();
-    // Each sequence is mostly about one of the parts.
+    // A sequence draws most calls from one part.
     let most = rng.u8(..3);
     for _ in 0..LENGTH {
         match if rng.u8(..4) == 0 { rng.u8(..3) } else { most } {

@@ -1,8 +1,8 @@
 //! Random system calls against qemu-user: the same results, errors, signals and memory.
 //!
 //! Skipped, loudly, where `qemu-riscv64` is not there. `MANYCORE_FUZZ` is the number of programs,
-//! each of [`SEQUENCES`] sequences; `MANYCORE_FUZZ=12..13` runs one again. What differs by choice
-//! is not drawn, and is a table in `docs/guests.md`.
+//! each of [`SEQUENCES`] sequences; `MANYCORE_FUZZ=12..13` runs one again. Differences
+//! by choice are not drawn: `docs/guests.md` has their table.
 
 mod draw;
 mod files;
@@ -23,7 +23,7 @@ const SEQUENCES: usize = 16;
 /// Programs in the tests of each change: some hundreds of sequences.
 const QUICK: u64 = 24;
 
-/// Programs that are run to make one that differs shorter.
+/// The most runs in the search for a shorter program that differs.
 const MOST_TRIES: usize = 200;
 
 #[test]

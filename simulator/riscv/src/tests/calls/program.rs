@@ -45,7 +45,7 @@ const REGISTERS: i32 = 176;
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Arg {
     Is(u64),
-    /// What an earlier call returned, and so much more.
+    /// An earlier call's result plus this number.
     Slot(u8, u64),
     /// The address of a word of the call's own record.
     Blob(usize),
