@@ -77,7 +77,8 @@ impl<P: Platform> Claims for TimedClaims<'_, P> {
 /// block would be dearer: where iterations have become slower, the next block would be as much too long.
 ///
 /// A guess is tried by a block of one iteration. If that took longer than predicted, it may have fetched
-/// what later iterations find in the cache. So a block of [`SECOND_TRY`] iterations follows, which decides.
+/// what later iterations find in the cache. So a block of [`SECOND_TRY`] iterations follows, which decides,
+/// unless it could be longer than any block may be.
 pub(crate) struct BlockRate {
     /// Ticks an iteration, of late; 0 before the first measurement.
     ticks: f32,
@@ -113,7 +114,7 @@ impl BlockRate {
         if (spent - self.ticks * n as f32).abs() <= claim && self.ticks > 0.0 {
             return;
         }
-        if is_first_try {
+        if is_first_try && spent * SECOND_TRY as f32 <= self.max_ticks {
             self.tries = SECOND_TRY;
             return;
         }

@@ -60,7 +60,7 @@ pub(crate) enum Why {
     Unmapped,
     /// The page does not give the right.
     Forbidden,
-    /// The page lies behind the end of the file that is mapped there.
+    /// The page lies behind the end of the file, or of the shared memory, that is mapped there.
     BehindFile,
     /// There is no memory for the page.
     Exhausted,
@@ -189,19 +189,19 @@ impl Space {
         self.regions.remove(start, start + length);
     }
 
-    /// Changes the rights of a range; `false` if a part of it is not mapped.
+    /// Changes the rights of a range, up to the first page that is not mapped; `false` if there is one.
     pub(crate) fn protect(&mut self, start: u64, length: u64, rights: u8) -> bool {
-        if !self.regions.covers(start, start + length) {
-            return false;
-        }
-        self.changes(start, length, rights & right::EXECUTE != 0);
-        self.regions.protect(start, start + length, rights);
-        for number in self.pages_within(start, length) {
-            if let Some(page) = self.pages.get_mut(&number) {
-                page.rights = rights;
+        let mapped = self.regions.first_hole(start, start + length) - start;
+        if mapped > 0 {
+            self.changes(start, mapped, rights & right::EXECUTE != 0);
+            self.regions.protect(start, start + mapped, rights);
+            for number in self.pages_within(start, mapped) {
+                if let Some(page) = self.pages.get_mut(&number) {
+                    page.rights = rights;
+                }
             }
         }
-        true
+        mapped == length
     }
 
     /// Forgets what was written to a range, as `MADV_DONTNEED` does.

@@ -1,7 +1,7 @@
 //! Memory of no file that is mapped to be shared: a process and its children have its frames.
 
 use super::frames::Frames;
-use super::{PAGE, Physical};
+use super::{PAGE, Physical, Why};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -9,6 +9,8 @@ use std::rc::Rc;
 /// The frames of such memory. They are given back when no process maps any of it.
 struct Object {
     physical: Physical,
+    /// Its pages. A mapping that has grown does not make it longer.
+    pages: u64,
     frames: RefCell<BTreeMap<u64, u32>>,
 }
 
@@ -20,10 +22,11 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// New memory that begins at an address.
-    pub(crate) fn new(physical: &Physical, at: u64) -> Self {
+    /// New memory of so many bytes that begins at an address.
+    pub(crate) fn new(physical: &Physical, at: u64, length: u64) -> Self {
         let object = Object {
             physical: physical.clone(),
+            pages: length / PAGE,
             frames: RefCell::default(),
         };
         Self {
@@ -44,15 +47,19 @@ impl Part {
     }
 
     /// The frame of a page, which is made if it is not there.
-    pub(super) fn frame(&self, number: u64, frames: &mut Frames) -> Option<u32> {
-        let page = number.wrapping_sub(self.at / PAGE);
+    pub(super) fn frame(&self, number: u64, frames: &mut Frames) -> Result<u32, Why> {
+        // A part may lie below where the object would begin.
+        let page = (number * PAGE).wrapping_sub(self.at) / PAGE;
+        if page >= self.object.pages {
+            return Err(Why::BehindFile);
+        }
         let mut own = self.object.frames.borrow_mut();
         if let Some(frame) = own.get(&page) {
-            return Some(*frame);
+            return Ok(*frame);
         }
-        let frame = frames.take()?;
+        let frame = frames.take().ok_or(Why::Exhausted)?;
         own.insert(page, frame);
-        Some(frame)
+        Ok(frame)
     }
 }
 

@@ -50,8 +50,8 @@ impl Physical {
         let part = match &region.content {
             Content::Mapped(part) => part,
             Content::Shared(part) => {
-                let frame = part.frame(number, &mut parts.frames);
-                return frame.map(|frame| (frame, true)).ok_or(Why::Exhausted);
+                let frame = part.frame(number, &mut parts.frames)?;
+                return Ok((frame, true));
             }
             _ => {
                 let frame = parts.frames.take().ok_or(Why::Exhausted)?;

@@ -187,14 +187,19 @@ impl Regions {
 
     /// Whether each page of a range is mapped.
     pub(super) fn covers(&self, start: u64, end: u64) -> bool {
+        self.first_hole(start, end) == end
+    }
+
+    /// The first address in a range that is not mapped, or the range's end.
+    pub(super) fn first_hole(&self, start: u64, end: u64) -> u64 {
         let mut at = start;
         while at < end {
             match self.find(at) {
                 Some(region) => at = region.end,
-                None => return false,
+                None => return at,
             }
         }
-        true
+        end
     }
 
     /// Whether a region that reaches into a range has a right.

@@ -4,7 +4,7 @@ use super::waits::{await_stream, wake_readers};
 use crate::linux::errno::{EAGAIN, EINVAL, EOPNOTSUPP, EPIPE, Errno, Value};
 use crate::linux::files::signal_info;
 use crate::linux::process::Process;
-use crate::linux::signal::{BY_THREAD, PIPE, Sent};
+use crate::linux::signal::{BY_KILL, PIPE, Sent};
 use crate::linux::task::{Interrupted, Outcome, Task};
 use crate::linux::world::World;
 
@@ -94,7 +94,7 @@ fn written<W: World>(
         look_again(process, world);
     } else if flags & NO_SIGNAL == 0 {
         let threads = &mut process.threads;
-        let sent = Sent::by_process(PIPE.0, BY_THREAD, process.number, 0);
+        let sent = Sent::by_process(PIPE.0, BY_KILL, process.number, 0);
         // The thread itself is there.
         let _ = process.signals.send_by(threads, world, task.number, sent);
     }

@@ -92,7 +92,7 @@ calls! {
     43 statfs = files.tell_volume_at(space, a, b);
     44 fstatfs = files.tell_volume_of(space, a, b);
     45 truncate = files.truncate_at(space, a, b);
-    46 ftruncate = files.truncate(a, b);
+    46 ftruncate = not_negative(b).and_then(|length| files.truncate(a, length));
     47 fallocate = files.allocate(a, b, c.saturating_add(d));
     48 faccessat = made::access(process, world, [a, b], 0, c);
     49 chdir = made::change_directory(process, world, a);

@@ -154,7 +154,7 @@ impl Files {
     ) -> Value {
         let open = self.get(number)?;
         match (command, open.end()) {
-            (COUNT, Some(end)) => space.write_u32(to, end.waiting() as u32)?,
+            (COUNT, Some(end)) => space.write_u32(to, end.unread() as u32)?,
             (COUNT, None) if let Open::File { file, .. } = open => {
                 let at = (&**file).stream_position()?;
                 let left = file.metadata()?.len().wrapping_sub(at);

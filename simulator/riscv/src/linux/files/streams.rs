@@ -123,6 +123,11 @@ impl End {
         self.from.is_some()
     }
 
+    /// Whether it can be written to.
+    pub(crate) fn writes(&self) -> bool {
+        self.to.is_some()
+    }
+
     /// Nobody has the other end any more.
     fn is_alone(&self) -> bool {
         self.other.strong_count() == 0
@@ -140,6 +145,12 @@ impl End {
     pub(crate) fn awaits(&self) -> bool {
         let from = self.from.as_ref().map(|from| from.borrow());
         from.is_some_and(|from| from.waiting.is_empty() && !from.ended) && !self.is_alone()
+    }
+
+    /// Bytes that nobody has read yet, of a pipe at either end.
+    pub(crate) fn unread(&self) -> usize {
+        let bytes = self.from.as_ref().or(self.to.as_ref());
+        bytes.map_or(0, |bytes| bytes.borrow().waiting.len())
     }
 
     /// Bytes that can be read.
@@ -173,6 +184,9 @@ impl End {
 
     pub(crate) fn write(&self, from: &[u8]) -> Result<usize, Errno> {
         let mut to = self.to.as_ref().ok_or(EBADF)?.borrow_mut();
+        if from.is_empty() && !self.is_socket() {
+            return Ok(0);
+        }
         if self.is_alone() || to.ended {
             return Err(EPIPE);
         }

@@ -90,7 +90,7 @@ pub(crate) struct Files {
 pub(super) const MOST: u64 = 1_024;
 
 /// `O_APPEND`.
-pub(super) const APPENDS: u64 = 0o2000;
+pub(in crate::linux) const APPENDS: u64 = 0o2000;
 /// `O_ACCMODE`, and the other flags that `F_GETFL` returns.
 const KEPT: u64 = 3 | APPENDS | NON_BLOCKING;
 
@@ -116,7 +116,7 @@ impl Open {
     }
 
     /// The end of a stream that a number stands for.
-    pub(super) fn end(&self) -> Option<End> {
+    pub(crate) fn end(&self) -> Option<End> {
         match self {
             Self::Stream(end) => Some(end.clone()),
             Self::Socket(socket) => socket.end(),
@@ -268,6 +268,7 @@ impl Files {
     }
 
     pub(crate) fn close(&mut self, number: u64) -> Value {
+        let number = number & 0xFFFF_FFFF;
         let closed = self.open.remove(&number).map(|_| 0).ok_or(EBADF);
         self.forget(number);
         closed
@@ -302,6 +303,29 @@ impl Files {
         let mut bytes = vec![0; file.metadata()?.len() as usize];
         file.read_exact_at(&mut bytes, 0)?;
         Ok(bytes.into())
+    }
+
+    /// Whether a file may be read at all, next or at `offset`: it is asked before the memory is.
+    pub(crate) fn may_read(&mut self, number: u64, offset: Option<u64>) -> Result<(), Errno> {
+        if offset.is_some() {
+            // A stream has no places.
+            self.read(number, &mut [], offset)?;
+        }
+        match self.get(number)?.end() {
+            Some(end) if !end.reads() => Err(EBADF),
+            _ => Ok(()),
+        }
+    }
+
+    /// The same for writing.
+    pub(crate) fn may_write(&mut self, number: u64, offset: Option<u64>) -> Result<(), Errno> {
+        if offset.is_some() {
+            self.write(number, &[], offset)?;
+        }
+        match self.get(number)?.end() {
+            Some(end) if !end.writes() => Err(EBADF),
+            _ => Ok(()),
+        }
     }
 
     /// Whether a file ends where it is read next, or at `offset`.
@@ -362,6 +386,10 @@ impl Files {
                 output.flush()?;
             }
             (Open::Error, None) => self.error.borrow_mut().write_all(from)?,
+            // A file that is appended to has no other place, as under Linux.
+            (Open::File { file, flags, .. }, Some(_)) if flags.get() & APPENDS != 0 => {
+                file.write_all_at(from, file.metadata()?.len())?;
+            }
             (Open::File { file, .. }, Some(offset)) => file.write_all_at(from, offset)?,
             (Open::File { file, flags, .. }, None) => {
                 let mut file = &**file;

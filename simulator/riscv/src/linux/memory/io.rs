@@ -12,18 +12,24 @@ const MOST: u64 = 0x7FFF_F000;
 /// The most bytes that one call copies between files.
 const MOST_COPIED: u64 = 1 << 20;
 
-/// Parts of memory in pieces, in order: each piece's address and length.
+/// Parts of memory in pieces, in order: each piece's address and length. Without parts that have bytes, one
+/// empty piece.
 fn pieces(parts: &[(u64, u64)]) -> impl Iterator<Item = (u64, usize)> {
     let mut left = MOST;
-    parts.iter().flat_map(move |&(address, length)| {
-        let length = length.min(left);
-        left -= length;
-        let starts = (0..length.max(1)).step_by(AT_A_TIME as usize);
-        starts.map(move |done| {
-            let piece = (length - done).min(AT_A_TIME);
-            (address.wrapping_add(done), piece as usize)
+    let is_empty = parts.iter().all(|(_, length)| *length == 0);
+    let parts = parts.iter().enumerate();
+    let parts = parts.filter(move |(at, (_, length))| *length > 0 || is_empty && *at == 0);
+    parts
+        .map(|(_, part)| part)
+        .flat_map(move |&(address, length)| {
+            let length = length.min(left);
+            left -= length;
+            let starts = (0..length.max(1)).step_by(AT_A_TIME as usize);
+            starts.map(move |done| {
+                let piece = (length - done).min(AT_A_TIME);
+                (address.wrapping_add(done), piece as usize)
+            })
         })
-    })
 }
 
 /// The result of a call after a piece has failed: the bytes that it moved before, if there are any.
@@ -51,6 +57,7 @@ impl Memory {
             let room = self.space.writable(address, length as u64) as usize;
             let at = offset.map(|offset| offset.saturating_add(done));
             if room == 0 && length > 0 {
+                files.may_read(number, at)?;
                 if files.is_at_end(number, at)? {
                     break;
                 }
@@ -88,10 +95,11 @@ impl Memory {
         let mut done = 0;
         for (address, length) in pieces(parts) {
             let mut bytes = vec![0; length];
+            let at = offset.map(|offset| offset.saturating_add(done));
             if let Err(fault) = self.space.read(address, &mut bytes) {
+                files.may_write(number, at)?;
                 return unless(fault.into(), done);
             }
-            let at = offset.map(|offset| offset.saturating_add(done));
             let count = match files.write(number, &bytes, at) {
                 Ok(count) => count,
                 Err(error) => return unless(error, done),

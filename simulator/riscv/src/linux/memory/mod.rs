@@ -124,6 +124,9 @@ impl Memory {
             return Err(EINVAL);
         }
         let is_anonymous = flags & ANONYMOUS != 0;
+        if !is_anonymous {
+            files.get(file)?;
+        }
         let is_shared = match flags & KIND {
             SHARED => true,
             PRIVATE => false,
@@ -132,9 +135,6 @@ impl Memory {
             SHARED_VALIDATE if !is_anonymous => true,
             _ => return Err(EINVAL),
         };
-        if !is_anonymous {
-            files.get(file)?;
-        }
         let fixed = flags & (FIXED | FIXED_NOREPLACE) != 0;
         let start = if fixed {
             range(hint, length)?;
@@ -154,12 +154,17 @@ impl Memory {
         };
         let rights = rights as u8 & ANY;
         let (content, name) = if is_anonymous && is_shared {
-            let part = Part::new(self.space.physical(), start);
+            let part = Part::new(self.space.physical(), start, length);
             (Content::Shared(part), Rc::from(""))
         } else if is_anonymous {
             (Content::Zero, Rc::from(""))
         } else {
-            let mapped = self.map_file(files, file, [start, offset], (is_shared, rights))?;
+            let mapped = self.map_file(files, file, [start, offset], (is_shared, rights));
+            if mapped.is_err() && files.get(file)?.end().is_some_and(|end| end.is_socket()) {
+                // Linux has made room before it asks the socket.
+                self.space.unmap(start, length);
+            }
+            let mapped = mapped?;
             if !is_shared && rights & right::EXECUTE != 0 {
                 // A library's code: its first byte lies where offset 0 would.
                 names.add(&files.content(file)?, start.wrapping_sub(offset));

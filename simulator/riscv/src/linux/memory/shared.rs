@@ -3,7 +3,7 @@
 
 use super::Memory;
 use crate::linux::errno::{EACCES, EINVAL, ENODEV, ENOMEM, Errno, Value};
-use crate::linux::files::{Files, Open};
+use crate::linux::files::{APPENDS, Files, Open};
 use crate::memory::{Content, Key, Mapped, PAGE, right};
 use std::fs::File;
 use std::io::Seek;
@@ -24,8 +24,14 @@ impl Memory {
         [at, offset]: [u64; 2],
         (is_shared, rights): (bool, u8),
     ) -> Result<(Content, Rc<str>), Errno> {
-        let Open::File { file, path, .. } = files.get(number)? else {
-            return Err(ENODEV);
+        let open = files.get(number)?;
+        let Open::File { file, path, .. } = open else {
+            // A file that may not be read is refused first.
+            let writes = is_shared && rights & right::WRITE != 0;
+            return Err(match open.end() {
+                Some(end) if !end.reads() || writes && !end.writes() => EACCES,
+                _ => ENODEV,
+            });
         };
         let (file, path) = (Rc::clone(file), Rc::clone(path));
         // To write nothing is refused if the file is open for reading only.
@@ -109,12 +115,18 @@ impl Memory {
         if self.shared.is_empty() {
             return;
         }
-        let Ok(Open::File { file, .. }) = files.get(number) else {
+        let Ok(Open::File { file, flags, .. }) = files.get(number) else {
             return;
         };
         let Ok(key) = key(file) else { return };
-        let end = || (&**file).stream_position().ok();
-        let at = at.or_else(|| end()?.checked_sub(bytes.len() as u64));
+        let appends = at.is_some() && flags.get() & APPENDS != 0;
+        let end = || match appends {
+            true => file.metadata().ok().map(|data| data.len()),
+            false => (&**file).stream_position().ok(),
+        };
+        let at = at
+            .filter(|_| !appends)
+            .or_else(|| end()?.checked_sub(bytes.len() as u64));
         if let Some(at) = at {
             self.space.write_shared(key, at, bytes);
         }

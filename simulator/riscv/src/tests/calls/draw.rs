@@ -128,9 +128,9 @@ fn clean() -> Vec<Op> {
 pub(super) fn sequence(rng: &mut Rng) -> Vec<Op> {
     let mut ops = clean();
     // A sequence draws most calls from one part.
-    let most = rng.u8(..3);
+    let most = rng.u8(..2);
     for _ in 0..LENGTH {
-        match if rng.u8(..4) == 0 { rng.u8(..3) } else { most } {
+        match if rng.u8(..4) == 0 { rng.u8(..2) } else { most } {
             0 => memory::draw(rng, &mut ops),
             1 => files::draw(rng, &mut ops),
             _ => signals::draw(rng, &mut ops),

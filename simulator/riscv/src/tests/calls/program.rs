@@ -57,6 +57,8 @@ pub(super) enum Same {
     Exactly,
     /// The same error, or an address with the same place in its page that the system chose.
     Address,
+    /// As an address. `EBADF` and `EINVAL` are the same error: qemu looks at the flags first, or at the file.
+    Mapping,
     /// The same error, or a number that the system chose.
     Number,
     /// The same; or qemu looks at the buffer first, where here is another error, or the file's end; or qemu takes a
@@ -234,6 +236,7 @@ impl Same {
     pub(super) fn holds(self, ours: u64, other: u64) -> bool {
         let failed = |value: u64| value as i64 >= -4095 && (value as i64) < 0;
         let fixed = |value: u64| (ARENA - 0x10_0000..ARENA + 0x100_0000).contains(&value);
+        let is_refused = |value: u64| matches!(value as i64, -9 | -22);
         match self {
             Self::Exactly => ours == other,
             Self::Never => true,
@@ -244,9 +247,10 @@ impl Same {
                     || fault_here && other == 0
             }
             Self::Sign => (ours == 0) == (other == 0),
+            Self::Mapping if [ours, other].map(is_refused) == [true; 2] => true,
             _ if failed(ours) || failed(other) => ours == other,
-            Self::Address if fixed(ours) || fixed(other) => ours == other,
-            Self::Address => ours % 4096 == other % 4096,
+            Self::Address | Self::Mapping if fixed(ours) || fixed(other) => ours == other,
+            Self::Address | Self::Mapping => ours % 4096 == other % 4096,
             Self::Number => true,
         }
     }
