@@ -1,10 +1,8 @@
 #!/usr/bin/env bash
 # Damaged machines, settings, tables, prices and command lines: none may panic,
-# hang, or need more than 3 GB. Each case is a seed, so that one that fails can be
-# run again, and shows its input:
-#
-# The tenth part of so many sequences of system calls does here what it does under qemu-riscv64, if
-# that is installed.
+# hang, or need more than 3 GB. A tenth as many sequences of system calls do here what they do under
+# qemu-riscv64, if that is installed. Each case is a seed. One that fails shows its input, and is run
+# again by its number:
 #
 #   ci/fuzz.sh              a million cases, 100,000 sequences
 #   ci/fuzz.sh 10000        so many

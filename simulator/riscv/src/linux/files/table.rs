@@ -282,6 +282,7 @@ impl Files {
 
     /// `dup3`.
     pub(crate) fn duplicate_to(&mut self, number: u64, to: u64, flags: u64) -> Value {
+        let [number, to] = [number, to].map(|it| it & 0xFFFF_FFFF);
         if flags & !super::descriptors::CLOSES != 0 || to == number {
             return Err(EINVAL);
         }

@@ -124,13 +124,18 @@ fn clean() -> Vec<Op> {
     ops
 }
 
-/// One sequence.
-pub(super) fn sequence(rng: &mut Rng) -> Vec<Op> {
+/// One sequence of calls about memory and files, and about signals, timers and futexes if they are asked for.
+pub(super) fn sequence(rng: &mut Rng, with_signals: bool) -> Vec<Op> {
     let mut ops = clean();
     // A sequence draws most calls from one part.
-    let most = rng.u8(..2);
+    let parts = if with_signals { 3 } else { 2 };
+    let most = rng.u8(..parts);
     for _ in 0..LENGTH {
-        match if rng.u8(..4) == 0 { rng.u8(..2) } else { most } {
+        match if rng.u8(..4) == 0 {
+            rng.u8(..parts)
+        } else {
+            most
+        } {
             0 => memory::draw(rng, &mut ops),
             1 => files::draw(rng, &mut ops),
             _ => signals::draw(rng, &mut ops),

@@ -62,7 +62,7 @@ pub(super) enum Same {
     /// The same error, or a number that the system chose.
     Number,
     /// The same; or qemu looks at the buffer first, where here is another error, or the file's end; or qemu takes a
-    /// bad part of a vector for an empty one.
+    /// bad part of a vector for an empty one; or the peer was closed with unread bytes.
     Buffer,
     /// Both zero, or both not.
     Sign,
@@ -229,6 +229,7 @@ pub(super) fn log(words: &[u64], length: usize) -> &[u64] {
     &words[(length * WORDS * 8).next_multiple_of(4096) / 8 + 1..]
 }
 
+const ECONNRESET: i64 = 104;
 const EFAULT: i64 = 14;
 
 impl Same {
@@ -245,6 +246,7 @@ impl Same {
                 ours == other
                     || (failed(ours) || ours == 0) && fault_there
                     || fault_here && other == 0
+                    || ours == 0 && other as i64 == -ECONNRESET
             }
             Self::Sign => (ours == 0) == (other == 0),
             Self::Mapping if [ours, other].map(is_refused) == [true; 2] => true,
