@@ -24,7 +24,7 @@ impl Address {
 unsafe impl Sync for Address {}
 
 #[expect(dead_code, reason = "as above")]
-static COMPILED_HERE: [Address; 17] = [
+static COMPILED_HERE: [Address; 19] = [
     Address::of(Builder::<Native>::build_on_this_host as *const ()),
     Address::of(Context::<Native>::of_worker as *const ()),
     Address::of(Pool::<Native>::end as *const ()),
@@ -36,7 +36,9 @@ static COMPILED_HERE: [Address; 17] = [
     Address::of(Registry::<Native>::need_threads as *const ()),
     Address::of(Registry::<Native>::end_detached as *const ()),
     Address::of(Registry::<Native>::begin_detached as *const ()),
+    Address::of(Registry::<Native>::leave_visit as *const ()),
     Address::of(Registry::<Native>::post_and_wait as *const ()),
+    Address::of(Registry::<Native>::visit as *const ()),
     Address::of(Registry::<Native>::post_scoped as *const ()),
     Address::of(Registry::<Native>::tell_of_mail as *const ()),
     Address::of(Worker::<Native>::await_stolen as *const ()),

@@ -20,6 +20,7 @@ impl<P: Platform> Registry<P> {
     /// Makes this thread a worker, with the permit of a worker that sleeps. `None`: no worker sleeps, or calls
     /// are run by the pool's threads only.
     #[cold]
+    #[inline(never)]
     pub(super) fn visit(&self) -> Option<Visit<'_, P>> {
         if self.keeps_caller_slot() || self.is_adopted() || self.sleep().sleepers() == 0 {
             return None;
@@ -47,6 +48,18 @@ impl<P: Platform> Registry<P> {
         }
     }
 
+    /// Worker `id`'s visit is over.
+    #[inline(never)]
+    pub(super) fn leave_visit(&self, id: usize) {
+        // In a child of `fork` a thread that does not exist there may have the lock.
+        if !self.shared().is_forked() {
+            self.shared().idle().caller_runs();
+            self.worker(id).end_visit();
+            self.end_visit(Some(id));
+        }
+        Context::<P>::come_back();
+    }
+
     fn end_visit(&self, id: Option<usize>) {
         if let Some(id) = id {
             self.change_permits(|permits| permits.keep_spare(id));
@@ -65,12 +78,6 @@ impl<P: Platform> Visit<'_, P> {
 
 impl<P: Platform> Drop for Visit<'_, P> {
     fn drop(&mut self) {
-        // In a child of `fork` a thread that does not exist there may have the lock.
-        if !self.registry.shared().is_forked() {
-            self.registry.shared().idle().caller_runs();
-            self.registry.worker(self.id).end_visit();
-            self.registry.end_visit(Some(self.id));
-        }
-        Context::<P>::come_back();
+        self.registry.leave_visit(self.id);
     }
 }
