@@ -5,8 +5,8 @@
 //! other thread. The job lies in the worker's [`Oneshot`], which the worker watches anyway.
 //!
 //! The job goes to A's queue instead if the worker has given its permit away: another thread of A works with
-//! that permit. Or if the worker runs another job on top of its wait (`run_others.rs`): the call
-//! would wait for the end of that job, which may wait for the call.
+//! that permit. It goes there too if the worker runs another job on top of its wait (`run_others.rs`): the call
+//! would wait for the end of that job, and that job may wait for the call.
 //!
 //! # The way back
 //!

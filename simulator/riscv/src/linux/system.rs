@@ -193,7 +193,7 @@ impl System {
         TaskState::Ended
     }
 
-    /// Removes a process without threads: closes its files, tells its parent.
+    /// Removes a process without threads: closes its files and tells its parent.
     fn bury<W: World>(&mut self, slot: usize, world: &mut W) {
         self.leave_memory(slot);
         let Some(process) = self.table[slot].take() else {

@@ -22,7 +22,7 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// New memory of so many bytes that begins at an address.
+    /// New memory of `length` bytes. It begins at address `at`.
     pub(crate) fn new(physical: &Physical, at: u64, length: u64) -> Self {
         let object = Object {
             physical: physical.clone(),

@@ -53,7 +53,7 @@ impl Memory {
         self.before_reading(files, number);
         let mut done = 0;
         for (address, length) in pieces(parts) {
-            // What the program has no room for stays where it is.
+            // Bytes without room in the program stay in the file.
             let room = self.space.writable(address, length as u64) as usize;
             let at = offset.map(|offset| offset.saturating_add(done));
             if room == 0 && length > 0 {
