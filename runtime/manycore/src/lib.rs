@@ -82,7 +82,7 @@
 //! * **For jobs that wait for each other**, by a lock, a channel or a condition variable, and are
 //!   more than the pool has threads. Ranks that must all make progress belong in a team (crate
 //!   `manycore-team`) or in threads. Iterations of one loop may wait for each other only if they are no more
-//!   than the pool's threads, and if they do so in each run of that loop.
+//!   than the pool's threads.
 //! * **For parallel iterators of your own making**, or for adaptors that see their neighbours:
 //!   [`iter`] has none. Programs that use rayon's run on this pool by `runtime/rayon-core`.
 //! * **For a deadline.** Workers sleep when no loop is due, and a wake-up takes as long as the

@@ -32,6 +32,8 @@
 //! | [`LONGEST_PAUSE`] | 640 ms | the first, doubled seven times |
 //! | [`FIRST_NAP`] | 50 us | a wake-up |
 //! | [`LONGEST_NAP`] | 2 ms | as late as the watchdog is |
+//! | [`MONITOR_TICK`] | 2 ms | so late as a job is seen when all workers that are awake block; 500 wake-ups a second, 0.2% of a core |
+//! | [`MONITOR_STAYS`] | 500 ticks | a thread is started every second at most: 50 us |
 //! | [`QUIET_LOOK`] | 200 us | four wake-ups: a look at a pool that is about to end |
 //! | [`REFUSED`] | 10 ms | a few time slices: until then another thread may have ended |
 
@@ -106,6 +108,10 @@ pub(crate) const LONGEST_PAUSE: Duration = Duration::from_millis(640);
 /// How long a worker naps first that keeps its permit while it waits, and at most.
 pub(crate) const FIRST_NAP: Duration = Duration::from_micros(50);
 pub(crate) const LONGEST_NAP: Duration = Duration::from_millis(2);
+/// The time between two looks of a pool's monitor.
+pub(crate) const MONITOR_TICK: Duration = Duration::from_millis(2);
+/// Ticks without a loop to look after until the monitor ends.
+pub(crate) const MONITOR_STAYS: u32 = 500;
 /// The time between two looks at a pool that is about to end and not quiet.
 pub(crate) const QUIET_LOOK: Duration = Duration::from_micros(200);
 /// For so long the pool asks for no other thread when the system has refused one.

@@ -24,6 +24,8 @@ pub(crate) enum Fault {
     EmptyCallerSlot,
     /// Where threads outnumber cores, the watchdog never gets up.
     SleepySentry,
+    /// The pool has no monitor.
+    Unwatched,
     /// A loop calls one cluster, and never more.
     FewForEver,
     /// A loop is posted under the permit that its caller had before its first iterations.

@@ -63,6 +63,7 @@
 mod bounds;
 pub(crate) mod fault;
 mod found;
+mod meeting;
 mod moving;
 mod program;
 mod random;

@@ -20,6 +20,7 @@
 //! traffic of a launch.
 
 use super::claims::{Adaptive, Few};
+use super::inline_run::{Inline, InlineRun};
 use super::launch::{Posted, Wake};
 use super::predicted::{Predicted, Slow};
 #[cfg(test)]
@@ -45,8 +46,7 @@ const FEW_BLOCKS: usize = 2;
 /// One loop on its way to be run.
 struct Launch<'a, P: Platform> {
     pool: &'a Registry<P>,
-    body: Body<'a>,
-    start: usize,
+    inline: Inline<'a, P>,
     n: usize,
     call_site: CallSite,
     /// Whether a thread has run two of few iterations, one after the other.
@@ -96,23 +96,64 @@ fn run_shareable<P: Platform>(
     n: usize,
     body: Body<'_>,
 ) -> Reason {
-    let call_site = CallSite::new(body.address(), n);
-    let known = pool.shared().call_sites().recall(call_site);
-    let launch = Launch {
-        pool,
-        body,
-        start,
-        n,
-        call_site,
-        in_turn: Cell::new(false),
-    };
-    match known {
+    if n <= pool.shared().threads() {
+        return run_few(pool, start, n, body);
+    }
+    let launch = Launch::new(pool, Inline::unwatched(body, start), n);
+    match launch.recall() {
         Some(each) => launch.run_known(each),
         None => launch.run_unknown(),
     }
 }
 
-impl<P: Platform> Launch<'_, P> {
+/// Runs a loop of no more iterations than threads. They may all wait for each other. So nothing is known of
+/// such a loop before one thread has run two of its iterations, and the pool's monitor watches a caller
+/// that runs iterations by itself.
+#[inline(never)]
+fn run_few<P: Platform>(pool: &Registry<P>, start: usize, n: usize, body: Body<'_>) -> Reason {
+    let run = InlineRun::new(pool, body, start, n);
+    let launch = Launch::new(pool, Inline::watched(&run), n);
+    let known = launch.recall();
+    if known.is_some() || Context::is_in_loop(pool.shared()) {
+        let all = || match known {
+            Some(each) => launch.run_known(each),
+            None => launch.run_unknown(),
+        };
+        match run.watch(pool, all) {
+            Some((reason, false)) => return reason,
+            Some((_, true)) => {
+                pool.shared().call_sites().forget(launch.call_site);
+                return Reason::Shared;
+            }
+            None => {}
+        }
+    }
+    Launch::new(pool, Inline::unwatched(body, start), n).run_unknown()
+}
+
+impl<'a, P: Platform> Launch<'a, P> {
+    #[inline(always)]
+    fn new(pool: &'a Registry<P>, inline: Inline<'a, P>, n: usize) -> Self {
+        Self {
+            pool,
+            inline,
+            n,
+            call_site: CallSite::new(inline.body.address(), n),
+            in_turn: Cell::new(false),
+        }
+    }
+
+    /// What an iteration is predicted to take, in ticks.
+    #[inline]
+    fn recall(&self) -> Option<f32> {
+        self.pool.shared().call_sites().recall(self.call_site)
+    }
+
+    /// Whether the iterations may all wait for each other.
+    fn may_meet(&self) -> bool {
+        self.n <= self.pool.shared().threads()
+    }
+
     fn post_ticks(&self) -> f32 {
         POST_NS * self.pool.shared().ticks_per_ns()
     }
@@ -120,7 +161,7 @@ impl<P: Platform> Launch<'_, P> {
     /// Runs iterations `from..to` on this thread.
     #[inline]
     fn run_inline(&self, from: usize, to: usize) {
-        self.body.run(ALONE, self.start + from..self.start + to);
+        self.inline.run(from, to);
     }
 
     /// Ticks that iterations `from..to` take.
@@ -132,7 +173,7 @@ impl<P: Platform> Launch<'_, P> {
     }
 
     /// Runs a loop whose iterations are predicted to take `each` ticks.
-    #[inline]
+    #[inline(always)]
     fn run_known(&self, each: f32) -> Reason {
         let work = self.n as f32 * each;
         if work < self.post_ticks() {
@@ -147,7 +188,7 @@ impl<P: Platform> Launch<'_, P> {
     ///
     /// Mostly two clock reads and no division: this is what a loop of a few hundred
     /// nanoseconds pays for the chance to be parallel.
-    #[inline]
+    #[inline(always)]
     fn run_short(&self, each: f32) -> Reason {
         match self.predicted(each).run_short() {
             Ok(Some(took)) => {
@@ -225,7 +266,7 @@ impl<P: Platform> Launch<'_, P> {
                         self.update(|choice| choice.saw_alone(self.n, took));
                         // The next one may be met by a worker that expects it.
                         let ended = started + took as u64;
-                        idle.loop_ended(self.body.caller(), started, ended);
+                        idle.loop_ended(self.inline.body.caller(), started, ended);
                         Reason::Asleep
                     }
                     Err(slow) => self.give_up(&slow),
@@ -262,8 +303,7 @@ impl<P: Platform> Launch<'_, P> {
     }
 
     fn predicted(&self, each: f32) -> Predicted<'_, P> {
-        let range = self.start..self.start + self.n;
-        Predicted::new(self.pool.shared(), self.body, range, each)
+        Predicted::new(self.pool.shared(), &self.inline, self.n, each)
     }
 
     /// Runs a loop inline; when it began and the ticks that it took, if that was not longer than
@@ -302,11 +342,9 @@ impl<P: Platform> Launch<'_, P> {
         let pool = self.pool;
         let sites = pool.shared().call_sites();
         let threads = pool.shared().allowed();
-        // No more iterations than threads may all wait for each other. What is known of a loop may have
-        // it run by one thread, so nothing is known of such a loop before one thread has run two of them.
-        let may_meet = self.n <= threads;
+        let may_meet = self.may_meet();
         if let Some(each) = (!may_meet)
-            .then(|| sites.recall_near(self.body.address(), self.n))
+            .then(|| sites.recall_near(self.inline.body.address(), self.n))
             .flatten()
         {
             sites.begin(self.call_site, each);
@@ -412,25 +450,29 @@ impl<P: Platform> Launch<'_, P> {
     /// that come; `None`: they were run inline.
     fn share(&self, mut done: usize, each: f32, wake: Wake) -> Option<Posted> {
         let pool = self.pool;
-        if Context::is_in_loop(pool.shared()) {
+        let watched = self.inline.watched;
+        if Context::is_in_loop(pool.shared()) && (watched.is_some() || !self.may_meet()) {
             done = self.run_before_posting(done);
-            if done == self.n {
-                return None;
-            }
         }
-        let n = self.n - done;
-        let range = self.start + done..self.start + self.n;
+        let end = watched.map_or(self.n, InlineRun::claim_all);
+        if done >= end {
+            return None;
+        }
+        let n = end - done;
+        let Inline { body, start, .. } = self.inline;
+        let range = start + done..start + end;
         let threads = pool.shared().allowed();
         let posted = if n <= FEW_BLOCKS * threads {
             // Few iterations, each long enough for a claim of its own, from
             // one counter: its line is fetched once, with the frame, and
             // whoever claims the last iteration leaves without another look.
             let in_turn = P::AtomicBool::new(false);
-            let few = Few::<P> {
+            let posted = pool.post(body, range, wake, |shares| Few::<P> {
                 counter: FixedBlock::new(n, NonZeroUsize::MIN, pool.shared().threads()),
                 in_turn: &in_turn,
-            };
-            let posted = pool.post(self.body, range, wake, |_| few);
+                caller: shares.caller,
+                watched: watched.map(|watched| (watched, done)),
+            });
             // Relaxed: a hint about time.
             self.in_turn.set(in_turn.load(Ordering::Relaxed));
             posted
@@ -438,7 +480,7 @@ impl<P: Platform> Launch<'_, P> {
             // A guess for which no helper was woken, or not all clusters were called, is tried by one
             // iteration: between blocks the caller of a loop can still call them.
             let tries = matches!(wake, Wake::Late(_));
-            pool.post(self.body, range, wake, |shares| Adaptive {
+            pool.post(body, range, wake, |shares| Adaptive {
                 ranges: shares.of(n),
                 guess: each,
                 claim: pool.shared().claim_ticks(),
@@ -449,8 +491,22 @@ impl<P: Platform> Launch<'_, P> {
             })
         };
         if posted.is_none() {
-            self.run_inline(done, self.n);
+            self.run_refused(done, end);
         }
         posted
+    }
+
+    /// Runs iterations `from..to` alone, since the board is full.
+    #[cold]
+    fn run_refused(&self, from: usize, to: usize) {
+        let inline = self.inline;
+        if inline.watched.is_none() && self.may_meet() {
+            let n = to - from;
+            let run = InlineRun::new(self.pool, inline.body, inline.start + from, n);
+            if run.watch(self.pool, || run.run(0, n)).is_some() {
+                return;
+            }
+        }
+        self.run_inline(from, to);
     }
 }

@@ -1,6 +1,7 @@
 //! How threads claim the iterations of a loop that [`adaptive`](super::adaptive) shares: few from a
 //! counter, more from ranges.
 
+use super::inline_run::InlineRun;
 use super::launch::LoopFrame;
 use crate::clusters::Invited;
 use crate::partition::{
@@ -14,12 +15,18 @@ pub(super) struct Few<'a, P: Platform> {
     pub(super) counter: FixedBlock<P>,
     /// Whether a participant has claimed two.
     pub(super) in_turn: &'a P::AtomicBool,
+    /// The rank of the caller.
+    pub(super) caller: usize,
+    /// The loop, if the caller is watched, and which of its iterations is the first here.
+    pub(super) watched: Option<(&'a InlineRun<'a, P>, usize)>,
 }
 
 pub(super) struct FewClaims<'a, P: Platform> {
     claims: FixedBlockClaims<'a, P>,
     in_turn: &'a P::AtomicBool,
     has_one: bool,
+    /// The caller's.
+    watched: Option<&'a InlineRun<'a, P>>,
 }
 
 impl<P: Platform> Partition for Few<'_, P> {
@@ -30,10 +37,16 @@ impl<P: Platform> Partition for Few<'_, P> {
 
     #[inline]
     fn claims(&self, rank: usize) -> FewClaims<'_, P> {
+        let watched = self.watched.filter(|_| rank == self.caller);
+        if let Some((watched, first)) = watched {
+            // SAFETY: taken back when the claims are dropped, before the counter is.
+            unsafe { watched.post(&self.counter, first) };
+        }
         FewClaims {
             claims: self.counter.claims(rank),
             in_turn: self.in_turn,
             has_one: false,
+            watched: watched.map(|(watched, _)| watched),
         }
     }
 }
@@ -41,12 +54,23 @@ impl<P: Platform> Partition for Few<'_, P> {
 impl<P: Platform> Claims for FewClaims<'_, P> {
     #[inline]
     fn next(&mut self) -> Option<Range<usize>> {
+        if let Some(watched) = self.watched {
+            watched.step();
+        }
         let next = self.claims.next()?;
         // Relaxed: a hint about time. Looking first spares the line.
         if std::mem::replace(&mut self.has_one, true) && !self.in_turn.load(Ordering::Relaxed) {
             self.in_turn.store(true, Ordering::Relaxed);
         }
         Some(next)
+    }
+}
+
+impl<P: Platform> Drop for FewClaims<'_, P> {
+    fn drop(&mut self) {
+        if let Some(watched) = self.watched {
+            watched.end_post();
+        }
     }
 }
 

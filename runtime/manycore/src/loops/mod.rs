@@ -5,6 +5,7 @@ mod claims;
 mod dispatch;
 mod divided;
 mod forward;
+mod inline_run;
 mod invitation;
 mod launch;
 #[cfg(test)]

@@ -12,17 +12,16 @@
 //! run in 32 is checked after iterations 1, 2, 4, 8, ...: this finds loops whose first iteration is
 //! short and whose others are not.
 
-use crate::partition::{ALONE, Body};
+use super::inline_run::Inline;
 use crate::pool::Shared;
 use crate::times::{CHECK_NS, LONG_CHECK_NS, LONG_SLACK_NS, SLACK_NS};
 use manycore_platform::Platform;
-use std::ops::Range;
 
 /// A loop that one thread runs, and how long its iterations are predicted to take.
 pub(super) struct Predicted<'a, P: Platform> {
     pool: &'a Shared<P>,
-    body: Body<'a>,
-    range: Range<usize>,
+    inline: &'a Inline<'a, P>,
+    n: usize,
     /// Ticks.
     each: f32,
     /// The loop may take twice the prediction and so many ticks more.
@@ -41,33 +40,26 @@ pub(super) struct Slow {
 }
 
 impl<'a, P: Platform> Predicted<'a, P> {
-    /// `body` over `range`, which is not empty, predicted to take `each` ticks an
-    /// iteration.
+    /// A loop of `n` iterations, at least one, predicted to take `each` ticks an iteration.
     #[inline]
-    pub(super) fn new(pool: &'a Shared<P>, body: Body<'a>, range: Range<usize>, each: f32) -> Self {
+    pub(super) fn new(pool: &'a Shared<P>, inline: &'a Inline<'a, P>, n: usize, each: f32) -> Self {
         Self {
             pool,
-            body,
-            range,
+            inline,
+            n,
             each,
             slack: SLACK_NS * pool.ticks_per_ns(),
             check: CHECK_NS * pool.ticks_per_ns(),
         }
     }
 
-    #[inline]
-    fn run_block(&self, from: usize, to: usize) {
-        let start = self.range.start;
-        self.body.run(ALONE, start + from..start + to);
-    }
-
     /// Runs a loop that is predicted to take less than a few blocks. The ticks that it
     /// took, if they were measured.
-    #[inline]
+    #[inline(always)]
     pub(super) fn run_short(&self) -> Result<Option<f32>, Slow> {
-        let n = self.range.len();
+        let n = self.n;
         let started = P::now();
-        self.run_block(0, 1);
+        self.inline.run(0, 1);
         let took = P::now().saturating_sub(started) as f32;
         if took > self.slack {
             return Err(Slow { done: 1, took });
@@ -75,7 +67,7 @@ impl<'a, P: Platform> Predicted<'a, P> {
         let one_block = n as f32 * self.each <= self.check;
         if one_block && took <= self.check && !is_one_in_32(started) {
             if n > 1 {
-                self.run_block(1, n);
+                self.inline.run(1, n);
             }
             return Ok(None);
         }
@@ -86,7 +78,7 @@ impl<'a, P: Platform> Predicted<'a, P> {
     pub(super) fn run(mut self, started: u64) -> Result<f32, Slow> {
         self.slack = LONG_SLACK_NS * self.pool.ticks_per_ns();
         self.check = LONG_CHECK_NS * self.pool.ticks_per_ns();
-        self.run_block(0, 1);
+        self.inline.run(0, 1);
         let took = P::now().saturating_sub(started) as f32;
         self.run_on(started, took, false)
     }
@@ -95,7 +87,7 @@ impl<'a, P: Platform> Predicted<'a, P> {
     /// the clock each time that twice as many are done.
     #[inline(never)]
     fn run_on(&self, started: u64, mut took: f32, carefully: bool) -> Result<f32, Slow> {
-        let n = self.range.len();
+        let n = self.n;
         let mut done = 1;
         loop {
             if took > 2.0 * self.each * done as f32 + self.slack && done < n {
@@ -113,7 +105,7 @@ impl<'a, P: Platform> Predicted<'a, P> {
                 (((self.check + took / 4.0) / each) as usize).max(1)
             };
             let to = n.min(done.saturating_add(block));
-            self.run_block(done, to);
+            self.inline.run(done, to);
             done = to;
             took = P::now().saturating_sub(started) as f32;
         }

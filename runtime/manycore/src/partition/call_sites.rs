@@ -99,6 +99,13 @@ impl<P: Platform> CallSites<P> {
         self.set_time(call_site, choice.each_alone());
     }
 
+    /// Nothing is known of the loop any more.
+    pub(crate) fn forget(&self, call_site: CallSite) {
+        self.entries[call_site.index]
+            .time
+            .store(0, Ordering::Relaxed);
+    }
+
     /// What is known of a loop that was recalled.
     #[inline]
     pub(crate) fn choice(&self, call_site: CallSite) -> Choice {

@@ -48,7 +48,7 @@ impl Header {
 ///
 /// It lives as long as a job of it is queued: the scope waits for that job. So does
 /// the scope around it, which waits for the job or body that opened the inner one.
-pub(super) struct Group {
+pub(crate) struct Group {
     pub(super) around: *const Group,
 }
 

@@ -25,6 +25,7 @@ mod job;
 mod join;
 mod leapfrog;
 mod mailbox;
+mod monitor;
 mod naps;
 mod oneshot;
 mod partial_slot;
@@ -44,6 +45,7 @@ mod thread_set;
 mod threads;
 mod visit;
 mod wait;
+mod watch;
 mod work;
 mod worker;
 mod yields;
@@ -63,6 +65,7 @@ pub use free_functions::{
 pub(crate) use free_functions::{join_context_here_or, registry_here};
 #[cfg(test)]
 pub(crate) use gate::Gate;
+pub(crate) use job::Group;
 pub use join::FnContext;
 pub(crate) use partial_slot::PartialSlot;
 pub use probe::Probe;
@@ -72,6 +75,7 @@ pub(crate) use shared::Shared;
 pub(crate) use threads::Making;
 pub use threads::ThreadStart;
 pub(crate) use wait::Waited;
+pub(crate) use watch::Frame;
 pub(crate) use worker::Worker;
 pub use yields::Yield;
 
@@ -91,7 +95,8 @@ use std::sync::Arc;
 ///
 /// The pool starts another thread when it has jobs of its own while nobody calls, such as spawned
 /// ones, and when one of its threads waits inside of a job for longer than 60 us while others' jobs
-/// lie there: the new thread takes over its permit. Such threads sleep when they are not needed.
+/// lie there: the new thread takes over its permit. Such threads sleep when they are not needed. While loops of
+/// few iterations run, a thread that runs no jobs looks every 2 ms whether their callers come on.
 /// Dropping the pool ends and joins all of them.
 ///
 /// In a child of `fork` the workers do not exist. There each call of a pool of the
@@ -246,7 +251,7 @@ impl<P: Platform> Pool<P> {
             None if me.is_some() => return,
             None => {}
         }
-        let join_all = || registry.threads().join_all();
+        let join_all = || registry.join_threads();
         if Context::<P>::is_taken() && helper.is_none() {
             // Their last jobs may call a pool of which this thread is a worker.
             Context::<P>::without_permits(join_all);

@@ -13,7 +13,7 @@ use manycore_platform::{Atomic, Ordering, Platform};
 pub(crate) struct PartialSlot<P: Platform>(P::AtomicPtr<()>);
 
 impl<P: Platform> PartialSlot<P> {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(P::AtomicPtr::new(std::ptr::null_mut()))
     }
 

@@ -4,6 +4,7 @@ use super::context::Context;
 use super::gate::MOST_WORKERS;
 use super::growable_list::GrowableList;
 use super::mailbox::Mailbox;
+use super::monitor::Monitor;
 use super::permits::Permits;
 use super::queue::Queue;
 use super::shared::{Cores, Shared, is_oversubscribed};
@@ -47,6 +48,8 @@ pub(crate) struct Registry<P: Platform> {
     stack_capacity: u32,
     threads: Threads<P>,
     thread_set: ThreadSet<P>,
+    /// The thread that looks after loops that their callers run alone.
+    monitor: Monitor<P>,
     /// Whether an adopted thread has the caller slot, for good.
     adopted: bool,
     /// Whether a thread of the pool's own has it, for good.
@@ -129,6 +132,7 @@ impl<P: Platform> Registry<P> {
                 stack_capacity: plan.stack_capacity,
                 threads: Threads::new(plan.threads, plan.cpus, plan.near),
                 thread_set: plan.thread_set,
+                monitor: Monitor::new(),
                 adopted: plan.adopted,
                 keeps_caller_slot: plan.keeps_caller_slot,
                 scopes_help_outer: plan.scopes_help_outer,
@@ -229,6 +233,11 @@ impl<P: Platform> Registry<P> {
         &self.thread_set
     }
 
+    /// The thread that looks after loops that their callers run alone.
+    pub(super) fn monitor(&self) -> &Monitor<P> {
+        &self.monitor
+    }
+
     /// Whether an adopted thread has the caller slot, for good.
     pub(super) fn is_adopted(&self) -> bool {
         self.adopted
@@ -318,6 +327,7 @@ impl<P: Platform> Registry<P> {
         self.end_if_over();
         // After the release above: who stands aside sees it.
         self.shared.nudge();
+        self.monitor.call();
     }
 
     /// If the pool ends and no detached task is left, sends the workers home.

@@ -61,10 +61,23 @@ impl<P: Platform> fmt::Debug for Scope<'_, P> {
 
 impl<'scope, P: Platform> Scope<'scope, P> {
     pub(super) fn new(registry: &Registry<P>, owner: Option<&Worker<P>>) -> Self {
+        let around = owner.map_or(std::ptr::null(), Worker::group);
+        Self::within(around, registry, owner)
+    }
+
+    /// A scope of `owner`, which is in the scope `around`, made by another thread.
+    ///
+    /// # Safety
+    ///
+    /// The scope stays where it is until its owner has [completed](Self::complete) it. So does what its jobs
+    /// use.
+    pub(crate) unsafe fn of_another(owner: &Worker<P>, around: *const Group) -> Self {
+        Self::within(around, owner.registry(), Some(owner))
+    }
+
+    fn within(around: *const Group, registry: &Registry<P>, owner: Option<&Worker<P>>) -> Self {
         Self {
-            group: Group {
-                around: owner.map_or(std::ptr::null(), |worker| worker.group()),
-            },
+            group: Group { around },
             registry,
             owner: owner.map(|worker| worker.id()),
             oneshot: match owner {
@@ -112,6 +125,15 @@ impl<'scope, P: Platform> Scope<'scope, P> {
             Some(worker) => worker.push_spawned(job),
             None => self.registry().post_scoped(job),
         }
+    }
+
+    /// As [`spawn`](Self::spawn) by the owner, for another thread: whichever worker comes first runs it.
+    pub(crate) fn spawn_for_owner<F>(&self, body: F)
+    where
+        F: FnOnce(&Scope<'scope, P>) + Send + 'scope,
+    {
+        let owner = self.owner.expect("a scope of a worker's");
+        self.registry().worker(owner).push_for(self.job(body));
     }
 
     /// Runs `body` once with each of the pool's permits, some time before the scope
@@ -216,7 +238,7 @@ impl<'scope, P: Platform> Scope<'scope, P> {
     }
 
     /// Runs the scope's body, waits for all jobs, and raises the first panic.
-    pub(super) fn complete<R>(&self, body: impl FnOnce(&Self) -> R) -> R {
+    pub(crate) fn complete<R>(&self, body: impl FnOnce(&Self) -> R) -> R {
         let registry = self.registry();
         let worker = self.owner.map(|owner| registry.worker(owner));
         let group: *const Group = &raw const self.group;

@@ -244,7 +244,7 @@ impl<P: Platform> Registry<P> {
                 return false;
             }
             self.end(false);
-            self.threads().join_all();
+            self.join_threads();
             self.revive(next);
             true
         })
@@ -264,6 +264,7 @@ impl<P: Platform> Registry<P> {
             .iter()
             .for_each(|mailbox| mailbox.come_back());
         self.shared().go_on();
+        self.monitor().reopen();
         *next = self.thread_set().first;
         let spawned = self.change_permits(|permits| {
             let spawned = self.has_detached();

@@ -160,8 +160,13 @@ impl<P: Platform> Threads<P> {
         self.refused_until.store(until, Ordering::Relaxed);
     }
 
+    /// The name of the pool's monitor.
+    pub(super) fn monitor_name(&self) -> String {
+        format!("{}-monitor", self.plan.spec.name)
+    }
+
     /// Waits until all have ended, those that are started meanwhile too.
-    pub(super) fn join_all(&self) {
+    fn join_all(&self) {
         while let Some((_, thread)) = self.started.with(|started| started.threads.pop()) {
             P::join(thread);
         }
@@ -194,6 +199,12 @@ impl<P: Platform> Threads<P> {
 }
 
 impl<P: Platform> Registry<P> {
+    /// Waits until all threads have ended.
+    pub(super) fn join_threads(&self) {
+        self.threads().join_all();
+        self.monitor().join();
+    }
+
     /// Makes the threads of the permits, or only their names if they are to be started `later`; if
     /// it cannot, the permit, and why.
     pub(super) fn make_threads(

@@ -4,6 +4,7 @@ use super::job::Group;
 use super::permit::{Holding, NOWHERE};
 use super::queue::{Fifo, Queue};
 use super::registry::Registry;
+use super::watch::Watched;
 use crate::sleep::{Latch, Policy, Seen};
 use crate::steal::JobStack;
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
@@ -21,6 +22,8 @@ pub(crate) struct Worker<P: Platform> {
     /// Its jobs from `spawn_fifo`.
     fifo: Fifo<P>,
     state: CachePadded<WorkerState<P>>,
+    /// What the pool's monitor looks at.
+    watched: CachePadded<Watched<P>>,
 }
 
 struct Identity<P: Platform> {
@@ -115,6 +118,7 @@ impl<P: Platform> Worker<P> {
             spawned: Queue::new(),
             fifo: Fifo::new(),
             state: CachePadded::new(WorkerState::new(id, permit)),
+            watched: CachePadded::new(Watched::new()),
         }
     }
 
@@ -157,6 +161,12 @@ impl<P: Platform> Worker<P> {
     /// Its jobs from `spawn_fifo`.
     pub(super) fn fifo(&self) -> &Fifo<P> {
         &self.fifo
+    }
+
+    /// What the pool's monitor looks at.
+    #[inline(always)]
+    pub(crate) fn watched(&self) -> &Watched<P> {
+        &self.watched
     }
 
     /// Which permit it has.
@@ -218,7 +228,7 @@ impl<P: Platform> Worker<P> {
     }
 
     /// The scope whose job or body it is in, as far as it knows.
-    pub(super) fn group(&self) -> *const Group {
+    pub(crate) fn group(&self) -> *const Group {
         self.state.group.get()
     }
 

@@ -1,7 +1,12 @@
 //! Items of one loop that wait for each other, and scopes whose body waits for their jobs.
 
+use super::live::ends;
 use manycore::Pool;
 use manycore::prelude::*;
+use manycore::seam::BuilderExt;
+use std::hint::black_box;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Barrier, mpsc};
 
 /// No more items than threads meet, in every run of a loop that has only such runs.
@@ -36,5 +41,61 @@ fn the_body_of_a_scope_in_place_receives_from_its_jobs() {
             receive.iter().sum::<u32>()
         });
         assert_eq!(sum, 190);
+    }
+}
+
+/// Random rows of quick runs, each with a run after it in which all iterations meet. Each iteration
+/// runs once, and the sums are right, also after a panic.
+#[test]
+fn items_meet_whatever_the_loop_was_before() {
+    for seed in 0..if cfg!(miri) { 2 } else { 40 } {
+        ends("a loop whose items meet after quick runs", move || {
+            let mut random = fastrand::Rng::with_seed(seed);
+            let threads = random.usize(2..=6);
+            let builder = Pool::builder().threads(threads);
+            let pool = builder.reserve(random.u8(0..4) > 0).build().unwrap();
+            let items = random.usize(2..=threads);
+            let (outer, inner) = match random.bool() && items >= 4 {
+                true => (2, items / 2),
+                false => (1, items),
+            };
+            let panics = random.u8(0..4) == 0;
+            let runs: Vec<AtomicUsize> = (0..items).map(|_| AtomicUsize::new(0)).collect();
+            // One place in the program, so that the pool takes all of them for one loop.
+            let call = |body: &(dyn Fn(usize) + Sync)| {
+                let inner = |from: usize| {
+                    let item = |index: usize| {
+                        runs[from + index].fetch_add(1, Relaxed);
+                        body(from + index);
+                        from + index
+                    };
+                    pool.map_reduce(0..inner, || 0, item, |a, b| a + b)
+                };
+                match outer {
+                    1 => inner(0),
+                    _ => {
+                        pool.map_reduce(0..outer, || 0, |at| inner(at * (items / 2)), |a, b| a + b)
+                    }
+                }
+            };
+            let items = outer * inner;
+            let mut calls = 0;
+            for _ in 0..3 {
+                for _ in 0..random.usize(0..300) {
+                    assert_eq!(call(&|index| _ = black_box(index)), items * (items - 1) / 2);
+                    calls += 1;
+                }
+                let barrier = Barrier::new(items);
+                let meets = |index: usize| {
+                    barrier.wait();
+                    assert!(!panics || index != items - 1, "as it should");
+                };
+                let result = catch_unwind(AssertUnwindSafe(|| call(&meets)));
+                assert_eq!(result.is_err(), panics);
+                assert!(panics || result.is_ok_and(|sum| sum == items * (items - 1) / 2));
+                calls += 1;
+            }
+            assert!(runs[..items].iter().all(|runs| runs.load(Relaxed) == calls));
+        });
     }
 }

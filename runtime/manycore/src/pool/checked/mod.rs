@@ -18,4 +18,5 @@ mod partial_slot;
 mod ranks;
 mod thread_set;
 mod wait;
+mod watch;
 mod whole;

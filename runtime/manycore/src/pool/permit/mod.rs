@@ -200,6 +200,13 @@ impl<P: Platform> Worker<P> {
         self.registry().call_for(self.permit(), was_empty);
     }
 
+    /// Another thread puts a job with this worker's own, and calls a sleeper for it.
+    pub(in crate::pool) fn push_for(&self, job: Job) {
+        let was_empty = self.spawned().push(job);
+        let permit = Some(self.permit()).filter(|&permit| permit != NOWHERE as usize);
+        self.registry().call_for(permit.unwrap_or(0), was_empty);
+    }
+
     /// The cluster of its permit; without one, any.
     pub(in crate::pool) fn cluster(&self) -> usize {
         let clusters = self.registry().shared().clusters();

@@ -1,0 +1,185 @@
+//! Iterations of a loop that wait for each other all come to run, if there are no more of them than
+//! threads: whatever the loop was before, on machines of one and of many clusters, with more threads than
+//! cores, and in loops within loops.
+//!
+//! Random rows of loops run on the simulated machine. Each row is one loop: some quick runs, from which the
+//! pool learns, and then a run in which all iterations meet. The meeting takes at most [`LATE`] longer than
+//! it takes the monitor to see that the caller does not come on.
+
+use super::fault::{self, Fault};
+use super::number;
+use crate::{Builder, Pool};
+use manycore_chip::config::Config;
+use manycore_chip::{Simulated, Simulation};
+use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering, Platform};
+use std::sync::mpsc;
+
+/// Seeds of one run of the test.
+const SEEDS: u64 = 60;
+/// Cycles of a microsecond.
+const US: u64 = 2_500;
+/// Two ticks of the monitor, and as long again for threads that wait for a core.
+const LATE: u64 = 8_000 * US;
+/// A program that lasts longer hangs.
+const LIMIT: u64 = 1 << 33;
+
+#[derive(Clone, Debug)]
+struct Row {
+    n: usize,
+    /// Quick runs, and the cycles of an iteration in them.
+    runs: usize,
+    each: u64,
+    gap: u64,
+    /// It is called by the iterations of a loop over so many, of which one meets. Else 1.
+    outer: usize,
+    /// It reduces.
+    sums: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Case {
+    cores: usize,
+    groups: usize,
+    threads: usize,
+    rows: Vec<Row>,
+}
+
+fn random_case(seed: u64) -> Case {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut pick = |of: &[usize]| *random.choice(of).unwrap_or(&2);
+    let cores = pick(&[2, 2, 4, 4, 8, 16, 32, 64]);
+    let groups = pick(&[1, 1, 2, 4, 8]).min(cores / 2);
+    let threads = match groups {
+        1 => cores * pick(&[1, 1, 2]),
+        _ => cores,
+    };
+    let row = |random: &mut fastrand::Rng| {
+        let outer = if random.u8(0..4) == 0 { 2 } else { 1 };
+        Row {
+            n: random.usize(2..=threads),
+            runs: random.usize(0..40),
+            each: 1 << random.u32(3..15),
+            gap: random.u64(1..100) * US,
+            outer,
+            sums: random.bool(),
+        }
+    };
+    Case {
+        cores,
+        groups,
+        threads,
+        rows: (0..random.usize(1..=3)).map(|_| row(&mut random)).collect(),
+    }
+}
+
+type Word = <Simulated as Platform>::Futex;
+
+/// All `n` that come are there before one goes on.
+fn meet(arrived: &Word, n: usize) {
+    let mut seen = arrived.fetch_add(1, Ordering::AcqRel) + 1;
+    if seen as usize == n {
+        arrived.wake(u32::MAX);
+    }
+    while (seen as usize) < n {
+        arrived.wait(seen, None);
+        seen = arrived.load(Ordering::Acquire);
+    }
+}
+
+impl Row {
+    /// One call; the iterations meet at `arrived`, if there is one.
+    fn call(&self, pool: &Pool<Simulated>, arrived: Option<&Word>) {
+        let item = |_| match arrived {
+            Some(arrived) => meet(arrived, self.n),
+            None => Simulated::compute(self.each),
+        };
+        if self.sums {
+            let one = |index| {
+                item(index);
+                1
+            };
+            assert_eq!(pool.map_reduce(0..self.n, || 0, one, |a, b| a + b), self.n);
+        } else {
+            pool.parallel_for(0..self.n, item);
+        }
+    }
+
+    /// Its quick runs and its meeting; returns the cycles that the meeting took.
+    fn run(&self, pool: &Pool<Simulated>) -> u64 {
+        let call = |arrived: Option<&Word>| match self.outer {
+            1 => self.call(pool, arrived),
+            outer => pool.parallel_for(0..outer, |index| {
+                self.call(pool, arrived.filter(|_| index == 0));
+            }),
+        };
+        for _ in 0..self.runs {
+            call(None);
+            Simulated::compute(self.gap);
+        }
+        let (before, arrived) = (Simulated::now(), Word::new(0));
+        call(Some(&arrived));
+        Simulated::now() - before
+    }
+}
+
+/// The cycles of each meeting.
+fn run(case: &Case) -> Result<Vec<u64>, String> {
+    let mut machine = Config::preset("graviton2-64").expect("it comes along");
+    let cores = case.cores as u32;
+    (machine.cores, machine.group_cores) = (cores, cores / case.groups as u32);
+    let (tell, told) = mpsc::channel();
+    let case = case.clone();
+    let ended = Simulation::new(&machine).limit(LIMIT).run(move || {
+        let cpus = |thread| match case.groups {
+            1 => vec![],
+            _ => vec![thread],
+        };
+        let pool = Builder::<Simulated>::on_platform()
+            .build_on(
+                case.cores,
+                case.groups,
+                (0..case.threads).map(cpus).collect(),
+            )
+            .expect("there is room for the threads");
+        let times: Vec<u64> = case.rows.iter().map(|row| row.run(&pool)).collect();
+        tell.send(times).expect("the test waits for it");
+    });
+    ended.map_err(|error| error.to_string())?;
+    told.recv().map_err(|error| error.to_string())
+}
+
+/// What is wrong with a case.
+fn failure(case: &Case) -> Option<String> {
+    match run(case) {
+        Err(error) => Some(error),
+        Ok(times) => {
+            let late = times.iter().max().is_some_and(|&longest| longest > LATE);
+            late.then(|| format!("late: {times:?} cycles"))
+        }
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "simulated threads are coroutines in assembly")]
+fn iterations_meet_whatever_the_loop_was_before() {
+    let seeds = match number("MANYCORE_SEED") {
+        Some(seed) => seed..seed + 1,
+        None => 0..SEEDS * number("MANYCORE_SCHEDULES").unwrap_or(1),
+    };
+    let failed = |seed| Some((seed, failure(&random_case(seed))?));
+    let failed: Vec<_> = seeds.filter_map(failed).collect();
+    if let Some((seed, why)) = failed.first() {
+        let all: Vec<_> = failed.iter().map(|&(seed, _)| seed).collect();
+        panic!(
+            "MANYCORE_SEED={seed} of {all:?}: {why}\n{:#?}",
+            random_case(*seed)
+        );
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "simulated threads are coroutines in assembly")]
+fn a_caller_that_nobody_watches_is_caught() {
+    let fails = || (0..SEEDS).any(|seed| failure(&random_case(seed)).is_some());
+    assert!(fault::with(Fault::Unwatched, fails));
+}

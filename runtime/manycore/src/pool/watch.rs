@@ -1,0 +1,174 @@
+//! What a monitor sees of a worker that runs a loop in which iterations may wait for each other.
+//!
+//! A loop of no more iterations than threads may have a body that waits until other iterations have
+//! come as far: at a barrier, or for a message. A caller that runs such a loop alone, because it was
+//! short so far, would wait for ever. So the caller *steps*: it counts before each iteration. If the
+//! monitor (`monitor.rs`) finds the same count twice, it *rescues* what the caller has begun: others
+//! run the iterations that the caller has not come to.
+//!
+//! # Why no iteration is run twice, or by nobody, and no frame is used that is gone
+//!
+//! Caller, at a step and when it leaves a frame:
+//!
+//! 1. C1 say how far it is: which iteration it begins, or that the frame is gone
+//! 2. C2 **light fence**
+//! 3. C3 read `stopped`; if it is set, take the lock `looking` once before it goes on
+//!
+//! Monitor:
+//!
+//! 1. W1 take the lock; set `stopped`
+//! 2. W2 **heavy fence**
+//! 3. W3 read how far the caller is; rescue the rest; free the lock
+//!
+//! Of C2 and W2 one comes first. If C2 does, W3 sees what C1 has said: the monitor takes neither an
+//! iteration that the caller has begun nor a frame that the caller has left. If W2 does, C3 sees
+//! `stopped`, and the caller waits until W3 is over. Then the lock tells it what was taken. So while the
+//! monitor rescues, the caller is within an iteration, or waits for the lock. Checked by
+//! `checked/watch.rs`.
+
+use manycore_cores::sync::Lock;
+use manycore_platform::{Atomic, Ordering, Platform};
+use std::cell::Cell;
+
+/// The part of a worker that a monitor looks at.
+pub(crate) struct Watched<P: Platform> {
+    /// The newest frame of its thread, or null.
+    newest: P::AtomicPtr<Frame<P>>,
+    /// How often its thread has stepped.
+    steps: P::AtomicU32,
+    /// Whether its thread must take the lock at its next step.
+    stopped: P::AtomicBool,
+    looking: Lock<P, ()>,
+}
+
+/// A loop that is watched, on its caller's stack.
+pub(crate) struct Frame<P: Platform> {
+    outer: Cell<*const Self>,
+    /// What to do if the caller does not come on, with what it is for.
+    rescue: unsafe fn(*const ()),
+    of: *const (),
+}
+
+impl<P: Platform> Frame<P> {
+    /// A frame for `of`, for which `rescue` is called.
+    pub(crate) fn new(rescue: unsafe fn(*const ()), of: *const ()) -> Self {
+        Self {
+            outer: Cell::new(std::ptr::null()),
+            rescue,
+            of,
+        }
+    }
+}
+
+/// What a monitor has last seen of a worker.
+#[derive(Clone, Copy, Default)]
+pub(super) struct LastSeen {
+    steps: u32,
+    is_inside: bool,
+    is_rescued: bool,
+}
+
+impl<P: Platform> Watched<P> {
+    pub(super) fn new() -> Self {
+        Self {
+            newest: P::AtomicPtr::new(std::ptr::null_mut()),
+            steps: P::AtomicU32::new(0),
+            stopped: P::AtomicBool::new(!P::has_light_fences()),
+            looking: Lock::new(()),
+        }
+    }
+
+    /// The current thread, which is the worker, enters `frame`.
+    ///
+    /// # Safety
+    ///
+    /// The frame stays where it is until the thread has left it, and what its rescue uses is alive until
+    /// then. Between two steps the thread does not touch what the rescue changes.
+    #[inline]
+    pub(crate) unsafe fn enter(&self, frame: &Frame<P>) {
+        // Relaxed: the thread's own.
+        frame.outer.set(self.newest.load(Ordering::Relaxed));
+        // Release: a monitor that finds the frame finds it made.
+        let frame = std::ptr::from_ref(frame).cast_mut();
+        self.newest.store(frame, Ordering::Release);
+        self.step();
+    }
+
+    /// The thread is about to begin what it has said before.
+    #[inline]
+    pub(crate) fn step(&self) {
+        // Relaxed: the thread's own count. The fence orders it.
+        let steps = self.steps.load(Ordering::Relaxed).wrapping_add(1);
+        self.steps.store(steps, Ordering::Relaxed);
+        // Where it is no fence, `stopped` is always set.
+        P::untested_light_fence();
+        // Relaxed: the lock acquires.
+        if self.stopped.load(Ordering::Relaxed) {
+            self.go_on();
+        }
+    }
+
+    /// Waits until no monitor looks.
+    #[cold]
+    #[inline(never)]
+    fn go_on(&self) {
+        P::light_fence();
+        // Relaxed: written under the lock.
+        let stopped = !P::has_light_fences();
+        (self.looking).with(|()| self.stopped.store(stopped, Ordering::Relaxed));
+    }
+
+    /// The thread leaves `frame`, the newest.
+    #[inline]
+    pub(crate) fn leave(&self, frame: &Frame<P>) {
+        // Release: as in `enter`, of the outer one.
+        (self.newest).store(frame.outer.get().cast_mut(), Ordering::Release);
+        self.step();
+    }
+
+    /// Whether the worker is in a frame, as seen a moment ago.
+    pub(super) fn is_inside(&self) -> bool {
+        !self.newest.load(Ordering::Relaxed).is_null()
+    }
+
+    /// The monitor looks. If the worker is in a frame, and has not stepped since it was `last` seen, its frames
+    /// are rescued, once until it steps. Whether it is in a frame, or has stepped.
+    pub(super) fn look(&self, last: &mut LastSeen) -> bool {
+        let mut now = LastSeen {
+            // Relaxed: a guess, which `rescue` tries.
+            steps: self.steps.load(Ordering::Relaxed),
+            is_inside: self.is_inside(),
+            is_rescued: false,
+        };
+        let has_stepped = now.steps != last.steps;
+        if now.is_inside && last.is_inside && !has_stepped {
+            now.is_rescued = true;
+            if !last.is_rescued {
+                self.rescue(now.steps);
+            }
+        }
+        *last = now;
+        now.is_inside || has_stepped
+    }
+
+    /// Rescues the frames of a worker, if it has not gone on since it had made `steps`.
+    fn rescue(&self, steps: u32) {
+        self.looking.with(|()| {
+            // Relaxed: the fence orders it.
+            self.stopped.store(true, Ordering::Relaxed);
+            P::heavy_fence();
+            if self.steps.load(Ordering::Relaxed) != steps {
+                return;
+            }
+            // Acquire pairs with the release in `enter`.
+            let mut next: *const Frame<P> = self.newest.load(Ordering::Acquire);
+            // SAFETY: the thread has not left the frame, and does not before it has had the lock (see
+            // above). So its outer ones are there too.
+            while let Some(frame) = unsafe { next.as_ref() } {
+                // SAFETY: by the contract of `enter`; the thread is between two steps.
+                unsafe { (frame.rescue)(frame.of) };
+                next = frame.outer.get();
+            }
+        });
+    }
+}
