@@ -10,6 +10,9 @@ use crate::sleep::{Left, Scan, Seen};
 use crate::steal::{Claim, Thief};
 use manycore_platform::Platform;
 
+/// A search looks at so many other workers at most. Among a thousand, a search of all takes longer than a
+/// short loop, and takes a thousand lines from their cores.
+const MOST_SEARCHED: usize = 128;
 /// A worker asks the system about so many other workers. Each answer takes some 10 us.
 const ASKED: usize = 4;
 
@@ -63,8 +66,8 @@ impl<P: Platform> Worker<P> {
     /// outside. If there is none, asks another worker for some, and takes by
     /// itself from one that does not answer.
     ///
-    /// A search among many workers takes longer than a short loop, and ends early when one may be
-    /// posted. The next begins with other workers.
+    /// A search ends early when a loop may be posted, and in a large pool before it has seen all workers. The
+    /// next one begins with other workers. Before a worker sleeps, it looks at all of them (`look_again`).
     ///
     /// Every sixteenth search begins with what came from outside: whatever the workers
     /// go on to make for themselves, nobody there waits for ever.
@@ -83,7 +86,7 @@ impl<P: Platform> Worker<P> {
         let others = self.others();
         // A line that is written only then.
         let unheard = |_: &usize| !self.has_posts_after(self.seen());
-        let others = others.take_while(unheard);
+        let others = others.take(MOST_SEARCHED).take_while(unheard);
         for victim in others.clone() {
             if let Some(claim) = registry.worker(victim).stack().steal(0, me) {
                 return Some(Found::Stolen { victim, claim });
