@@ -14,6 +14,7 @@ mod parts;
 mod predicted;
 mod reduce;
 mod scan;
+mod share;
 mod slices;
 
 pub use divided::{Divided, divided};

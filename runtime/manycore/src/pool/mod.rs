@@ -26,6 +26,7 @@ mod join;
 mod leapfrog;
 mod mailbox;
 mod monitor;
+mod monitored;
 mod naps;
 mod oneshot;
 mod partial_slot;

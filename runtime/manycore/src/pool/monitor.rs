@@ -1,7 +1,7 @@
 //! The monitor: a thread that looks whether callers come on with the loops that they run alone.
 //!
 //! The pool starts it when a caller runs such a loop (`watch.rs`). It sleeps, and looks at all workers
-//! every 2 ms. After a second without such a loop it ends. So a pool without small loops has no monitor,
+//! every 2 ms (`monitored.rs`). After a second without such a loop it ends. So a pool without small loops has no monitor,
 //! and a loop of a pool that may start no thread is posted.
 //!
 //! # Why a loop that runs alone has a monitor
@@ -11,13 +11,9 @@
 //! whether a worker is in a frame. One of the two sees the other. If the monitor finds a frame, it goes
 //! on, unless another monitor was started meanwhile.
 
-use super::registry::Registry;
-use super::watch::LastSeen;
-#[cfg(test)]
-use crate::conserving::fault::{self, Fault};
-use crate::times::{MONITOR_STAYS, MONITOR_TICK};
 use manycore_cores::sync::{Lock, Parker};
-use manycore_platform::{Atomic, Ordering, Platform, ThreadSpec};
+use manycore_platform::{Atomic, Ordering, Platform};
+use std::time::Duration;
 
 /// There is no monitor.
 const OFF: u32 = 0;
@@ -67,10 +63,26 @@ impl<P: Platform> Monitor<P> {
         self.change(OFF, STARTING)
     }
 
-    /// The monitor `is_on`, or could not be started.
-    pub(super) fn began(&self, is_on: bool) {
+    /// The monitor's thread runs, or could not be started.
+    pub(super) fn began(&self, thread: Option<P::Thread>) {
+        let state = if thread.is_some() { ON } else { OFF };
+        let before = (self.thread).with(|last| std::mem::replace(last, thread));
         // Release: the handle of the thread is there.
-        (self.state).store(if is_on { ON } else { OFF }, Ordering::Release);
+        self.state.store(state, Ordering::Release);
+        if let Some(before) = before {
+            // It has said that it ends.
+            P::join(before);
+        }
+    }
+
+    /// What the monitor was told, if anything.
+    pub(super) fn told(&self) -> Option<u32> {
+        Some(self.parker.state()).filter(|&told| told != Parker::<P>::ASLEEP)
+    }
+
+    /// The monitor sleeps for `time`, or until it is told something other than `told`.
+    pub(super) fn nap(&self, told: Option<u32>, time: Duration) {
+        (self.parker).sleep(told.unwrap_or(Parker::<P>::ASLEEP), Some(time));
     }
 
     /// The monitor says that it ends; `false`: it goes on. It does if it `is_needed`, and if the thread that has
@@ -98,75 +110,6 @@ impl<P: Platform> Monitor<P> {
         self.parker.tell(OVER);
         if let Some(thread) = self.thread.with(Option::take) {
             P::join(thread);
-        }
-    }
-}
-
-impl<P: Platform> Registry<P> {
-    /// Whether a monitor looks at the frame that the current thread has just entered. Starts one if there is
-    /// none. `false`: there can be none now.
-    #[inline]
-    pub(crate) fn is_monitored(&self) -> bool {
-        #[cfg(test)]
-        if fault::is(Fault::Unwatched) {
-            return true;
-        }
-        self.monitor().is_on() || self.start_monitor()
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn start_monitor(&self) -> bool {
-        let monitor = self.monitor();
-        if !self.threads().have_reserve() || self.shared().is_forked() {
-            return false;
-        }
-        if !monitor.begin() {
-            return monitor.is_on();
-        }
-        // The one before has said that it ends.
-        if let Some(before) = monitor.thread.with(Option::take) {
-            P::join(before);
-        }
-        let registry = self.keep();
-        let spec = ThreadSpec {
-            name: self.threads().monitor_name(),
-            ..ThreadSpec::default()
-        };
-        let started = P::spawn(spec, Box::new(move || registry.watch()));
-        let is_on = started.is_ok();
-        match started {
-            Ok(thread) => monitor.thread.with(|slot| *slot = Some(thread)),
-            Err(_) => self.threads().note_refusal(),
-        }
-        // Last: whoever finds the monitor OFF joins its thread.
-        monitor.began(is_on);
-        is_on
-    }
-
-    /// The life of a monitor.
-    fn watch(&self) {
-        let monitor = self.monitor();
-        let mut seen = Vec::new();
-        let mut idle_ticks = 0;
-        loop {
-            let calls = monitor.parker.state();
-            let is_idle = idle_ticks >= MONITOR_STAYS || calls != Parker::<P>::ASLEEP;
-            let is_needed = || {
-                self.workers()
-                    .iter()
-                    .any(|worker| worker.watched().is_inside())
-            };
-            if is_idle && monitor.end(is_needed) {
-                return;
-            }
-            monitor.parker.sleep(calls, Some(MONITOR_TICK));
-            seen.resize(self.workers().len(), LastSeen::default());
-            let mut steps = false;
-            for (worker, last) in self.workers().iter().zip(&mut seen) {
-                steps |= worker.watched().look(last);
-            }
-            idle_ticks = if steps { 0 } else { idle_ticks + 1 };
         }
     }
 }

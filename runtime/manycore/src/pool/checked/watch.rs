@@ -3,7 +3,7 @@
 use crate::pool::monitor::Monitor;
 use crate::pool::watch::{Frame, LastSeen, Watched};
 use manycore_check::{Faulty, Loom, NoFence, Plain, caught, loom_model, team};
-use manycore_platform::{Atomic, Ordering, Platform};
+use manycore_platform::{Atomic, Ordering, Platform, ThreadSpec};
 
 const ITERATIONS: usize = 2;
 
@@ -133,7 +133,9 @@ fn each_mistake_of_a_step_is_caught() {
 fn no_caller_is_left_alone<P: Platform>() {
     let (watched, monitor) = (Watched::<P>::new(), Monitor::<P>::new());
     assert!(monitor.begin());
-    monitor.began(true);
+    monitor.began(Some(
+        P::spawn(ThreadSpec::default(), Box::new(|| ())).unwrap(),
+    ));
     let run = Run::<P>::new();
     let frame = || Frame::<P>::new(rescue::<P>, (&raw const run).cast());
     let (relies, ended) = (Plain::new(false), Plain::new(false));
@@ -146,6 +148,7 @@ fn no_caller_is_left_alone<P: Platform>() {
         }
         _ => ended.write(monitor.end(|| watched.is_inside())),
     });
+    monitor.join();
     assert!(!relies.read() || !ended.read(), "a caller is left alone");
 }
 

@@ -1,0 +1,147 @@
+//! How [`adaptive`](super::adaptive) posts a loop: few iterations from a counter, more from ranges; and what
+//! it does where nobody would come.
+
+use super::adaptive::Launch;
+use super::claims::{Adaptive, Few};
+use super::inline_run::{Inline, InlineRun};
+use super::launch::{Posted, Wake};
+#[cfg(test)]
+use crate::conserving::fault::{self, Fault};
+use crate::decide::{Reason, Run};
+use crate::partition::FixedBlock;
+use crate::pool::Context;
+use crate::times::{LAUNCH_NS, MAX_BLOCK_NS};
+use manycore_platform::{Atomic, Ordering, Platform};
+use std::num::NonZeroUsize;
+
+/// A loop that takes less than this share of the caller's time alone has gained by its
+/// helpers.
+const GAINS: f32 = 0.9;
+/// Iterations for each thread up to which each is claimed by itself.
+const FEW_BLOCKS: usize = 2;
+
+impl<P: Platform> Launch<'_, P> {
+    /// Runs a loop nested in another inline while every worker is busy: nobody
+    /// would come. Returns how far it got when somebody could.
+    fn run_while_all_busy(&self, mut done: usize) -> usize {
+        let long = 20.0 * self.post_ticks();
+        let mut block = 1_usize;
+        while done < self.n && !self.pool.has_idle_permit() {
+            let to = self.n.min(done.saturating_add(block));
+            let took = self.time(done, to);
+            block = if took < long {
+                block.saturating_mul(2)
+            } else {
+                // What was short before is long now: as many as are short at this
+                // rate.
+                ((block as f32 * long / took) as usize).max(1)
+            };
+            done = to;
+        }
+        done
+    }
+
+    /// As `run_while_all_busy`. The iterations may wait, and the thread come back to another
+    /// permit.
+    fn run_before_posting(&self, done: usize) -> usize {
+        #[cfg(test)]
+        if fault::is(Fault::StaleRank) {
+            let shared = self.pool.shared();
+            return Context::with_stale_permit(shared, || self.run_while_all_busy(done));
+        }
+        self.run_while_all_busy(done)
+    }
+
+    /// Posts the iterations from `done`, of about `each` ticks, and learns from it. `woken`: a helper
+    /// is woken for it, since none is awake.
+    pub(super) fn post(&self, done: usize, each: f32, wake: Wake, woken: bool) -> Reason {
+        let Some(shared) = self.share(done, each, wake) else {
+            return Reason::Crowded;
+        };
+        let ticks_per_ns = self.pool.shared().ticks_per_ns();
+        let took = shared.took + LAUNCH_NS * ticks_per_ns;
+        if took < GAINS * self.work(done, each) {
+            self.pool.shared().idle().helped();
+        }
+        let run = Run {
+            n: self.n - done,
+            took,
+            own: shared.own,
+            own_n: shared.own_n,
+            aside: self.was_aside(self.choice(), shared.own_n, shared.own),
+            woken,
+        };
+        #[cfg(test)]
+        if fault::is(Fault::MeanDecides) {
+            self.update(|choice| choice.ran_shared_by_mean(run));
+            return Reason::Shared;
+        }
+        let units = self.pool.shared().call_sites().units();
+        self.update(|choice| choice.ran_shared(run, units));
+        Reason::Shared
+    }
+
+    /// Shares the iterations from `done`, of about `each` ticks (0: unknown), with the threads
+    /// that come; `None`: they were run inline.
+    pub(super) fn share(&self, mut done: usize, each: f32, wake: Wake) -> Option<Posted> {
+        let pool = self.pool;
+        let watched = self.inline.watched;
+        if Context::is_in_loop(pool.shared()) && (watched.is_some() || !self.may_meet()) {
+            done = self.run_before_posting(done);
+        }
+        let end = watched.map_or(self.n, InlineRun::claim_all);
+        if done >= end {
+            return None;
+        }
+        let n = end - done;
+        let Inline { body, start, .. } = self.inline;
+        let range = start + done..start + end;
+        let threads = pool.shared().allowed();
+        let posted = if n <= FEW_BLOCKS * threads {
+            // Few iterations, each long enough for a claim of its own, from
+            // one counter: its line is fetched once, with the frame, and
+            // whoever claims the last iteration leaves without another look.
+            let in_turn = P::AtomicBool::new(false);
+            let posted = pool.post(body, range, wake, |shares| Few::<P> {
+                counter: FixedBlock::new(n, NonZeroUsize::MIN, pool.shared().threads()),
+                in_turn: &in_turn,
+                caller: shares.caller,
+                watched: watched.map(|watched| (watched, done)),
+            });
+            // Relaxed: a hint about time.
+            self.in_turn.set(in_turn.load(Ordering::Relaxed));
+            posted
+        } else {
+            // A guess for which no helper was woken, or not all clusters were called, is tried by one
+            // iteration: between blocks the caller of a loop can still call them.
+            let tries = matches!(wake, Wake::Late(_));
+            pool.post(body, range, wake, |shares| Adaptive {
+                ranges: shares.of(n),
+                guess: each,
+                claim: pool.shared().claim_ticks(),
+                max_ticks: MAX_BLOCK_NS * pool.shared().ticks_per_ns(),
+                caller: shares.caller as u32,
+                tries: tries || !shares.are_for_all(),
+                all_try: pool.shared().clusters().count() > 1,
+            })
+        };
+        if posted.is_none() {
+            self.run_refused(done, end);
+        }
+        posted
+    }
+
+    /// Runs iterations `from..to` alone, since the board is full.
+    #[cold]
+    fn run_refused(&self, from: usize, to: usize) {
+        let inline = self.inline;
+        if inline.watched.is_none() && self.may_meet() {
+            let n = to - from;
+            let run = InlineRun::new(self.pool, inline.body, inline.start + from, n);
+            if run.watch(self.pool, || run.run(0, n)).is_some() {
+                return;
+            }
+        }
+        self.run_inline(from, to);
+    }
+}
