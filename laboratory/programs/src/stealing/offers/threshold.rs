@@ -6,7 +6,7 @@ use super::super::rng::Rng;
 ///
 /// The thesis gives no numbers. `low` is what the owner keeps for itself, its last
 /// task; who has a few more takes all requests. With `high` from 2 to 8 its benchmark takes
-/// the same time on the simulated chip to a few percent (`examples/stealing.rs` there).
+/// the same time on the simulated chip to a few percent (`simulator/chip/examples/stealing.rs`).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Threshold {
     pub(super) low: usize,
