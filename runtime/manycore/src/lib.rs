@@ -133,3 +133,11 @@ pub use topology::Affinity;
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// The guide's pages on loops, jobs, iterators and quotas.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/first-loop.md")]
+#[doc = include_str!("../../../docs/guide/fork-join.md")]
+#[doc = include_str!("../../../docs/guide/iterators.md")]
+#[doc = include_str!("../../../docs/guide/containers.md")]
+struct Guide;

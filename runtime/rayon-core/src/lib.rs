@@ -56,3 +56,8 @@ pub fn max_num_threads() -> usize {
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// The guide's page on rayon programs.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/rayon.md")]
+struct Guide;
