@@ -63,8 +63,8 @@ macro_rules! common_platform {
         }
 
         fn fence_after_rmw() {
-            // What the contract promises on every machine. That x86-64 needs no
-            // instruction for it is beyond the model.
+            // The contract on every machine. The model cannot express that x86-64 needs no
+            // instruction for it.
             atomic::fence(Ordering::SeqCst);
         }
 
@@ -128,7 +128,7 @@ macro_rules! common_platform {
 
 pub(crate) use {common_platform, impl_cells};
 
-/// Those who sleep on a word, by ticket, the first to fall asleep first.
+/// The threads that sleep on a word, by ticket, in the order in which they fell asleep.
 #[derive(Default)]
 pub(crate) struct Sleepers {
     pub(crate) queue: VecDeque<u32>,

@@ -145,7 +145,7 @@ fn stores_in_buffers_are_seen_late_and_in_their_order() {
     shuttle_random(2_000, || {
         store_buffering::<Buffered>(Ordering::Relaxed, true);
         store_buffering::<Buffered>(Ordering::SeqCst, false);
-        // Nor does it know orderings weaker than that.
+        // It does not model weaker orderings.
         message::<Buffered>(Ordering::Relaxed, Ordering::Relaxed);
     });
 }
