@@ -8,7 +8,7 @@ use super::sysfs::{self, Facts, Tree};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-/// What a look at this machine has found.
+/// The result of a look at this machine.
 #[derive(Clone)]
 pub(super) struct Known {
     online: Option<String>,
@@ -24,7 +24,7 @@ static LAST: Mutex<Option<Known>> = Mutex::new(None);
 pub(super) fn this_machine() -> Known {
     let tree = Tree(Path::new("/"));
     let (online, member) = (tree.text(sysfs::ONLINE), tree.text("proc/self/cgroup"));
-    // Not waited for: in a child of `fork` nobody may be there to give it back.
+    // Does not wait for the lock: in a child of `fork` its holder may not exist.
     let mut last = LAST.try_lock().ok();
     let known = last.as_deref().and_then(Option::as_ref);
     let same = |known: &&Known| known.online == online && known.member == member;

@@ -1,4 +1,4 @@
-//! In which order threads take CPUs.
+//! The order in which threads take CPUs.
 
 use crate::fixture::*;
 use proptest::prelude::*;
