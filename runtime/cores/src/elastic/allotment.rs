@@ -46,8 +46,8 @@ struct Words<P: Platform> {
     followers: Lock<P, Vec<Weak<dyn Follower>>>,
 }
 
-/// A runtime whose workers may sleep outside of [`Allotment::await_turn`]. For example, a pool's
-/// worker that waits inside of a job sleeps where the end of its wait wakes it.
+/// A runtime with workers that may sleep outside of [`Allotment::await_turn`]. For example, a
+/// pool's worker that waits inside of a job sleeps until the end of its wait.
 pub trait Follower: Send + Sync {
     /// The workers of these numbers may run from now on. The allotment has its new value, but this
     /// thread has not fenced since: a follower fences before it looks which of its workers sleep.

@@ -1,5 +1,5 @@
-//! The parker: the one word on which a thread sleeps. All blocking waits of pools use it, except
-//! waits for any of many threads ([`EventCount`](super::EventCount)) and for a lock.
+//! The parker: the word of a thread that sleeps. All blocking waits of pools use it, except waits
+//! for any of many threads ([`EventCount`](super::EventCount)) and for a lock.
 
 use manycore_platform::{Atomic, Futex, Ordering, Platform};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The order in which threads take CPUs.
+//! The order of CPUs for the threads of a pool.
 
 use super::{Cpu, Topology};
 use std::collections::BinaryHeap;

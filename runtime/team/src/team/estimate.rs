@@ -1,4 +1,4 @@
-//! What a rank's work takes after a site, learned from what it took.
+//! Estimates of a rank's work after a site, learned from its durations.
 
 /// Noise only adds: interrupts, misses, a neighbour. So the least that was seen is
 /// right, unless the work itself has grown: the estimate drifts up by this part of the

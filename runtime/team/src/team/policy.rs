@@ -11,8 +11,8 @@
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Policy {
-    /// A rank runs until it arrives; a worker that has none left takes one that nobody has
-    /// begun: ceil(T/C) w.
+    /// A rank runs until it arrives. A worker without a rank takes a rank that has not begun:
+    /// ceil(T/C) w.
     Fifo,
     /// Ranks take turns of q = sqrt(s I), where s is what a switch costs: at most
     /// I + 2 sqrt(s I).

@@ -1,4 +1,4 @@
-//! Places of a program where all ranks meet, told apart.
+//! Places of a program where all ranks meet, distinguished by name.
 
 use std::fmt;
 use std::panic::Location;

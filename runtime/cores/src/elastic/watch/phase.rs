@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// The beginning is looked for until it is known to this part of a period.
 const EXACT: u32 = 500;
-/// The number of made-up periods in one of the kernel's.
+/// The kernel's period is this many made-up periods.
 const SHORTER: u32 = 10;
 
 /// The period that has begun last.

@@ -5,7 +5,7 @@ use crate::sync::Parker;
 use manycore_check::{Deaf, Faulty, Loom, caught, loom_model, team};
 use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
 
-/// The reason with which thread `rank` unparks the sleeper.
+/// The reason of thread `rank` for unparking the sleeper.
 const fn reason(rank: usize) -> u32 {
     10 + rank as u32
 }
