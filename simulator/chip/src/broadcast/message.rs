@@ -21,7 +21,7 @@ pub struct Message {
     pub data: Option<Arc<[u8]>>,
 }
 
-/// A message and the wavelength on which it came.
+/// A message and its wavelength.
 ///
 /// ```
 /// use manycore_chip::{Delivery, Message};

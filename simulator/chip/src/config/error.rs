@@ -1,4 +1,4 @@
-//! What is wrong with a machine's description, in one line.
+//! An error in a machine's description, in one line.
 
 /// Why there is no [`Config`](super::Config).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -34,7 +34,7 @@ pub enum ConfigError {
     Unreadable {
         /// Its path.
         file: String,
-        /// What the host's operating system says.
+        /// The message of the host's operating system.
         reason: String,
     },
 }

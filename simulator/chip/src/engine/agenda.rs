@@ -17,7 +17,7 @@ pub(crate) enum Event {
     Free(u32),
     /// A spinner's patience ends, unless it was disturbed since.
     Patience { plan: u32 },
-    /// A core is told to look at its run queue.
+    /// A core must look at its run queue.
     Wake,
     /// The thread must make way, if the core still runs it.
     Displace { thread: ThreadId },

@@ -19,11 +19,11 @@ pub struct Statistics {
     pub events: u64,
     /// Threads the program made, its main thread included.
     pub threads: usize,
-    /// What the optical broadcast network did, if the machine has one.
+    /// The work of the optical broadcast network, if the machine has one.
     pub messages: Option<Messages>,
     /// Where the cycles went.
     pub report: Report,
-    /// What the parts of the machine did, if [`Simulation::counters`] asked for it.
+    /// The counters of the machine's parts, if [`Simulation::counters`] asked for them.
     ///
     /// [`Simulation::counters`]: crate::Simulation::counters
     pub counters: Option<Counters>,

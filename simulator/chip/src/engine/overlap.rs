@@ -144,7 +144,7 @@ impl Tile {
     }
 }
 
-/// What a core does that waits for a line.
+/// The activity of a core that waits for a line.
 pub(super) fn activity(class: Class) -> Activity {
     match class {
         Class::Group => Activity::Group,
@@ -309,7 +309,7 @@ impl Engine {
         flights.find(|flight| flight.request.line == line && flight.landed.is_none())
     }
 
-    /// A request that nobody waits for reaches its next stage.
+    /// A request without a waiting thread reaches its next stage.
     pub(super) fn flight_arrives(&mut self, core: u32, line: u32, at: u64) {
         let Some(flight) = self.flight_of(core, line) else {
             return;

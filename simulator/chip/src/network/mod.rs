@@ -126,7 +126,7 @@ impl Electrical {
         }
     }
 
-    /// What was counted, if it is.
+    /// Adds the counters, if there are any.
     pub(crate) fn tell(&self, counters: &mut Counters) {
         match self {
             Self::Mesh(mesh) => mesh.tell(counters),

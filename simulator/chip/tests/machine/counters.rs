@@ -1,4 +1,4 @@
-//! What counters must say, whatever the program and the machine.
+//! Properties of counters for every program and machine.
 
 use super::support::program::Program;
 use super::support::{machines, spawn};

@@ -182,7 +182,7 @@ impl Table {
         }
     }
 
-    /// One access, by one of the operations that do it.
+    /// One access, by a random operation of its kind.
     fn access(&self, access: Access, rng: &mut Rng) -> Option<u32> {
         match access {
             Write(word, value) => {

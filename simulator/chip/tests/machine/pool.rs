@@ -111,8 +111,8 @@ fn loops_inside_loops() {
     }
 }
 
-/// Workers that sleep are woken for a loop that is worth it, and those that
-/// are not leave it to the caller.
+/// Sleeping workers are woken for a loop that is worth it. A loop that is not is left to the
+/// caller.
 #[test]
 fn after_gaps_in_which_the_workers_sleep() {
     for machine in presets() {

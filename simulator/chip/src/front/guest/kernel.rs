@@ -65,8 +65,8 @@ impl Core<'_> {
         self.engine.enter_kernel_to_spawn(self.core);
     }
 
-    /// Sleeps on the futex at `address` for at most so many cycles; the guest has compared the
-    /// word in order ([`must_wait`](Self::must_wait)) and suspends.
+    /// Sleeps on the futex at `address` for at most `cycles`. The guest has compared the word in
+    /// order ([`must_wait`](Self::must_wait)) and suspends.
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};
@@ -281,7 +281,8 @@ impl Core<'_> {
     }
 
     /// Ends the wait of a thread that waits for a line ([`watch`](Self::watch)), or begins to, and
-    /// the sleep of one that sleeps on a futex: for what it must learn otherwise, as a signal.
+    /// the sleep of a thread on a futex, so that the thread learns of another event, such as a
+    /// signal.
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};
