@@ -1,4 +1,4 @@
-//! `manycore figure`: a figure again, in another form; or one of times in a table.
+//! `manycore figure`: draws a figure again, in another form, or from a table of times.
 
 use super::print;
 use crate::cli::FigureArgs;

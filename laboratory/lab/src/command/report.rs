@@ -36,7 +36,7 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
             Err(error) if error.is::<BadInput>() => {
                 let why = error.to_string();
                 let why = why.strip_prefix("--on: ").unwrap_or(&why);
-                // What else the flag takes is not for who reads the page.
+                // A reader of the page does not need the other values of the flag.
                 let why = why.split("; expected").next().unwrap_or(why);
                 left_out.push(format!("The study {} was left out: {why}.", study.name()));
             }
@@ -86,7 +86,7 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
     super::print(&format!("\nThe report: {}\n", path.display()))
 }
 
-/// Where and when the page was made.
+/// The place and time of the page's making.
 fn byline() -> String {
     let origin = Origin::native();
     format!(

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 /// The most points of a sweep.
 const MOST_POINTS: usize = 100_000;
 
-/// A line of a sweep's journal. The first one is the grid.
+/// A line of a sweep's journal. The first line is the grid.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) enum Record {
     Grid(Grid),
@@ -38,7 +38,7 @@ pub(super) struct Grid {
     points: Vec<Vec<String>>,
 }
 
-/// What was measured at a point.
+/// The measurements at a point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Point {
     pub(super) number: usize,
@@ -159,7 +159,7 @@ impl Grid {
         })
     }
 
-    /// What a user would type for one point.
+    /// The arguments that a user would type for one point.
     fn at(&self, args: &StudyArgs, values: &[String]) -> anyhow::Result<StudyArgs> {
         let mut at = args.clone();
         for (key, value) in self.keys.iter().zip(values) {

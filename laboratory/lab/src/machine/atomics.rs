@@ -11,8 +11,8 @@ use std::time::Duration;
 /// How long the threads of one sample hammer the line.
 const WINDOW: Duration = Duration::from_micros(300);
 
-/// Operations between two looks at the clock when nobody else is on the line:
-/// the clock's 10 ns or so must not show.
+/// Operations between two looks at the clock if no other thread is on the line. The clock's 10 ns
+/// or so must not show.
 const BATCH: u64 = 256;
 
 manycore_programs::by_name! {

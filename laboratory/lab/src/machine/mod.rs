@@ -79,7 +79,7 @@ pub(crate) struct MachineReport {
     pub(crate) costs: MeasuredCosts,
     /// What the cost model takes of all this; missing if some of it was not measured.
     pub(crate) prices: Option<MachinePrices>,
-    /// What could not be measured, and why.
+    /// Missing measurements, with their reasons.
     pub(crate) notes: Vec<String>,
 }
 
@@ -202,7 +202,7 @@ pub(crate) fn prices(
     })
 }
 
-/// What the measurements have in common.
+/// The common data of the measurements.
 struct Probe<'a> {
     rounds: usize,
     notes: Vec<String>,

@@ -34,12 +34,12 @@ struct Event {
     waker: f64,
 }
 
-/// What waker and sleeper share.
+/// The data that waker and sleeper share.
 #[derive(Default)]
 struct Bed {
     /// The number of wake-ups so far; what the sleeper sleeps on.
     calls: CachePadded<<Native as Platform>::Futex>,
-    /// The sleeper has seen so many calls and is about to sleep again.
+    /// The sleeper has seen this many calls and is about to sleep again.
     seen: CachePadded<AtomicU32>,
     woken_at: CachePadded<AtomicU64>,
 }

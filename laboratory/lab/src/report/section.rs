@@ -15,12 +15,12 @@ pub(crate) struct Section {
     pub(crate) place: String,
     /// Why a reader shall not trust its numbers, if there is a reason.
     pub(crate) caution: Option<String>,
-    /// The first paragraph: the section's question, and the names it uses, for a reader who knows
-    /// none of the documents.
+    /// The first paragraph: the section's question and its names, for a reader who knows no
+    /// document.
     pub(crate) lead: String,
     pub(crate) figures: Vec<Captioned>,
     pub(crate) blocks: Vec<Block>,
-    /// What was written, by the names of the files.
+    /// The names of the written files.
     pub(crate) files: Vec<String>,
 }
 
@@ -31,11 +31,11 @@ pub(crate) struct Captioned {
     pub(crate) caption: String,
 }
 
-/// What stands under the figures.
+/// The text under the figures.
 #[derive(Clone, Debug)]
 pub(crate) enum Block {
     Paragraph(String),
-    /// Text whose line breaks and columns matter.
+    /// Text with significant line breaks and columns.
     Verbatim(String),
     Table(Table),
 }
@@ -47,7 +47,7 @@ impl Captioned {
         (!figure.panels.is_empty()).then_some(Self { figure, caption })
     }
 
-    /// As wide as the page, and as wide as a phone; the style shows one of them.
+    /// In two widths, for a page and for a phone; the style shows one of them.
     fn to_html(&self) -> String {
         let [wide, narrow] = self.figure.for_pages();
         let caption = escape(&self.caption);
@@ -77,7 +77,7 @@ impl Section {
         parts.join("\n")
     }
 
-    /// What links on the page call it.
+    /// The target of links on the page.
     pub(crate) fn anchor(&self) -> String {
         self.title.to_lowercase().replace(' ', "-")
     }

@@ -44,7 +44,7 @@ fn the_thesis_barrier_costs_what_its_figures_say() {
             let form = match &row[8] {
                 // Transport 5, controller 10 a message, check 3.
                 "loop" | "after" | "together" => 5.0 + 10.0 * (cores - 1.0) + 3.0,
-                // The last one's send, and its checks of all messages there.
+                // The last member's send, and its checks of all messages there.
                 _ => f64::max(18.0, 1.0 + 3.0 * (cores - 1.0)),
             };
             assert_eq!(exit, form, "{row:?}");

@@ -21,7 +21,7 @@ fn presets_and_studies_are_listed_and_taken() {
             assert!(!row[key].is_null(), "{row}");
         }
     }
-    // What is listed is what the refusals name.
+    // The refusals name the listed values.
     let names = |list: &str| {
         let json = bench.run(&format!("{list} --format json")).ok().out();
         let rows: Vec<Value> = serde_json::from_str(&json).unwrap();

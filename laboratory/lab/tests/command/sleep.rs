@@ -114,7 +114,7 @@ fn this_host_is_measured() {
 #[cfg(unix)]
 fn an_interrupted_study_goes_on_where_it_was() {
     let bench = Bench::new();
-    // A cell that takes an instant, then one that takes a while.
+    // A short cell, then a long one.
     let args = "study sleep --on dahu --threads 1 --only join-recursively,quick-sort,packed,split \
                 --set runs=50 --format csv";
     let (path, _) = crate::study::interrupted(&bench, args);

@@ -61,8 +61,8 @@ fn rows_that_no_fit_has_seen_are_near_what_was_measured() {
     }
 }
 
-/// Those of presets whose sums of prices count what a core that waits for a word pays, and what
-/// other programs measured of the same machines.
+/// Presets with sums of prices that count the cost of a core that waits for a word, and the results
+/// of other programs on the same machines.
 #[test]
 fn words_are_handed_over_as_measured_and_single_accesses_are_near() {
     let names = ["tr3970x", "kunpeng-920", "dahu", "milan-7r13x2"];

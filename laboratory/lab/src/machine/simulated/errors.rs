@@ -23,7 +23,7 @@ pub(crate) struct PresetErrors {
     pub(crate) rows: Vec<Row>,
 }
 
-/// What the simulated machine does, beside a published number if there is one.
+/// A simulated number, beside a published number if there is one.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Row {
     pub(crate) what: String,

@@ -50,8 +50,8 @@ pub(crate) struct SimulatedReport {
     /// Increments of one counter, in nanoseconds.
     pub(crate) contended: Vec<ContendedCost>,
     pub(crate) handovers: Vec<HandoverCost>,
-    /// Measured on machines whose cores go on beside lines on their way, and where
-    /// bandwidths are published.
+    /// Measured on machines with cores that continue while lines are on their way, and on machines
+    /// with published bandwidths.
     pub(crate) bandwidths: Vec<Bandwidth>,
     pub(crate) launches: Vec<SimulatedLaunchCost>,
     pub(crate) wakes: Vec<SimulatedWakeCost>,

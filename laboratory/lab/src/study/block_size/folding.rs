@@ -1,4 +1,4 @@
-//! What the compiler does to the document's unit task.
+//! The compiler's effect on the document's unit task.
 
 use super::grid::{LoopTask, threads};
 use super::measure::MeasuredLoops;
@@ -12,8 +12,7 @@ use crate::study::unit::Unit;
 /// a clock cycle, and no clock is beyond this.
 const MOST_ADDITIONS_PER_NS: f64 = 6.0;
 
-/// The two ways to run the document's unit task, side by side; nothing if only
-/// one of them was measured.
+/// The document's unit task, folded and opaque, side by side; nothing if only one was measured.
 pub(super) fn blocks(measured: &[MeasuredLoops]) -> Vec<Block> {
     let Some(table) = table(measured) else {
         return Vec::new();

@@ -29,10 +29,10 @@ pub(super) struct GraphCase {
     pub(super) seed: u64,
 }
 
-/// What came of it, in cycles or ns.
+/// The result, in cycles or ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct GraphSample {
-    /// From the first rank's begin to the last one's end.
+    /// From the first rank's beginning to the last rank's end.
     pub(super) time: f64,
     /// Edges of the tree's component, or components, as its check found.
     pub(super) found: u64,
@@ -93,7 +93,7 @@ struct GraphTeam<'a> {
     unit: f64,
 }
 
-/// What the ranks write down, outside of simulated time.
+/// The notes of the ranks, outside of simulated time.
 #[derive(Default)]
 struct GraphBooks {
     begin: Option<u64>,

@@ -47,7 +47,7 @@ struct Packing;
 
 /// The poster's.
 const POSTER: Inquiry<PackingConfig> = inquiry(TEXT, PackingConfig::new);
-/// Compiled ones of the user's.
+/// Compiled programs of the user.
 const BINARIES: Inquiry<BinariesConfig> = inquiry(binaries::TEXT, BinariesConfig::new);
 
 const fn inquiry<Q>(text: Text, ask: fn(&Request) -> anyhow::Result<Q>) -> Inquiry<Q> {

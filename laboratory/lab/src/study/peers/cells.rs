@@ -107,7 +107,7 @@ impl<'a> Cells<'a> {
         self.over((place, OURS), (place, peer), gap)
     }
 
-    /// The time of one cell over that of another, paired by order.
+    /// The time of one cell over the time of another, paired by order.
     pub(super) fn over(
         &self,
         (place, peer): (Place<'_>, &str),

@@ -41,7 +41,7 @@ by_name! {
 pub(super) struct Sweep {
     pub(super) parameter: Parameter,
     pub(super) values: Vec<u64>,
-    /// The values with which streamcluster runs.
+    /// The values for streamcluster.
     pub(super) coarse: Vec<u64>,
 }
 
@@ -219,7 +219,7 @@ pub(super) struct Contestants<'a> {
 }
 
 impl Contestants<'_> {
-    /// The values of a sweep with which the application runs.
+    /// The values of a sweep for the application.
     pub(super) fn values(self, sweep: &Sweep) -> &[u64] {
         match self.app {
             App::Loop => &sweep.values,

@@ -9,7 +9,7 @@ use manycore_platform::Platform;
 use manycore_programs::barrier::{Barrier, BarrierVisitor, with_barrier};
 use std::sync::{Arc, Mutex};
 
-/// What came of it.
+/// The result.
 #[derive(Clone, Debug)]
 pub(super) struct TeamRan {
     /// One a rank.
