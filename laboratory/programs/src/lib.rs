@@ -4,10 +4,9 @@
 //!
 //! # Programs
 //!
-//! A [`Load`] is a loop with independent iterations. It is made from a seed,
-//! runs on any platform, has a sequential version, tells a simulated chip what
-//! an iteration costs, and [`audit`] shows whether a loop ran every iteration
-//! exactly once and whether each did its work.
+//! A [`Load`] is a loop with independent iterations. It is made from a seed, runs on any platform,
+//! has a sequential version, and declares the cost of an iteration to a simulated chip. [`audit`]
+//! checks that a loop ran every iteration exactly once and that each did its work.
 //!
 //! | kernel | iterations |
 //! |---|---|

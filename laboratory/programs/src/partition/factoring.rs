@@ -1,10 +1,9 @@
 //! `factoring`: rounds of T equal blocks, each round half of what is left.
 //! (Hummel, Schonberg, Flynn: Factoring, CACM 35(8), 1992.)
 //!
-//! What a claim gets depends only on how many came before it, so the shared
-//! counter counts claims and a fetch-and-add always succeeds, where guided
-//! needs a compare-and-swap. The rounds, at most one for each bit of n, are
-//! laid out when the loop starts.
+//! The size of a claim depends only on the number of earlier claims, so the shared counter counts
+//! claims and a fetch-and-add always succeeds, where guided needs a compare-and-swap. The rounds,
+//! at most one for each bit of n, are laid out when the loop starts.
 
 use manycore::seam::{Claims, Partition};
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};

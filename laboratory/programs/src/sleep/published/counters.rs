@@ -1,11 +1,10 @@
-//! What the counters of a policy count, whatever words they are in.
+//! The meaning of a policy's counters, whatever words hold them.
 //!
 //! * **inactive**: threads that look for work, sleepers included;
 //! * **sleeping**: threads asleep or about to be;
-//! * **JEC**, the jobs event counter: odd while jobs were posted since the last
-//!   thread announced that it is sleepy, even while none was. A post makes it
-//!   odd and an announcement even, and each writes it only if it is not so
-//!   already.
+//! * **JEC**, the jobs event counter: odd if jobs were posted since the last thread announced that
+//!   it is sleepy, even otherwise. A post makes it odd and an announcement even, and each writes it
+//!   only if that changes it.
 //!
 //! All accesses are sequentially consistent as published, in both modes, so
 //! that both run the same instructions (on x86-64 the weakest would be these).
