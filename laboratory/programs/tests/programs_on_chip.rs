@@ -84,7 +84,7 @@ fn team<T: Program + ?Sized + 'static>(machine: &Config, program: &Arc<T>, ranks
             ..ThreadSpec::default()
         };
         let body = move || {
-            // SAFETY: a barrier of so many members, each rank made once.
+            // SAFETY: the barrier is for `ranks` members, and each rank is made once.
             let mut member = unsafe { Member::<Simulated, _>::new(&*barrier, rank, ranks) };
             // SAFETY: the team's sums, and all run the same program.
             unsafe { program.run(&mut Ranked::<Simulated>::new(&mut member, &sums)) };

@@ -1,4 +1,4 @@
-//! What a run of Barnes does, without its bodies.
+//! The work of a run of Barnes, without its bodies.
 
 use super::{BarnesInput, BarnesProblem};
 use crate::spmd::{Cost, Declaration, Phase, Preparation};
@@ -84,7 +84,7 @@ const BODY: f64 = 32.0;
 /// The cost of drawing a body, before the first step, as callgrind counts it between 8,192 and
 /// 16,384 bodies.
 const DRAW: f64 = 694.0;
-/// The cost of moving a body; of finding the zone in which it is, and more for each level.
+/// The cost of moving a body; of finding its zone, and more for each level.
 const MOVE: f64 = 181.0;
 const FIND: f64 = 290.0;
 const FIND_LEVEL: f64 = 250.0;
@@ -98,7 +98,7 @@ const POINT: f64 = 40.0;
 const MOTION: f64 = 48.0;
 
 impl BarnesPhases {
-    /// One of the named sizes.
+    /// A named size.
     #[must_use]
     pub fn of(input: BarnesInput) -> Self {
         Self::new(input.problem())
@@ -167,7 +167,7 @@ impl BarnesPhases {
         forces
     }
 
-    /// Those of a step.
+    /// The phases of a step.
     pub(super) fn phases(&self) -> [Phase; 4] {
         let bodies = self.problem.bodies;
         let counts = self.counts();
@@ -190,8 +190,8 @@ impl BarnesPhases {
             + MOVE
             + FIND
             + FIND_LEVEL * counts.levels;
-        // A zone looks at what the one before it has looked at, but for the part of the tree
-        // that it is in: each node comes from memory once.
+        // A zone reads the same nodes as the zone before it, except in its own part of the tree:
+        // each node comes from memory once.
         let tree = CELLS * (CELL + OF_NODE) + LEAVES * (LEAF + OF_NODE);
         [
             phase("barnes root", 1, 1, ROOT, 0.0),

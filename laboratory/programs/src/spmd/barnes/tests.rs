@@ -18,7 +18,7 @@ fn of(bodies: usize) -> BarnesProblem {
 /// passed when the next tree is built; cells and leaves there are.
 fn counted(program: &Barnes<Native>) -> [f64; 6] {
     let problem = program.problem;
-    // SAFETY: nobody else has the program.
+    // SAFETY: no other thread has the program.
     let field = unsafe { program.field(problem.steps - 1) };
     let mut sum = Interactions::default();
     for body in 0..problem.bodies {

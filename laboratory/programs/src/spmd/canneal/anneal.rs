@@ -42,7 +42,7 @@ impl<'a, P: Platform> Annealing<'a, P> {
         }
     }
 
-    /// Tries so many moves.
+    /// Tries `moves` moves.
     pub(super) fn run(mut self, moves: usize) -> Tally {
         let made = (0..moves).filter(|_| self.try_move()).count();
         Tally {

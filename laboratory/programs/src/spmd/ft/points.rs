@@ -8,7 +8,7 @@ pub(super) const POINTS: usize = 1_024;
 
 /// Which of the points each item of the last phase takes.
 pub(super) struct Points {
-    /// Where the points of each item start, and where the last item's end.
+    /// The beginning of each item's points, and the end of the last item's.
     starts: Vec<u32>,
     points: Vec<FtPoint>,
 }
