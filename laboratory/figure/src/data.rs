@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// Panels under one message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
-    /// Tells it from the other figures of the same study; empty for the study's own.
+    /// Distinguishes it from the other figures of the same study; empty for the study's own.
     pub part: String,
     /// What the reader shall take home: the title.
     pub message: String,
@@ -47,7 +47,7 @@ pub enum Content {
         /// The value to compare with.
         reference: Option<f64>,
     },
-    /// What something consists of, a row a thing.
+    /// The parts of things, a row a thing.
     Bars {
         /// The axis of all rows.
         x: Axis,
@@ -67,7 +67,7 @@ pub struct Axis {
     pub unit: String,
     /// Equal factors take equal lengths; 0 then has a place of its own, apart.
     pub logarithmic: bool,
-    /// What is beyond is drawn at the edge, with its value.
+    /// Larger values are drawn at the edge, with their numbers.
     pub most: Option<f64>,
 }
 

@@ -83,7 +83,7 @@ impl Output {
         self.csv
             .write_record(row.iter().map(|(_, value)| match value {
                 Value::String(text) => text.clone(),
-                // What is no number, as a quantile of nothing.
+                // Not a number, such as a quantile of nothing.
                 Value::Null => String::new(),
                 value => value.to_string(),
             }))?;

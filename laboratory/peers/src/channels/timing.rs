@@ -13,7 +13,7 @@ const TRIPS: u64 = 4_000;
 /// What is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Case {
-    /// One sends as fast as it can to so many.
+    /// One port sends as fast as it can to this many.
     Stream(usize),
     /// Two answer each other.
     RoundTrip,
@@ -108,7 +108,7 @@ fn measure<C: Contestant, R: Receive<C>>(case: Case) -> f64 {
     }
 }
 
-/// Receives so many words, which must be the numbers from `first` on.
+/// Receives words, which must be the numbers from `first` on.
 fn receive<C: Contestant, R: Receive<C>>(receiver: &mut C::Receiver, first: u64, count: u64) {
     let mut next = first;
     while next < first + count {

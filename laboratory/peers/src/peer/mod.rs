@@ -43,8 +43,8 @@ pub trait Peer {
         bail!("there is no join `{policy}`");
     }
 
-    /// Calls the session of each of several clients, each on a thread of its own that
-    /// is none of the runtime's; returns when all have returned.
+    /// Calls the session of each of several clients, each on its own thread outside of the runtime;
+    /// returns when all have returned.
     ///
     /// # Errors
     ///
@@ -66,11 +66,11 @@ pub type Session<'a> = &'a mut (dyn FnMut(&mut dyn Loops) + Send);
 #[derive(Clone, Copy)]
 pub struct Clients<'a> {
     pub count: usize,
-    /// What the client of that number, below `count`, does with its loops.
+    /// The session of the client of that number, below `count`, with its loops.
     pub session: &'a (dyn Fn(usize, &mut dyn Loops) + Sync),
 }
 
-/// Runs each client's session on a thread of its own, each with one of `loops`.
+/// Runs each client's session on its own thread, each with its own `loops`.
 pub fn from_threads<L: Loops + Send>(loops: impl IntoIterator<Item = L>, clients: Clients<'_>) {
     std::thread::scope(|scope| {
         for (client, mut loops) in loops.into_iter().enumerate().take(clients.count) {

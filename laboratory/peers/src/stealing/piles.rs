@@ -15,7 +15,7 @@ pub struct Piles {
     /// Dependent multiplications of each task.
     steps: Vec<u32>,
     clock: Instant,
-    /// Workers that have come to one of the two meetings of a run.
+    /// Workers that have come to a meeting of a run.
     met: AtomicUsize,
     /// Nanoseconds of the clock when the last pile was full.
     begin: AtomicU64,
@@ -25,7 +25,7 @@ pub struct Piles {
 }
 
 impl Piles {
-    /// So many tasks a worker on average, of so many multiplications each.
+    /// `tasks_each` tasks a worker on average, with equal numbers of multiplications.
     pub fn new(shape: Distribution, workers: usize, tasks_each: usize, steps: u32) -> Self {
         let tasks = workers * tasks_each;
         let mut first = 0;
