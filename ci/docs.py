@@ -119,7 +119,7 @@ BLOCKS = {
     ),
 }
 # A sentence that begins with a clause or with what it is about, and is no question.
-OPENING = re.compile(r"(?:Of|Who|Whom|Whose|What|Where|That one|For how|To one|By whom)\b[^?]{20,}\.$")
+OPENING = re.compile(r"(?:Of|Who|Whom|Whose|What|Where|That one|For how|To one|By whom)\b[^?]*$")
 
 
 def blocks_in(sentence):

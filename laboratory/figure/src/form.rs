@@ -4,7 +4,7 @@ use super::data::Figure;
 use super::{pdf, svg};
 use std::fmt;
 
-/// What `--figure` says.
+/// The settings of `--figure`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FigureForm {
     /// In points.

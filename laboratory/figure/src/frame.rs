@@ -4,7 +4,7 @@ use super::canvas::{Anchor, Canvas, Ink, Stroke};
 use super::font;
 use super::scale::{Ruler, SIZE, Tick};
 
-/// Where a panel draws.
+/// The area of a panel's drawing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame {
     pub(super) left: f64,

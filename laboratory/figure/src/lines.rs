@@ -26,7 +26,7 @@ pub(super) struct Lines<'a> {
     pub(super) x: &'a Axis,
     pub(super) y: &'a Axis,
     pub(super) series: &'a [Series],
-    /// The powers of ten by which the units of both axes grow.
+    /// The power of ten for the unit of each axis.
     pub(super) powers: (i32, i32),
 }
 

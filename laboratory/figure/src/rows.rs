@@ -11,7 +11,7 @@ use super::scale::{Along, Ruler, SIZE, Span, number};
 const LABEL: f64 = 7.5;
 const ROW: f64 = 10.5;
 const RADIUS: f64 = 2.1;
-/// What is shown around a value to compare with, at least: this part of it, twice.
+/// The least room around a value for comparison: this part of it, twice.
 const LEAST_ROOM: f64 = 0.05;
 
 /// A row for each of these names.

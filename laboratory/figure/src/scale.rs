@@ -45,7 +45,7 @@ pub(super) struct Span<'a> {
     pub(super) from_zero: bool,
     /// Whether labels stand at the values.
     pub(super) at_values: bool,
-    /// What the unit is multiplied with: 10 to this power.
+    /// The factor of the unit: 10 to this power.
     pub(super) power: i32,
 }
 

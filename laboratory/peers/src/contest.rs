@@ -1,4 +1,4 @@
-//! The common parts of all contests: options, rounds in which the peers take turns, and figures.
+//! The common parts of all contests: options, rounds of turns, and figures.
 
 use crate::output::{Format, Output};
 use crate::stats::{Series, Summary, least};

@@ -74,7 +74,7 @@ impl Fleet {
     ///
     /// # Errors
     ///
-    /// What the peer says, or that its process died; then it has left the fleet.
+    /// The peer's answer, or the death of its process; then it has left the fleet.
     pub fn order(&mut self, variant: &Variant, order: Order) -> Result<Outcome> {
         let member = self
             .members

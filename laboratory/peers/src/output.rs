@@ -1,4 +1,4 @@
-//! Where rows go: to a CSV file, and to standard output as tables or as JSON.
+//! The output of rows: to a CSV file, and to standard output as tables or as JSON.
 
 use anyhow::{Context, Result};
 use clap::ValueEnum;
@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// What standard output is.
+/// The form of standard output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// Tables for people.

@@ -1,5 +1,4 @@
-//! What the process that measures and a peer's process say to each other: one
-//! line of JSON each way.
+//! The messages between the measuring process and a peer's process: one line of JSON each way.
 
 use crate::load::Load;
 use crate::recursion::Recursion;
@@ -52,7 +51,7 @@ pub enum Pace {
     Periodic,
 }
 
-/// What a peer's process answers; an error ends nothing but this order.
+/// The answer of a peer's process; an error ends nothing but this order.
 pub type Answer = Result<Outcome, String>;
 
 /// The results of an order, without the warm-up.

@@ -1,5 +1,5 @@
-//! What the loops do: the C functions that every peer calls, and the two bodies
-//! that a peer's own compiler inlines.
+//! The work of the loops: the C functions that every peer calls, and the two bodies that a peer's
+//! own compiler inlines.
 
 use std::arch::asm;
 use std::ffi::c_void;

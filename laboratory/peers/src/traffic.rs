@@ -1,5 +1,5 @@
-//! What the clients of a server do: each asks for one parallel loop a period, on a
-//! schedule that does not wait for the answers.
+//! The clients of a server: each asks for one parallel loop a period, on a schedule that does not
+//! wait for the answers.
 
 use crate::child::clocks;
 use crate::peer::{Clients, Loops, Peer};
@@ -36,7 +36,7 @@ const LEAD: Duration = Duration::from_millis(10);
 /// A server that cannot keep up is left after this multiple of the scheduled time.
 const PATIENCE: u32 = 3;
 
-/// What one client saw.
+/// The observations of one client.
 #[derive(Default)]
 struct Seen {
     /// Nanoseconds from a counted request's scheduled arrival to its answer.

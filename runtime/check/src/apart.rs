@@ -1,4 +1,4 @@
-//! Searches a model whose fault may break memory, in a process of its own.
+//! Searches a model in a process of its own, if its fault may break memory.
 
 use crate::caught_at_random;
 use std::process::{Command, Output, abort, exit};

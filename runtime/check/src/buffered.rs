@@ -1,4 +1,4 @@
-//! The world of shuttle with store buffers: a processor like x86-64, on which other threads see a
+//! The world of shuttle with store buffers: a processor like x86-64, where other threads see a
 //! store late. Only this world shows whether asymmetric fences are needed.
 
 use crate::shuttle::{Shuttle, ShuttleThread, WaitQueue};

@@ -41,8 +41,8 @@ const TICKS_A_CALL: u64 = 20_000;
     static CLOCK: std::cell::Cell<u64> = std::cell::Cell::new(0);
 }
 
-/// Plain memory. Loom fails the model if no synchronisation orders two accesses, of which one is a
-/// write.
+/// Plain memory. Loom fails the model if two accesses, at least one a write, are not ordered by
+/// synchronisation.
 ///
 /// ```
 /// use manycore_check::{Plain, caught, loom_model, team, Loom};

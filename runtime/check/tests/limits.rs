@@ -1,5 +1,4 @@
-//! What each checker sees of weak memory, and what it does not; `README.md`
-//! draws the consequences.
+//! The view of each checker on weak memory, and its limits; `README.md` draws the consequences.
 
 use manycore_check::{
     Buffered, Faulty, Loom, NoFence, Plain, Shuttle, caught, caught_at_random, loom_model,

@@ -84,8 +84,8 @@ pub trait Futex {
     fn wake(&self, count: u32) -> usize;
 }
 
-/// Implements [`Atomic`] for a type by its own methods of the same names, or by those of its field.
-/// The arguments are the type, its value, the constructor of a value, the field, and, after a
+/// Implements [`Atomic`] for a type by its own methods of the same names, or by its field's. The
+/// arguments are the type, its value, the constructor of a value, the field, and, after a
 /// semicolon, a type parameter if the type has one.
 ///
 /// ```

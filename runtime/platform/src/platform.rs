@@ -15,8 +15,8 @@ use std::time::Duration;
 ///
 /// # Safety
 ///
-/// The runtime keeps jobs on the stacks of the threads that wait for them, and hands out
-/// pointers to them. What keeps these pointers good is what an implementation promises:
+/// The runtime keeps jobs on the stacks of the threads that wait for them, and hands out pointers
+/// to them. These pointers stay valid because an implementation promises:
 ///
 /// 1. **Cells.** [`AtomicU32`](Self::AtomicU32) and the other cells hold what was last
 ///    written; each operation is indivisible, and orders other memory at least as the
@@ -31,10 +31,10 @@ use std::time::Duration;
 ///    does not return. [`has_light_fences`](Self::has_light_fences) always returns the same value.
 /// 4. **Spinning.** [`spin_while`](Self::spin_while) returns a value that the word held, read
 ///    with `Acquire` ordering.
-/// 5. **Threads.** [`spawn`](Self::spawn) runs the body once, on a thread that runs nothing
-///    else, if it returns `Ok`; otherwise the body is dropped and never runs. What the
-///    caller did before happens before the body; the body's run and the dropping of what it
-///    captured happen before the return of [`join`](Self::join).
+/// 5. **Threads.** If [`spawn`](Self::spawn) returns `Ok`, it runs the body once, on a thread that
+///    runs nothing else; otherwise the body is dropped and never runs. The caller's earlier actions
+///    happen before the body. The body's run and the dropping of its captures happen before the
+///    return of [`join`](Self::join).
 /// 6. **The slot.** [`slot`](Self::slot) returns what [`set_slot`](Self::set_slot) set last
 ///    on the same thread, and null on a thread where nothing was set. A thread's slot can be
 ///    used for as long as code of the runtime runs on the thread.
@@ -47,7 +47,7 @@ use std::time::Duration;
 ///
 /// Soundness does not depend on the other methods: [`now`](Self::now), [`core`](Self::core), the
 /// hints and the announcements may return any value and do anything. The clock feeds decisions (how
-/// large a block, how long to spin), so a platform whose clock jumps stays sound.
+/// large a block, how long to spin), so a platform with a clock that jumps stays sound.
 ///
 /// Safe code cannot implement it:
 ///
@@ -115,9 +115,9 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// A sequentially consistent fence right after an atomic
     /// read-modify-write.
     ///
-    /// Where the hardware's read-modify-write is itself a full barrier
-    /// (x86-64) this only stops the compiler; elsewhere it is
-    /// `fence(SeqCst)`. Sleep protocols need the fence and pay for it once.
+    /// If the hardware's read-modify-write is itself a full barrier (x86-64), this only stops the
+    /// compiler; elsewhere it is `fence(SeqCst)`. Sleep protocols need the fence and pay for it
+    /// once.
     ///
     /// The machine must really execute the read-modify-write. If no code uses the result of a
     /// `swap`, a compiler may replace it by a plain store unless an ordering forbids that; LLVM did
@@ -144,9 +144,9 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// [`has_light_fences`](Self::has_light_fences): without light fences, this is no fence.
     fn untested_light_fence();
 
-    /// The expensive half: a fence for every thread of the process, which takes some microseconds
-    /// and interrupts every core that runs one of them. Use it where time does not matter: in
-    /// thieves, and in threads about to sleep.
+    /// The expensive half: a fence for every thread of the process. It takes some microseconds and
+    /// interrupts every core that runs a thread of the process. Use it where time does not matter:
+    /// in thieves, and in threads about to sleep.
     ///
     /// # Aborts
     ///
@@ -215,7 +215,7 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// nothing.
     fn leave_core(core: usize);
 
-    /// Moves this thread to one of `cpus` if it may run on any of them; the system may move it
+    /// Moves this thread to a CPU of `cpus` if it may run on any of them; the system may move it
     /// back. It takes some 20 microseconds. It is a hint, which may do nothing.
     fn begin_on(cpus: &[usize]) {
         let _ = cpus;
@@ -296,8 +296,8 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// Calls after the first cost a load.
     ///
     /// Natively the C library calls a handler in each child (`pthread_atfork`). It does not count a
-    /// child of a direct `clone` system call, nor one of `vfork` or `posix_spawn`, which may only
-    /// call `exec`.
+    /// child of a direct `clone` system call, nor a child of `vfork` or `posix_spawn`, which may
+    /// only call `exec`.
     ///
     /// # Errors
     ///
@@ -355,8 +355,8 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
         let _ = data;
     }
 
-    /// Names `object` in a simulator's report of who waited where, until another name is given to
-    /// its address. Does nothing natively.
+    /// Gives `object` a name, for a simulator's report of waiting threads, until another name is
+    /// given to its address. Does nothing natively.
     #[inline(always)]
     fn name<T: ?Sized>(object: &T, name: &'static str) {
         let _ = (object, name);

@@ -1,4 +1,4 @@
-//! What a word costs from one sender to one receiver, and there and back, by how the
+//! The cost of a word from one sender to one receiver, and there and back, by the way in which the
 //! receiver learns of it; interleaved. `cargo bench -p manycore-team --bench channel`.
 //!
 //! All rings hold 1,024 words of 16 bytes, and all readers publish their position each quarter of a

@@ -1,5 +1,5 @@
-//! What a team does with its barrier: it shows that the barrier is one, warms up, and
-//! goes through as many episodes as a sample takes, again and again.
+//! A team and its barrier: the team shows that the barrier is one, warms up, and repeatedly goes
+//! through the episodes of a sample.
 
 use super::contestant::Member;
 use anyhow::{Result, ensure};

@@ -10,7 +10,7 @@ use std::time::Instant;
 const MESSAGES: u64 = 1 << 16;
 const TRIPS: u64 = 4_000;
 
-/// What is measured.
+/// The measured pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Case {
     /// One port sends as fast as it can to this many.

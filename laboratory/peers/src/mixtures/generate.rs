@@ -191,8 +191,8 @@ impl Maker {
         }
     }
 
-    /// What leaves may be like: at times none, of 1 ns to 2 ms together. Lengths and
-    /// totals of every magnitude are as likely.
+    /// Random leaves: at times none, of 1 ns to 2 ms together. Lengths and totals of every
+    /// magnitude are as likely.
     fn draw(&mut self, most: usize) -> Leaves {
         let n = match self.random.u32(0..10) {
             0 => 0,

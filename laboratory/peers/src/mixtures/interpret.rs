@@ -78,7 +78,7 @@ pub fn run<R: Runtime>(runtime: &R, program: &Program) -> Result<Run> {
     })
 }
 
-/// What a caller does; the time without the gaps.
+/// The calls of a caller; returns the time without the gaps.
 fn call<R: Runtime>(runtime: &R, steps: &[Step], tally: &Arc<Tally>) -> Duration {
     let mut spent = Duration::ZERO;
     for step in steps {

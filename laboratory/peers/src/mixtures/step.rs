@@ -83,7 +83,7 @@ impl Step {
         matches!(self, Step::Sleep { .. } | Step::Compute { .. })
     }
 
-    /// Whether a call of some length is part of it that others can be told apart by.
+    /// The name of a call within it that has some length, to distinguish it from others.
     pub fn name(&self) -> &'static str {
         match self {
             Step::Sleep { .. } | Step::Compute { .. } => "gap",

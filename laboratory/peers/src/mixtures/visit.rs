@@ -20,7 +20,7 @@ const RUNS: usize = 4;
 /// A program that lasts milliseconds and a shape that lasts half a minute have hung then.
 const LIMIT: Duration = Duration::from_secs(90);
 
-/// What a process is to do.
+/// An order to a process.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Order {
     Seed { seed: u64, threads: usize },

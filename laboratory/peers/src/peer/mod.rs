@@ -59,7 +59,7 @@ pub trait Peer {
     }
 }
 
-/// What happens inside [`Peer::enter`].
+/// The session inside [`Peer::enter`].
 pub type Session<'a> = &'a mut (dyn FnMut(&mut dyn Loops) + Send);
 
 /// The clients of [`Peer::serve`].
@@ -79,7 +79,7 @@ pub fn from_threads<L: Loops + Send>(loops: impl IntoIterator<Item = L>, clients
     });
 }
 
-/// What happens inside [`Peer::enter_joins`].
+/// The session inside [`Peer::enter_joins`].
 pub type JoinSession<'a> = &'a mut (dyn FnMut(&mut dyn Joins) + Send);
 
 /// The recursions of a peer under one policy, a join at every pair of calls.

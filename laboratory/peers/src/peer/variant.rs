@@ -9,7 +9,7 @@ pub struct Variant {
     pub name: String,
     /// The runtime of its process.
     pub runtime: &'static str,
-    /// What [`Peer::enter`](super::Peer::enter) is given.
+    /// The argument of [`Peer::enter`](super::Peer::enter).
     pub policy: String,
 }
 
@@ -115,9 +115,9 @@ impl Variant {
     }
 }
 
-/// The variants of `all` with one of `names`, by their own name or their runtime's, and the variant
-/// called `always`; all of them if there are no names. A variant `on_request` is taken by its own
-/// name only.
+/// The variants of `all` with a name in `names`, by their own name or their runtime's, and the
+/// variant called `always`; all of them if there are no names. A variant `on_request` is taken by
+/// its own name only.
 ///
 /// # Errors
 ///

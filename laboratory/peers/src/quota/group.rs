@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Where it is.
+/// The group's folder.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Group(PathBuf);
 

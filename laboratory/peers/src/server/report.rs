@@ -6,7 +6,7 @@ use crate::stats::{Series, Summary, quantile};
 use crate::table;
 use anyhow::Result;
 
-/// What was measured.
+/// The measured case.
 pub struct Cell {
     pub load: &'static str,
     pub clients: usize,

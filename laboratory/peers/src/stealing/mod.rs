@@ -111,7 +111,7 @@ const FEWEST: usize = 5;
 /// Runs that do not count.
 const WARM_UP: usize = 3;
 
-/// What is run.
+/// The case.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Cell {
     threads: usize,

@@ -49,12 +49,12 @@ impl Piles {
         self.own.len()
     }
 
-    /// A worker's part before the tasks run: it calls `put` with its own. Nobody runs a task
-    /// before all have come, nor before all have put theirs, since each is in here until then.
+    /// A worker's part before the tasks run: it calls `put` with its own. No worker runs a task
+    /// before all have come and put theirs, since each is in here until then.
     pub fn fill(&self, rank: usize, put: impl FnOnce(Range<usize>)) {
         self.meet(1);
         put(self.own[rank].clone());
-        // Relaxed, as all below: who reads the times has waited for all workers.
+        // Relaxed, as all below: the reader of the times has waited for all workers.
         self.begin.fetch_max(self.now(), Ordering::Relaxed);
         self.meet(2);
     }

@@ -220,8 +220,8 @@ impl<P: Platform> Allotment<P> {
     }
 
     /// Sleeps until `worker` may run, or is `wanted` nevertheless. A change that does not concern
-    /// the worker does not wake it. (Workers whose numbers differ by a multiple of 32 are woken
-    /// together.)
+    /// the worker does not wake it. (Workers are woken together if their numbers differ by a
+    /// multiple of 32.)
     ///
     /// # Why it is always woken
     ///

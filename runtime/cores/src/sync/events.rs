@@ -11,8 +11,8 @@ use std::time::Duration;
 /// line *is* the announcement. The count of [`Sleepers`] is written only when a thread falls asleep
 /// or wakes, so a post reads it from its own cache while workers stay awake.
 ///
-/// No wake-up is lost, by the argument of [`Sleepers`]. What a post publishes is the new count, and what
-/// a sleeper looks at is whether `posted` is still what it has *seen* before it looked for work: the
+/// No wake-up is lost, by the argument of [`Sleepers`]. A post publishes the new count. A sleeper
+/// checks whether `posted` still has the value that it had *seen* before it looked for work: the
 /// futex compares that. `posted` would have to wrap all 2^32 values between the two to deceive it.
 pub struct EventCount<P: Platform> {
     posted: CachePadded<P::Futex>,

@@ -9,7 +9,7 @@ use std::any::Any;
 use std::mem::forget;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// What a panic throws.
+/// The value that a panic throws.
 pub type Payload = Box<dyn Any + Send>;
 
 /// Drops the value; never unwinds.
@@ -46,7 +46,7 @@ mod tests {
             self.drops.fetch_add(1, Relaxed);
             if let Some(steps) = self.steps.checked_sub(1) {
                 let drops = Arc::clone(&self.drops);
-                // Without the hook: its messages would drown those of real failures.
+                // Without the hook: its messages would drown the messages of real failures.
                 resume_unwind(Box::new(ThrowingChain { steps, drops }));
             }
         }

@@ -7,8 +7,8 @@ use super::order::sort_by;
 use super::sysfs::{CacheFacts, Facts};
 use super::{Cache, CoreGroup, Cpu, Topology};
 
-/// Where a CPU belongs. Sorting by it puts the CPUs of a core, the cores of a
-/// group, the groups of a node and the nodes of a package side by side.
+/// The place of a CPU. Sorting by it puts the CPUs of a core, the cores of a group, the groups of a
+/// node and the nodes of a package side by side.
 #[derive(Clone, Copy)]
 struct CpuLocation<'a> {
     package: i64,

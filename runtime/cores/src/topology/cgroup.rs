@@ -1,11 +1,11 @@
-//! What the control groups of this process leave it: a share of CPU time and a
-//! set of CPUs. Versions 1 and 2, and both at once (systemd's hybrid layout).
+//! The limits of this process's control groups: a share of CPU time and a set of CPUs. Versions 1
+//! and 2, and both at once (systemd's hybrid layout).
 
 use super::cpuset::CpuSet;
 use super::sysfs::{Tree, whole};
 use std::time::Duration;
 
-/// What a process may use.
+/// The limits of a process.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct GroupLimits {
     /// CPU time per time, in CPUs; fractions happen.
@@ -179,7 +179,7 @@ impl Groups {
     }
 }
 
-/// What `groups` leave now.
+/// The limits of `groups` now.
 pub(super) fn limits(groups: &Groups, tree: Tree) -> GroupLimits {
     GroupLimits {
         quota: groups.quota(tree).map(|quota| quota.cpus),

@@ -1,7 +1,7 @@
-//! What is remembered of this machine from one look to the next: a program may build a pool for
-//! each of its calls. The hierarchy of CPUs is read again when others are online, and the places of
-//! the control groups' files when this process is in another group; what is in these files, and
-//! the mask, is read each time.
+//! The memory of this machine from one look to the next: a program may build a pool for each of its
+//! calls. The hierarchy of CPUs is read again when others are online, and the places of the control
+//! groups' files when this process is in another group. The contents of these files, and the mask,
+//! are read each time.
 
 use super::cgroup::Groups;
 use super::sysfs::{self, Facts, Tree};

@@ -1,6 +1,6 @@
-//! What Linux reports about each CPU in `/sys/devices/system`. Every file may be missing,
-//! unreadable or nonsense (in a container, under a hypervisor, with an old kernel). Then the fact
-//! is missing, and `assemble` does without it.
+//! Linux's reports about each CPU in `/sys/devices/system`. Every file may be missing, unreadable
+//! or nonsense (in a container, under a hypervisor, with an old kernel). Then the fact is missing,
+//! and `assemble` does without it.
 
 use super::cpulist;
 use super::cpuset::CpuSet;

@@ -132,7 +132,7 @@ impl<Input, Yield, Return, S: Stack> Coroutine<Input, Yield, Return, S> {
     }
 }
 
-/// The handle by which a coroutine suspends itself.
+/// The handle with which a coroutine suspends itself.
 pub struct Yielder<Input, Yield> {
     never: Infallible,
     types: PhantomData<fn(Yield) -> Input>,

@@ -63,8 +63,7 @@ fn nanoseconds() -> u64 {
         .wrapping_add(time.tv_nsec as u64)
 }
 
-/// Where the standard library has no clock either, calls are counted: budgets of time come
-/// to an end.
+/// If the standard library has no clock either, calls are counted: budgets of time come to an end.
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
 fn nanoseconds() -> u64 {
     static CALLS: AtomicU64 = AtomicU64::new(0);
@@ -72,7 +71,7 @@ fn nanoseconds() -> u64 {
     CALLS.fetch_add(A_CALL, Ordering::Relaxed)
 }
 
-/// What a call counts for, in nanoseconds: some instructions.
+/// The time that a call counts for, in nanoseconds: some instructions.
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
 const A_CALL: u64 = 10;
 
@@ -90,8 +89,8 @@ pub(super) fn ticks_per_ns() -> f64 {
     /// The rate's bits; 0 while it is not known, which is no rate.
     static RATE: AtomicU64 = AtomicU64::new(0);
     // Relaxed, here and below: the number is the only shared data. There is no lock, for the reason
-    // given at `nanoseconds`: several threads may measure at once, and the first one to store
-    // decides the rate for all.
+    // given at `nanoseconds`: several threads may measure at once, and the first to store decides
+    // the rate for all.
     let known = RATE.load(Ordering::Relaxed);
     if known != 0 {
         return f64::from_bits(known);

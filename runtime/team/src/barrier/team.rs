@@ -108,8 +108,8 @@ impl TeamBarrier {
     }
 }
 
-/// Members on the usable CPUs, in the order in which a pool fills them: the system is likely to
-/// leave threads where it finds them.
+/// Members on the usable CPUs, in the order of a pool's threads: the system is likely to leave
+/// threads where it finds them.
 fn placement(machine: &Topology, members: usize) -> Placement {
     let cores = machine.default_threads();
     let cpus = machine.compact_order();

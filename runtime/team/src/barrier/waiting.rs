@@ -5,8 +5,8 @@ use manycore_cores::sync::{Asymmetric, Sleepers};
 use manycore_platform::{Atomic, Futex, Ordering, Platform};
 use std::time::Duration;
 
-/// What a spinner takes at most before it yields: the system may have put two members on
-/// one core though there is another, and then the one keeps the other from arriving.
+/// The longest spin before a yield: the system may have put two members on one core although
+/// another is idle, and then the spinner keeps the other member from arriving.
 const SPIN_QUANTUM: Duration = Duration::from_micros(10);
 
 /// Looks by exchanges before the clock is asked: about 2 us. A member without patience looks once.

@@ -30,17 +30,17 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! What a switch takes, on a machine that others used meanwhile (`cargo bench -p
-//! manycore-team --bench fiber`): some 10 to 15 ns. On the simulated chip it takes sixty
-//! instructions and, for what is saved, the line or two at that place of the stack: on
-//! `atac-64`, 48 fibers that take turns on one core need 64 cycles each where their stacks
-//! have colours ([`Stacks`]), and 560 where all begin on a page.
+//! A switch takes some 10 to 15 ns, on a machine that others used meanwhile
+//! (`cargo bench -p manycore-team --bench fiber`). On the simulated chip it takes sixty
+//! instructions and, for the saved registers, the line or two at that place of the stack: on
+//! `atac-64`, 48 fibers that take turns on one core need 64 cycles each if their stacks have
+//! colours ([`Stacks`]), and 560 if all begin on a page.
 //!
 //! # The three worlds
 //!
-//! The switch is that of the crate `corosensei`: it stores some registers on the stack and
-//! exchanges the stack pointer. Its coroutine keeps the thread that resumed it in a word at the
-//! base of its stack, the parent link. Each resumption writes this word anew.
+//! The crate `corosensei` has the switch: it stores some registers on the stack and exchanges the
+//! stack pointer. Its coroutine keeps the thread that resumed it in a word at the base of its
+//! stack, the parent link. Each resumption writes this word anew.
 //!
 //! On the simulated chip and under the checkers, the thread that resumes a fiber is a
 //! coroutine itself, the *outer* one, which is suspended whenever another simulated thread

@@ -45,7 +45,7 @@ pub enum Progress {
     Ended(thread::Result<()>),
 }
 
-/// The handle by which a fiber's body suspends itself.
+/// The handle with which a fiber's body suspends itself.
 ///
 /// ```
 /// use manycore_platform::Native;
@@ -101,8 +101,8 @@ impl<P: Platform> Suspender<P> {
     }
 }
 
-/// What a fiber keeps on its stack while it is suspended: two registers and the address
-/// to go on at, by the switch, and the four that its caller may have to save.
+/// The words that a suspended fiber keeps on its stack: two registers and the return address, by
+/// the switch, and the four that its caller may have to save.
 const SAVED: usize = 7;
 /// Instructions from `resume` to the fiber and back: seventeen on the suspending side, as
 /// rustc 1.95 compiles it for x86-64, and some forty on the resuming one, the slot included.
@@ -140,8 +140,8 @@ impl<P: Platform> Fiber<P> {
     ///
     /// # Safety
     ///
-    /// What `body` borrows lives until the fiber has ended or is dropped; for ever, if
-    /// it is forgotten.
+    /// The borrows of `body` live until the fiber has ended or is dropped; for ever, if it is
+    /// forgotten.
     ///
     /// # Panics
     ///

@@ -6,7 +6,7 @@ use manycore_platform::{Platform, Stack};
 use std::fmt;
 use std::io;
 
-/// What stacks' ends are apart at least: they lie on pages.
+/// The least distance between stacks' ends: they lie on pages.
 const PAGE: usize = 4096;
 /// Bytes from where one colour begins to where the next does: what a fiber that
 /// waits touches at each switch, the root's frame and the few above it, and an odd number

@@ -1,4 +1,4 @@
-//! What a rank is to the team: something that goes on for a turn, and says why it stopped.
+//! A rank, as the team sees it: a body that runs for a turn, and says why it stopped.
 
 use super::Site;
 use super::exchange::ValueExchange;
@@ -27,8 +27,8 @@ pub enum Step {
     Done,
 }
 
-/// What one rank does: the team calls [`go_on`](Self::go_on) again and again, on whatever
-/// worker has time, until it says [`Step::Done`].
+/// The program of one rank: the team calls [`go_on`](Self::go_on) again and again, on any free
+/// worker, until it returns [`Step::Done`].
 ///
 /// No two calls overlap, and the writes of one call are visible to the next. The work of all ranks
 /// before they arrived is visible to all ranks after it.
@@ -173,7 +173,7 @@ impl<P: Platform> Turn<'_, P> {
         unsafe { self.exchange.leave::<P, T>(self.episode, self.rank, value) };
     }
 
-    /// What rank `other` has left in the episode before; `None` if it is no `T`, or nothing.
+    /// The value that rank `other` left in the episode before; `None` if it is no `T`, or nothing.
     pub(super) fn take<T: Copy + Send + 'static>(&self, other: usize) -> Option<T> {
         // SAFETY: as above.
         unsafe { self.exchange.take::<P, T>(self.episode, other) }

@@ -69,7 +69,7 @@ impl Cursor {
         Self::new(edge(rank)..edge(rank + 1), grain)
     }
 
-    /// What is left.
+    /// The remaining items.
     #[must_use]
     pub fn left(&self) -> Range<usize> {
         self.left.clone()

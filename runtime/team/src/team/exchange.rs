@@ -10,7 +10,7 @@ use std::slice;
 /// Bytes that a rank can leave.
 const ROOM: usize = 64;
 
-/// What a rank has left.
+/// The value that a rank has left.
 struct Slot {
     /// The episode and the type of the value; `None` before the first.
     label: Option<(Episode, TypeId)>,
@@ -85,7 +85,7 @@ impl ValueExchange {
         }
     }
 
-    /// What `rank` left in the episode before; `None` if it is no `T`, or nothing.
+    /// The value that `rank` left in the episode before; `None` if it is no `T`, or nothing.
     ///
     /// # Safety
     ///

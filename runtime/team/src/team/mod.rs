@@ -1,6 +1,6 @@
 //! Fixed teams of ranks on a changing number of workers.
 //!
-//! A *rank* is a part of a program whose T parts meet at barriers; T is fixed. A *worker* is a
+//! A *rank* is a part of a program; its T parts meet at barriers, and T is fixed. A *worker* is a
 //! thread that runs ranks. There are as many workers as cores to use. `README.md` beside this file
 //! argues the protocol, and describes the division of ranks among workers.
 

@@ -42,7 +42,7 @@ pub(super) fn even_span(work: &[u64], cores: usize) -> u64 {
     (0..cores).map(load).max().unwrap_or(0)
 }
 
-/// The shortest time for the work on `cores` cores if each rank is on one of them at a time:
+/// The shortest time for the work on `cores` cores if each rank is on one core at a time:
 /// McNaughton, Management Science 6, 1959.
 pub(super) fn ideal_span(work: &[u64], cores: usize) -> u64 {
     let sum: u64 = work.iter().sum();
@@ -102,8 +102,8 @@ impl Plan {
     }
 }
 
-/// What each core has of the cuts' cost, if all boundaries are cuts: rounded up, so that the last
-/// core is not left with what the others were spared.
+/// Each core's share of the cuts' cost, if all boundaries are cuts: rounded up, so that the last
+/// core does not get the remainder of all others.
 pub(super) fn shared(overhead: u64, cores: usize) -> u64 {
     (overhead * (cores as u64 - 1)).div_ceil(cores as u64)
 }

@@ -72,7 +72,7 @@ impl<P: Platform> RankCell<P> {
         self.is_ready(episode) && self.claim(episode)
     }
 
-    /// What the claimer has.
+    /// The claimer's data.
     ///
     /// # Safety
     ///

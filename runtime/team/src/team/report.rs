@@ -1,4 +1,4 @@
-//! What a run has done.
+//! The statistics of a run.
 
 /// The statistics of a team's run.
 ///
@@ -13,7 +13,7 @@
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Intervals between barriers, with the last one, which ends with the ranks.
+    /// Intervals between barriers, and the last interval, which ends with the ranks.
     pub episodes: u64,
     /// Turns that ranks had.
     pub switches: u64,

@@ -37,7 +37,7 @@ pub(super) struct EpisodeOpening<P: Platform> {
     pub(super) schedule: Schedule<P>,
 }
 
-/// What a worker has done; its own line, written by it before it gives ranks out of its hands.
+/// The counts of a worker; its own line, written by it before it gives ranks away.
 pub(super) struct Tally<P: Platform> {
     pub(super) switches: P::AtomicU64,
     pub(super) preemptions: P::AtomicU64,
@@ -191,7 +191,7 @@ impl<P: Platform> Run<P> {
     }
 
     /// Announces that `arrived` more ranks have arrived, `done` of them for good; `site` is the
-    /// place of the last one. Returns whether the episode is complete: then the next one is open,
+    /// place of the last. Returns whether the episode is complete: then the next episode is open,
     /// or the run is over.
     pub(super) fn announce(&self, arrived: u32, done: u32, site: Site, episode: Episode) -> bool {
         let news = arrived | done << DONE_SHIFT;

@@ -27,7 +27,7 @@ enum Kind {
 }
 
 impl Site {
-    /// Where a run begins.
+    /// The beginning of a run.
     pub const START: Self = Self(Kind::Start);
 
     /// A site with a name.

@@ -40,7 +40,7 @@ pub(super) struct WorkerRun<'a, P: Platform> {
     run: &'a Run<P>,
     worker: usize,
     /// Ranks that have arrived here and are not announced, how many of them are done, and the site
-    /// of the last one.
+    /// of the last.
     arrived: u32,
     done: u32,
     site: Site,
@@ -282,8 +282,8 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
     /// Writes down what it has done.
     fn keep_tally(&self) {
         let tally = &self.run.tallies[self.worker];
-        // Relaxed: what follows publishes it, an announcement or a rank that is put back and whose
-        // next claimer announces it.
+        // Relaxed: the next step publishes it, an announcement or a rank that is put back; its next
+        // claimer announces it.
         tally.switches.store(self.switches, Ordering::Relaxed);
         tally.preemptions.store(self.preemptions, Ordering::Relaxed);
         tally.migrations.store(self.migrations, Ordering::Relaxed);
@@ -345,7 +345,7 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
         }
     }
 
-    /// Where its own ranks end, if they were divided by number: what it looks at first.
+    /// The end of its own ranks, if they were divided by number. It looks at these first.
     fn own_end(&self) -> usize {
         let (_, cores) = self.run.opening.schedule.get();
         even(self.run.ranks.len(), self.worker + 1, cores.max(1)).rank

@@ -12,7 +12,7 @@ use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering, Platform, Thread
 use manycore_team::channel::{Closed, Filter};
 use std::sync::{Arc, Mutex};
 
-/// Where threads run: on a core each, as ports on hardware need it, or anywhere.
+/// The cores of threads: a core each, as ports on hardware need it, or any.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(dead_code, reason = "each crate's tests use a part")]
 pub(crate) enum Place {

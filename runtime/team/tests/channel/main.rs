@@ -2,7 +2,7 @@
 
 mod conformance;
 mod memory;
-/// What `conformance` is about.
+/// The subject of `conformance`.
 mod subject {
     pub(crate) use manycore_platform::Platform as World;
     pub(crate) use manycore_team::channel::{Channel, Port};

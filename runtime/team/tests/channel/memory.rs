@@ -1,5 +1,5 @@
-//! What channels through memory do beyond that: bounded rings, senders that
-//! wait, receivers that lose. The chip's tests run this too.
+//! Further properties of channels through memory: bounded rings, senders that wait, receivers that
+//! lose. The chip's tests run this too.
 
 use super::conformance::{Meeting, Place, bytes, together};
 use manycore_platform::Platform;

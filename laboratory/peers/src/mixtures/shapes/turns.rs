@@ -54,8 +54,8 @@ fn turn<R: Runtime>(patience: Duration) -> Result<(Duration, f64)> {
     Ok(turn)
 }
 
-/// `starve2`: a pool of two, one of them in a long job; a caller that installs 1 ms again
-/// and again, and another that installs nothing every 5 ms.
+/// `starve2`: a pool of two, with a thread in a long job; a caller that installs 1 ms again and
+/// again, and another that installs nothing every 5 ms.
 pub fn calls<R: Runtime>(effort: Effort) -> Result<Vec<Figure>> {
     let time = match effort {
         Effort::Quick => ms(1_000),

@@ -87,7 +87,7 @@ pub struct Watch {
     generation: u32,
 }
 
-/// What a [`Watch`] has seen last.
+/// The last observations of a [`Watch`].
 ///
 /// ```
 /// let watch = manycore_cores::elastic::Watch::start()?;
@@ -101,7 +101,7 @@ pub struct Limits {
     pub cpus: usize,
     /// CPU time in CPUs that the control groups grant; `None`: any.
     pub quota: Option<f64>,
-    /// What [`Watch::cap`] was called with.
+    /// The last argument of [`Watch::cap`].
     pub cap: Option<NonZeroUsize>,
     /// How many of this process's CPUs other processes use; `None` if they are not heeded.
     pub neighbours: Option<f64>,
@@ -124,7 +124,7 @@ struct WatchState {
     /// Since when there has been a smaller one.
     smaller_since: Option<Instant>,
     pace: QuotaPace,
-    /// What the pace has said last; `None`: no quota counts.
+    /// The last decision of the pace; `None`: no quota counts.
     paced: Option<Pace>,
     /// When files and groups are to be read, on the clock of the sources.
     files_at: Duration,
@@ -176,8 +176,8 @@ impl Watch {
         })
     }
 
-    /// What follows the system: for `manycore::Builder::follow`. It stays
-    /// as it is when the watch is dropped.
+    /// The allotment that follows the system, for `manycore::Builder::follow`. It keeps its value
+    /// when the watch is dropped.
     ///
     /// ```
     /// let watch = manycore_cores::elastic::Watch::start()?;
@@ -215,10 +215,11 @@ impl Watch {
 
     /// Whether CPUs count as gone that other processes keep busy. They do not at first.
     ///
-    /// This is for teams that meet at barriers more often than each 10 ms: beside a busy process, two
-    /// workers on one CPU and a half make less progress than one worker on a whole CPU. Independent jobs
-    /// gain by the half. What others use is counted for 300 ms, in whole CPUs; less than 0.3 of
-    /// one does not count, and one CPU always remains. Does nothing where the kernel has no `/proc/stat`.
+    /// This is for teams that meet at barriers more often than each 10 ms: beside a busy process,
+    /// two workers on one CPU and a half make less progress than one worker on a whole CPU.
+    /// Independent jobs gain by the half. The use by other processes is counted for 300 ms, in
+    /// whole CPUs; less than 0.3 of a CPU does not count, and one CPU always remains. Does nothing
+    /// if the kernel has no `/proc/stat`.
     ///
     /// Processes that heed each other share the CPUs as they come to: nothing makes the shares even.
     ///
@@ -282,7 +283,7 @@ impl Watch {
         }
     }
 
-    /// What it has seen last.
+    /// Its last observations.
     ///
     /// # Panics
     ///

@@ -63,7 +63,7 @@ impl Neighbours {
     /// How many of `cpus` they leave: at least one.
     pub(super) fn leave(&self, cpus: usize) -> usize {
         let taken = (self.use_of_others - CRUMBS).max(0.0).ceil();
-        // No machine has so many CPUs that the float would lose precision.
+        // The float is exact for every machine's number of CPUs.
         cpus.saturating_sub(taken as usize).max(1)
     }
 }
@@ -173,7 +173,7 @@ mod tests {
         neighbours.learn(load(300, 1, 5_300));
         neighbours.learn(load(600, 2, 900_000));
         assert_eq!(neighbours.leave(2), 2);
-        // Another process uses one of the CPUs.
+        // Another process uses a CPU.
         neighbours.learn(load(900, 2, 900_600));
         assert_eq!(neighbours.leave(2), 1);
     }

@@ -180,7 +180,7 @@ mod tests {
     const KEPT: f64 = 1_000.0;
 
     /// A kernel that grants `quota` microseconds of CPU time in each `period`, in slices to each
-    /// CPU, and stops CPUs that get no more; and a process whose workers never rest.
+    /// CPU, and stops CPUs that get no more; and a process with workers that never rest.
     struct QuotaKernel {
         quota: f64,
         period: u64,
@@ -193,7 +193,7 @@ mod tests {
         /// Workers continue for at most this many microseconds after they should stop.
         overrun: u64,
         left: f64,
-        /// What each CPU has of it.
+        /// The part of it that each CPU has.
         local: Vec<f64>,
         /// CPU time of the process; below, what the process would see of it.
         used: f64,

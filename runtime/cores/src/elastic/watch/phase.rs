@@ -21,7 +21,7 @@ pub(super) struct Phase {
     earliest: Duration,
     latest: Duration,
     length: Duration,
-    /// Whether it is one of the kernel's periods, and not made up.
+    /// Whether it is a period of the kernel, and not made up.
     is_known: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What is looked at: the affinity mask, the cpuset, the quota, and what was used.
+//! The sources of a watch: the affinity mask, the cpuset, the quota, and the time used.
 
 use super::neighbours::Load;
 use super::pace::Usage;
@@ -85,7 +85,7 @@ impl Sources {
 
     fn count_cpus(&mut self) {
         let both = match (&self.mask, &self.cpuset) {
-            // One of the two is older: the mask is read more often.
+            // The two may be of different age: the mask is read more often.
             (Some(mask), Some(set)) => match mask.intersection(set).len() {
                 0 => mask.len(),
                 both => both,

@@ -13,8 +13,8 @@
 //! A process may enter a sandbox while pools run. Their threads have skipped fences by then, and
 //! skip the next fence before they could learn of it. No other barrier reaches them for these
 //! accesses (changing a page's protection interrupts the other cores on some processors only). So a
-//! heavy fence that is refused must not return. It must not unwind either, out of a call whose end
-//! other threads await. The process is aborted with a line that says what to do.
+//! heavy fence that is refused must not return. It must not unwind either: other threads await the
+//! end of that call. The process is aborted with a line that says what to do.
 //!
 //! # After a fork
 //!
