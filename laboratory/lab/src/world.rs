@@ -1,4 +1,4 @@
-//! Where a measurement runs: on this host, or on a simulated machine.
+//! The place of a measurement: this host, or a simulated machine.
 
 use crate::failure::bad_input;
 use crate::measure::journal::fingerprint;

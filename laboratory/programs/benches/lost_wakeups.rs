@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 /// After so long without progress no worker will come.
 const LOST: Duration = Duration::from_millis(300);
 
-/// What is waited for: how many jobs have run.
+/// The awaited number of finished jobs.
 #[derive(Default)]
 struct Ran(AtomicU64);
 

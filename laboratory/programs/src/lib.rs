@@ -1,5 +1,5 @@
-//! What the laboratory measures: programs that verify their own answer, and the barriers, disciplines
-//! of work stealing, sleep policies and cost models that manycore is compared with. This crate is for
+//! The programs of the laboratory, which verify their own answer, and the barriers, disciplines of
+//! work stealing, sleep policies and cost models for comparison with manycore. This crate is for
 //! studies and tests, and is not published.
 //!
 //! # Programs

@@ -1,4 +1,4 @@
-//! What is chosen by its name: one way to read it, and one error.
+//! Values with names: one way to read them, and one error.
 
 /// No such name: says what was given, and all that there is.
 ///

@@ -12,7 +12,7 @@ use manycore_programs::spmd::{Class, Looped, Member, Npb, Program, Ranked, Sums,
 use manycore_team::barrier::Placement;
 use std::sync::Arc;
 
-/// What runs the program: ranks or a pool.
+/// The runner of the program: ranks or a pool.
 #[derive(Clone, Copy, Debug)]
 enum By {
     Team(usize),

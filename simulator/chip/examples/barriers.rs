@@ -1,4 +1,4 @@
-//! What an isolated episode of each barrier costs, all members arriving in one cycle:
+//! The cost of an isolated episode of each barrier, with all members arriving in one cycle:
 //! `cargo run --release -p manycore-chip --example barriers`. In a debug build, where the chip
 //! looks at all caches after each access, this takes an hour.
 //!

@@ -10,7 +10,7 @@ use manycore_figure::{Figure, FigureForm};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What a file may be.
+/// The possible contents of a file.
 const EXPECTED: &str =
     "expected an SVG file that a study wrote, or a CSV file of packed programs, or of peers";
 

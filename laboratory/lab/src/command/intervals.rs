@@ -1,5 +1,5 @@
-//! What a sweep over seeds says of chance: for each point without its seed, the mean of every
-//! number that the seed moves, and the interval that holds the true mean in 95 of 100 sweeps.
+//! The statistics of a sweep over seeds: for each point without its seed, the mean of every number
+//! that the seed moves, and the interval that holds the true mean in 95 of 100 sweeps.
 
 use crate::measure::student::Mean;
 use anyhow::ensure;

@@ -1,4 +1,4 @@
-//! What the subcommands do; one file each.
+//! The subcommands, one file each.
 
 mod figure;
 mod intervals;

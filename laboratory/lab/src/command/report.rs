@@ -137,7 +137,7 @@ const KEY: &str = "Atomic operations: cas is compare-and-swap, faa fetch-and-add
      the group has it; crossing, if one of another group has; launch and wake, until another thread has heard of a \
      loop, awake and asleep; byte, to read one. The column fit says of a published time whether the simulated machine was fitted to it.";
 
-/// What was measured of the machine: a line of a journal.
+/// The measurements of the machine: a line of a journal.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct MeasuredMachine {
     /// For the terminal.

@@ -1,9 +1,9 @@
 //! `manycore study NAME --sweep KEY=A,B`: one study at every point of a grid, in one table.
 //!
-//! A point is the study with one value of each swept key. What is measured goes to a journal, a
-//! line a point: a process that is killed loses the point under way, and the same command goes on
-//! with it. With `--shard I/N` a process measures every Nth point only; `manycore merge` makes the
-//! table from the journals of all shards.
+//! A point is the study with one value of each swept key. Measurements go to a journal, a line a
+//! point: a process that is killed loses the current point, and the same command continues with it.
+//! With `--shard I/N` a process measures every Nth point only; `manycore merge` makes the table
+//! from the journals of all shards.
 
 use super::intervals::{self, Rows};
 use super::shard::Shard;
@@ -27,7 +27,7 @@ pub(super) enum Record {
     Point(Point),
 }
 
-/// What a sweep asks.
+/// The grid of a sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Grid {
     study: String,

@@ -1,4 +1,4 @@
-//! What it costs to start a loop: hot, and after the caller did something else.
+//! The cost of starting a loop: hot, and after other work of the caller.
 
 use super::summary::Summary;
 use super::team;

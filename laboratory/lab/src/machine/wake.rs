@@ -15,7 +15,7 @@ const EVENTS: u32 = 8;
 /// is idle and, on most machines, in a shallow sleep of its own.
 const ASLEEP: Duration = Duration::from_millis(1);
 
-/// What a wake-up costs.
+/// The cost of a wake-up.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct WakeCost {
     /// The waker's CPU and the sleeper's.

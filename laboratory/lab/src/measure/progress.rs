@@ -1,5 +1,4 @@
-//! What is being done, and how long it takes still: a line on a terminal, lines
-//! now and then elsewhere.
+//! The current step, and the time left: a line on a terminal, lines now and then elsewhere.
 
 use super::time_left::TimeLeft;
 use std::io::{self, IsTerminal, Write, stderr};

@@ -41,7 +41,7 @@ use crate::machine::MachinePrices;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What `fit`, `predict` and `eval` take.
+/// The arguments of `fit`, `predict` and `eval`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ModelOptions {
     /// The CSV file; the document's latencies if none.

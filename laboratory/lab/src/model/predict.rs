@@ -26,7 +26,7 @@ pub(crate) struct Choices {
 }
 
 impl PriceList {
-    /// What each model picks.
+    /// The choice of each model.
     pub(crate) fn choices(&self, at: &Configuration) -> Choices {
         let features = at.features();
         Choices {

@@ -18,7 +18,7 @@ pub(crate) struct PrintedComparison {
     pub(crate) unit_comp: u64,
     pub(crate) taskflow_ns: f64,
     pub(crate) cost_model_ns: f64,
-    /// What the model picked.
+    /// The model's choice.
     pub(crate) block_size: usize,
 }
 

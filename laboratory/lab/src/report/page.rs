@@ -16,7 +16,7 @@ const SIMULATED: &str = "All numbers here were simulated, on a machine that is c
 /// Seconds between two looks for what is to come.
 const REFRESH: u32 = 10;
 
-/// What the page says.
+/// The content of the page.
 pub(crate) struct Page<'a> {
     pub(crate) title: &'a str,
     /// The place and time of its making.

@@ -121,7 +121,7 @@ impl Request {
 /// The findings of a study, in every form that a caller needs.
 #[derive(Debug)]
 pub(crate) struct Findings {
-    /// What the names of its files begin with: study and machine.
+    /// The beginning of its files' names: study and machine.
     pub(crate) file: String,
     /// Tables, figures and what they mean.
     pub(crate) section: Section,
@@ -130,7 +130,7 @@ pub(crate) struct Findings {
     pub(crate) csv: String,
     /// Further files, by what follows `NAME.MACHINE.` in theirs.
     pub(crate) more: Vec<(&'static str, String)>,
-    /// Where the numbers come from: `NAME.MACHINE.meta.json`.
+    /// The origin of the numbers: `NAME.MACHINE.meta.json`.
     pub(crate) meta: serde_json::Value,
     /// Everything, for `--format json`.
     pub(crate) json: serde_json::Value,

@@ -59,7 +59,7 @@ pub(crate) use keys;
 /// The most items of a list. Studies compare all pairs of two lists, or all triples.
 const MOST_ITEMS: usize = 64;
 
-/// What one study measures, at most: each takes a simulation, or a time.
+/// The most cells of a study: each takes a simulation, or a time.
 const MOST_CELLS: usize = 100_000;
 
 /// The settings given, every key of them known, every number in its range.

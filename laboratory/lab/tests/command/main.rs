@@ -127,7 +127,7 @@ fn sealed(records: &str) -> String {
     journal
 }
 
-/// What a command did.
+/// The outcome of a command.
 struct Run {
     args: String,
     output: Output,

@@ -1,4 +1,4 @@
-//! What users and shells learn of the command from itself: lists, completions, the manual.
+//! The command's own documentation for users and shells: lists, completions, the manual.
 
 use crate::Bench;
 use serde_json::Value;

@@ -174,7 +174,7 @@ fn an_interrupted_study_goes_on_where_it_was() {
     let (path, err) = interrupted(&bench, LONG);
     assert!(err.contains("of 2 cells"), "{err}");
 
-    // What it holds is kept: mark it, and find the mark in the results.
+    // Its contents are kept: the test marks them, and finds the mark in the results.
     let text = unsealed(&fs::read_to_string(&path).unwrap());
     let (measurer, records) = text.split_once('\n').unwrap();
     let mut first: Value = serde_json::from_str(records.lines().next().unwrap()).unwrap();

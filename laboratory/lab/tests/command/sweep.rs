@@ -77,7 +77,7 @@ fn shards_of_which_one_died_give_the_table_of_one_process() {
     let result = text.replacen("\"hash\":\"", "\"hash\":\"x", 1);
     fs::write(bench.path("result.journal"), sealed(&result)).unwrap();
     merge(&[one, "result.journal"]).refused("result.journal | another result");
-    // The same change, by a user who knows no fingerprints.
+    // The same change, by a user without knowledge of fingerprints.
     let damaged = fs::read_to_string(one).unwrap();
     let damaged = damaged.replacen("\"hash\":\"", "\"hash\":\"x", 1);
     fs::write(bench.path("damaged.journal"), damaged).unwrap();

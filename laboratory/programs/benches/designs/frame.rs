@@ -1,5 +1,5 @@
-//! What all designs share: the job, the access to the thread's own worker, the
-//! join around a design's push and pop, and a pool of threads that spin.
+//! The common parts of all designs: the job, the access to the thread's own worker, the join around
+//! a design's push and pop, and a pool of threads that spin.
 
 use std::cell::{Cell, UnsafeCell};
 use std::mem::{ManuallyDrop, MaybeUninit};

@@ -6,7 +6,7 @@ use manycore_team::barrier::Placement;
 const LIMIT: u32 = u32::MAX / 2;
 
 /// The barrier of POSIX threads by the protocol of glibc since 2.25. A member that arrives takes a
-/// number. The last member of a round publishes up to which number all may leave, and wakes the
+/// number. The last member of a round publishes the highest number that may leave, and wakes the
 /// sleepers. The others sleep until then; no member spins. Departures are counted too, so that the
 /// counts can begin again before they overflow: when as many have left as may come, the last member
 /// resets the counts, and admits the members that came meanwhile.

@@ -8,7 +8,7 @@ const HELD: u32 = 1;
 const AWAITED: u32 = 2;
 
 /// The barrier of POSIX threads in glibc until 2.24, also in 2011 and 2013: a lock, a count of the
-/// missing members, and the number of the episode, on which members sleep. Each member counts
+/// missing members, and the number of the episode, which members sleep on. Each member counts
 /// itself under the lock. The last to come keeps the lock, begins the next episode and wakes all.
 /// As they leave they count themselves again, and the last to leave releases the lock. Until then
 /// no member can arrive at the next episode. No member spins.

@@ -136,7 +136,7 @@ struct Group<P: Broadcast> {
     size: usize,
 }
 
-/// What a member keeps.
+/// The state of a member.
 struct WireMember {
     group: usize,
     leads: bool,

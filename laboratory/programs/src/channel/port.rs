@@ -28,8 +28,8 @@ impl<P: Broadcast> Port<P> {
         Self { end }
     }
 
-    /// What receivers know this port by ([`Message::sender`]): ports count from 0
-    /// in the order of opening; on hardware it is the core.
+    /// This port's number for receivers ([`Message::sender`]): ports count from 0 in the order of
+    /// opening; on hardware it is the core.
     pub fn number(&self) -> usize {
         match &self.end {
             End::Wire(port) => port.core(),

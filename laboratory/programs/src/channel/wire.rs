@@ -20,7 +20,7 @@ pub(crate) struct Wire<P: Broadcast> {
 struct WireShared<P: Broadcast> {
     channel: P::Channel,
     senders: SenderCount<P>,
-    /// The largest count of a port whose network interface delivers one message in so many.
+    /// The largest count of a port: its network interface delivers one message in that many.
     together: P::AtomicU32,
 }
 
@@ -75,7 +75,7 @@ impl<P: Broadcast> Drop for Wire<P> {
 }
 
 impl<P: Broadcast> WireShared<P> {
-    /// Notes that a port is opened whose interface delivers one message in `every`.
+    /// Notes an opened port that delivers one message in `every`.
     fn count_together(&self, every: NonZeroU32) {
         // Relaxed: read by a thread that has seen the port counted in and all others leave.
         let (mut most, every) = (self.together.load(Ordering::Relaxed), every.get());

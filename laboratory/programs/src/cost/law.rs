@@ -66,7 +66,7 @@ impl Law {
         }
     }
 
-    /// Where the claims and the wait at the end balance: the bottom of
+    /// The block at which the claims and the wait at the end balance: the bottom of
     /// [`excess`](Self::excess), from 1 to N.
     fn balance(&self) -> f64 {
         let balanced = |slope: f64| (self.iterations * self.claim / slope).sqrt();

@@ -1,5 +1,5 @@
-//! What a parallel loop costs over one shared counter, as pure functions of a measured machine and a
-//! measured task; the block size follows.
+//! The cost of a parallel loop over one shared counter, as pure functions of a measured machine and
+//! a measured task; the block size follows.
 //!
 //! ```
 //! use manycore_programs::cost::{self, Machine, Task};
@@ -86,7 +86,7 @@ pub struct Machine {
     pub threads: usize,
     /// The share of them outside the launching thread's core group.
     pub outside: f64,
-    /// What its steps cost.
+    /// The costs of its steps.
     pub prices: Prices,
 }
 

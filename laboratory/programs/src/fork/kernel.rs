@@ -30,7 +30,7 @@ pub trait Kernel: Send {
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
+    /// The fault.
     fn verify(&self) -> Result<(), Wrong>;
 }
 
@@ -49,7 +49,7 @@ pub enum Wrong {
     /// It is another than the right one.
     #[error("{what} is {found} and should be {expected}")]
     Answer {
-        /// What was computed.
+        /// The computed value.
         what: &'static str,
         /// The answer.
         found: String,
@@ -59,7 +59,7 @@ pub enum Wrong {
     /// An element is wrong; the first by index.
     #[error("{what} {index} is wrong")]
     Element {
-        /// What the elements are.
+        /// The kind of the elements.
         what: &'static str,
         /// Which is wrong.
         index: usize,

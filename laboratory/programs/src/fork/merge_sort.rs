@@ -85,8 +85,7 @@ impl Kernel for MergeSort {
     }
 }
 
-/// Where the sorted numbers shall be: each level of merging goes from one array
-/// to the other.
+/// The destination of the sorted numbers: each level of merging goes from one array to the other.
 #[derive(Clone, Copy)]
 enum Target {
     Data,

@@ -56,9 +56,9 @@ pub struct Components<P: Platform> {
 pub struct WrongLabel {
     /// Which.
     pub vertex: u32,
-    /// What it has.
+    /// The vertex's label.
     pub label: u32,
-    /// What it should have.
+    /// The right label.
     pub expected: u32,
 }
 

@@ -111,7 +111,7 @@ fn tasks(graph: &Graph, vertex: u32) -> impl Iterator<Item = Task> {
     (0..stretches).filter_map(move |stretch| Task::new(stretch << 32 | (u64::from(vertex) + 1)))
 }
 
-/// What [`tasks`] put into a task.
+/// The content of a task from [`tasks`].
 fn stretch(graph: &Graph, task: Task) -> (u32, Range<usize>) {
     let vertex = task.get() as u32 - 1;
     let begin = (task.get() >> 32) as usize * EDGES;

@@ -16,7 +16,7 @@ const MAX_ROUNDS: usize = 65;
 pub(super) struct Factoring<P: Platform> {
     n: usize,
     threads: usize,
-    /// Where each round starts; the last entry in use is `n`.
+    /// The beginning of each round; the last entry in use is `n`.
     starts: [usize; MAX_ROUNDS + 1],
     rounds: usize,
     claimed: CachePadded<P::AtomicUsize>,

@@ -22,7 +22,7 @@ pub struct Phase {
     pub cost: Cost,
 }
 
-/// What an item of a phase costs: counted from the algorithm, not measured.
+/// The cost of an item of a phase: counted from the algorithm, not measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cost {
     /// Instructions, those on memory included.

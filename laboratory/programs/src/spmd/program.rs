@@ -54,11 +54,11 @@ pub struct Verified(pub String);
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{what} is {found}; expected {expected}, within {tolerance}")]
 pub struct WrongAnswer {
-    /// What was checked.
+    /// The checked quantity.
     pub what: String,
-    /// What it is.
+    /// Its value.
     pub found: f64,
-    /// What it should be.
+    /// Its expected value.
     pub expected: f64,
     /// How far it may be off, in the terms of the program's specification.
     pub tolerance: f64,
@@ -84,8 +84,8 @@ pub trait Declaration: Send + Sync {
     fn steps(&self) -> usize;
 }
 
-/// What one thread does before the ranks of a program begin: it reads the input, and makes what
-/// they work on. Counted in runs of this crate's programs.
+/// The work of one thread before the ranks of a program begin: it reads the input, and makes the
+/// ranks' data. Counted in runs of this crate's programs.
 ///
 /// ```
 /// use manycore_programs::spmd::{CgPhases, Class, Declaration};

@@ -49,7 +49,7 @@ struct Partials(Vec<UnsafeCell<f64>>);
 // over, by the contract of `Worksharing`.
 unsafe impl Sync for Partials {}
 
-/// What the ranks of a team share to add up; an example is at [`Worksharing`].
+/// The data with which the ranks of a team add up; an example is at [`Worksharing`].
 pub struct Sums {
     /// Two sums take turns: a rank that is still reading the one has not passed the
     /// barrier at the end of the other.

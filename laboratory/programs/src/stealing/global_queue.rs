@@ -56,7 +56,7 @@ struct QueueState<P> {
     waiting: usize,
 }
 
-/// What a worker found.
+/// The result of a worker's look.
 enum Found {
     Task(Task),
     Over,

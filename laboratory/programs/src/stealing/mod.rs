@@ -1,5 +1,5 @@
-//! Deques of tasks, one a worker, from which idle workers take: the work-stealing disciplines of
-//! Park 2013 (sections 5.2 and 6.2), natively and on the simulated chip.
+//! Deques of tasks, one a worker, with tasks for idle workers to take: the work-stealing
+//! disciplines of Park 2013 (sections 5.2 and 6.2), natively and on the simulated chip.
 //!
 //! One file a discipline; [`Discipline`] and [`TaskDeque`] are what they have in common.
 //! The pool does not use them: its own stack of jobs is for joins.
@@ -40,7 +40,7 @@ use manycore_platform::Platform;
 use manycore_team::barrier::Placement;
 use std::num::NonZeroU64;
 
-/// What is to be done: an index, or a pointer. Deques do not look at it.
+/// The work: an index, or a pointer. Deques do not look at it.
 ///
 /// ```
 /// use manycore_programs::stealing::Task;
@@ -94,7 +94,7 @@ pub trait Discipline<P: Platform>: Send + Sync + Sized + 'static {
 
     /// The deque of that rank, made once for each, by the thread that will use it: on its core, if
     /// the discipline uses a broadcast network. While such a deque is in use, it owns the filter of
-    /// its core. Of other channels, messages with the signature 0 are heard there, and others
+    /// its core. Messages of other channels with the signature 0 are heard there, and others
     /// perhaps.
     ///
     /// # Panics

@@ -3,9 +3,9 @@
 ///
 /// The message's signature is masked and combined with the filter's by the operation. The message
 /// passes if a bit of the result is set. The thesis names the operations and does not say which
-/// result passes. "A bit is set" is the only rule by which `and` and `or` select messages too. By
-/// it `xor` passes the signatures that differ, so [`Xnor`](MatchOperation::Xnor) is added, which
-/// passes equal signatures.
+/// result passes. Only the rule "a bit is set" makes `and` and `or` selective too. By it `xor`
+/// passes the signatures that differ, so [`Xnor`](MatchOperation::Xnor) is added, which passes
+/// equal signatures.
 ///
 /// The default filter passes every message.
 ///

@@ -24,7 +24,7 @@ pub enum ConfigError {
     /// Neither a preset nor a path.
     #[error("no machine `{name}`, expected a path ending in .toml or one of {known}")]
     UnknownMachine {
-        /// What was asked for.
+        /// The requested name.
         name: String,
         /// The presets, separated by commas.
         known: String,
@@ -39,8 +39,7 @@ pub enum ConfigError {
     },
 }
 
-/// What is wrong with the value at a dotted key; the key of the whole machine
-/// is empty.
+/// An error in the value at a dotted key; the key of the whole machine is empty.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Problem {
     pub(super) key: String,

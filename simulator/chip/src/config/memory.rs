@@ -33,7 +33,7 @@ pub struct SharedCache {
     pub dirty: u64,
     /// Added when copies in the group's private caches must be invalidated.
     pub invalidate: u64,
-    /// Where its lines are.
+    /// The placement of its lines.
     pub slices: Slices,
 }
 
@@ -69,7 +69,7 @@ pub struct Coherence {
     pub clean_forward: bool,
     /// The way of a line that another group owns.
     pub data_path: DataPath,
-    /// Where a write is done.
+    /// The place of a write.
     pub writes: Writes,
 }
 
@@ -117,7 +117,7 @@ pub enum DataPath {
     ThroughHome,
 }
 
-/// Where a write is done.
+/// The place of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Writes {
@@ -127,13 +127,13 @@ pub enum Writes {
     Through,
 }
 
-/// What atomic operations cost beyond getting the line: E(A) of
-/// L(A,S) = R(S) + E(A) + O (Schweizer, Besta, Hoefler, PACT'15). With `llsc`
-/// they are the cycles between the load and the store.
+/// The costs of atomic operations beyond getting the line: E(A) of L(A,S) = R(S) + E(A) + O
+/// (Schweizer, Besta, Hoefler, PACT'15). With `llsc` they are the cycles between the load and the
+/// store.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Atomics {
-    /// Where they are done.
+    /// The place of their execution.
     pub kind: AtomicKind,
     /// Compare-and-swap, whether it succeeds or not.
     pub cas: u64,
@@ -145,8 +145,8 @@ pub struct Atomics {
     pub tas: u64,
     /// A full fence.
     pub fence: u64,
-    /// With `far`: cycles of any atomic operation at the line's home, beyond its directory's.
-    /// Without a value, those of the operation.
+    /// With `far`: cycles of any atomic operation at the line's home, beyond its directory's. The
+    /// default is the operation's own value.
     pub at_home: Option<u64>,
     /// With `far`: a compare-and-swap is still done in the core, which keeps the line for this many
     /// cycles for its next try. Without a value it is done at the home.
@@ -181,9 +181,9 @@ pub struct Memory {
     /// Consecutive nodes ([`Config::nodes`](super::Config::nodes)) that share
     /// a controller.
     pub nodes_per_controller: u32,
-    /// Channels of a controller. Lines are spread over them, and the bytes a cycle are those of one
-    /// channel. They take exact fractions of cycles and let a later request pass an earlier one
-    /// that has not arrived yet. Without a value a controller serves in the order of asking, each
-    /// line in whole cycles (Graphite's controller).
+    /// Channels of a controller. Lines are spread over them, and the bytes a cycle are per channel.
+    /// They take exact fractions of cycles and let a later request pass an earlier one that has not
+    /// arrived yet. Without a value a controller serves in the order of asking, each line in whole
+    /// cycles (Graphite's controller).
     pub channels: Option<u32>,
 }

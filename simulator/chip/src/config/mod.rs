@@ -98,8 +98,7 @@ pub struct Config {
     pub optical: Option<Optical>,
     /// The operating system.
     pub os: Os,
-    /// Where each value comes from: a section (`l1`) or a key (`l1.latency`)
-    /// to a citation.
+    /// The source of each value: a section (`l1`) or a key (`l1.latency`) to a citation.
     pub sources: BTreeMap<String, String>,
 }
 
@@ -164,8 +163,8 @@ pub struct Core {
     pub overlap: Option<Overlap>,
 }
 
-/// What a core does not wait for: its plain stores, and lines that a stride
-/// prefetcher brings. Atomic operations and loads that miss are waited for.
+/// The accesses that a core does not wait for: its plain stores, and lines that a stride prefetcher
+/// brings. It waits for atomic operations and for loads that miss.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Overlap {

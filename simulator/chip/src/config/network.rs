@@ -82,7 +82,7 @@ pub struct Optical {
     pub check: u64,
     /// Setting the local filter.
     pub filter: u64,
-    /// A level of the adder tree by which an interface counts simultaneous arrivals. The tree has
+    /// A level of the adder tree with which an interface counts simultaneous arrivals. The tree has
     /// enough levels to add one bit of each core.
     pub adder: u64,
     /// Bytes of long data that the waveguide carries in a cycle.

@@ -16,7 +16,7 @@ const ONE: u64 = 1024;
 /// that grows is seen to grow (Linux: `map_util_freq`, 1.25).
 const HEADROOM: (u64, u64) = (5, 4);
 
-/// What makes cores slow.
+/// The reasons for slow cores.
 pub(super) struct Pace {
     /// Cycles an instruction, in 1024ths, beside a sibling that runs.
     shared_cpi: Option<u64>,
@@ -34,7 +34,7 @@ struct Governed {
 #[derive(Clone, Copy, Default)]
 struct Load {
     at: u64,
-    /// Cycles until then in which the core was not idle.
+    /// Busy cycles of the core until then.
     busy: u64,
     /// The decaying mean, in 1024ths of 1024ths.
     mean: u64,

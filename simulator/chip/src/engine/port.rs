@@ -7,7 +7,7 @@ use crate::network::Channel;
 use crate::os::ThreadId;
 use std::ops::Range;
 
-/// What a core is doing.
+/// The state of a core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// Nothing, since the port's clock.

@@ -53,7 +53,7 @@ pub enum Rmw {
     Swap(u64),
     /// As [`Operation::CompareExchange`].
     CompareExchange {
-        /// What the word must be.
+        /// The expected value of the word.
         current: u64,
         /// The value that the word becomes.
         new: u64,

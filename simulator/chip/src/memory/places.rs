@@ -1,4 +1,4 @@
-//! Where things are: hardware threads in tiles, tiles in groups, lines at homes.
+//! The places of things: hardware threads in tiles, tiles in groups, lines at homes.
 
 use super::cache::LineId;
 use super::line::TileId;
@@ -84,8 +84,8 @@ impl Places {
         tile * self.threads_per_core
     }
 
-    /// Where a group answers for `line`, as its home or for its own tiles: a slice
-    /// of its cache, or all of it.
+    /// The place at which a group answers for `line`, as its home or for its own tiles: a slice of
+    /// its cache, or all of it.
     pub(crate) fn group_place(&self, group: u32, line: LineId) -> u32 {
         let first = group * self.group_cores;
         if self.sliced {
@@ -103,8 +103,8 @@ impl Places {
             .then(|| self.tile(self.group_place(group, line)))
     }
 
-    /// Where a tile is asked for `line` by its group's cache: beside a cache in
-    /// slices it is a mesh away, else the way is part of the snoop's cost.
+    /// The place from which a tile's group cache asks it for `line`: beside a cache in slices it is
+    /// a mesh away, else the way is part of the snoop's cost.
     pub(crate) fn asked_place(&self, tile: TileId, line: LineId) -> u32 {
         if self.sliced {
             self.tile_place(tile)

@@ -53,8 +53,8 @@ struct Place {
     y: u32,
 }
 
-/// What carries one flit a cycle: a router's outputs to its neighbours and to
-/// its own core, and the core's output to the router.
+/// The parts that carry one flit a cycle: a router's outputs to its neighbours and to its own core,
+/// and the core's output to the router.
 #[derive(Clone, Copy)]
 enum Port {
     West,

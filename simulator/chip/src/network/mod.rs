@@ -68,7 +68,7 @@ pub enum Invalid {
         from: usize,
         /// The column.
         to: usize,
-        /// What is there.
+        /// The kind of network.
         found: u32,
         /// Classes that there are.
         classes: usize,

@@ -26,7 +26,7 @@ impl FutexTable {
         woken
     }
 
-    /// Takes out a thread whose time limit has passed. Returns `false` if it was woken before.
+    /// Takes out a thread with an expired time limit. Returns `false` if it was woken before.
     pub(crate) fn remove(&mut self, address: u64, thread: ThreadId) -> bool {
         let Some(queue) = self.queues.get_mut(&address) else {
             return false;

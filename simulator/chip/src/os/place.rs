@@ -6,7 +6,7 @@ use crate::core_set::CoreSet;
 use std::cmp::Reverse;
 use std::ops::Range;
 
-/// The core on which a thread was queued.
+/// The core of a queued thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Placement {
     pub(crate) core: u32,

@@ -51,7 +51,7 @@ impl Queue {
             .remove(at.expect("a queued thread is in its queue"));
     }
 
-    /// In the order in which they would run.
+    /// In the order of running.
     pub(crate) fn iter(&self) -> impl Iterator<Item = ThreadId> {
         self.threads.iter().map(|&(_, thread)| thread)
     }

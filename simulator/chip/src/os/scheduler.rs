@@ -10,7 +10,7 @@ use crate::config;
 use crate::core_set::CoreSet;
 use std::ops::Range;
 
-/// What `pick` chose.
+/// The choice of `pick`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Picked {
     pub(crate) thread: ThreadId,

@@ -5,7 +5,7 @@ mod conformance;
 #[path = "../../../../runtime/team/tests/channel/memory.rs"]
 mod memory;
 use crate::support::machine;
-/// What `conformance` is about.
+/// The subject of `conformance`.
 mod subject {
     pub(crate) use manycore_chip::Broadcast as World;
     pub(crate) use manycore_programs::channel::{Channel, Port};

@@ -125,7 +125,7 @@ fn interleave(
     }
 }
 
-/// What the threads of one machine share: a round of one test after another.
+/// The data that the threads of one machine share: a round of one test after another.
 struct Table {
     words: [CachePadded<Word>; WORDS],
     arrived: CachePadded<Word>,

@@ -41,7 +41,7 @@ fn contended_increments_cost_what_downs_measured() {
     }
 }
 
-/// What no value of the machine was chosen by: how wrong it is, and on how many rows.
+/// The error of each preset on rows that none of its values was chosen by, and the number of rows.
 #[test]
 fn rows_that_no_fit_has_seen_are_near_what_was_measured() {
     for (preset, rows, median, worst) in [

@@ -40,8 +40,8 @@ pub(super) fn classes(config: &Config) -> Vec<Distance> {
     found.into_iter().map(|(_, distance)| distance).collect()
 }
 
-/// What the distance of two cores is called and its place among the others;
-/// `None` for those on a mesh that are not shown.
+/// The name of two cores' distance and its rank among the others; `None` for distances on a mesh
+/// that are not shown.
 fn between(config: &Config, a: usize, b: usize, farthest: usize) -> Option<(usize, String)> {
     let threads = config.threads_per_core as usize;
     if a / threads == b / threads {

@@ -84,7 +84,7 @@ impl PresetErrors {
     ///
     /// # Errors
     ///
-    /// What a simulation says.
+    /// A simulated number.
     pub(crate) fn measure(
         configs: &[Config],
         progress: &mut (dyn FnMut(&str) + Send),

@@ -17,7 +17,7 @@ use manycore_programs::by_name;
 use std::sync::Arc;
 
 by_name! {
-    /// What is measured.
+    /// The measured access.
     pub(crate) enum Operation: "unknown operation", "expected some of" {
         Load = "load",
         Store = "store",

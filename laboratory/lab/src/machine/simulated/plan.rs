@@ -15,7 +15,7 @@ use std::cmp::Reverse;
 use std::fmt;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// What is measured.
+/// The measured quantity.
 #[derive(Clone, Debug)]
 pub(super) enum Measurement {
     Local,

@@ -1,4 +1,4 @@
-//! What the study measures: its settings, checked, with their defaults.
+//! The study's checked settings, with their defaults.
 
 use super::grid::LoopTask;
 use super::only::BlockSizeOnly;
@@ -225,8 +225,8 @@ impl BlockSizeConfig {
         table.filter(|_| !self.n_asked).map_or(self.n, |at| at.n)
     }
 
-    /// Where a unit task stays while its reads and writes vary: for folded
-    /// ones where the document has it.
+    /// The computations of a unit task while its reads and writes vary: for folded tasks the
+    /// document's value.
     pub(super) fn middle_comp(&self, task: LoopTask) -> u64 {
         match (task, self.full) {
             (LoopTask::Opaque, true) => 1 << 16,

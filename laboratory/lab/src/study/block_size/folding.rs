@@ -44,7 +44,7 @@ fn table(measured: &[MeasuredLoops]) -> Option<Table> {
         measured.iter().filter(wanted).collect::<Vec<_>>()
     };
     let (mut folded, mut opaque) = (of(LoopTask::Folded), of(LoopTask::Opaque));
-    // Where comp was varied: the sizes that most cells have.
+    // The sizes of most cells that vary comp.
     let sizes = |cell: &MeasuredLoops| (cell.cell.workload.read, cell.cell.workload.write);
     let shared = |cell: &&&MeasuredLoops| opaque.iter().any(|other| sizes(other) == sizes(cell));
     let (read, write) = folded

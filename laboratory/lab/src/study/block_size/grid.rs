@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 manycore_programs::by_name! {
-    /// What an iteration does.
+    /// The work of an iteration.
     pub(in crate::study) enum LoopTask: "unknown task", "expected one of" {
         Folded = "folded",
         Opaque = "opaque",

@@ -52,7 +52,7 @@ pub(super) struct LoopSamples {
 }
 
 impl LoopSamples {
-    /// What was measured.
+    /// The measurements.
     pub(super) fn policy(&self) -> LoopPolicy {
         // The study itself wrote the name. A journal with another name is read as the default.
         let parsed = self.policy.parse();

@@ -1,4 +1,4 @@
-//! The rule by which iterations are claimed, and the pool that runs them.
+//! The rule of claiming iterations, and the pool that runs them.
 
 use manycore_programs::partition::{Block, ParsePartitionerError, Partitioner};
 use std::fmt;

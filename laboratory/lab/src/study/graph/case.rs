@@ -140,7 +140,7 @@ impl<P: Platform> DisciplineVisitor<P> for GraphTeam<'_> {
     }
 }
 
-/// What the ranks share.
+/// The data that the ranks share.
 struct GraphShared<P: Platform, D: Discipline<P>> {
     search: Search<P>,
     // Through memory: piles set the filters of their cores.
@@ -149,7 +149,7 @@ struct GraphShared<P: Platform, D: Discipline<P>> {
 }
 
 impl<P: Platform, D: Discipline<P>> GraphShared<P, D> {
-    /// What a rank does.
+    /// The work of a rank.
     fn search(&self, rank: usize) {
         let mut share = self.shares.take(rank);
         share.meet();

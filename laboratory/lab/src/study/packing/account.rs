@@ -1,4 +1,4 @@
-//! What the cores did all the time: the poster's figure 2.
+//! The activities of the cores over the whole time: the poster's figure 2.
 
 use manycore_chip::{Activity, Breakdown};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! What the study measures: its settings, checked, with their defaults.
+//! The study's checked settings, with their defaults.
 
 use super::benchmark::Benchmark;
 use super::case::{PackingCase, Turn};
@@ -37,7 +37,7 @@ const NATIVE_RUN_US: u64 = 20_000;
 
 /// How many cores the program of the timeline has, one after the other, in shares of all.
 const COURSE: [usize; 5] = [16, 15, 7, 12, 16];
-/// For how long each of them.
+/// The duration of each.
 const TURN_NS: u64 = 1_000_000_000;
 
 /// Everything that decides what is measured. Its hash names the journal.

@@ -116,8 +116,8 @@ impl<W: PackingWorld> Declared<W> {
     }
 }
 
-/// What a program does before its first step: what one thread does alone, which is the item of
-/// a phase of its own, and what all do.
+/// A program's work before its first step: the work of one thread alone, which is the item of a
+/// phase of its own, and the work of all.
 pub(super) fn prelude(of: &dyn Declaration) -> Vec<Phase> {
     let alone = Phase {
         name: "preparation",

@@ -31,7 +31,7 @@ impl Horizon {
     }
 }
 
-/// What of a run counts.
+/// The part of a run that counts.
 #[derive(Clone, Debug)]
 pub(super) enum Extent {
     /// Everything after `skipped` barriers.

@@ -1,4 +1,4 @@
-//! What is run.
+//! The programs that are run.
 
 use super::benchmark::Benchmark;
 use serde::{Deserialize, Serialize};
@@ -41,7 +41,7 @@ manycore_programs::by_name! {
 }
 
 impl Kind {
-    /// What that means.
+    /// The load of that.
     pub(super) fn meaning(self) -> &'static str {
         match self {
             Self::Declared => "declared phases",

@@ -7,7 +7,7 @@ use manycore_programs::spmd::{Phase, Worksharing};
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// What was noted of a run.
+/// The notes of a run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Notes {
     /// When what counts began, and when each of its barriers was passed, in ticks.
@@ -19,7 +19,7 @@ pub(super) struct Notes {
     pub(super) settling: (u64, Account),
     /// The margin of a step's mean time, if it was asked for.
     pub(super) margin: Option<f64>,
-    /// What came before the first step: ticks, and what the cores did.
+    /// The part before the first step: ticks, and the activities of the cores.
     pub(super) prelude: (u64, Account),
 }
 

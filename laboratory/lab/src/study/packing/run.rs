@@ -24,7 +24,7 @@ pub(super) struct PackingRan {
 /// A program to be run once.
 pub(super) struct Prepared<W: PackingWorld> {
     pub(super) program: Box<dyn Program>,
-    /// What of its run counts.
+    /// The part of its run that counts.
     pub(super) extent: Extent,
     /// The data that its ranks share, if the program declares memory.
     pub(super) memory: Option<Arc<Memory<W>>>,

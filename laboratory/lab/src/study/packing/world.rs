@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 /// A machine with working cores that lets threads be moved.
 pub(super) trait PackingWorld: Broadcast {
-    /// For how long the system may still be moving threads to where they stay: no run is found
+    /// The time in which the system may still move threads to their final cores: no run counts as
     /// steady before.
     const SETTLED_NS: f64;
 

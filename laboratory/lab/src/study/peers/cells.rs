@@ -1,4 +1,4 @@
-//! What was measured, by cell: machine, threads, program, and runtime.
+//! The measurements, by cell: machine, threads, program, and runtime.
 
 use super::case::PeersCase;
 use super::config::PeersConfig;

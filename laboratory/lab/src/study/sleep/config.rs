@@ -1,4 +1,4 @@
-//! What the study measures: its settings, checked, with their defaults.
+//! The study's checked settings, with their defaults.
 
 use super::cell::{Policy, SleepCell};
 use super::only::SleepOnly;
@@ -18,7 +18,7 @@ const QUICK_SECONDS: u64 = 15;
 const FULL_SECONDS: u64 = 900;
 
 /// Simulated runs, quick and full. The machine has no noise, but a run that begins differently
-/// steals differently. If few large pieces are stolen (MergeSort), a run takes one of two times.
+/// steals differently. With few large stolen pieces (MergeSort), a run has two possible times.
 const SIMULATED_RUNS: [u64; 2] = [7, 15];
 
 /// The document's algorithms.

@@ -53,7 +53,7 @@ pub(super) fn measure(
     Ok(())
 }
 
-/// What a simulation found.
+/// The result of a simulation.
 #[derive(Clone, Debug)]
 struct Found {
     runs: Vec<SleepSample>,

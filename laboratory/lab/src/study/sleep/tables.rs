@@ -150,8 +150,8 @@ pub(super) fn by_threads(config: &SleepConfig, measured: &[MeasuredPolicies]) ->
     }
 }
 
-/// What a run does to the lines of a policy's own words; simulated only, for
-/// the first algorithm that ran.
+/// The effect of a run on the lines of a policy's own words; simulated only, for the first
+/// algorithm that ran.
 pub(super) fn lines(config: &SleepConfig, measured: &[MeasuredPolicies]) -> Option<Table> {
     let (&algorithm, threads) = (config.algorithms.first()?, config.most_threads());
     let cell = speedup::cell(measured, algorithm, threads)?;

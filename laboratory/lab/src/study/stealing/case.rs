@@ -110,7 +110,7 @@ impl fmt::Display for StealingCase {
     }
 }
 
-/// What a task is.
+/// The work of a task.
 #[derive(Clone, Copy)]
 struct TaskWork {
     ticks: u64,
@@ -197,7 +197,7 @@ impl<P: Platform> DisciplineVisitor<P> for StealingTeam<'_> {
     }
 }
 
-/// What the workers share.
+/// The data that the workers share.
 struct StealingShared<P: Platform, D> {
     discipline: D,
     start: DisseminationBarrier<P>,

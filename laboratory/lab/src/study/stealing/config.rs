@@ -1,4 +1,4 @@
-//! What the study measures: its settings, checked, with their defaults.
+//! The study's checked settings, with their defaults.
 
 use super::case::StealingCase;
 use crate::failure::bad_input;
@@ -13,10 +13,10 @@ use serde::Serialize;
 /// The thesis's machine, and its task of 0.12 ms.
 const CORES: usize = 64;
 const CYCLES: u64 = 120_000;
-/// Two disciplines, and the distributions for which the thesis has the first ahead.
+/// Two disciplines, and the distributions that have the first ahead in the thesis.
 const OPPOSITE: [&str; 2] = ["offer-cas", "random"];
 const SWAPPED: [Distribution; 2] = [Distribution::Half, Distribution::Quarter];
-/// The factor of tasks with which a worker's last task is less than 1% of its own.
+/// The factor of tasks that makes a worker's last task less than 1% of its own.
 const MANY: usize = 12;
 /// How often a worker answers requests while it runs a task, where it does.
 const ANSWERS: u64 = 100;

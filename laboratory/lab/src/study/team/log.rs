@@ -12,7 +12,7 @@ pub(super) struct Log {
     pub(super) waits: Vec<(u64, u64)>,
 }
 
-/// What a team's notes say.
+/// The results of a team's notes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Course {
     pub(super) total: f64,

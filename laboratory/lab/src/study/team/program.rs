@@ -7,7 +7,7 @@ use manycore_programs::spmd::StreamclusterInput;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What a team runs.
+/// The program of a team.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(in crate::study) enum TeamProgram {

@@ -42,7 +42,7 @@ struct SpmdTeam<'a> {
     cpi: f64,
 }
 
-/// What the members share.
+/// The data that the members share.
 struct SpmdShared<B> {
     barrier: B,
     program: Box<dyn Spmd>,
@@ -79,7 +79,7 @@ impl<P: Platform> BarrierVisitor<P> for SpmdTeam<'_> {
 }
 
 impl<B> SpmdShared<B> {
-    /// What `rank` does.
+    /// The work of `rank`.
     fn member<P: Platform>(&self, rank: usize)
     where
         B: Barrier<P>,

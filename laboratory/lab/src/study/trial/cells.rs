@@ -15,11 +15,11 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
-/// What was measured in a cell: a line of the journal.
+/// The measurements of a cell: a line of the journal.
 pub(in crate::study) trait CellRecord:
     Clone + Serialize + DeserializeOwned
 {
-    /// What is measured.
+    /// The measured cell.
     type At: Copy + PartialEq + ToString;
 
     fn cell(&self) -> Self::At;

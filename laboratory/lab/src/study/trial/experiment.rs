@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 
 /// The decision about the measurements. Its hash names the journal.
 pub(in crate::study) trait Question: Serialize {
-    /// What was measured.
+    /// The measurements.
     type Measured: Fingerprints;
 
     /// An observation: a line of the CSV file.
@@ -32,7 +32,7 @@ pub(in crate::study) trait Question: Serialize {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::study) struct Text {
     pub(in crate::study) title: &'static str,
-    /// The section's first paragraph, for a reader who knows no document.
+    /// The section's first paragraph, for a reader of this page alone.
     pub(in crate::study) lead: &'static str,
     /// Paragraphs before the tables: how the study measures.
     pub(in crate::study) how: &'static [&'static str],
@@ -76,7 +76,7 @@ impl Session<'_> {
     }
 }
 
-/// What was found.
+/// The findings.
 pub(in crate::study) struct Answer<R> {
     /// The study's own figure first: its message is what the study found.
     pub(in crate::study) figures: Vec<Captioned>,
@@ -102,7 +102,7 @@ impl<R> Answer<R> {
     }
 }
 
-/// What few studies have.
+/// The parts that few studies have.
 #[derive(Default)]
 pub(in crate::study) struct Extra {
     /// Why a reader shall not trust the numbers.

@@ -38,7 +38,7 @@ pub(in crate::study) struct Runs<T: Trial> {
     pub(in crate::study) outcomes: Vec<T::Sample>,
     /// The fingerprint of a simulation.
     hash: String,
-    /// What they cost.
+    /// The cost of the runs.
     seconds: f64,
 }
 

@@ -147,7 +147,7 @@ impl Left {
     }
 }
 
-/// What all frogs share.
+/// The data that all frogs share.
 struct Search<P: Platform> {
     stones: Stones,
     seen: Seen<P>,

@@ -31,8 +31,7 @@ pub(super) struct Journey {
     cities: Vec<u8>,
     visited: usize,
     length: u64,
-    /// What the rest is at least: each city that is still to be left is left by
-    /// its shortest road.
+    /// The least length of the rest: the tour leaves each remaining city by its shortest road.
     ahead: u64,
 }
 

@@ -16,7 +16,7 @@
 use manycore_platform::{CachePadded, Platform};
 use std::ops::Deref;
 
-/// What a post has read; small enough for a register.
+/// The counters that a post has read; small enough for a register.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen {
     pub(super) sleeping: u32,
@@ -65,7 +65,7 @@ pub(super) fn is_sleepy(jec: u32) -> bool {
     jec.is_multiple_of(2)
 }
 
-/// Where a word lies.
+/// The placement of a word.
 pub trait Line: Send + Sync + 'static {
     type Of<T: Send + Sync>: Deref<Target = T> + From<T> + Send + Sync;
 }

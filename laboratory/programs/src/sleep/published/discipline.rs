@@ -1,5 +1,5 @@
-//! What the mode of a policy decides: fences, the last look before sleep, one
-//! subtraction and a watchdog. Not which words are touched.
+//! The decisions of a policy's mode: fences, the last look before sleep, one subtraction and a
+//! watchdog. It does not decide which words are touched.
 
 use crate::sleep::Mode;
 use manycore::seam::Scan;

@@ -189,7 +189,7 @@ fn a_latch_wakes_its_owner() {
     assert_eq!((tally.sleeps, tally.wakeups), (1, 1));
 }
 
-/// What moves the moment, in spins; and how far it may move, some 50 us.
+/// The shift of the moment, in spins; and its range, some 50 us.
 const STEP: u32 = 16;
 const LATEST: u32 = 1 << 12;
 

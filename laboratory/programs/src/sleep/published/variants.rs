@@ -1,4 +1,4 @@
-//! The variants: their counters, in which words, on which lines.
+//! The variants: their counters, words and lines.
 
 use super::counters::{Counters, OwnLine, SharedLine};
 use super::one_word::OneWord;

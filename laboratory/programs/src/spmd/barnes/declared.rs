@@ -8,13 +8,13 @@ const BODIES_A_ZONE: usize = 2;
 
 /// The phases of Barnes for a number of bodies.
 ///
-/// What a body costs was counted in runs of this program, of the last of their four steps:
-/// see [`wholes`](Self::wholes), and what is beside it. It hangs on the model, which has a
-/// dense core and a few bodies far out, and on the depth of the tree: as long as more
-/// bodies fill the halo, a doubling adds more than it does later, when each factor of
-/// eight adds one level to the tree everywhere and with it 61 cells, those around a body
-/// that are as large as their distance. So the counts are a table, and the law, which is
-/// what the last two doublings add, begins where the table ends.
+/// The cost of a body was counted in runs of this program, in the last of their four steps: see
+/// [`wholes`](Self::wholes), and the constants beside it. It depends on the model, which has a
+/// dense core and a few bodies far out, and on the depth of the tree. While more bodies fill the
+/// halo, a doubling adds more than later, when each factor of eight adds one level to the tree
+/// everywhere and with it 61 cells, those around a body that are as large as their distance. So the
+/// counts are a table, and the law, which is the growth by the last two doublings, begins at the
+/// end of the table.
 ///
 /// ```
 /// use manycore_programs::spmd::Declaration;
@@ -61,7 +61,7 @@ const COUNTED: [[f64; 4]; 14] = [
     [363.5, 18.5, 422.3, 8.26],
     [384.1, 18.2, 445.0, 8.66],
 ];
-/// What another doubling adds: a third of a level.
+/// The growth by another doubling: a third of a level.
 const DOUBLING: [f64; 4] = [61.0 / 3.0, 0.0, 22.7, 1.0 / 3.0];
 
 /// Cells and leaves there are for each body.

@@ -1,4 +1,4 @@
-//! What a cell is to a body far away: a mass, its centre, and how it is spread.
+//! A cell as a far body sees it: a mass, its centre, and its spread.
 
 use super::region::Vector;
 
@@ -139,8 +139,8 @@ mod tests {
         }
     }
 
-    /// What is left out is of third order in the cell's size: half of the distance, eight
-    /// times the error, and another two for the field's own fall.
+    /// The neglected term is of third order in the cell's size: half of the distance, eight times
+    /// the error, and another two for the field's own fall.
     #[test]
     fn a_cell_pulls_as_its_bodies_do() {
         let bodies = bodies();

@@ -1,4 +1,4 @@
-//! Where the bodies are at first: two spheres of Plummer's model.
+//! The initial places of the bodies: two spheres of Plummer's model.
 
 use super::region::Vector;
 
@@ -10,7 +10,7 @@ const MASS_CUT: f64 = 0.999;
 /// A body's place and velocity.
 pub(super) type Start = (Vector, Vector);
 
-/// Bodies of the same mass, in units in which the total mass and the constant of gravity are 1.
+/// Bodies of the same mass, in units with a total mass of 1 and a constant of gravity of 1.
 ///
 /// A sphere has the distributions of places and velocities of S. J. Aarseth, M. Henon and R.
 /// Wielen, "A comparison of numerical methods for the study of star cluster dynamics" (1974). Its

@@ -1,4 +1,4 @@
-//! A cell's place for one of its eight children, and the lock on it.
+//! A cell's slot for one child of its eight, and the lock on it.
 
 use manycore_platform::{Atomic, Futex, Ordering, Platform};
 use std::time::Duration;
@@ -61,7 +61,7 @@ const SPIN: Duration = Duration::from_micros(5);
 /// The holder leaves by a swap, so it sees the bit, or the sleeper's setting it has failed.
 pub(super) struct Slot<P: Platform>(P::Futex);
 
-/// What one finds.
+/// The content of an entered slot.
 pub(super) enum Entered<'a, P: Platform> {
     /// A cell: the search goes on inside.
     Cell(u32),

@@ -91,8 +91,8 @@ fn a_run_has_the_phases_declared() {
     }
 }
 
-/// What is declared without bodies is what bodies do; between the rows of the table, with
-/// other seeds.
+/// The declaration without bodies matches the bodies; between the rows of the table, with other
+/// seeds.
 #[test]
 fn interactions_are_as_many_as_declared() {
     for bodies in [48, 200, 700, 3_000, 12_000] {

@@ -25,8 +25,8 @@ pub struct Errors {
     pub median: f64,
     /// The error of the worst.
     pub greatest: f64,
-    /// The unit of the others: an acceleration in units in which the total mass and the constant of
-    /// gravity are 1.
+    /// The unit of the others: an acceleration in units with a total mass of 1 and a constant of
+    /// gravity of 1.
     pub acceleration: f64,
 }
 

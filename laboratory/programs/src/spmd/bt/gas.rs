@@ -58,7 +58,7 @@ impl<T: Real> GasMotion<T> {
     }
 }
 
-/// What flows past, E(U).
+/// The convective flux, E(U).
 #[inline(always)]
 pub(super) fn flux<T: Real>(state: &State<T>, motion: &GasMotion<T>) -> State<T> {
     let [density, along, across, other, energy] = *state;
@@ -73,7 +73,7 @@ pub(super) fn flux<T: Real>(state: &State<T>, motion: &GasMotion<T>) -> State<T>
     ]
 }
 
-/// What spreads, V(U).
+/// The viscous flux, V(U).
 #[inline(always)]
 pub(super) fn spread<T: Real>(state: &State<T>, motion: &GasMotion<T>, diffusion: f64) -> State<T> {
     let [u, v, w] = motion.velocity;

@@ -2,8 +2,8 @@
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-/// What the equations are written over: [`Lanes`], and in tests numbers that count what
-/// is done to them, or that know a derivative.
+/// The numbers of the equations: [`Lanes`], and in tests numbers that count their operations, or
+/// that know a derivative.
 pub(super) trait Real:
     Copy
     + Add<Output = Self>

@@ -26,7 +26,7 @@
 //!
 //! # What is ours
 //!
-//! The arithmetic is that of the specification except for the order of sums. The equations of a
+//! The arithmetic follows the specification except for the order of sums. The equations of a
 //! direction are turned so that the momentum along it comes first, so one solver does for all
 //! three. The derivatives of the equations are computed where they are needed, at each point once a
 //! direction, and are not kept.

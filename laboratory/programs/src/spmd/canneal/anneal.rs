@@ -16,7 +16,7 @@ pub(super) struct Annealing<'a, P: Platform> {
     ends: usize,
 }
 
-/// What has been done.
+/// The counts so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
     /// Moves that were made.

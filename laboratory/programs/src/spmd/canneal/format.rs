@@ -33,7 +33,7 @@ pub enum ReadError {
     Io {
         /// Its name.
         file: String,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// A line.
@@ -43,9 +43,9 @@ pub enum ReadError {
         file: String,
         /// Which line, from 1.
         line: usize,
-        /// What should be there.
+        /// The expected content.
         expected: String,
-        /// What is.
+        /// The content.
         found: String,
     },
     /// The file is not a netlist.
@@ -161,7 +161,7 @@ impl Netlist {
     }
 }
 
-/// What the lines say.
+/// The contents of the lines.
 #[derive(Default)]
 struct Elements {
     names: Names,

@@ -38,7 +38,7 @@ impl Place {
     }
 }
 
-/// Where each element is.
+/// The place of each element.
 ///
 /// # The protocol
 ///
@@ -184,7 +184,7 @@ mod tests {
         assert!(caught(|| loom_model(None, model)).contains("a place is lost"));
     }
 
-    /// What one would write first: nothing says that the first element is on its way.
+    /// A first, wrong attempt: nothing marks the first element as taken.
     fn swap_without_taking<P: Platform>(locations: &Locations<P>, a: usize, b: usize) -> bool {
         let from = locations.0[a].load(Relaxed);
         let to = locations.0[b].swap(from, Relaxed);

@@ -1,8 +1,8 @@
-//! What is placed: elements, and the wires between them.
+//! The objects of placement: elements, and the wires between them.
 
 use super::locations::{MOST_X, MOST_Y};
 
-/// Elements, the senders of each element's signals, and the chip on which they are placed.
+/// Elements, the senders of each element's signals, and the chip for their placement.
 ///
 /// ```
 /// use manycore_programs::spmd::canneal::Netlist;

@@ -59,8 +59,8 @@ impl BruteState {
         Scale::of(&self.problem).amount(distance(row(point), row(centre)) * self.weights[point])
     }
 
-    /// What opening `new` gains at best: every set of centres is closed once.
-    /// Points of a closed centre go to `new`, others may.
+    /// The best gain from opening `new`: every set of centres is closed once. Points of a closed
+    /// centre go to `new`, others may.
     fn best_gain(&self, new: usize) -> Amount {
         let gain_of = |closed: u32| {
             let mut gain = -self.price;

@@ -1,4 +1,4 @@
-//! What a new centre would gain: the heart of the program.
+//! The gain from a new centre: the heart of the program.
 
 use super::amount::Amount;
 use super::scratch::Table;

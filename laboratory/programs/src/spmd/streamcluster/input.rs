@@ -1,4 +1,4 @@
-//! What is clustered: the published inputs by name, and others.
+//! The inputs: the published ones by name, and others.
 
 use crate::by_name;
 use std::ops::RangeInclusive;

@@ -109,7 +109,7 @@ pub struct Streamcluster<P: Platform> {
     end: OnceLock<StreamclusterEnd>,
 }
 
-/// What rank 0 leaves.
+/// The results of rank 0.
 struct StreamclusterEnd {
     centres: Vec<Centre>,
     claims: Vec<Claim>,

@@ -12,9 +12,8 @@ use std::ops::Range;
 /// Instructions a point in sums over points.
 const SUM: u64 = 3;
 
-/// What a round of offers must gain, as a share of the cost, for another to
-/// follow: first roughly, then once the number of centres is near to what is
-/// wanted.
+/// The least gain of a round of offers, as a share of the cost, for another round to follow: first
+/// roughly, then once the number of centres is near the wanted range.
 const ROUGHLY: f64 = 0.1;
 const FINELY: f64 = 0.001;
 
@@ -37,9 +36,9 @@ pub(super) enum Claim {
     Clustered {
         /// How many.
         centres: usize,
-        /// What each costs.
+        /// The cost of each.
         price: Amount,
-        /// What all costs: points, and centres.
+        /// The cost of all: points, and centres.
         cost: Amount,
     },
 }

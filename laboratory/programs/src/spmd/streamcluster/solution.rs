@@ -24,7 +24,7 @@ pub struct Centre {
     pub id: usize,
     /// How many points it stands for.
     pub weight: f32,
-    /// Where it is: in the middle of its points.
+    /// Its coordinates: the middle of its points.
     pub coordinates: Vec<f32>,
 }
 
@@ -137,8 +137,8 @@ impl Solution {
         &self.centres
     }
 
-    /// What the clustering costs: the sum, over all searches, of weight times
-    /// squared distance from the point to its centre, as the search left them.
+    /// The cost of the clustering: the sum, over all searches, of weight times squared distance
+    /// from the point to its centre, as the search left them.
     ///
     /// ```
     /// use manycore_programs::spmd::{StreamclusterInput, Streamcluster};

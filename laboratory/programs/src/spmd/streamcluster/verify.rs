@@ -62,9 +62,9 @@ pub enum WrongSolution {
     Cost {
         /// Which search.
         search: usize,
-        /// What it says.
+        /// The claimed value.
         claimed: f64,
-        /// What it is.
+        /// The right value.
         found: f64,
     },
     /// A centre is not in the middle of its points, or has not their weight.
@@ -140,8 +140,8 @@ impl Solution {
 }
 
 impl Solution {
-    /// What the clustering would cost if each point were assigned to its nearest
-    /// open centre: at most [`cost`](Self::cost), and as much for each
+    /// The cost of the clustering if each point were assigned to its nearest open centre: at most
+    /// [`cost`](Self::cost), and as much for each
     /// [`StreamclusterInput`](super::StreamclusterInput).
     ///
     /// When a centre is closed its points move to the newly opened centre, which need not be the

@@ -26,7 +26,7 @@ pub(super) struct Mailbox<P: Broadcast> {
     pub(super) received: u64,
 }
 
-/// What came.
+/// The received message.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum StealMessage {
     /// This rank asks for work.

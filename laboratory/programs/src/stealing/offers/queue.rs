@@ -6,7 +6,7 @@ pub trait OfferedQueue<P: Platform>: Send + 'static {
     /// The name of the discipline.
     const NAME: &'static str;
 
-    /// What thieves see of it.
+    /// The part that thieves see.
     type Shared: Send + Sync;
 
     /// An empty one.

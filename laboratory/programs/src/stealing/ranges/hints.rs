@@ -5,13 +5,13 @@ use manycore_chip::{Broadcast, Filter, MatchOperation, Message};
 /// The signature of the end. Every filter of ours passes it. By default, messages of other channels
 /// have it too.
 const OVER: u32 = 0;
-/// What hosts hear: a bit for each class of ranks.
+/// The messages for hosts: a bit for each class of ranks.
 const HOSTS: Classes = Classes {
     first: 0,
     count: 8,
     ranks: 1,
 };
-/// What guests hear: a bit for each group of ranks.
+/// The messages for guests: a bit for each group of ranks.
 const GUESTS: Classes = Classes {
     first: 8,
     count: 24,
@@ -58,7 +58,7 @@ pub(super) enum Item {
     Invitation {
         /// The invited worker.
         guest: usize,
-        /// Where.
+        /// The deque with tasks.
         host: usize,
     },
 }

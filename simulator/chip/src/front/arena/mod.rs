@@ -11,9 +11,9 @@
 //! alive: when it is resumed, under [`enter`], it counts as simulated code again. A violation moves
 //! some of the simulator's data into the arena and does no other harm.
 //!
-//! What simulated code leaves behind, its results for one, stays valid after
-//! the arena is closed and may be freed from any thread; but a single such
-//! block keeps all memory of the arena. Small results are best copied out.
+//! Memory that simulated code leaves behind, such as its results, stays valid after the arena is
+//! closed and may be freed from any thread. A single such block keeps all memory of the arena, so
+//! small results are best copied out.
 
 mod allocator;
 mod classes;

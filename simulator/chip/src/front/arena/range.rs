@@ -27,7 +27,7 @@ const SLOTS: usize = 1024;
 /// Taken for the host's choice where that leaves no room for a slot below.
 const ABOVE: usize = 1 << 42;
 
-/// What an arena starts with, and grows by at least: room for one thread.
+/// The initial size of an arena, and its least growth: room for one thread.
 const FIRST: usize = 1 << 20;
 /// An arena doubles until it grows by this much at a time.
 const LARGEST_STEP: usize = 64 << 20;

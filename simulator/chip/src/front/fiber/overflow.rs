@@ -14,7 +14,7 @@ use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::{Once, OnceLock};
 
-/// What a guard page raises: the first on Linux, the second elsewhere.
+/// The signals of a guard page: the first on Linux, the second elsewhere.
 const SIGNALS: [c_int; 2] = [libc::SIGSEGV, libc::SIGBUS];
 
 /// The handlers that the signals had before.

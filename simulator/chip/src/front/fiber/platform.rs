@@ -275,8 +275,7 @@ impl Simulated {
         with_inside(|engine, core| engine.cpu_time(core))
     }
 
-    /// What each core has done so far: its activities add up to the clock. Takes no
-    /// simulated time.
+    /// The activities of each core so far, which add up to the clock. Takes no simulated time.
     ///
     /// ```
     /// use manycore_chip::{Activity, Simulated, Simulation, config::Config};

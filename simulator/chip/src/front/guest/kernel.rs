@@ -1,4 +1,4 @@
-//! What a guest asks of the operating system: sleep, threads, where they run.
+//! A guest's requests to the operating system: sleep, threads, and their cores.
 
 use super::core::Core;
 use super::run::{Guest, GuestBody};
@@ -248,7 +248,7 @@ impl Core<'_> {
         self.engine.join(self.core, thread.0)
     }
 
-    /// Where a thread may run from now on (nowhere: on all cores).
+    /// Sets the cores that a thread may run on from now on (none: all cores).
     ///
     /// # Errors
     ///

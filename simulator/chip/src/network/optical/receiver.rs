@@ -12,10 +12,10 @@ use crate::network::Cycles;
 /// brings it up to date.
 ///
 /// In one cycle, first ports and filters change, then messages arrive and are filtered, then a free
-/// controller picks. So a message that arrives in the cycle in which the controller is or becomes
-/// free can be picked in that cycle. The controller serves the first occupied queue after the
-/// wavelength served last, and moves one message in `controller` cycles. At their end the message
-/// is in the message buffer, and the controller is free.
+/// controller picks. So it can pick a message that arrives in the cycle in which it is or becomes
+/// free. The controller serves the first occupied queue after the wavelength served last, and moves
+/// one message in `controller` cycles. At their end the message is in the message buffer, and the
+/// controller is free.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Receiver {
     /// Cycles to move one message.

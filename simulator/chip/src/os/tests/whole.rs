@@ -214,8 +214,8 @@ fn fair_pull(threads: f64, cores: f64) -> f64 {
     }
 }
 
-/// Barriers with blocking threads, with work far above the slice and below the time in which the
-/// odd thread wanders.
+/// Barriers with blocking threads. The work is far above the slice and below the time that the odd
+/// thread wanders.
 #[test]
 fn blocking_barrier_with_long_work_follows_the_fair_share_formula() {
     for cores in [9, 10, 12, 13, 14, 15] {

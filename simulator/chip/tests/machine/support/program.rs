@@ -115,7 +115,7 @@ impl Program {
         steps.filter(|step| is(step)).count()
     }
 
-    /// What the flags must be in the end: each thread's last word.
+    /// The expected flags in the end: each thread's last word.
     fn flags(&self) -> Vec<u64> {
         let mut flags = vec![0; self.words];
         for (thread, (_, steps)) in self.threads.iter().enumerate() {

@@ -57,7 +57,7 @@ impl DocumentChip {
         // out the second ones. They matter only here: a caller beside as many pool threads as cores
         // runs on a second hardware thread.
         let groups = matches!(config.network, Network::Groups { .. });
-        // If a machine may have so many.
+        // If a machine may have that number.
         let room = range("cores").is_some_and(|(_, most)| f64::from(2 * config.cores) <= most);
         if document.is_some() && groups && room && config.threads_per_core == 1 {
             config.threads_per_core = 2;
@@ -103,15 +103,15 @@ impl DocumentChip {
         self.document.map(|known| known.compared)
     }
 
-    /// Where thread `number` runs: on the first hardware thread of a core until
-    /// every core has one, then on the second.
+    /// The place of thread `number`: the first hardware thread of a core until every core has one,
+    /// then the second.
     pub(super) fn on_core(&self, number: usize) -> usize {
         let (cores, each) = (self.cores(), self.config.threads_per_core as usize);
         number % cores * each + number / cores % each
     }
 
-    /// Where the caller of a pool of `threads` runs: on the next core of the
-    /// last thread's group, or, if all of them are taken, beside that thread.
+    /// The place of the caller of a pool of `threads`: the next core of the last thread's group,
+    /// or, if all of them are taken, beside that thread.
     pub(super) fn beside(&self, threads: usize) -> usize {
         match threads.is_multiple_of(self.cores_in_a_group()) {
             false => self.on_core(threads),

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::mpsc;
 
-/// What a simulation found.
+/// The result of a simulation.
 #[derive(Debug, PartialEq)]
 pub(in crate::study) struct SimulatedLoop {
     /// Cycles of each loop.
@@ -76,7 +76,7 @@ pub(in crate::study) fn simulate(
     })
 }
 
-/// What an iteration does.
+/// The work of an iteration.
 enum Body {
     Unit(SimulatedTask),
     Kernel(Kernel),

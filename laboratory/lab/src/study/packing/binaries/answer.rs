@@ -1,4 +1,4 @@
-//! What was found: ratios to thread reduction, and whether results were right.
+//! The results: ratios to thread reduction, and whether the programs' results were right.
 
 use super::super::closed_form::{fair, ideal, pinned};
 use super::super::reduction::Reduction;

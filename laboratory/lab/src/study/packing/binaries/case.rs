@@ -14,7 +14,7 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(in crate::study::packing) struct BinaryCase {
     pub(super) program: PathBuf,
-    /// What the user wants.
+    /// The user's request.
     pub(super) threads: usize,
     pub(super) cores: usize,
     pub(super) way: Way,

@@ -34,7 +34,7 @@ pub(super) const TEXT: Text = Text {
     ],
 };
 
-/// What programs say of a right result: NPB's do.
+/// The output of programs with a right result, as NPB's have it.
 const SAYS: &str = "SUCCESSFUL";
 /// Seconds after which a run is ended.
 const LIMIT: u64 = 60;

@@ -109,7 +109,7 @@ impl Way {
     }
 }
 
-/// Where Debian, Fedora and LLVM's packages put it; the newest.
+/// The folders of Debian's, Fedora's and LLVM's packages; the newest counts.
 fn libomp() -> Option<PathBuf> {
     let machine = std::env::consts::ARCH;
     let plain = [

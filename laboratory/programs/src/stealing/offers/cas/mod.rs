@@ -18,13 +18,12 @@ const TAKEN: u64 = 0;
 
 /// The owner's side.
 ///
-/// The items are words that all may see; their order is the owner's own. It puts and
-/// gets at the bottom. Requests are answered from the top: the *assigner*
-/// offers an item by its address, and next time goes on with the one below; above the
-/// last item, which is the owner's critical region, it turns back to the top. On its way
-/// it removes items that it finds taken. What it has offered stays in the queue,
-/// and may be offered again on its next round, or got by the owner: an offer reserves
-/// nothing, and the compare-and-swap decides.
+/// The items are words that all may see; their order is the owner's own. It puts and gets at the
+/// bottom. Requests are answered from the top: the *assigner* offers an item by its address, and
+/// next time continues with the item below. Above the last item, which is the owner's critical
+/// region, it turns back to the top. On its way it removes items that it finds taken. Offered items
+/// stay in the queue, and may be offered again on its next round, or got by the owner: an offer
+/// reserves nothing, and the compare-and-swap decides.
 ///
 /// An item leaves the queue by one compare-and-swap from its task to 0, its owner's or
 /// a thief's, so each task is got once. Thieves may come late to an item that is in use
