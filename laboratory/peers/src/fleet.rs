@@ -74,7 +74,7 @@ impl Fleet {
     ///
     /// # Errors
     ///
-    /// The peer's answer, or the death of its process; then it has left the fleet.
+    /// The peer's error, or the death of its process; then it has left the fleet.
     pub fn order(&mut self, variant: &Variant, order: Order) -> Result<Outcome> {
         let member = self
             .members

@@ -24,7 +24,7 @@ pub trait Program: Send + Sync {
     ///
     /// # Errors
     ///
-    /// The result, the expected result and the tolerance.
+    /// For a wrong answer: the result, the expected result and the tolerance.
     fn verify(&self) -> Result<Verified, WrongAnswer>;
 }
 

@@ -127,7 +127,7 @@ pub(crate) struct SimulatedWakeCost {
 ///
 /// # Errors
 ///
-/// The result of a simulation.
+/// The error of a simulation.
 pub(crate) fn measure(
     config: &Config,
     threads: &[usize],

@@ -41,7 +41,7 @@ manycore_programs::by_name! {
 }
 
 impl Kind {
-    /// The load of that.
+    /// Its meaning, for readers.
     pub(super) fn meaning(self) -> &'static str {
         match self {
             Self::Declared => "declared phases",
