@@ -83,8 +83,8 @@ impl PresetErrors {
     /// what is begun.
     ///
     /// # Errors
-///
-/// The error of a simulation.
+    ///
+    /// The error of a simulation.
     pub(crate) fn measure(
         configs: &[Config],
         progress: &mut (dyn FnMut(&str) + Send),
