@@ -23,30 +23,35 @@ from functools import lru_cache
 
 # Stumbling blocks in 1,000 words that a crate may have.
 LIMITS = {
-    "docs": 3.0,
+    "docs": 1.0,
     "openmp": 11.0,
-    "runtime/check": 17.0,
-    "runtime/cores": 20.0,
-    "runtime/manycore": 15.2,
-    "runtime/platform": 13.0,
-    "runtime/rayon-core": 17.5,
-    "runtime/team": 24.5,
-    "simulator/chip": 15.0,
-    "simulator/riscv": 13.0,
-    "laboratory/figure": 20.5,
+    "runtime/check": 3.0,
+    "runtime/cores": 3.0,
+    "runtime/manycore": 15.5,
+    "runtime/platform": 3.0,
+    "runtime/rayon-core": 18.0,
+    "runtime/team": 3.0,
+    "simulator/chip": 3.0,
+    "simulator/riscv": 13.5,
+    "laboratory/figure": 3.0,
     "laboratory/guests": 3.0,
-    "laboratory/lab": 21.6,
-    "laboratory/peers": 17.5,
-    "laboratory/programs": 21.0,
+    "laboratory/lab": 3.0,
+    "laboratory/peers": 3.0,
+    "laboratory/programs": 3.0,
 }
 
 # Most words of a Markdown file. A README beside code may have `BESIDE_CODE`, unless it has a row here.
 WORDS = {
     "README.md": 700,
     "docs/figures.md": 4000,
+    "docs/guests.md": 2000,
+    "docs/laboratory.md": 2000,
+    "docs/user-values.md": 800,
+    "CHANGELOG.md": 600,
+    "simulator/riscv/README.md": 3400,
 }
 BESIDE_CODE = 1900
-ALL_WORDS = 95000
+ALL_WORDS = 52000
 
 # Folders whose text is not ours, or not for readers.
 SKIPPED = {"target", ".git", "out", "node_modules", "tables", "published"}

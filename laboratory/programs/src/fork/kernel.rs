@@ -30,7 +30,7 @@ pub trait Kernel: Send {
     ///
     /// # Errors
     ///
-    /// The fault.
+    /// The fault of the answer, if it is wrong.
     fn verify(&self) -> Result<(), Wrong>;
 }
 

@@ -56,7 +56,7 @@ pub enum InvalidTree {
     /// Parents lead in a circle (rule 1).
     #[error("the parents of vertex {vertex} do not lead to the root")]
     Circle {
-        /// The place of the fault.
+        /// The vertex with the fault.
         vertex: u32,
     },
     /// An edge joins vertices more than a level apart (rules 2 and 3).

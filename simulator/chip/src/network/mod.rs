@@ -68,7 +68,7 @@ pub enum Invalid {
         from: usize,
         /// The column.
         to: usize,
-        /// The kind of network.
+        /// The number in the configuration.
         found: u32,
         /// Classes that there are.
         classes: usize,

@@ -17,7 +17,7 @@ pub(super) struct Points {
 pub(super) struct FtPoint {
     /// Which of the sum's, from 0.
     pub(super) number: usize,
-    /// Its coordinates in the box.
+    /// Its index in the box.
     pub(super) at: usize,
 }
 
