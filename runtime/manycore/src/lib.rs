@@ -94,7 +94,7 @@
 //!
 //! The caller takes part in its own call. Calls nest, and several threads may call at once. A panic
 //! reaches the caller when all threads have left the call, and the pool goes on. A thread that
-//! waits runs only what came of the call it waits for, so stacks get no deeper than the program's
+//! waits for a call runs only descendants of that call, so stacks get no deeper than the program's
 //! own recursion. While there is work to take and a permit is idle, a thread begins some of it
 //! within a bound.
 //!
