@@ -24,12 +24,12 @@ from functools import lru_cache
 # Stumbling blocks in 1,000 words that a crate may have.
 LIMITS = {
     "docs": 1.0,
-    "openmp": 11.0,
+    "openmp": 11.5,
     "runtime/check": 3.0,
     "runtime/cores": 3.0,
-    "runtime/manycore": 15.5,
+    "runtime/manycore": 11.0,
     "runtime/platform": 3.0,
-    "runtime/rayon-core": 18.0,
+    "runtime/rayon-core": 3.0,
     "runtime/team": 3.0,
     "simulator/chip": 3.0,
     "simulator/riscv": 13.5,
