@@ -24,7 +24,7 @@ from functools import lru_cache
 # Stumbling blocks in 1,000 words that a crate may have.
 LIMITS = {
     "docs": 1.0,
-    "openmp": 11.5,
+    "openmp": 3.0,
     "runtime/check": 3.0,
     "runtime/cores": 3.0,
     "runtime/manycore": 11.0,
