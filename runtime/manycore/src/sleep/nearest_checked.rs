@@ -138,7 +138,7 @@ fn two_jobs_for_one_sleeper() {
     loom_model(Some(2), || all_jobs_run::<Loom>(1, 2, 1));
 }
 
-/// ... which must not run the second job: it calls the next.
+/// The first sleeper must not run the second job: it calls the next.
 #[test]
 fn two_jobs_for_two_sleepers() {
     loom_model(Some(1), || all_jobs_run::<Loom>(1, 2, 2));

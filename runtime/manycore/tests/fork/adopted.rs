@@ -112,7 +112,7 @@ fn calls_from_outside_reach_the_others() {
     });
 }
 
-/// ... and no other thread does, if there is none: until the adopted thread waits.
+/// Without other workers, the calls run when the adopted thread waits.
 #[test]
 fn alone_it_runs_jobs_when_it_yields() {
     adopted(1, |pool| {
