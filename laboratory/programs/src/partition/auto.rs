@@ -10,9 +10,9 @@ use manycore_platform::Platform;
 /// ns: one, two, four.
 const SAMPLE_NS: f32 = 1_000.0;
 
-/// A block size is reviewed after this many blocks a thread ...
+/// A block size is reviewed after this many blocks a thread.
 const ROUND: usize = 64;
-/// ... and then each time that the number of blocks has grown by this factor.
+/// After that it is reviewed each time that the number of blocks has grown by this factor.
 const GROWTH: usize = 16;
 
 /// Runs the loop with the block that [`best_block`] picks for this pool and the time of an

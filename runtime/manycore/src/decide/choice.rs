@@ -44,7 +44,7 @@ use super::{Reason, Recent};
 /// After a shared phase that lost some time, the caller runs the loop alone for this many times that
 /// long.
 const RETURN: f32 = 32.0;
-/// ... and for no longer than this, in ns.
+/// The longest time that the caller runs the loop alone, in ns.
 const LONGEST_NS: f32 = 2e9;
 /// Runs alone after a shared phase, at least.
 const FEWEST_ALONE: f32 = 8.0;

@@ -9,11 +9,11 @@ use std::cmp::Ordering;
 const PIECES: usize = 4;
 /// Items below which sharing does not pay.
 const FEW: usize = 2_000;
-/// Pairs of neighbours that are looked at to see whether most items are in order ...
+/// Pairs of neighbours that are looked at to see whether most items are in order.
 const PROBES: usize = 256;
-/// ... They are if at most this many pairs fall. ...
+/// Most items are in order if at most this many pairs fall.
 const MOST_FALLS: usize = PROBES / 16;
-/// ... They are in the reverse order if at least this many pairs fall.
+/// They are in the reverse order if at least this many pairs fall.
 const SURELY_FALLS: usize = PROBES - MOST_FALLS;
 
 /// Parallel methods of slices.
