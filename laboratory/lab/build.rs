@@ -60,7 +60,7 @@ fn fingerprint(sources: &[PathBuf], rustc: &str) -> String {
     format!("{:016x}", hasher.finish())
 }
 
-/// A file's name and contents, or those of all files below a folder.
+/// Adds a file's name and contents, or those of all files below a folder.
 fn add(path: &Path, hasher: &mut DefaultHasher) {
     path.file_name().hash(hasher);
     match path.is_dir() {
@@ -69,7 +69,7 @@ fn add(path: &Path, hasher: &mut DefaultHasher) {
     }
 }
 
-/// What is in a folder, in one order on every host.
+/// The entries of a folder, in the same order on every host.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
@@ -77,7 +77,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// What git says of the checkout; nothing where there is none.
+/// The output of a git command in the checkout; nothing without a checkout.
 fn git(root: &Path, arguments: &[&str]) -> Option<String> {
     // Without the option, to ask for the status would write to the checkout.
     let mut command = Command::new("git");

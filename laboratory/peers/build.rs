@@ -1,6 +1,6 @@
-//! Compiles the task functions into the binary, and for each C or C++ peer
-//! whose toolchain is here a shared object of glue. One that does not compile
-//! is no error: the binary is told why and says so when it runs.
+//! Compiles the task functions into the binary, and a shared object of glue for each C or C++ peer
+//! with an installed toolchain. A failure to compile is no error: the binary contains the reason
+//! and prints it when it runs.
 
 use std::env;
 use std::path::PathBuf;
@@ -115,7 +115,7 @@ fn npb() {
         .map(|(_, processor)| processor.to_owned())
         .next_back();
     let target = env::var("CARGO_CFG_TARGET_ARCH").expect("set by cargo");
-    // What rustc takes if it is told nothing; elsewhere it is left to the compiler.
+    // rustc's default; elsewhere the compiler's.
     let processor = processor.or((target == "x86_64").then(|| "x86-64".to_owned()));
     let mut flags = vec!["-ffp-contract=off".to_owned()];
     flags.extend(processor.map(|processor| format!("-march={processor}")));
@@ -145,7 +145,7 @@ fn npb() {
     );
 }
 
-/// The system's TBB, or the one that the usual variable `TBBROOT` points to.
+/// The system's TBB, or the TBB in the folder of the usual variable `TBBROOT`.
 fn tbb_arguments() -> Vec<String> {
     let mut arguments = Vec::new();
     if let Ok(root) = env::var("TBBROOT") {
@@ -158,7 +158,7 @@ fn tbb_arguments() -> Vec<String> {
 }
 
 impl Glue {
-    /// The path of the shared object, or why there is none.
+    /// The path of the shared object, or the reason why there is none.
     fn build(&self) -> Result<PathBuf, String> {
         let mut why = format!(
             "{} was not found",

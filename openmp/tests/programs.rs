@@ -33,7 +33,7 @@ fn library() -> PathBuf {
         .join("libmanycore_gomp.so")
 }
 
-/// Whether there is a compiler with OpenMP, whose own library is libgomp.
+/// Whether there is a compiler with OpenMP whose own library is libgomp.
 fn has_compiler() -> bool {
     static HAS: OnceLock<bool> = OnceLock::new();
     *HAS.get_or_init(|| {
@@ -83,7 +83,7 @@ fn compile_by(compiler: &str, flags: &[&str], source: &Path, program: &Path) -> 
     })
 }
 
-/// Runs a program to its end; one that hangs is killed, and fails the test.
+/// Runs a program to its end; if it hangs it is killed, and fails the test.
 fn run(program: &Path, ranks: usize, variables: &[(&str, &str)], ours: bool) -> Output {
     run_with(program, &[], ranks, variables, ours)
 }
@@ -124,7 +124,7 @@ fn text(output: &Output) -> String {
     )
 }
 
-/// How often a program is run in the same way: one that is right by luck is not right for long.
+/// The number of runs of the same program: one run may be right by luck.
 fn repetitions() -> u64 {
     4 * number("MANYCORE_SCHEDULES").unwrap_or(1)
 }
@@ -143,8 +143,8 @@ fn always(program: &Path, ranks: &[usize], expected: &str) {
     }
 }
 
-/// The program of this name, with each number of ranks: as with GCC's library and two threads. What
-/// these programs write does not depend on how many there are.
+/// The program of this name, with each number of ranks: the output is the same as with GCC's
+/// library and two threads. The output of these programs does not depend on the number of threads.
 fn same(name: &str, ranks: &[usize]) {
     if !has_compiler() {
         return eprintln!("SKIPPED: no gcc with OpenMP");
@@ -178,7 +178,7 @@ fn surfaces() {
     same("surfaces", &[2]);
 }
 
-/// What C++ constructs and destroys, by both compilers.
+/// Objects that C++ constructs and destroys, by both compilers.
 #[test]
 fn objects() {
     if !has_compiler() {
@@ -257,8 +257,8 @@ fn programs_of_clang() {
     }
 }
 
-/// LLVM's functions that clang calls with flags only, and those that other compilers call: what its own
-/// library makes of the same program.
+/// LLVM's functions that clang calls with flags only, and functions that other compilers call: the
+/// same results as with LLVM's own library.
 #[test]
 fn functions_of_llvm() {
     let folder = tempfile("llvm");
@@ -396,7 +396,7 @@ fn known_number() {
     }
 }
 
-/// What programs do beside OpenMP: fork, exit in a region, threads of their own that call in,
+/// Programs' actions outside of OpenMP: fork, exit in a region, calls from threads of their own,
 /// signals, children.
 #[test]
 fn surroundings() {

@@ -12,7 +12,7 @@ pub(super) enum Ink {
     Faint,
     /// The background.
     Paper,
-    /// One of the colours of `look`.
+    /// A colour of `look`.
     Hue(usize),
 }
 
@@ -24,7 +24,7 @@ pub(super) struct Stroke {
     pub(super) dashed: bool,
 }
 
-/// Where a text's given point is.
+/// The position of a text relative to its given point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Anchor {
     Start,

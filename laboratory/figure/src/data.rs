@@ -1,15 +1,15 @@
-//! What a figure shows.
+//! The content of a figure.
 
 use serde::{Deserialize, Serialize};
 
 /// Panels under one message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
-    /// Tells it from the other figures of the same study; empty for the study's own.
+    /// Distinguishes it from the other figures of the same study; empty for the study's own.
     pub part: String,
-    /// What the reader shall take home: the title.
+    /// The title: the message for the reader.
     pub message: String,
-    /// What is shown, and where it was measured: under the title.
+    /// The subject and the place of measurement, under the title.
     pub note: String,
     /// In the order of the page.
     pub panels: Vec<Panel>,
@@ -20,7 +20,7 @@ pub struct Figure {
 pub struct Panel {
     /// Above it; may be empty.
     pub title: String,
-    /// What is drawn.
+    /// The drawing.
     pub content: Content,
 }
 
@@ -47,7 +47,7 @@ pub enum Content {
         /// The value to compare with.
         reference: Option<f64>,
     },
-    /// What something consists of, a row a thing.
+    /// The parts of things, a row a thing.
     Bars {
         /// The axis of all rows.
         x: Axis,
@@ -61,13 +61,13 @@ pub enum Content {
 /// An axis.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Axis {
-    /// What is measured.
+    /// The measured quantity.
     pub quantity: String,
     /// Empty for a number of things, and for a ratio.
     pub unit: String,
     /// Equal factors take equal lengths; 0 then has a place of its own, apart.
     pub logarithmic: bool,
-    /// What is beyond is drawn at the edge, with its value.
+    /// Larger values are drawn at the edge, with their numbers.
     pub most: Option<f64>,
 }
 
@@ -78,11 +78,11 @@ pub struct Series {
     pub name: String,
     /// The name that lends it a colour, if it has none of its own.
     pub like: Option<String>,
-    /// What is drawn.
+    /// The form and the data.
     pub part: Part,
 }
 
-/// What a line is.
+/// The meaning of a line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Part {
     /// A marker a point, joined.
@@ -102,7 +102,7 @@ pub struct DotRow {
     pub dots: Vec<Option<Value>>,
 }
 
-/// Where a line passes.
+/// A point of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Point {
     /// On the horizontal axis.
@@ -183,7 +183,7 @@ impl Series {
         }
     }
 
-    /// What a formula says.
+    /// The line of a formula.
     pub fn computed(name: impl Into<String>, points: Vec<Point>) -> Self {
         Self {
             name: name.into(),

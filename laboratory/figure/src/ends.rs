@@ -3,8 +3,8 @@
 /// Places for labels that each want to be at `wanted`, at least `apart` from each other and
 /// between `top` and `bottom` as long as they fit; in the order given.
 ///
-/// Labels that would touch form a block, whose middle is the mean of what its labels want.
-/// That moves each as little as it can, in squares.
+/// Labels that would touch form a block. The block's middle is the mean of the positions that its
+/// labels want. That moves each as little as possible, in squares.
 pub(super) fn spread(wanted: &[f64], apart: f64, top: f64, bottom: f64) -> Vec<f64> {
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by(|&a, &b| wanted[a].total_cmp(&wanted[b]));

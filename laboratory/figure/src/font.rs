@@ -32,7 +32,7 @@ pub(super) fn width(text: &str, size: f64, bold: bool) -> f64 {
     text.chars().map(of).sum::<f64>() * size / 1000.0
 }
 
-/// The text in lines of at most `room`, but for words that are longer.
+/// The text in lines of at most `room`. Longer words have lines of their own.
 pub(super) fn wrap(text: &str, size: f64, bold: bool, room: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

@@ -4,7 +4,7 @@ use super::data::Figure;
 use super::{pdf, svg};
 use std::fmt;
 
-/// What `--figure` says.
+/// The settings of `--figure`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FigureForm {
     /// In points.
@@ -30,7 +30,7 @@ impl fmt::Display for FormError {
 
 impl std::error::Error for FormError {}
 
-/// What a figure is written as.
+/// The file format of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
     Svg,
@@ -40,7 +40,7 @@ pub(super) enum Format {
 /// Points of a millimetre.
 const MM: f64 = 72.0 / 25.4;
 
-/// The width of a page's text, and of one of two columns, in most journals.
+/// The width of a page's text, and of a column of two, in most journals.
 const PAGE: f64 = 180.0 * MM;
 const COLUMN: f64 = 85.0 * MM;
 

@@ -4,7 +4,7 @@ use super::canvas::{Anchor, Canvas, Ink, Stroke};
 use super::font;
 use super::scale::{Ruler, SIZE, Tick};
 
-/// Where a panel draws.
+/// The area of a panel's drawing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame {
     pub(super) left: f64,
@@ -25,12 +25,12 @@ impl Frame {
         self.top + self.height
     }
 
-    /// Where a value of the horizontal axis is.
+    /// The position of a value of the horizontal axis.
     pub(super) fn x(&self, ruler: &Ruler, value: f64) -> f64 {
         self.left + ruler.place(value) * self.width
     }
 
-    /// Where a value of the vertical axis is.
+    /// The position of a value of the vertical axis.
     pub(super) fn y(&self, ruler: &Ruler, value: f64) -> f64 {
         self.bottom() - ruler.place(value) * self.height
     }

@@ -1,4 +1,4 @@
-//! A panel of lines, each told by its marker and by its name at its end.
+//! A panel of lines, each with a marker and with its name at its end.
 
 use super::canvas::{Anchor, Canvas, Ink, Stroke};
 use super::data::{Axis, Part, Point, Series, Value};
@@ -26,12 +26,12 @@ pub(super) struct Lines<'a> {
     pub(super) x: &'a Axis,
     pub(super) y: &'a Axis,
     pub(super) series: &'a [Series],
-    /// By which powers of ten the units of both axes grow.
+    /// The power of ten for the unit of each axis.
     pub(super) powers: (i32, i32),
 }
 
 impl Lines<'_> {
-    /// What stands left and right of the frame.
+    /// The margins left and right of the frame.
     pub(super) fn margins(&self) -> (f64, f64) {
         let names = self.shown().map(|series| &*series.name);
         let name = names
@@ -88,7 +88,7 @@ impl Lines<'_> {
         Ruler::new(&span, Along::Height(height))
     }
 
-    /// Draws the panel, whose left edge is at `edge`.
+    /// Draws the panel with its left edge at `edge`.
     pub(super) fn draw(&self, canvas: &mut Canvas, frame: Frame, edge: f64) {
         let (x, y) = (self.horizontal(frame.width), self.vertical(frame.height));
         let base = (edge, frame.top - 4.5);
@@ -131,7 +131,7 @@ impl Lines<'_> {
 
     /// The values of points beyond the axis, at its edge, each in the first row with room.
     fn beyond(&self, canvas: &mut Canvas, frame: Frame, x: &Ruler, y: &Ruler) {
-        // Where each row's texts are.
+        // The places of each row's texts.
         let mut rows: Vec<Vec<(f64, f64)>> = Vec::new();
         for series in self.shown() {
             let look = Look::of(series.looks_like());
@@ -194,7 +194,7 @@ impl Lines<'_> {
     }
 }
 
-/// A line of more points has so many markers.
+/// The number of markers of a line with more points.
 const MOST_MARKERS: usize = 40;
 const MARKERS_OF_MANY: usize = 8;
 

@@ -10,7 +10,7 @@ pub(super) struct Look {
     pub(super) marker: Marker,
 }
 
-/// A form, filled or not: told apart in print without colours.
+/// A form, filled or not: distinct in print without colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Marker {
     form: Form,
@@ -73,7 +73,7 @@ const SOFT: (&str, &str) = ("#555555", "#b3b0a9");
 const FAINT: (&str, &str) = ("#dedede", "#3b3e44");
 const PAPER: (&str, &str) = ("#ffffff", "#16181c");
 
-/// What figures name, by hue and marker: families whose members share a panel.
+/// The names in figures, by hue and marker: families with members that share a panel.
 const NAMES: &[(&str, usize, Marker)] = {
     use Form::*;
     &[
@@ -129,7 +129,7 @@ const NAMES: &[(&str, usize, Marker)] = {
         ("ideal", 7, hollow(Disc)),
         ("fair sharing", 3, hollow(Diamond)),
         ("pinned", 5, hollow(Square)),
-        // Where a simulated core's time goes.
+        // The parts of a simulated core's time.
         ("compute", 0, filled(Square)),
         ("own caches", 2, filled(Square)),
         ("other caches", 5, filled(Square)),
@@ -138,14 +138,14 @@ const NAMES: &[(&str, usize, Marker)] = {
         ("serialised", 1, filled(Square)),
         ("spin, message", 7, filled(Square)),
         ("kernel", 3, filled(Square)),
-        // Where a native thread's time goes.
+        // The parts of a native thread's time.
         ("user", 0, filled(Square)),
         ("system", 4, filled(Square)),
         ("I/O", 3, filled(Square)),
     ]
 };
 
-/// What is no colour but the absence of work.
+/// The absence of work, which has no colour.
 const IDLE: &str = "idle";
 
 impl Look {
@@ -263,7 +263,7 @@ pub(super) fn on_paper(ink: Ink) -> &'static str {
     colours(ink).0
 }
 
-/// What a style sheet calls an ink.
+/// The name of an ink in a style sheet.
 pub(super) fn class(ink: Ink) -> String {
     match ink {
         Ink::Text => "t".into(),

@@ -11,7 +11,7 @@ use super::scale::{Along, Ruler, SIZE, Span, number};
 const LABEL: f64 = 7.5;
 const ROW: f64 = 10.5;
 const RADIUS: f64 = 2.1;
-/// What is shown around a value to compare with, at least: this part of it, twice.
+/// The least room around a value for comparison: this part of it, twice.
 const LEAST_ROOM: f64 = 0.05;
 
 /// A row for each of these names.
@@ -79,7 +79,7 @@ impl<'a> Rows<'a> {
         &self.labels
     }
 
-    /// What stands left of the frame.
+    /// The margin left of the frame.
     pub(super) fn margin(&self) -> f64 {
         let wide = |label: &&str| font::width(label, LABEL, false);
         1.04 * self.labels.iter().map(wide).fold(0.0, f64::max) + 5.0
@@ -162,7 +162,7 @@ fn dot_of(canvas: &mut Canvas, frame: &Frame, ruler: &Ruler, y: f64, value: Valu
     if right - left > 2.0 * RADIUS {
         let stroke = Stroke::solid(look.ink, 0.8);
         canvas.line(&[(left, y), (right, y)], stroke);
-        // Where a range is cut, an arrow.
+        // An arrow marks the end of a cut range.
         for (at, end, back) in [(value.low, left, 2.5), (value.high, right, -2.5)] {
             if !ruler.shows(at) {
                 let head = [(end + back, y - 1.6), (end, y), (end + back, y + 1.6)];
@@ -173,7 +173,7 @@ fn dot_of(canvas: &mut Canvas, frame: &Frame, ruler: &Ruler, y: f64, value: Valu
     look.mark(canvas, (x, y), RADIUS);
 }
 
-/// Tells a row's values that are beyond the axis, side by side: on top of each other, as their
+/// Writes a row's values that are beyond the axis, side by side: on top of each other, as their
 /// marks are, they would need more height than a row has.
 fn beyond<'a>(
     canvas: &mut Canvas,

@@ -14,7 +14,7 @@ pub(super) struct Ruler {
     /// Both ends, after the logarithm.
     from: f64,
     to: f64,
-    /// Where 0 is on a logarithmic axis.
+    /// The place of 0 on a logarithmic axis.
     zero: Option<f64>,
     pub(super) ticks: Vec<Tick>,
     /// Quantity and unit.
@@ -29,14 +29,14 @@ pub(super) struct Tick {
     pub(super) label: String,
 }
 
-/// Where an axis lies, and its length.
+/// The position of an axis, and its length.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Along {
     Width(f64),
     Height(f64),
 }
 
-/// What an axis has to show.
+/// The values that an axis has to show.
 #[derive(Clone, Debug)]
 pub(super) struct Span<'a> {
     pub(super) axis: &'a Axis,
@@ -45,11 +45,11 @@ pub(super) struct Span<'a> {
     pub(super) from_zero: bool,
     /// Whether labels stand at the values.
     pub(super) at_values: bool,
-    /// What the unit is multiplied with: 10 to this power.
+    /// The factor of the unit: 10 to this power.
     pub(super) power: i32,
 }
 
-/// More than so many values are not labelled each.
+/// More values than this are not all labelled.
 const MOST_VALUES: usize = 20;
 
 impl Ruler {
@@ -161,7 +161,7 @@ impl Ruler {
         }
     }
 
-    /// The finest round values whose labels fit.
+    /// The finest round values with labels that fit.
     fn round_values(&self, factor: f64, along: Along) -> Vec<Tick> {
         let (from, to) = match self.logarithmic {
             true => (10_f64.powf(self.from), 10_f64.powf(self.to)),
@@ -279,7 +279,7 @@ fn by_factors(from: f64, to: f64) -> Vec<Vec<f64>> {
     found
 }
 
-/// The power of ten, a multiple of 3, by which the unit grows so that labels stay short.
+/// The power of ten, a multiple of 3, for the unit, so that labels stay short.
 pub(super) fn power(greatest: f64) -> i32 {
     match greatest {
         ..1e6 => 0,

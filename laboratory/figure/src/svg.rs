@@ -4,7 +4,7 @@ use super::canvas::{Anchor, Canvas, Ink, Shape, Stroke};
 use super::look::{class, on_paper};
 use std::fmt::Write as _;
 
-/// All fonts of the first one's widths.
+/// Fonts with the widths of the first.
 const FONTS: &str = "Helvetica, Arial, 'Liberation Sans', 'Nimbus Sans', sans-serif";
 
 /// Around the canvas, in points.
@@ -54,7 +54,7 @@ pub(super) fn render(canvas: &Canvas, title: &str, data: Option<&str>) -> String
     svg
 }
 
-/// What [`render`] kept in a document.
+/// The data that [`render`] kept in a document.
 pub(super) fn data_in(svg: &str) -> Option<String> {
     let (_, rest) = svg.split_once("<metadata>")?;
     let (data, _) = rest.split_once("</metadata>")?;

@@ -1,4 +1,4 @@
-//! What every figure keeps to, whatever it shows.
+//! The rules that every figure keeps, whatever it shows.
 
 use super::canvas::{Anchor, Canvas, Shape};
 use super::*;
@@ -179,7 +179,7 @@ fn no_text_stands_on_another_or_leaves_the_sheet() {
 
 #[test]
 fn no_point_is_left_out() {
-    // Two of the six are beyond the axis: their values are told.
+    // Two of the six are beyond the axis: their values are written.
     let canvas = figure(vec![lines("c", 60.0)]).draw(400.0);
     let texts: Vec<&str> = boxes(&canvas).into_iter().map(|text| text.1).collect();
     assert_eq!(texts.iter().filter(|&&text| text == "400").count(), 10);

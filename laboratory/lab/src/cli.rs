@@ -178,7 +178,7 @@ pub(crate) struct RunArgs {
     pub(crate) program: Vec<String>,
 }
 
-/// What every command that simulates takes.
+/// The arguments of every command that simulates.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct InstrumentArgs {
     /// Count what the simulated machine's parts do: writes NAME.stats.csv (the latest), the same as
@@ -313,7 +313,7 @@ pub(crate) struct PredictArgs {
     pub(crate) on: Option<String>,
 }
 
-/// What every command that measures takes.
+/// The arguments of every command that measures.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct EffortArgs {
     /// The essential cells, in seconds (the default)
@@ -352,7 +352,7 @@ impl Cli {
         Self::from_arguments(std::env::args_os())
     }
 
-    /// Reads arguments, of which the first is the program's name.
+    /// Reads arguments. The first is the program's name.
     pub(crate) fn from_arguments(
         arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>,
     ) -> Result<Self, clap::Error> {
@@ -379,7 +379,7 @@ pub(crate) fn one_line(error: &clap::Error) -> String {
     }
 }
 
-/// What a usage error leaves unsaid.
+/// Completes a usage error with the expected values.
 fn expected(error: &clap::Error, what: &str) -> Option<String> {
     // How the standard library says that a text is no number of a type.
     const NO_NUMBER: [&str; 4] = [
@@ -402,7 +402,7 @@ fn expected(error: &clap::Error, what: &str) -> Option<String> {
     let is_model = |command: &clap::Command| command.get_name() == "model";
     let all = Cli::command();
     let model = all.get_subcommands().find(|command| is_model(command))?;
-    // clap tells the word alone, and the usage of the command that has no such word.
+    // clap reports only the word, and the usage of the command without such a word.
     let of_model = error.render().to_string().contains("manycore model");
     let command = if of_model { model } else { &all };
     let names: Vec<&str> = command
@@ -422,8 +422,7 @@ fn count(text: &str) -> Result<NonZeroUsize, String> {
         .map_err(|_| "expected a whole number of at least 1".into())
 }
 
-/// A list of counts, as given with `flag`, if neither it nor one of them is too
-/// large.
+/// A list of counts, as given with `flag`, unless it or a count is too large.
 pub(crate) fn counts(flag: &str, list: &[NonZeroUsize]) -> anyhow::Result<Vec<NonZeroUsize>> {
     if list.len() > MOST_COUNTS {
         return Err(bad_input(format!(

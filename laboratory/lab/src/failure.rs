@@ -1,4 +1,4 @@
-//! How a command fails, and the exit status that tells a script why.
+//! The ways in which a command fails, and the exit status of each for scripts.
 
 use manycore_figure::FormError;
 use std::borrow::Cow;
@@ -49,7 +49,7 @@ pub(crate) fn bad_input(message: impl Into<String>) -> anyhow::Error {
     BadInput(message.into()).into()
 }
 
-/// Tells the user, on one line, and a script, by the exit status.
+/// Reports an error to the user, on one line, and to a script, by the exit status.
 pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     // A reader that has seen enough (`| head`) is no failure.
     if error.chain().any(is_broken_pipe) {
@@ -69,8 +69,8 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
 /// Letters of an argument or of a word that are shown as they are: a path is hardly longer.
 const SHOWN: usize = 240;
 
-/// `line` with what is longer than [`SHOWN`] cut: arguments, what stands before or after an
-/// `=` in one or between commas, and any other word, such as one of a file.
+/// `line` with everything longer than [`SHOWN`] cut: arguments, the parts of an argument before and
+/// after an `=` or between commas, and any other word, such as a word of a file.
 fn readable(mut line: String, arguments: impl Iterator<Item = OsString>) -> String {
     for argument in arguments {
         let argument = argument.to_string_lossy().replace(['\r', '\n'], " ");

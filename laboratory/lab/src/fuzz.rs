@@ -1,5 +1,5 @@
-//! What a user types or hands in, damaged: each is refused as bad input or is a
-//! plan that could be carried out, in little time and memory.
+//! Damaged user input: each is refused as bad input or is a plan that could be carried out, in
+//! little time and memory.
 
 #[path = "../../../simulator/chip/tests/machine/support/fuzz.rs"]
 pub(crate) mod harness;

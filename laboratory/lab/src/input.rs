@@ -8,8 +8,8 @@ use std::path::Path;
 /// table, ten times the largest figure.
 const LARGEST: u64 = 4 << 20;
 
-/// The text of a file; never more of it than [`LARGEST`], so that a device or
-/// somebody's disk image is an error and not all of the memory.
+/// The text of a file, at most [`LARGEST`] of it. A device or a disk image is an error and does not
+/// fill the memory.
 pub(crate) fn read(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     let file = File::open(path)?;

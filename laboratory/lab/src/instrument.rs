@@ -1,9 +1,9 @@
-//! What simulations tell beside their results: `--stats` and `--timeline`.
+//! The records of simulations beside their results: `--stats` and `--timeline`.
 //!
-//! A command that was asked for one says so once, before anything is simulated. From then on every
-//! simulation of this process counts, whichever study or probe it belongs to, and leaves here what
-//! it counted. That is why this is the process's and no argument of ten studies: a simulation that
-//! would not be told could not forget it.
+//! A command with such a flag says so once, before anything is simulated. From then on every
+//! simulation of this process counts, in whichever study or probe, and leaves its counters here.
+//! The state belongs to the process, and is not an argument of ten studies: so no simulation can
+//! forget it.
 
 use crate::failure::bad_input;
 use crate::report::csv;
@@ -19,7 +19,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock};
 
-/// What is kept, if anything.
+/// The requested records, if any.
 static ASKED: OnceLock<Instruments> = OnceLock::new();
 
 /// Segments of a simulation's timeline: a few megabytes of JSON.
@@ -37,7 +37,7 @@ struct Instruments {
 
 #[derive(Default)]
 struct Kept {
-    /// By simulation: those that run side by side end in any order.
+    /// By simulation: simulations that run side by side end in any order.
     cells: BTreeMap<String, Cell>,
     /// The first by name, whichever ended first.
     traces: BTreeMap<String, Trace>,
@@ -45,7 +45,7 @@ struct Kept {
     simulations: usize,
 }
 
-/// What a simulation counted.
+/// The counters of a simulation.
 struct Cell {
     rows: Vec<CounterRow>,
     /// The cycle stack of all its cores.
@@ -127,12 +127,12 @@ pub(crate) fn run<T>(
 }
 
 fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
-    // What a panicked thread leaves is whole entries.
+    // A panicked thread leaves whole entries.
     kept.lock().unwrap_or_else(|error| error.into_inner())
 }
 
-/// All that was counted, as CSV and as a figure; nothing if nobody asked. `place` says where it
-/// was simulated.
+/// All counters, as CSV and as a figure; nothing without a request. `place` names the simulated
+/// machine.
 pub(crate) fn counted(place: &str) -> anyhow::Result<Option<(String, Figure)>> {
     let Some(asked) = ASKED.get().filter(|asked| asked.counts) else {
         return Ok(None);
@@ -215,7 +215,7 @@ fn figure(cells: &BTreeMap<String, Cell>, place: &str) -> Figure {
     }
 }
 
-/// Writes the timeline, if somebody asked for it; what to tell the user.
+/// Writes the timeline, if it was requested; returns a message for the user.
 pub(crate) fn write_timeline() -> anyhow::Result<Option<String>> {
     let Some((asked, path)) = ASKED
         .get()

@@ -5,8 +5,7 @@ use manycore_platform::{Platform, ThreadSpec};
 use std::io;
 use std::ops::Range;
 
-/// Starts a thread that runs `body` on one of `cpus`; if there are none,
-/// anywhere.
+/// Starts a thread that runs `body` on one of `cpus`, or anywhere if `cpus` is empty.
 pub(crate) fn start<P: Platform>(
     name: String,
     cpus: Vec<usize>,
@@ -20,11 +19,11 @@ pub(crate) fn start<P: Platform>(
     P::spawn(spec, Box::new(body))
 }
 
-/// Starts a thread for each rank, one after the other, on one of the CPUs that
-/// `cpus` has for it; `body` makes what it runs.
+/// Starts a thread for each rank, one after the other, on a CPU that `cpus` lists for it. `body`
+/// makes the thread's function.
 ///
-/// If a thread cannot be made, those that have begun may wait for it for ever:
-/// the process reports the error and ends.
+/// If a thread cannot be made, the earlier threads may wait for it for ever. So the process reports
+/// the error and ends.
 pub(crate) fn start_ranks<P: Platform, F: FnOnce() + Send + 'static>(
     ranks: Range<usize>,
     cpus: impl Fn(usize) -> Vec<usize>,

@@ -1,4 +1,4 @@
-//! Where a measurement runs: on this host, or on a simulated machine.
+//! The place of a measurement: this host, or a simulated machine.
 
 use crate::failure::bad_input;
 use crate::measure::journal::fingerprint;
@@ -7,7 +7,7 @@ use crate::study::settings::Key;
 use crate::study::unknown::{is_machines, unknown};
 use manycore_chip::config::{Config, ConfigError, preset_names};
 
-/// What `--on` names, with the machine's `--set` applied.
+/// The machine of `--on`, with the machine's `--set` applied.
 #[derive(Clone, Debug)]
 pub(crate) enum World {
     /// Real threads on this host.
@@ -17,8 +17,8 @@ pub(crate) enum World {
 }
 
 impl World {
-    /// Splits the `--set` pairs: those that a study knows (`known`) are its
-    /// own and returned, the others change the simulated machine.
+    /// Splits the `--set` pairs. Pairs that a study knows (`known`) are returned; the others change
+    /// the simulated machine.
     pub(crate) fn new(
         on: &str,
         pairs: &[String],
@@ -56,7 +56,7 @@ impl World {
         Ok((Self::Simulated(Box::new(config)), of_study))
     }
 
-    /// Where it is, for readers of a report.
+    /// The machine's name, for readers of a report.
     pub(crate) fn place(&self) -> String {
         match self {
             Self::Native => "Measured on this machine".into(),
@@ -106,7 +106,7 @@ mod tests {
         assert_eq!(plain("a b/c.d-1"), "a-b-c-d-1");
     }
 
-    /// What does not fit before all is set is no error.
+    /// A contradiction that a later setting removes is no error.
     #[test]
     fn a_machine_is_checked_when_all_is_set() {
         let world = |pairs: [&str; 2]| {

@@ -102,8 +102,8 @@ fn obey(peer: &mut dyn Peer, request: &Request, prepared: &mut Prepared) -> Resu
     outcome
 }
 
-/// Loops a sample: those that last less than a microsecond are timed in dozens,
-/// back to back, or the clock would be part of the figure.
+/// Loops a sample. Loops of less than a microsecond are timed in dozens, back to back, so that the
+/// clock is no part of the figure.
 fn together(load: Load, pace: Pace) -> u32 {
     let short = matches!(load, Load::Empty { .. } | Load::Trivial { .. });
     if short && pace == Pace::Hot { 32 } else { 1 }
@@ -158,7 +158,7 @@ impl<F: FnMut()> Caller<F> {
             Pace::Periodic => {
                 let now = Instant::now();
                 std::thread::sleep(self.next.saturating_duration_since(now));
-                // One that is late does not make the next ones early.
+                // A late loop does not make the next ones early.
                 self.next = self.next.max(now) + Self::PERIOD;
             }
         }

@@ -1,5 +1,4 @@
-//! What every contest has: its options, rounds in which the peers take turns, and the figures
-//! that these come to.
+//! The common parts of all contests: options, rounds of turns, and figures.
 
 use crate::output::{Format, Output};
 use crate::stats::{Series, Summary, least};
@@ -11,7 +10,7 @@ use serde_json::Value;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// What every contest can be asked for.
+/// The options of every contest.
 #[derive(Args)]
 pub struct Options {
     /// A first look: few rounds, and where there are many cases few of them
@@ -108,14 +107,14 @@ impl Contest {
         });
     }
 
-    /// Visits all peers round by round, in an order that is shuffled anew each round; what the
-    /// visits of each came to. `visit` is handed the peer's place among `names`, and the round.
-    /// A peer that fails is told of and left out: what ran in some rounds only cannot be compared
-    /// within a round.
+    /// Visits all peers round by round, in an order that is shuffled anew each round; returns the
+    /// results of each peer's visits. `visit` receives the peer's place among `names`, and the
+    /// round. A failing peer is reported and left out: results of some rounds only cannot be
+    /// compared within a round.
     ///
     /// # Errors
     ///
-    /// When the `leader` fails, by which the others are divided.
+    /// An error if the `leader` fails: the others are divided by it.
     pub fn take_turns<'a, T>(
         &mut self,
         names: &[&'a str],
@@ -208,7 +207,7 @@ impl Contest {
     }
 }
 
-/// What a peer's visits come to.
+/// The results of a peer's visits.
 pub struct Figures<'a> {
     pub name: &'a str,
     /// Over all samples of all rounds.

@@ -1,5 +1,5 @@
-//! The peers' processes. All are stopped but the one that is being measured:
-//! threads that spin after a loop would otherwise run against the next peer.
+//! The peers' processes. All but the measured one are stopped: threads that spin after a loop would
+//! otherwise run against the next peer.
 
 use crate::output::Output;
 use crate::peer::Variant;
@@ -24,8 +24,8 @@ struct Member {
 }
 
 impl Fleet {
-    /// Starts the runtimes of `variants`. Those that cannot run here are left
-    /// out, each with the reason.
+    /// Starts the runtimes of `variants`. Runtimes that cannot run here are left out, each with the
+    /// reason.
     ///
     /// # Errors
     ///
@@ -52,7 +52,7 @@ impl Fleet {
         self.members.contains_key(variant.runtime)
     }
 
-    /// Those of `variants` whose runtime has started.
+    /// The `variants` with a running runtime.
     pub fn present(&self, variants: &[Variant]) -> Vec<Variant> {
         let present = variants.iter().filter(|variant| self.has(variant));
         present.cloned().collect()
@@ -74,7 +74,7 @@ impl Fleet {
     ///
     /// # Errors
     ///
-    /// What the peer says, or that its process died; then it has left the fleet.
+    /// The peer's error, or the death of its process; then it has left the fleet.
     pub fn order(&mut self, variant: &Variant, order: Order) -> Result<Outcome> {
         let member = self
             .members

@@ -1,4 +1,4 @@
-//! What is behind C and C++: shared objects, as `build.rs` left them.
+//! The C and C++ peers: shared objects, as `build.rs` left them.
 
 use anyhow::{Context, Result, anyhow};
 use libloading::Library;

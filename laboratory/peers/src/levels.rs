@@ -20,7 +20,7 @@ pub struct Grid {
     searches: AtomicU32,
 }
 
-/// What the iterations of one level read.
+/// The input of one level's iterations.
 struct Level<'a> {
     side: usize,
     steps: u32,
@@ -37,7 +37,7 @@ struct Level<'a> {
 struct Alone(AtomicUsize);
 
 impl Grid {
-    /// A grid of `side * side` cells, each of so many dependent multiplications.
+    /// A grid of `side * side` cells, each of `steps` dependent multiplications.
     pub fn new(side: usize, steps: u32) -> Self {
         let cells = |n: usize| (0..n).map(|_| AtomicU32::new(0)).collect();
         Self {
@@ -68,7 +68,7 @@ impl Grid {
                 next,
                 found: Alone(AtomicUsize::new(0)),
             }];
-            // SAFETY: `expand` reads one `Level`, all of which can be shared.
+            // SAFETY: `expand` reads one `Level`, and all its parts can be shared.
             loops.call(length, unsafe { Task::new(expand, &level) });
             (levels, cells) = (levels + 1, cells + length);
             length = level[0].found.0.load(Relaxed);

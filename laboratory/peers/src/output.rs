@@ -1,4 +1,4 @@
-//! Where rows go: to a CSV file, and to standard output as tables or as JSON.
+//! The output of rows: to a CSV file, and to standard output as tables or as JSON.
 
 use anyhow::{Context, Result};
 use clap::ValueEnum;
@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// What standard output is.
+/// The form of standard output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// Tables for people.
@@ -83,7 +83,7 @@ impl Output {
         self.csv
             .write_record(row.iter().map(|(_, value)| match value {
                 Value::String(text) => text.clone(),
-                // What is no number, as a quantile of nothing.
+                // Not a number, such as a quantile of nothing.
                 Value::Null => String::new(),
                 value => value.to_string(),
             }))?;

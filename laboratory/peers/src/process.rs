@@ -24,7 +24,7 @@ pub fn of_peer(contest: &str, peer: &str, order: &str) -> Result<Command> {
 ///
 /// # Errors
 ///
-/// What that process says, or that it died.
+/// The error of that process, or its death.
 pub fn visit<T: DeserializeOwned>(contest: &str, peer: &str, order: &impl Serialize) -> Result<T> {
     let output = of_peer(contest, peer, &serde_json::to_string(order)?)?
         .stderr(Stdio::inherit())
@@ -37,8 +37,8 @@ pub fn visit<T: DeserializeOwned>(contest: &str, peer: &str, order: &impl Serial
     answer.map_err(|why| anyhow!(why))
 }
 
-/// Carries out the `order` of a [`visit`], and tells the process that made it what was measured,
-/// or why nothing was.
+/// Carries out the `order` of a [`visit`], and reports the measurements, or the reason why there
+/// are none, to the calling process.
 ///
 /// # Errors
 ///

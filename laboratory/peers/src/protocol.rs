@@ -1,5 +1,4 @@
-//! What the process that measures and a peer's process say to each other: one
-//! line of JSON each way.
+//! The messages between the measuring process and a peer's process: one line of JSON each way.
 
 use crate::load::Load;
 use crate::recursion::Recursion;
@@ -10,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// one, or why it cannot run.
 pub type Hello = Result<Option<String>, String>;
 
-/// What a peer is to do under one of its policies.
+/// An order to a peer under a policy.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Request {
     pub policy: String,
@@ -41,7 +40,7 @@ pub enum Order {
     Idle { ms: u64 },
 }
 
-/// What the caller does between two loops.
+/// The caller's activity between two loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Pace {
     /// Nothing.
@@ -52,10 +51,10 @@ pub enum Pace {
     Periodic,
 }
 
-/// What a peer's process answers; an error ends nothing but this order.
+/// The answer of a peer's process; an error ends nothing but this order.
 pub type Answer = Result<Outcome, String>;
 
-/// What was seen while the order was carried out, warm-up left out.
+/// The results of an order, without the warm-up.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Outcome {
     /// Nanoseconds a loop, or a request, one a sample.
@@ -64,7 +63,7 @@ pub struct Outcome {
     pub cores: f64,
     /// Processor time of the whole process.
     pub processor_ms: f64,
-    /// Requests among the samples that nobody served: they had waited so long at least.
+    /// Requests among the samples that were not served: they had waited at least this long.
     pub unserved: usize,
     /// Whether a thread of the process was ready and had to wait for a core
     /// that another process held.

@@ -17,7 +17,7 @@ pub enum Recursion {
     Sum { levels: u32, layout: Layout },
 }
 
-/// The order in which a tree's nodes lie in memory.
+/// The order of a tree's nodes in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Layout {
     /// A node, its left subtree, its right subtree: going left first walks
@@ -29,7 +29,7 @@ pub enum Layout {
 }
 
 impl Recursion {
-    /// What a time is divided by: a tree of empty joins is told by the join.
+    /// The divisor of a time: a tree of empty joins counts by the join.
     pub fn parts(self) -> u32 {
         match self {
             Recursion::Empty { levels } => (1 << levels) - 1,
@@ -62,7 +62,7 @@ pub struct Node {
     right: *const Node,
 }
 
-// SAFETY: nobody writes a node once its tree is built.
+// SAFETY: no thread writes a node once its tree is built.
 unsafe impl Sync for Node {}
 
 impl Node {
@@ -72,7 +72,7 @@ impl Node {
         right: ptr::null(),
     };
 
-    /// What this node adds to the sum.
+    /// This node's part of the sum.
     #[inline]
     pub fn value(&self) -> u64 {
         self.value
@@ -81,8 +81,8 @@ impl Node {
     /// Both children of an inner node.
     #[inline]
     pub fn children(&self) -> Option<(&Node, &Node)> {
-        // SAFETY: `Tree::new` gives a node no child or two of its own tree,
-        // which is not freed while one of its nodes is borrowed.
+        // SAFETY: `Tree::new` gives a node no child or two of its own tree, which is not freed
+        // while a node of it is borrowed.
         unsafe { self.left.as_ref().zip(self.right.as_ref()) }
     }
 }
@@ -94,7 +94,7 @@ struct Tree {
 }
 
 impl Tree {
-    /// A tree of so many levels, at least one.
+    /// A tree of `levels` levels, at least one.
     fn new(levels: u32, layout: Layout) -> Self {
         let mut nodes: Box<[Node]> = (0..(1usize << levels) - 1).map(|_| Node::EMPTY).collect();
         let base = nodes.as_mut_ptr();

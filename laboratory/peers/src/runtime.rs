@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 
 /// A pool with everything that a program may call.
 pub trait Runtime: Sync + Sized {
-    /// A pool of so many threads.
+    /// A pool of `threads` threads.
     ///
     /// # Errors
     ///
@@ -25,7 +25,7 @@ pub trait Runtime: Sync + Sized {
     /// Runs `body` on `0..n`.
     fn parallel_for(&self, n: usize, body: impl Fn(usize) + Send + Sync);
 
-    /// Runs both, perhaps at once, from a thread that is none of the pool's.
+    /// Runs both, perhaps at once, from a thread outside of the pool.
     fn join(&self, a: impl FnOnce() + Send, b: impl FnOnce() + Send);
 
     /// Runs both, perhaps at once, on a thread of the pool.
@@ -102,7 +102,7 @@ impl<R: Runtime> Peer for R {
     }
 }
 
-/// Loops that each enter the pool from a thread that is none of the pool's.
+/// Loops that each enter the pool from a thread outside of it.
 pub struct Outside<'a, R>(pub &'a R);
 
 impl<R: Runtime> ForEach for Outside<'_, R> {

@@ -75,11 +75,11 @@ pub fn least(values: impl IntoIterator<Item = f64>) -> f64 {
     values.into_iter().fold(f64::NAN, f64::min)
 }
 
-/// The best of several, without the winner's curse: the one that did best in
-/// the even rounds stands for the best in the odd rounds, and the other way
-/// round, so that nothing is chosen by the luck it is then credited with.
+/// The best of several, without the winner's curse. The best of the even rounds stands for the best
+/// in the odd rounds, and the other way round, so no result is credited with the luck by which it
+/// was chosen.
 pub struct Best<'a> {
-    /// What to divide even and odd rounds by.
+    /// The divisors of even and odd rounds.
     by_parity: [&'a Series; 2],
 }
 

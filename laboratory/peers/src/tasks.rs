@@ -1,5 +1,5 @@
-//! What the loops do: the C functions that every peer calls, and the two bodies
-//! that a peer's own compiler inlines.
+//! The work of the loops: the C functions that every peer calls, and the two bodies that a peer's
+//! own compiler inlines.
 
 use std::arch::asm;
 use std::ffi::c_void;
@@ -93,14 +93,14 @@ pub struct Unit {
     computations: usize,
 }
 
-// SAFETY: the pointer is to a leaked buffer that nobody writes.
+// SAFETY: the pointer is to a leaked buffer that no thread writes.
 unsafe impl Sync for Unit {}
 
 impl Unit {
     /// The most bytes a unit task reads or writes.
     pub const LARGEST: usize = 1 << 16;
 
-    /// A task that reads and writes so many bytes (1 to [`Self::LARGEST`]).
+    /// A task that reads `read` and writes `write` bytes (1 to [`Self::LARGEST`]).
     pub fn new(read: usize, write: usize, computations: usize) -> Self {
         assert!((1..=Self::LARGEST).contains(&read) && (1..=Self::LARGEST).contains(&write));
         Self {
@@ -169,9 +169,8 @@ pub fn ticks_per_ns() -> f64 {
     })
 }
 
-/// Both clocks at one moment: of several tries the one that took least time, so
-/// that no interrupt lies between the two readings. An error here would be in
-/// all of a peer's figures.
+/// Both clocks at one moment: of several tries the shortest, so that no interrupt lies between the
+/// two readings. An error here would be in all of a peer's figures.
 fn both_clocks() -> (Instant, u64) {
     let read = || {
         let before = now();

@@ -1,5 +1,5 @@
-//! What the clients of a server do: each asks for one parallel loop a period, on a
-//! schedule that does not wait for the answers.
+//! The clients of a server: each asks for one parallel loop a period, on a schedule that does not
+//! wait for the answers.
 
 use crate::child::clocks;
 use crate::peer::{Clients, Loops, Peer};
@@ -20,23 +20,23 @@ pub struct Traffic {
     pub steps: u32,
     /// By how much a request may come later than its period begins, drawn anew for each.
     pub jitter_us: u64,
-    /// What the clients' phases and the jitter are drawn from.
+    /// The source of the clients' phases and of the jitter.
     pub seed: u64,
     /// Periods that are not counted, and periods that are.
     pub warm_up: usize,
     pub counted: usize,
 }
 
-/// From one scheduled request of a client to the next, but for the jitter.
+/// From one scheduled request of a client to the next, without the jitter.
 pub const PERIOD: Duration = Duration::from_millis(2);
 /// Clients are staggered evenly, each later than that by up to a fourth of a period.
 const PHASE: Duration = Duration::from_micros(500);
 /// Clients begin when all have their threads.
 const LEAD: Duration = Duration::from_millis(10);
-/// A server that cannot keep up is left after so many times the scheduled time.
+/// A server that cannot keep up is left after this multiple of the scheduled time.
 const PATIENCE: u32 = 3;
 
-/// What one client saw.
+/// The observations of one client.
 #[derive(Default)]
 struct Seen {
     /// Nanoseconds from a counted request's scheduled arrival to its answer.
@@ -65,7 +65,7 @@ impl Traffic {
     ///
     /// # Errors
     ///
-    /// When the peer cannot serve them, or the system tells no processor time.
+    /// An error if the peer cannot serve them, or the system reports no processor time.
     pub fn run(&self, peer: &mut dyn Peer, policy: &str) -> Result<Outcome> {
         let begin = Instant::now() + LEAD;
         let seen = Mutex::new(Seen::default());

@@ -1,5 +1,5 @@
-//! The command as its user runs it: contests are named, those that no other test runs come out
-//! whole in a quick run, and a flag out of its range is told the range.
+//! The command as its user runs it: contests have names, contests without another test end in a
+//! quick run, and the error for a flag out of its range names the range.
 
 mod support;
 

@@ -1,5 +1,5 @@
-//! The command as its user runs it: all programs verify in both languages, and bad input
-//! is told of.
+//! The command as its user runs it: all programs verify in both languages, and bad input is
+//! reported.
 
 mod support;
 

@@ -7,7 +7,7 @@ use support::{folder, refuses, rows, text};
 
 #[test]
 fn every_contestant_is_measured_or_said_to_be_missing() {
-    // On a single thread nobody's threads spin beside each other.
+    // On a single thread no other thread spins beside it.
     let cell = [
         "--quick",
         "--rounds",

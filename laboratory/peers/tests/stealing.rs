@@ -24,7 +24,7 @@ fn every_peer_is_measured_or_said_to_be_missing() {
                 );
                 continue;
             };
-            // A quarter of the ideal's time would be tasks that nobody ran.
+            // A quarter of the ideal's time would mean that some tasks were not run.
             let ratio: f64 = row[4].parse().expect("a number");
             assert!(ratio > 0.25, "{peer}, {distribution}: {ratio}");
         }

@@ -1,10 +1,10 @@
 //! Counts wake-ups that are lost, natively: what the model checkers prove, asked of
 //! the machine.
 //!
-//! A pool of two has adopted this thread, which never runs a job. It pushes one,
-//! for which worker 1 must get up, and blocks until that has run. The pauses
-//! between are such that the worker is on its way to bed at every push. A job that
-//! has not run after 300 ms was slept through; a later push then wakes the worker.
+//! A pool of two has adopted this thread, which never runs a job. The thread pushes a job, for
+//! which worker 1 must get up, and blocks until that has run. The pauses between are chosen so that
+//! the worker is just falling asleep at every push. If a job has not run after 300 ms, its wake-up
+//! was lost; a later push then wakes the worker.
 //!
 //! ```text
 //! cargo bench -p manycore-programs --bench lost_wakeups -- ITERATIONS [POLICY [MODE]]
@@ -23,10 +23,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// No progress for so long: nobody comes any more.
+/// After so long without progress no worker will come.
 const LOST: Duration = Duration::from_millis(300);
 
-/// What is waited for: how many jobs have run.
+/// The awaited number of finished jobs.
 #[derive(Default)]
 struct Ran(AtomicU64);
 
@@ -45,14 +45,14 @@ impl Ran {
     }
 }
 
-/// Iterations in which no progress was made, of spawned jobs and of joins.
+/// Iterations without progress, for spawned jobs and for joins.
 struct Found {
     lost: u64,
     sleeps: u64,
     recovered: u64,
 }
 
-/// A pool of two whose sleep policy `make` makes.
+/// A pool of two with the sleep policy that `make` makes.
 fn look(make: Option<Make<Native>>, iterations: u64) -> Found {
     // A pool adopts a thread for good.
     let run = move || {
@@ -105,7 +105,7 @@ fn spawned(pool: &Pool, ran: &Arc<Ran>) -> bool {
     ran.wait(next)
 }
 
-/// The second closure of a join whose first one waits for it.
+/// The second closure of a join. The first closure waits for it.
 fn forked(pool: &Pool, ran: &Arc<Ran>) -> bool {
     let next = ran.0.load(Ordering::Relaxed) + 1;
     let count = || _ = ran.0.fetch_add(1, Ordering::Release);

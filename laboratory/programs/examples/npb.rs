@@ -139,7 +139,7 @@ impl BarrierVisitor<Native> for Team<'_> {
         let (barrier, sums) = (&barrier, &sums);
         let run = move |rank| {
             let mut part = Counting {
-                // SAFETY: the barrier is for so many, and each is made once.
+                // SAFETY: the barrier is for `ranks` members, and each is made once.
                 member: unsafe { Member::new(barrier, rank, ranks) },
                 waits: 0,
             };

@@ -4,7 +4,7 @@ use crate::Load;
 use manycore_platform::Platform;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-/// What a broken loop did to an iteration; the first one by index.
+/// The fault of a broken loop at an iteration; the first by index.
 ///
 /// ```
 /// use manycore_programs::{Fault, Tiny, audit};
@@ -49,7 +49,7 @@ pub enum Fault {
     },
 }
 
-/// Marks a count whose iteration left a wrong result.
+/// Marks the count of an iteration with a wrong result.
 const WRONG: u32 = 1 << 31;
 
 /// Runs `load` once by `run_loop`, which gets the number of iterations and the
@@ -117,7 +117,7 @@ mod tests {
     use crate::Tiny;
     use manycore_platform::Native;
 
-    /// A load whose iteration 3 goes wrong.
+    /// A load with a wrong iteration 3.
     struct Spoiled;
 
     impl Load for Spoiled {

@@ -3,9 +3,8 @@
 
 use std::cell::RefCell;
 
-/// What a page of virtual memory spans, and the distance at which a load and
-/// an earlier store are mistaken for each other by x86 processors, which
-/// compare only the low 12 bits of their addresses ("4K aliasing").
+/// The size of a page of virtual memory. It is also the distance at which x86 processors mistake a
+/// load for an earlier store, since they compare only the low 12 bits of addresses ("4K aliasing").
 const PAGE: usize = 4096;
 
 /// A cache line; two, for processors that fetch lines in pairs.

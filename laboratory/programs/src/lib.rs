@@ -1,13 +1,12 @@
-//! What the laboratory measures: programs that verify their own answer, and the barriers, disciplines
-//! of work stealing, sleep policies and cost models that manycore is compared with. This crate is for
+//! The programs of the laboratory, which verify their own answer, and the barriers, disciplines of
+//! work stealing, sleep policies and cost models for comparison with manycore. This crate is for
 //! studies and tests, and is not published.
 //!
 //! # Programs
 //!
-//! A [`Load`] is a loop with independent iterations. It is made from a seed,
-//! runs on any platform, has a sequential version, tells a simulated chip what
-//! an iteration costs, and [`audit`] shows whether a loop ran every iteration
-//! exactly once and whether each did its work.
+//! A [`Load`] is a loop with independent iterations. It is made from a seed, runs on any platform,
+//! has a sequential version, and declares the cost of an iteration to a simulated chip. [`audit`]
+//! checks that a loop ran every iteration exactly once and that each did its work.
 //!
 //! | kernel | iterations |
 //! |---|---|

@@ -1,8 +1,8 @@
-//! What every kernel offers.
+//! The interface of every kernel.
 
 use manycore_platform::Platform;
 
-/// A loop whose iterations are independent and can check themselves.
+/// A loop with independent iterations that can check themselves.
 ///
 /// ```
 /// use manycore_programs::{Irregular, Load};

@@ -5,7 +5,7 @@ use std::cell::UnsafeCell;
 
 const FREE: u32 = 0;
 const HELD: u32 = 1;
-/// Held, and somebody may sleep.
+/// Held, and a thread may sleep.
 const AWAITED: u32 = 2;
 
 /// A mutex such as the C library gives to programs: one word with three states, and a thread that
@@ -35,9 +35,9 @@ impl<P: Platform, T> Mutex<P, T> {
         // it is held: the swap decides.
         let taken = (self.state).compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed);
         if taken.is_err() {
-            // From here on as AWAITED: the thread that frees it wakes one sleeper, who
-            // may not be the last. Comparing and sleeping are one step of the
-            // futex, so a freeing in between is not slept through.
+            // From here on the state is AWAITED: the thread that releases it wakes one sleeper, and
+            // there may be more. The futex compares and sleeps in one step, so no release in
+            // between is missed.
             while self.state.swap(AWAITED, Ordering::Acquire) != FREE {
                 self.state.wait(AWAITED, None);
             }

@@ -1,4 +1,4 @@
-//! What is chosen by its name: one way to read it, and one error.
+//! Values with names: one way to read them, and one error.
 
 /// No such name: says what was given, and all that there is.
 ///
@@ -19,7 +19,7 @@ pub struct UnknownName {
 }
 
 impl UnknownName {
-    /// Finds the value of `all` whose name is `given`, for [`by_name!`](crate::by_name). The error
+    /// Finds the value of `all` with the name `given`, for [`by_name!`](crate::by_name). The error
     /// begins with `refusal`, and has `expected` before all names.
     ///
     /// # Errors

@@ -28,14 +28,13 @@ use manycore_platform::Platform;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Folding {
-    /// One addition stands for all those of a byte, as the document's compiler
-    /// left it.
+    /// One addition replaces all additions of a byte, as the document's compiler left it.
     Folded,
     /// Every addition is executed.
     Opaque,
 }
 
-/// What one iteration of the unit task does.
+/// One iteration of the unit task.
 ///
 /// ```
 /// use manycore_programs::TaskSize;
@@ -167,7 +166,7 @@ impl UnitTask {
         P::write(write);
     }
 
-    /// What an iteration has to write at `at`, by a formula instead of a loop.
+    /// The byte that an iteration must write at `at`, by a formula instead of a loop.
     fn right_byte(&self, at: usize) -> u8 {
         let read = self.read.bytes();
         read[at.min(read.len() - 1)].wrapping_add(self.size.additions_per_byte() as u8)

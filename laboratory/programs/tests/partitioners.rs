@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 fn all() -> Vec<Partitioner> {
     let sizes = ["", "=1", "=2", "=7", "=64", "=18446744073709551615"];
     let sized = |name: &'static str| {
-        // Those that pick their own blocks refuse a size.
+        // Partitioners that pick their own blocks refuse a size.
         let named = sizes.map(|size| format!("{name}{size}").parse().ok());
         named.into_iter().flatten()
     };
@@ -187,7 +187,7 @@ fn the_caller_gets_the_payload() {
     }
 }
 
-/// A pool whose cores come and go.
+/// A pool with changing cores.
 #[test]
 fn each_index_runs_once_while_the_allotment_changes() {
     let allotment = Allotment::new(1);
@@ -208,8 +208,8 @@ fn each_index_runs_once_while_the_allotment_changes() {
     });
 }
 
-/// A loop that was empty 300 times and is full today is shared all the same, where the block was
-/// chosen by what it took.
+/// A loop that was empty 300 times and is full today is shared nevertheless, although its block was
+/// chosen by its former time.
 #[test]
 fn a_loop_that_was_empty_is_shared_when_it_is_full() {
     let auto = [
@@ -230,7 +230,7 @@ fn a_loop_that_was_empty_is_shared_when_it_is_full() {
         };
         let long = || {
             thread::sleep(Duration::from_millis(5));
-            // The first one of all is run to find out.
+            // The very first iteration is run to find out.
             if ran.fetch_add(1, Relaxed) == 0 {
                 come();
                 return;

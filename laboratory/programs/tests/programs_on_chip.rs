@@ -12,7 +12,7 @@ use manycore_programs::spmd::{Class, Looped, Member, Npb, Program, Ranked, Sums,
 use manycore_team::barrier::Placement;
 use std::sync::Arc;
 
-/// What runs the program: ranks or a pool.
+/// The runner of the program: ranks or a pool.
 #[derive(Clone, Copy, Debug)]
 enum By {
     Team(usize),
@@ -84,7 +84,7 @@ fn team<T: Program + ?Sized + 'static>(machine: &Config, program: &Arc<T>, ranks
             ..ThreadSpec::default()
         };
         let body = move || {
-            // SAFETY: a barrier of so many members, each rank made once.
+            // SAFETY: the barrier is for `ranks` members, and each rank is made once.
             let mut member = unsafe { Member::<Simulated, _>::new(&*barrier, rank, ranks) };
             // SAFETY: the team's sums, and all run the same program.
             unsafe { program.run(&mut Ranked::<Simulated>::new(&mut member, &sums)) };

@@ -9,7 +9,7 @@ use manycore_platform::{
 use manycore_programs::spmd::{Solution, Streamcluster, StreamclusterInput, StreamclusterProblem};
 use std::sync::Arc;
 
-/// A central barrier whose ranks sleep, with room for a fault.
+/// A central barrier with sleeping ranks, with room for a fault.
 struct Barrier {
     arrived: CachePadded<<Simulated as Platform>::AtomicU32>,
     /// How many rounds are over.
@@ -59,8 +59,7 @@ impl Barrier {
     }
 }
 
-/// What the program has found, and the cycles from the first rank's start to
-/// the last one's end.
+/// The program's result, and the cycles from the first rank's start to the last rank's end.
 fn simulate(
     machine: &Config,
     problem: StreamclusterProblem,
@@ -125,8 +124,8 @@ fn more_cores_are_faster_where_there_is_work() {
     assert!(cycles.is_sorted_by(|fewer, more| fewer > more));
 }
 
-/// In the first 50 rounds centres are drawn and the first offers are made. Not
-/// every early leave does harm, as little comes of most offers.
+/// In the first 50 rounds centres are drawn and the first offers are made. Not every early leave
+/// does harm: most offers change little.
 #[test]
 fn a_barrier_that_lets_a_rank_pass_early_is_noticed() {
     let machine = Config::preset("atac-64").unwrap();
@@ -136,7 +135,7 @@ fn a_barrier_that_lets_a_rank_pass_early_is_noticed() {
         let run = || simulate(&machine, problem, 4, Some(round)).unwrap();
         match std::panic::catch_unwind(run) {
             Ok((solution, _)) => wrong += usize::from(solution.verify().is_err()),
-            // An index out of bounds, or nobody left to meet at the barrier.
+            // An index out of bounds, or no rank left to meet at the barrier.
             Err(_) => panicked += 1,
         }
     }

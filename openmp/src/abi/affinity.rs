@@ -34,7 +34,7 @@ fn put(text: &str, buffer: *mut c_char, size: usize) -> usize {
     text.len()
 }
 
-/// A string of C's; null or empty: the one that is set.
+/// A C string; null or empty: the current setting.
 fn text(text: *const c_char) -> String {
     if text.is_null() {
         return get();

@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering::Relaxed;
 const PREDEFINED: usize = 8;
 const DEFAULT: usize = 1;
 
-/// One of `omp_alloctrait_t`.
+/// An `omp_alloctrait_t`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Trait {
@@ -22,7 +22,7 @@ struct Trait {
     value: usize,
 }
 
-/// What to do where the pool is full.
+/// The action in a full pool.
 #[derive(Clone, Copy)]
 enum Fallback {
     Default,
@@ -41,7 +41,7 @@ struct Allocator {
 
 /// Before each block.
 struct Head {
-    /// What the system's allocator gave.
+    /// The system allocator's block.
     base: *mut c_void,
     /// Bytes from the base.
     whole: usize,
@@ -218,14 +218,14 @@ export! {
         }
         // SAFETY: a block that `allocate` gave out.
         let old = unsafe { block.cast::<Head>().sub(1).read() };
-        // The old block's room in its pool is to be had for the new one.
+        // The new block may take the old block's room in its pool.
         give_room(&old);
         let new = allocate(1, bytes, allocator, false);
         if bytes > 0 && new.is_null() {
             take_room(&old);
             return new;
         }
-        // SAFETY: blocks of so many bytes; the old one is not used any more.
+        // SAFETY: blocks of at least this number of bytes; the old one is not used any more.
         unsafe {
             if !new.is_null() {
                 ptr::copy_nonoverlapping(block.cast::<u8>(), new.cast(), old.bytes.min(bytes));

@@ -1,4 +1,4 @@
-//! Devices: there is none but the host, where target regions run.
+//! Devices: there is none except the host, and target regions run there.
 
 use super::export;
 use crate::environment::settings;
@@ -10,12 +10,12 @@ use std::ptr;
 
 /// How a variable is mapped: by value.
 const FIRSTPRIVATE: u16 = 12;
-/// What functions say that got a device that is not there.
+/// The result of functions that got an invalid device.
 const INVALID: c_int = libc::EINVAL;
 /// The host's number, where there are no devices.
 const HOST: c_int = 0;
 
-/// What programs say for the device of the current task, and for the host.
+/// Numbers that programs pass for the device of the current task, and for the host.
 const BY_DEFAULT: c_int = -1;
 const ANY_HOST: c_int = -2;
 
@@ -34,8 +34,9 @@ fn check(device: c_int) {
 
 /// The limit of threads among a target region's arguments; 0: there is none.
 ///
-/// They are words up to a 0. The low seven bits of one say for which device it is, 0 for all; the
-/// eighth that its value is the next word, and not its own upper bits; the next eight what it is.
+/// The arguments are words up to a 0. The low seven bits of a word are its device, 0 for all. The
+/// eighth bit says that its value is the next word, and not its own upper bits. The next eight bits
+/// are its kind.
 unsafe fn thread_limit(mut arguments: *const isize) -> u32 {
     const THREAD_LIMIT: isize = 2 << 8;
     if arguments.is_null() {
@@ -75,7 +76,7 @@ fn run(device: c_int, function: Outlined, data: *mut c_void, limit: u32) {
     });
 }
 
-/// Waits for what a device's construct depends on. What it does is then done at once.
+/// Waits for the dependences of a device's construct. The construct then runs at once.
 fn await_dependences(depend: *mut *mut c_void) {
     if !depend.is_null() {
         // SAFETY: the compiler's array.
@@ -109,7 +110,7 @@ unsafe fn copy_private(
 ) -> Vec<Vec<u128>> {
     let mut copies = vec![];
     for index in 0..count {
-        // SAFETY: arrays of the compiler's, as long as it said.
+        // SAFETY: the compiler's arrays, with the length that it passed.
         unsafe {
             let kind = *kinds.add(index);
             // An argument that is not there has no address.

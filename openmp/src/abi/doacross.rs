@@ -1,4 +1,4 @@
-//! Loops whose iterations wait for others (`ordered(n)` with `depend`).
+//! Loops with iterations that wait for others (`ordered(n)` with `depend`).
 //!
 //! Each iteration of the outermost loop has a word that says how far its inner loops have come: the
 //! number of the last inner iteration that was posted, and 1.

@@ -25,7 +25,7 @@ impl From<u64> for Chunk {
     }
 }
 
-/// What the runtime's schedule is for the current task.
+/// The runtime's schedule for the current task.
 pub(super) fn by_runtime(context: &Context) -> (Deal, Chunk) {
     let schedule = context.task().icv.get().schedule;
     let chunk = Chunk::from(c_long::from(schedule.chunk));
@@ -37,7 +37,7 @@ pub(super) fn by_runtime(context: &Context) -> (Deal, Chunk) {
     }
 }
 
-/// A schedule as a number, of `GOMP_loop_start` and its like. 0 is the runtime's, and so is 4, by
+/// A schedule as a number, of `GOMP_loop_start` and the like. 0 is the runtime's, and so is 4, by
 /// which programs say that they ask for no order.
 pub(super) fn by_number(context: &Context, number: c_long, chunk: Chunk) -> (Deal, Chunk) {
     match number as u32 & !MONOTONIC {
@@ -67,7 +67,7 @@ pub(super) fn plan(to: &mut Plan, space: Space, deal: Deal, Chunk(chunk): Chunk)
         .is_none();
 }
 
-/// The member comes to a loop, of which iterations are claimed later.
+/// The member comes to a loop, and claims iterations later.
 pub(super) fn begin(context: &Context, space: Space, (deal, chunk): (Deal, Chunk)) {
     context.come(|to| plan(to, space, deal, chunk));
 }
@@ -81,7 +81,7 @@ pub(super) fn next(context: &Context) -> Option<(u64, u64)> {
     Some(share.plan().space.values(from, to))
 }
 
-/// The same in a loop with ordered regions: those of the iterations before are done first.
+/// The same in a loop with ordered regions: earlier iterations finish their regions first.
 pub(super) fn next_ordered(context: &Context) -> Option<(u64, u64)> {
     let (from, to) = context.seat.chunk.replace((0, 0));
     if from < to {
@@ -127,7 +127,7 @@ pub(super) fn give<T: Number>(values: Option<(u64, u64)>, start: *mut T, end: *m
     true
 }
 
-/// What loops count with.
+/// A loop's type of number.
 pub(super) trait Number {
     fn from_bits(bits: u64) -> Self;
 }
@@ -144,11 +144,11 @@ impl Number for u64 {
     }
 }
 
-/// What `GOMP_loop_start` and its like take beside the loop.
+/// Arguments of `GOMP_loop_start` and the like in addition to the loop.
 pub(super) struct Extras {
     /// Reductions over tasks, or null.
     pub(super) reductions: *mut usize,
-    /// Where to find how much memory the members want, and to put its address; or null.
+    /// On entry the size of memory that the members want, on return its address; or null.
     pub(super) memory: *mut *mut c_void,
 }
 

@@ -271,7 +271,7 @@ fn pause() -> c_int {
     0
 }
 
-/// What an `error` directive says; a string of C's if it has no length.
+/// The text of an `error` directive; a C string if it has no length.
 fn say(text: *const c_char, length: usize) {
     // SAFETY: the compiler's string.
     let bytes = unsafe {

@@ -80,7 +80,7 @@ export! {
 static CRITICAL: WordLock = WordLock::new();
 static ATOMIC: WordLock = WordLock::new();
 
-/// What has no instruction of the processor's is changed alone.
+/// A change without a processor's instruction happens under one lock.
 pub(super) fn begin_atomic() {
     ATOMIC.lock(&context().carried);
 }

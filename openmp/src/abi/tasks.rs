@@ -135,7 +135,7 @@ export! {
     }
 }
 
-/// A loop whose iterations are divided among tasks.
+/// A loop that divides its iterations among tasks.
 struct Taskloop {
     function: Outlined,
     data: *mut c_void,
@@ -158,7 +158,8 @@ pub(super) struct Division {
     pub(super) more: u64,
 }
 
-/// Divides a loop among tasks of so many iterations, if it `is_grainsize`, or among so many tasks.
+/// Divides a loop among tasks with this number of iterations, if it `is_grainsize`, or among this
+/// number of tasks.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn divide_loop(
     is_grainsize: bool,

@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering::Relaxed;
 pub(super) static NUM_TEAMS: AtomicU32 = AtomicU32::new(0);
 pub(super) static THREAD_LIMIT: AtomicU32 = AtomicU32::new(0);
 
-/// Teams of a league for which nobody said how many.
+/// Teams of a league without a given number.
 const TEAMS: u32 = 3;
 
 pub(super) fn or(set: &AtomicU32, otherwise: u32) -> u32 {

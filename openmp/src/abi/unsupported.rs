@@ -1,6 +1,6 @@
-//! What this library does not do: OpenACC, and plugins for devices. A program that calls it ends with
-//! a line that says so. Were the names missing, libgomp's own functions would be found
-//! behind this library, and two runtimes would be in one program.
+//! Unsupported parts: OpenACC, and plugins for devices. A program that calls one ends with a line
+//! that says so. If the names were missing, the program would find libgomp's own functions behind
+//! this library, and two runtimes would be in one program.
 
 /// Functions that end the program; they look at no argument.
 macro_rules! unsupported {

@@ -1,4 +1,5 @@
-//! A worker's alarm: a timer whose signal preempts a rank. [`preempt`](super::preempt) has the handler.
+//! A worker's alarm: a timer whose signal preempts a rank. [`preempt`](super::preempt) has the
+//! handler.
 //!
 //! # Late and early
 //!
@@ -42,7 +43,7 @@ pub(super) struct Alarm {
     deaf: AtomicBool,
     /// The handler goes on with a system call: the rank is blocked, and no ring would change that.
     pub(super) blocked: AtomicBool,
-    /// What the handler has seen of the rank since another thread rang.
+    /// The handler's record of the rank since another thread rang.
     pub(super) noted: Cell<Option<Noted>>,
     /// The rank has left in the handler, so that the signal is blocked.
     pub(super) in_handler: Cell<bool>,
@@ -131,7 +132,8 @@ impl Alarm {
         }
     }
 
-    /// The rank that begins now is to leave after so many ticks. Returns how long it took to say so.
+    /// The rank that begins now is to leave after this number of ticks. Returns the time that the
+    /// call took.
     pub(super) fn set(&self, worker: *const c_void, now: u64, budget: u64) -> u64 {
         let signal = self.signal.get();
         // The program may have taken the signal's number for itself.
@@ -187,7 +189,7 @@ impl Alarm {
         let (Some(signal), thread) = (signals::current(), self.thread.load(Relaxed)) else {
             return;
         };
-        // Relaxed, as `rung` is: a ring too many is one that the handler finds later.
+        // Relaxed, as `rung` is: the handler later finds a ring too many.
         if self.blocked.load(Relaxed) || self.deaf.load(Relaxed) || thread == 0 {
             return;
         }
@@ -236,7 +238,8 @@ impl Alarm {
         self.thread.load(Relaxed)
     }
 
-    /// Whether the kernel thread has had no core since somebody rang. One that is blocked answers.
+    /// Whether the kernel thread has had no core since another thread rang. A blocked kernel thread
+    /// answers.
     pub(super) fn is_unanswered(&self) -> bool {
         self.rung.load(Relaxed) != 0
     }

@@ -20,7 +20,8 @@ const C: [&CStr; 8] = [
     c"reallocarray",
 ];
 
-/// Of C++, as compilers write them: `operator new` and `delete`, for one and for many, with an alignment and without.
+/// C++'s names, as compilers write them: `operator new` and `delete`, for one and for many, with an
+/// alignment and without.
 const CPP: [&CStr; 8] = [
     c"_Znwm",
     c"_Znam",
@@ -32,7 +33,8 @@ const CPP: [&CStr; 8] = [
     c"_ZdlPvSt11align_val_t",
 ];
 
-/// Of allocators that can be beside another: jemalloc, mimalloc, tcmalloc, Intel's, rpmalloc, Hoard, snmalloc, sanitizers.
+/// Prefixes of allocators that a program may use in addition to another: jemalloc, mimalloc,
+/// tcmalloc, Intel's, rpmalloc, Hoard, snmalloc, sanitizers.
 const PREFIXED: [&CStr; 8] = [
     c"je_malloc",
     c"mi_malloc",

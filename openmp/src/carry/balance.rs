@@ -1,26 +1,28 @@
-//! Where the boundary between two workers' parts lies, learned from which of them is done first.
+//! The boundary between two workers' parts, learned from which of them finishes first.
 //!
-//! A plan knows what ranks took, not what else an episode costs: a rank that goes on elsewhere misses its
-//! cached memory, a signal is later on one core, two ranks slow each other down. All this shows in
-//! one sign: which of the two workers on a boundary was done later. It gives the other one a little more of the
-//! rank that both run, until each is the later one as often. So a step is made, not a part of the
-//! difference: what another process takes is often more than all that is to be learned.
+//! A plan knows the ranks' times, not the other costs of an episode: a rank that goes on elsewhere
+//! misses its cached memory, a signal is later on one core, two ranks slow each other down. All
+//! this has one effect: one of the two workers on a boundary finishes later. The balance gives the
+//! other one a little more of the rank that both run, until each is the later one as often. It
+//! moves by a step and not by a part of the difference: another process often takes more time than
+//! the balance has to learn.
 
 /// A step is this part of the rank's time.
 const STEP: u64 = 128;
 
-/// What one interval's boundaries were moved by.
+/// The offsets of one interval's boundaries.
 #[derive(Clone, Default)]
 pub(super) struct Balance {
     site: usize,
     /// For each worker how much less of the rank that it begins it has than was planned, in ticks.
     moved: Vec<i64>,
-    /// What can be moved, of a boundary that is in a rank.
+    /// The greatest possible move of a boundary that is in a rank.
     room: Vec<u64>,
 }
 
 impl Balance {
-    /// The interval after `site` is to be run by so many workers; it may be another than this was.
+    /// This number of workers is to run the interval after `site`; it may be another one than
+    /// before.
     pub(super) fn begin(&mut self, site: usize, workers: usize) {
         if self.site != site || self.moved.len() != workers {
             self.site = site;
@@ -31,7 +33,7 @@ impl Balance {
         self.room.resize(workers, 0);
     }
 
-    /// What the worker has of the rank that it begins, where `planned` of the `whole` is meant for it.
+    /// The worker's part of the rank that it begins. `planned` of the `whole` is its plan.
     pub(super) fn head(&mut self, worker: usize, planned: u64, whole: u64) -> u64 {
         let room = planned.min(whole.saturating_sub(planned)) / 2;
         self.room[worker] = room;

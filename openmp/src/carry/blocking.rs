@@ -154,7 +154,7 @@ fn will_read(file: c_int) {
         events: libc::POLLIN,
         revents: 0,
     };
-    // What is no file, or at its end, is there as well: the call does not wait.
+    // An invalid or finished file is ready as well: the call does not wait.
     if next!(poll_)(&raw mut asked, 1, 0) == 0 {
         go_home();
     }

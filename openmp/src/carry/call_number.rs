@@ -1,9 +1,10 @@
 //! The number of a system call that was broken off, on x86-64.
 //!
-//! The kernel's result is where the number was, and the frame has no copy. So the instructions before the call are read: one of them
-//! has written the number into its register, and the instructions after that one have not written there. Only a few kinds of instructions are
-//! known: they prepare a call's arguments. The C library's `syscall` has its number from its caller. Our own
-//! `syscall`, in front of it, notes the number.
+//! The kernel's result has replaced the number, and the frame has no copy. So this module reads the
+//! instructions before the call: one of them has written the number into its register, and the
+//! instructions after that one have not written there. It knows only a few kinds of instructions:
+//! the ones that prepare a call's arguments. The C library's `syscall` has its number from its
+//! caller. Our own `syscall`, in front of it, notes the number.
 
 use super::current;
 use super::frame::{PAGE, Registers};

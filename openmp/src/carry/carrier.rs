@@ -125,7 +125,8 @@ fn lead() -> &'static Lead {
     lead
 }
 
-/// Makes worker 0: a thread whose stack and thread-locals the leader's kernel thread has between ranks.
+/// Makes worker 0: a thread. Between ranks, the leader's kernel thread has its stack and
+/// thread-locals.
 fn make_first_worker() -> &'static Worker {
     static READY: AtomicU32 = AtomicU32::new(0);
     static WORKER: AtomicPtr<Worker> = AtomicPtr::new(ptr::null_mut());
@@ -154,11 +155,11 @@ fn make_first_worker() -> &'static Worker {
 /// Makes the calling thread a rank. Returns on a worker.
 pub(crate) fn become_rank(context: &Context) {
     let rank: &'static Rank = Box::leak(Box::new(Rank::new()));
-    // Nobody rings when this stack is left, which it is without a thread: workers stay awake until one has
-    // taken the rank.
+    // No thread rings when this stack is left, since no thread runs on it then: workers stay awake
+    // until one has taken the rank.
     rank.polled.set(true);
     let home = Home::of_this_thread(Some(rank));
-    // Before anybody finds it: it is `RUNNING` until this stack is left.
+    // Before any worker finds it: it is `RUNNING` until this stack is left.
     registry::add_rank(rank);
     WORKERS.ring();
     parked::part(rank.stack.get(), rank.word.word(), home);

@@ -1,9 +1,9 @@
 //! The protocol of the words under loom, and the faults that it must catch.
 //!
-//! A rank here is a list of steps, and how far it has come, which is its stack: memory that
-//! only who has the rank may touch. Whatever the workers do, each step is done once, in order, and
-//! everything ends. What this cannot show is the exchange of stacks itself, and that a signal may come
-//! at any instruction: that is `ci/openmp.sh stress`.
+//! A rank here is a list of steps and its progress. The progress is its stack: memory that only the
+//! rank's worker may touch. Whatever the workers do, each step is done once, in order, and
+//! everything ends. This cannot show the exchange of stacks itself, and that a signal may come at
+//! any instruction: `ci/openmp.sh stress` tests these.
 
 use super::ownership::{Polled, RankWord};
 use manycore_check::{
@@ -25,7 +25,7 @@ enum Step {
 }
 use Step::{Cut, Set, Wait};
 
-/// A number that only who has the rank may touch.
+/// A number that only the rank's worker may touch.
 trait Own: Sync {
     fn new() -> Self;
     fn read(&self) -> usize;
@@ -83,7 +83,7 @@ struct Hall<P: Platform, C> {
     conditions: [P::AtomicU32; 2],
     ended: P::AtomicU32,
     bell: Bell<P>,
-    /// A rank is left without a word to those who sleep: the broken variant.
+    /// A worker leaves a rank without waking the sleepers: the broken variant.
     silent: bool,
 }
 
@@ -145,7 +145,7 @@ impl<P: Platform, C: Own> Hall<P, C> {
                 return self.leave(rank);
             }
         }
-        // It stays with its worker: nobody takes it any more.
+        // It stays with its worker: no other takes it any more.
         self.set(&self.ended);
     }
 
@@ -255,7 +255,8 @@ fn a_rank_that_goes_home() {
     loom_model(Some(3), || pinned::<Loom>(false));
 }
 
-/// A worker that looks at such a rank in vain and tells nobody keeps it from the one that may run it.
+/// A worker that looks at such a rank in vain, and wakes no other, keeps it from the worker that
+/// may run it.
 #[test]
 fn looking_in_silence_is_caught() {
     caught(|| loom_model(Some(3), || pinned::<Loom>(true)));
@@ -274,7 +275,7 @@ fn ranks<P: Platform, C: Own>(programs: &[&'static [Step]], spare: bool, silent:
     }
 }
 
-/// One waits for the other, who is cut before.
+/// One rank waits for the other, which is cut before.
 fn meet<P: Platform, C: Own>() {
     ranks::<P, C>(&[&[Set(0), Wait(1)], &[Cut, Wait(0), Set(1)]], false, false);
 }
@@ -359,7 +360,8 @@ fn faults_are_caught() {
     fails::<TornCas>();
 }
 
-/// A spare worker that leaves a rank, or looks at one, and tells nobody: the other one sleeps for ever.
+/// A spare worker that leaves a rank, or looks at one, and wakes no other: the other one sleeps for
+/// ever.
 #[test]
 fn leaving_in_silence_is_caught() {
     caught(|| {

@@ -1,7 +1,7 @@
-//! Where the program's own code lies: a rank is cut only there.
+//! The addresses of the program's own code: a rank is cut only there.
 //!
-//! Elsewhere it may hold a lock that others wait for in the kernel: the C library's streams, the loader's, those of
-//! allocators and of this library.
+//! Elsewhere it may hold a lock for which others wait in the kernel: the C library's streams, the
+//! loader's, those of allocators and of this library.
 
 use super::allocators;
 use super::objects::{self, Object};
@@ -44,7 +44,7 @@ const LOCKING: [&str; 29] = [
     "liblsan",
 ];
 
-/// What is known; never freed, since a signal handler may be reading it.
+/// The known ranges; never freed, since a signal handler may be reading them.
 static TABLE: AtomicPtr<Vec<Range<usize>>> = AtomicPtr::new(ptr::null_mut());
 /// A rank was found in code that is not in the table.
 static STRANGE: AtomicBool = AtomicBool::new(false);

@@ -1,17 +1,17 @@
 //! Which worker is to run which ranks in an episode, from one barrier to the next.
 //!
-//! T ranks of w each need T/C w on C workers, if at most C - 1 of them are cut in two
-//! (McNaughton's rule, `manycore_team::seam`). The rank that arrives last at a barrier plans the
-//! next episode, before it lets the others go. What each rank took the last time after the same
-//! barrier is what it is planned for.
+//! T ranks of w each need T/C w on C workers, if at most C - 1 of them are cut in two (McNaughton's
+//! rule, `manycore_team::seam`). The rank that arrives last at a barrier plans the next episode,
+//! before it releases the others. The plan for a rank is its time in the last episode after the
+//! same barrier.
 //!
-//! Every second episode is planned in reverse order. So a rank that was the last on a worker is
-//! the first on the same one in the next episode, where its memory is cached. A region begins in order, since
-//! its leader, the first rank of worker 0, goes on: in reverse order the rank that worker 0 is to
-//! begin with would come after it, too late to be cut.
+//! Every second episode is planned in reverse order. So a rank that was the last on a worker is the
+//! first on the same one in the next episode, and its memory is in that core's cache. A region
+//! begins in order, since its leader, the first rank of worker 0, goes on: in reverse order the
+//! first rank of worker 0's plan would come after it, too late for a cut.
 //!
-//! Everything here is advice. The rank's word decides which worker runs the rank; a worker that reads
-//! an old episode's advice, or that of two, runs ranks in another order.
+//! Everything here is advice. The rank's word decides which worker runs the rank; a worker that
+//! reads an old episode's advice, or a mixture of two, runs ranks in another order.
 
 use super::backoff::Backoff;
 use super::balance::Balance;
@@ -39,10 +39,10 @@ pub(super) struct Division {
     /// Only the worker that opens an episode touches it, like all cells here.
     planner: UnsafeCell<Planner>,
     turns: UnsafeCell<Vec<Slices>>,
-    /// What is known of each interval, in order and reversed: the other worker cuts then.
+    /// The balance of each interval, in order and reversed: the other worker cuts then.
     balances: UnsafeCell<Vec<[Balance; 2]>>,
     backoffs: UnsafeCell<Vec<Backoff>>,
-    /// What each rank is to take in the episode that is planned.
+    /// Each rank's planned time in the episode.
     work: UnsafeCell<Vec<u64>>,
     trials: UnsafeCell<Trials>,
     missed: Cell<bool>,
@@ -55,12 +55,13 @@ pub(super) struct Division {
     /// When each worker's last rank had arrived. Relaxed: read after the barrier of all ranks.
     done: Box<[AtomicU64]>,
     reversed: AtomicBool,
-    /// How long a turn is, in ticks; 0: there are none.
+    /// The length of a turn, in ticks; 0: there are none.
     quantum: AtomicU64,
-    /// A worker that has not changed ranks for so many ticks may have one that spins.
+    /// A worker that has not changed ranks for this number of ticks may have one that spins.
     stall: AtomicU64,
-    /// How often ranks were made to leave in this episode where they have turns, and how often they were found
-    /// waiting. Relaxed throughout: estimates, read by who plans, after a barrier of all ranks.
+    /// The number of times that ranks were made to leave in an episode with turns, and the number
+    /// of times that they were found waiting. Relaxed throughout: estimates, read by the planning
+    /// rank, after a barrier of all ranks.
     cuts: AtomicU32,
     spins: AtomicU32,
     /// How often a rank that was cut had to go on at its home, since all workers had blocked.
@@ -84,7 +85,7 @@ pub(super) struct Division {
 // atomics (`Schedule`, `Plans`).
 unsafe impl Sync for Division {}
 
-/// What a worker is to run in an episode.
+/// A worker's part of an episode.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Part {
     division: Option<&'static Division>,
@@ -172,7 +173,7 @@ impl Division {
         }
     }
 
-    /// An episode is over, of which not everything is known.
+    /// An episode with incomplete data is over.
     pub(super) fn miss(&self) {
         self.missed.set(true);
         // SAFETY: as in `next`.
@@ -299,7 +300,7 @@ impl Division {
             self.missed.set(true);
         }
         self.quantum.store(quantum, Relaxed);
-        // Where ranks spin, what they took says nothing.
+        // If ranks spin, their times say nothing.
         let work = if quantum > 0 { 0 } else { work.iter().sum() };
         let least = Native::duration_to_ticks(STALL);
         self.stall
@@ -310,7 +311,7 @@ impl Division {
         self.episode.fetch_add(1, Release);
     }
 
-    /// What the worker is to run, if this is not the episode that it knows.
+    /// The worker's part, if this is not the episode that it knows.
     pub(super) fn part(&'static self, worker: usize, known: u64) -> Option<(u64, Part)> {
         let episode = self.episode.load(Acquire);
         if episode == known {
@@ -374,7 +375,7 @@ impl Division {
         self.episode.load(Relaxed).wrapping_add(waits)
     }
 
-    /// After so many ticks a worker that has not changed ranks has stalled.
+    /// After this number of ticks a worker that has not changed ranks has stalled.
     pub(super) fn stall(&self) -> u64 {
         self.stall.load(Relaxed)
     }

@@ -1,4 +1,4 @@
-//! What the kernel has saved of a rank that a signal interrupts.
+//! The state of an interrupted rank, as the kernel has saved it.
 
 use super::vectors;
 use std::array;
@@ -10,7 +10,7 @@ const GENERAL: usize = 32;
 #[cfg(target_arch = "riscv64")]
 const GENERAL: usize = 31;
 
-/// A loop that waits lies within so many bytes.
+/// The longest loop that waits, in bytes.
 const WAITING_LOOP: usize = 64;
 
 /// Pages are at least so large.
@@ -20,7 +20,7 @@ pub(super) const PAGE: usize = 4096;
 #[derive(Clone, Copy)]
 pub(super) struct Registers {
     general: [u64; GENERAL],
-    /// Of the floating-point and vector registers.
+    /// The address of the floating-point and vector registers.
     vectors: u64,
     /// The next instruction's address.
     pub(super) at: usize,
@@ -86,7 +86,7 @@ impl Registers {
     ///
     /// # Safety
     ///
-    /// The next instruction's address is one of code that was executed.
+    /// The next instruction's address is an address of executed code.
     pub(super) unsafe fn is_broken_off(&self) -> bool {
         const BROKEN_OFF: u64 = -(libc::EINTR as i64) as u64;
         #[cfg(target_arch = "x86_64")]
@@ -101,7 +101,7 @@ impl Registers {
         // A call that ends at a page's beginning stays broken off: the page before may be none of the program's.
         let is_within = self.at % PAGE >= call.len();
         let before = (self.at as *const u8).wrapping_sub(call.len());
-        // SAFETY: bytes of the page in which the next instruction is, by the caller's word.
+        // SAFETY: bytes of the page that contains the next instruction, by the caller's word.
         let is_call = || unsafe { std::slice::from_raw_parts(before, call.len()) } == call;
         result == BROKEN_OFF && is_within && is_call()
     }

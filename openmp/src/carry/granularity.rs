@@ -5,8 +5,8 @@
 //! all ranks meet sooner than that, they wait for this one at each barrier: then a whole core
 //! is better than a whole one and a half. If intervals are longer, the half is a gain.
 //!
-//! What counts is the processor time between two barriers. The time by the clock is longer the more
-//! others run, and would hide what is looked for.
+//! The measure is the processor time between two barriers. The time by the clock also contains
+//! other threads' time.
 
 use super::division::Division;
 use super::registry::{self, Seen};
@@ -19,10 +19,10 @@ use std::time::{Duration, Instant};
 const SHORT: Duration = Duration::from_millis(10);
 /// How long meetings are counted.
 const WINDOW: Duration = Duration::from_millis(100);
-/// So many windows without short intervals, and they are over; fewer may be a serial part.
+/// After this number of windows without short intervals, they are over; fewer may be a serial part.
 const LONG: u32 = 10;
 
-/// What was counted last.
+/// The last count.
 pub(super) struct Granularity {
     since: Instant,
     division: *const Division,
@@ -73,7 +73,7 @@ impl Granularity {
     }
 }
 
-/// So many windows in a row now had no short intervals.
+/// The number of windows in a row without short intervals.
 fn windows_without(before: u32, met: u64, spent: Duration) -> u32 {
     let most = SHORT.saturating_mul(u32::try_from(met).unwrap_or(u32::MAX));
     if met > 0 && spent < most {

@@ -8,16 +8,17 @@
 //!
 //! # Two threads with one thread pointer
 //!
-//! A rank's kernel thread has the rank's thread-locals, which workers use while it sleeps. So it touches none then:
-//! [`detach`](super::switch::detach) waits without the C library, and [`serve`] is called after the rank was
-//! taken for it. What [`serve`] does after the rank is left to others writes no thread-local: to wake a sleeper,
-//! which does not fail, and to return. All signals are blocked meanwhile ([`thread_state`](super::thread_state)).
+//! A rank's kernel thread has the rank's thread-locals, and workers use these while it sleeps. So
+//! it touches none then: [`detach`](super::switch::detach) waits without the C library, and
+//! [`serve`] is called after the rank was taken for it. After the rank is left to others, [`serve`]
+//! writes no thread-local: it wakes a sleeper, which does not fail, and returns. All signals are
+//! blocked meanwhile ([`thread_state`](super::thread_state)).
 //!
 //! # Who calls a home
 //!
 //! * The watch and the lookout: they take a rank that can go on.
-//! * A worker whose rank leaves to block in the kernel ([`blocking`](super::blocking)). The worker does not put `WAITING` back: the rank stays
-//!   taken, for its home.
+//! * A worker whose rank leaves to block in the kernel ([`blocking`](super::blocking)). The worker
+//!   does not put `WAITING` back: the rank stays taken, for its home.
 //! * A worker that takes a rank while the ranks of the team are at home ([`trials`](super::trials)), and the rank that opens such an
 //!   episode.
 //!
@@ -58,7 +59,7 @@ pub(super) struct Home {
 }
 
 impl Home {
-    /// That of the calling thread, which has all signals blocked when it executes its rank.
+    /// The home of the calling thread, which has all signals blocked when it executes its rank.
     pub(super) fn of_this_thread(rank: Option<&'static Rank>) -> &'static Self {
         let home = Box::leak(Box::new(Self {
             order: Order::new(),

@@ -33,7 +33,8 @@ const REST: Duration = Duration::from_millis(20);
 /// Workers that are looked at.
 const MOST: usize = 64;
 
-/// What was seen of a worker: how often it has changed ranks, and its kernel thread's time, in ns.
+/// The last look at a worker: the number of its changes of rank, and its kernel thread's time, in
+/// ns.
 #[derive(Clone, Copy, PartialEq, Default)]
 struct Seen {
     switches: u64,

@@ -1,4 +1,4 @@
-//! What something typically takes, learned while it is done.
+//! The typical duration of an action, learned while it is done.
 
 use manycore_platform::{Native, Platform};
 use std::sync::atomic::AtomicU64;
@@ -28,7 +28,7 @@ impl Median {
         }
     }
 
-    /// What took much longer met a worker that did not run, and says nothing.
+    /// A much longer time means that a worker did not run, and says nothing.
     pub(super) fn learn(&self, seen: u64) {
         let step = Native::duration_to_ticks(Duration::from_nanos(250));
         let most = 2 * Native::duration_to_ticks(self.at_first);

@@ -7,19 +7,20 @@
 //!
 //! # Who runs what
 //!
-//! A rank goes on until it waits: at a barrier, for a lock, for tasks. It then leaves its worker with
-//! the condition that it waits for. The worker looks for a rank whose condition holds:
-//! among those that are its own (an even share, the same at each barrier), and if there is none for
-//! [`POLITENESS`](worker) among all. So T ranks on C cores take ceil(T/C) intervals, not a time slice of
-//! the system's for each.
+//! A rank goes on until it waits: at a barrier, for a lock, for tasks. It then leaves its worker,
+//! with the condition for its return. The worker looks for a rank whose condition holds: among its
+//! own ranks (an even share, the same at each barrier), and if there is none for
+//! [`POLITENESS`](worker) among all. So T ranks on C cores take ceil(T/C) intervals, not a time
+//! slice of the system's for each.
 //!
-//! The thread that begins the regions is worker 0 and one of the ranks. At the end of a region
-//! only worker 0 runs that rank, so that it comes back to its own kernel thread. What worker 0
-//! does between ranks, it does on the stack of a thread that was made for that.
+//! The thread that begins the regions is worker 0 and one of the ranks. At the end of a region only
+//! worker 0 runs that rank, so that it comes back to its own kernel thread. Between ranks, worker 0
+//! runs on the stack of a separate thread.
 //!
-//! Where barriers are, ranks are *cut* as well: a rank leaves its worker at any instruction, by a
-//! timer's signal ([`alarm`], [`preempt`]), and another worker goes on with it. Then T ranks of w take T/C w
-//! ([`division`]). To leave in a handler is to wait for nothing: the protocol is the same.
+//! Between barriers, ranks are *cut* as well: a rank leaves its worker at any instruction, by a
+//! timer's signal ([`alarm`], [`preempt`]), and another worker goes on with it. Then T ranks of w
+//! take T/C w ([`division`]). A rank that leaves in a handler has no condition: the protocol is the
+//! same.
 //!
 //! # The words
 //!
@@ -33,23 +34,23 @@
 //!
 //! # No wake-up is lost
 //!
-//! A worker that finds nothing for long sleeps at a bell, [`WORKERS`](crate::words::bell::WORKERS). A thread that makes a condition
-//! true (`Bell::ring`, `WordLock::unlock`) rings it. Before a worker sleeps, it looks at all ranks. So
-//! [`Bell`](manycore_cores::sync::Bell) has the proof. A rank
-//! whose condition another worker looks at meanwhile is that worker's: it looks at all again before it
-//! sleeps, or rings if it goes without a look. `checked` runs this under loom.
-//! A worker that has no core sleeps elsewhere, until the allotment gives it one.
+//! A worker that finds no rank for long sleeps at a bell, [`WORKERS`](crate::words::bell::WORKERS).
+//! A thread that makes a condition true (`Bell::ring`, `WordLock::unlock`) rings it. Before a
+//! worker sleeps, it looks at all ranks. So [`Bell`](manycore_cores::sync::Bell) has the proof. If
+//! another worker looks at a rank's condition meanwhile, the rank belongs to that worker: it looks
+//! at all again before it sleeps, or rings if it goes without a look. `checked` runs this under
+//! loom. A worker that has no core sleeps elsewhere, until the allotment gives it one.
 //!
 //! # Ranks that do not come back
 //!
-//! A rank may spin on a word of the program's that another rank is to write. A worker that has not
-//! changed ranks for [`STALL`](division::STALL), or for twice what its rank should take, while ranks wait to be run, is
-//! made to by its alarm. Where that happens again and again, between the same two barriers, ranks have
-//! turns from then on, as long as loses least. A rank that is known to wait for memory ([`waits`]) is
-//! taken again when that has changed. A worker whose core is taken away leaves its rank at the next look.
-//! A rank may also block in the kernel,
-//! or spin where it cannot be cut. If that changes nothing, another rank goes on at its own kernel thread, its
-//! [`home`]; the system then shares the cores. So every rank goes on some time.
+//! A rank may spin on a word of the program's that another rank is to write. The alarm interrupts a
+//! worker that has not changed ranks for [`STALL`](division::STALL), or for twice its rank's
+//! planned time, while other ranks wait for a worker. If that happens again and again, between the
+//! same two barriers, ranks have turns from then on, of the length that loses least. A rank that
+//! waits for memory ([`waits`]) is taken again when that memory has changed. A worker that loses
+//! its core leaves its rank at the next look. A rank may also block in the kernel, or spin outside
+//! the code where it can be cut. If the alarm changes nothing, another rank goes on at its own
+//! kernel thread, its [`home`]; the system then shares the cores. So every rank goes on some time.
 //!
 //! A rank that waits in the system's ways, by yielding or sleeping, leaves by itself ([`yields`], [`sleeps`]).
 

@@ -1,4 +1,4 @@
-//! What the loader has loaded: the program, and its libraries.
+//! The loaded objects: the program, and its libraries.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ops::Range;
@@ -19,7 +19,7 @@ struct Dynamic {
 pub(super) struct Object {
     /// As the loader names it; the program has no name.
     pub(super) path: CString,
-    /// Where its code lies.
+    /// The addresses of its code.
     pub(super) code: Vec<Range<usize>>,
     /// File names of the libraries that it asks for.
     pub(super) needed: Vec<String>,

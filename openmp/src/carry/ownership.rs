@@ -13,7 +13,7 @@ use manycore_platform::{Atomic, Ordering, Platform};
 pub(super) const RUNNING: u32 = 0;
 pub(super) const WAITING: u32 = 1;
 
-/// Whether a worker has the rank, or nobody.
+/// Whether a worker has the rank.
 pub(super) struct RankWord<P: Platform>(P::AtomicU32);
 
 impl<P: Platform> RankWord<P> {
@@ -27,12 +27,12 @@ impl<P: Platform> RankWord<P> {
         &self.0
     }
 
-    /// Whether nobody had it a moment ago.
+    /// Whether no worker had it a moment ago.
     pub(super) fn is_waiting(&self) -> bool {
         self.0.load(Ordering::Relaxed) == WAITING
     }
 
-    /// Takes the rank, if nobody has it.
+    /// Takes the rank, if no worker has it.
     pub(super) fn claim(&self) -> bool {
         // Acquire: the stack, and the condition on it.
         self.is_waiting()
@@ -41,7 +41,7 @@ impl<P: Platform> RankWord<P> {
                 .is_ok()
     }
 
-    /// Takes the rank, if nobody has it, the calling worker `may` run it, and it `goes_on`.
+    /// Takes the rank, if no worker has it, the calling worker `may` run it, and it `goes_on`.
     ///
     /// A worker that may not run the rank does not look at it again. Yet it may have had the rank for a
     /// moment, since what it read before was old, and the worker that may run it found none then and

@@ -68,7 +68,8 @@ fn stack() -> *mut u8 {
     }
 }
 
-/// Where the C library says where the areas are; null: it has none. Relaxed: it is written when the library is loaded.
+/// The C library's word with the offset of the areas; null: it has none. Relaxed: it is written
+/// when the library is loaded.
 static OFFSET: AtomicPtr<isize> = AtomicPtr::new(ptr::null_mut());
 
 /// Asks the loader for that. A rank must not: the thread that leads it may have the loader's lock, and wait for the rank.
@@ -81,8 +82,8 @@ pub(super) fn find() {
 /// The calling thread's area says no CPU from now on.
 pub(super) fn has_no_cpu() {
     const UNREGISTER: usize = 1;
-    // What the C library has registered the area with: the same on all processors that are carried, but on Arm and
-    // RISC-V, where it is an instruction that traps.
+    // The C library's signature of the area: the same on all supported processors except Arm and
+    // RISC-V. There it is an instruction that traps.
     #[cfg(target_arch = "x86_64")]
     const SIGNATURE: usize = 0x5305_3053;
     #[cfg(target_arch = "aarch64")]

@@ -1,16 +1,19 @@
 //! Signals that were sent to a worker's kernel thread while the worker rests.
 //!
-//! A worker that rests has all signals blocked. The program may have sent one to this very kernel thread: by a timer that
-//! signals one thread (`SIGEV_THREAD_ID`), or by its number (`tgkill`). The number was that of the kernel thread
-//! when a rank ran there and asked for it. No other thread can take such a signal, and a rank may wait for what its handler
-//! does. So a worker looks for such signals before it sleeps, and lets those come that the
-//! rank it has run last had open. While a region runs a worker sleeps for 10 ms at most. Between regions it sleeps until the
-//! next one begins, unless a rank has asked for the number of its kernel thread: then signals may be sent to this number, and the worker
-//! goes on sleeping for 10 ms at most. The handler runs on the worker's stack then, with the worker's thread-locals.
+//! A worker that rests has all signals blocked. The program may have sent one to this very kernel
+//! thread: by a timer that signals one thread (`SIGEV_THREAD_ID`), or by its number (`tgkill`). The
+//! number was that of the kernel thread when a rank ran there and asked for it. No other thread can
+//! take such a signal, and a rank may wait for the effect of its handler. So a worker looks for
+//! such signals before it sleeps, and takes each one that its last rank had unblocked. While a
+//! region runs a worker sleeps for 10 ms at most. Between regions it sleeps until the next one
+//! begins, unless a rank has asked for the number of its kernel thread: then signals may be sent to
+//! this number, and the worker goes on sleeping for 10 ms at most. The handler runs on the worker's
+//! stack then, with the worker's thread-locals.
 //!
-//! Signals that were sent to the process keep waiting, unless the thread has one of the same number: the kernel would give
-//! it both. The worker reads in `/proc` which signals are the thread's. It reads that only if a signal waits, and without
-//! the C library's memory. A worker without a core does not look.
+//! Signals that were sent to the process keep waiting, unless the thread has one of the same
+//! number: the kernel would give it both. The worker reads in `/proc` which signals are the
+//! thread's. It reads that only if a signal waits, and without the C library's memory. A worker
+//! without a core does not look.
 
 use crate::system::masks::{ALL, set_mask};
 use crate::system::{next, small_file};

@@ -41,7 +41,7 @@ pub(super) fn find() {
 /// A member of a region has bound itself that was not carried. Relaxed: an estimate.
 static BOUND: AtomicBool = AtomicBool::new(false);
 
-/// What new workers may use: `None`, what the leader may.
+/// The CPUs of new workers: `None` means the leader's.
 ///
 /// A leader that has bound itself as a member of an earlier region has done so for that region.
 pub(super) fn of_new_workers() -> Option<Cpus> {

@@ -1,9 +1,10 @@
 //! Preemption: a signal of the worker's [alarm](super::alarm) makes a rank leave, at any instruction. This is its handler.
 //!
-//! The handler runs on the rank's stack, above the frame in which the kernel has saved all registers.
-//! It goes to the worker as any rank does that waits; whichever worker takes the rank
-//! again returns from the handler there, and the kernel restores the registers. The frame restores the signal mask
-//! and the alternate stack as well, which are the rank's ([`thread_state`](super::thread_state)).
+//! The handler runs on the rank's stack, above the frame in which the kernel has saved all
+//! registers. It goes to the worker as any waiting rank does; the worker that takes the rank again
+//! returns from the handler there, and the kernel restores the registers. The frame restores the
+//! signal mask and the alternate stack as well, which are the rank's
+//! ([`thread_state`](super::thread_state)).
 //!
 //! # When a rank leaves
 //!
@@ -20,12 +21,13 @@
 //!
 //! # Ranks that spin
 //!
-//! The handler follows the rank's next instructions by hand ([`waits`](super::waits)). A rank that only waits for
-//! memory leaves with this as its condition. Where it has instructions that are not known, and another
-//! thread has rung since the worker has stalled, the handler notes the rank's registers, the vector registers
-//! too, and looks again a little later. A loop that computes has changed one; a loop that waits for a word of memory has
-//! not. Three looks must show the same. Time that another process had does not count, as far as the kernel knows of it: a
-//! virtual processor may have been taken away between two looks, which then show the same of any loop.
+//! The handler follows the rank's next instructions by hand ([`waits`](super::waits)). A rank that
+//! only waits for memory leaves with this as its condition. If it has unknown instructions, and
+//! another thread has rung since the worker has stalled, the handler notes the rank's registers,
+//! the vector registers too, and looks again a little later. A loop that computes has changed one;
+//! a loop that waits for a word of memory has not. Three looks must show the same. Another
+//! process's time does not count, as far as the kernel knows of it: a virtual processor may have
+//! been taken away between two looks, which then show the same of any loop.
 
 use super::alarm::Alarm;
 use super::costs::LATE;
@@ -67,7 +69,7 @@ fn look_again(alarm: &Alarm, now: u64, registers: Registers, left: u32) {
     }));
 }
 
-/// Nothing here may lock, allocate or wait, but for what the rank itself was waiting for.
+/// This function must not lock, allocate or wait, except for the rank's own condition.
 pub(super) extern "C" fn handler(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: the kernel's description of the signal, and the frame that it restores.
     let (info, frame) = unsafe { (&mut *info, &mut *context.cast::<libc::ucontext_t>()) };

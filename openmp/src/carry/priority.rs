@@ -31,9 +31,9 @@ pub(super) fn find() {
 
 /// Whether threads are not to be carried any more.
 ///
-/// Sequentially consistent, as all that is said here: a thread that begins a carried region says so and then
-/// asks this; a thread that makes a mutex announces it and then asks whether a region is carried. At least one of the
-/// two threads sees the other's word.
+/// Sequentially consistent, as all announcements here: a thread that begins a carried region
+/// announces it and then asks this; a thread that makes a mutex announces it and then asks whether
+/// a region is carried. At least one of the two threads sees the other's word.
 pub(super) fn is_announced() -> bool {
     ANNOUNCED.load(SeqCst)
 }

@@ -21,12 +21,12 @@ pub(super) const NO_CALL: c_long = -1;
 #[repr(align(128))]
 pub(crate) struct Rank {
     pub(super) word: RankWord<Native>,
-    /// Where its stack was left; its owner's.
+    /// The stack pointer when it left; its owner's.
     pub(super) stack: UnsafeCell<usize>,
     pub(super) thread_pointer: Cell<usize>,
-    /// What the kernel has for it, its owner's.
+    /// Its state in the kernel; its owner's.
     pub(super) state: State,
-    /// What it waits for; its owner's. On its stack.
+    /// The condition for its return; its owner's. On its stack.
     pub(super) condition: Cell<Option<*const dyn Fn() -> bool>>,
     /// The worker that executes it; null at first.
     worker: AtomicPtr<Worker>,
@@ -54,9 +54,9 @@ pub(crate) struct Rank {
     pub(super) since: AtomicU64,
     /// Ticks that it had in this episode before.
     pub(super) used: Cell<u64>,
-    /// Those of them that cuts took.
+    /// The part of them that cuts took.
     pub(super) lost: Cell<u64>,
-    /// Ticks that its own work took in the last one.
+    /// Ticks of its own work in the last one.
     pub(super) took: AtomicU64,
 }
 
@@ -196,7 +196,7 @@ impl Waiter for Rank {
         self.begin(now);
         let worker = self.worker().index;
         registry::division().inspect(|it| it.arrived(worker, now));
-        // Locks are rarely held across a barrier; one that was given on is forgotten.
+        // Ranks rarely hold locks across a barrier; a lock that was handed on is forgotten.
         self.held.set(0);
     }
 

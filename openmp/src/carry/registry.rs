@@ -43,7 +43,7 @@ impl<T> Slot<T> {
 struct Registry {
     ranks: [Slot<Rank>; MOST],
     count: AtomicUsize,
-    /// Those of the team that is carried, by number.
+    /// The members of the carried team, by number.
     members: [Slot<Rank>; MOST],
     /// Workers by number. The workers of homes are not listed.
     workers: [Slot<Worker>; MOST],
@@ -57,7 +57,8 @@ struct Registry {
     regions: AtomicU64,
 }
 
-/// The leader of the carried team. Its rank is the same one whichever thread leads. Worker 0 runs on the leader's kernel thread.
+/// The leader of the carried team. Its rank is the same one for any leading thread. Worker 0 runs
+/// on the leader's kernel thread.
 pub(super) struct Lead {
     pub(super) rank: &'static Rank,
     pub(super) worker: &'static Worker,
@@ -182,7 +183,7 @@ pub(super) fn begin_region() {
 /// Threads that look at the workers now and then sleep here while no region is carried.
 static REGIONS: Bell<Native> = Bell::native();
 
-/// What [`rest`] has seen last.
+/// The last state that [`rest`] has seen.
 #[derive(Default)]
 pub(super) struct Seen {
     regions: u64,

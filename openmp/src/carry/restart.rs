@@ -17,14 +17,14 @@
 //! `EINTR` to the program if one does. A signal may come between this look and the call, in some 0.3 us. The
 //! program then sees what it would see if the signal had come before the call.
 //!
-//! A signal of ours may have waited until a handler of the program's returned, since that handler blocks all signals. If this handler had
-//! broken off a call, the frame looks the same, and the call is made once more. The kernel tells the two cases apart only where it has kept
-//! the time.
+//! A signal of ours may have waited until a handler of the program's returned, since that handler
+//! blocks all signals. If this handler had broken off a call, the frame looks the same, and the
+//! call is made once more. The kernel tells the two cases apart only if it has kept the time.
 //!
 //! # What remains broken off
 //!
-//! Calls whose number is not found, and calls that are not in [`kind`]. On other processors than x86-64 the kernel has overwritten the first
-//! argument, and only calls of the first kind go on.
+//! Calls with an unknown number, and calls that are not in [`kind`]. On other processors than
+//! x86-64 the kernel has overwritten the first argument, and only calls of the first kind go on.
 
 use super::alarm::Alarm;
 use super::frame::Registers;
@@ -128,8 +128,8 @@ fn call(_frame: &libc::ucontext_t) -> Option<Call> {
 }
 
 impl Call {
-    /// Makes the rest of the call, and puts its result into the frame. The calling kernel
-    /// thread is the one that the call was made on.
+    /// Makes the rest of the call, and puts its result into the frame. The calling kernel thread is
+    /// the same as in the first part of the call.
     pub(super) fn go_on(self, alarm: &Alarm, frame: &mut libc::ucontext_t) {
         let error = errno();
         // SAFETY: the frame has the kernel's part of the mask, a word.

@@ -100,8 +100,8 @@ fn for_all(call: impl Fn() -> c_int) -> c_int {
     if result != 0 {
         set_errno(error);
     } else if index == 0 {
-        // Worker 0 is on the leader's kernel thread, and its own thread, which was left out, is parked. It has its turn now. What
-        // is changed already may be changed to the same again.
+        // Worker 0 is on the leader's kernel thread, and its own thread, which was left out, is
+        // parked. It has its turn now. A second change to the same value does no harm.
         call();
     }
     set_mask(mask);

@@ -5,10 +5,11 @@
 //!
 //! # Turns are unlearned
 //!
-//! On a busy machine a rank that computes may look like one that waits. So a look that is not followed by others
-//! within some episodes counts no more. After some episodes without a rank that waits, the interval loses its turns. But a
-//! rank may wait in a loop that only two looks at its registers show, and in turns nothing looks twice. So where ranks are
-//! found waiting again, the interval keeps its turns for four times as many episodes.
+//! On a busy machine a rank that computes may look like one that waits. So a look without others in
+//! the next episodes stops counting. After some episodes without a rank that waits, the interval
+//! loses its turns. But a rank may wait in a loop that only two looks at its registers show, and in
+//! turns no look comes twice. So if ranks are found waiting again, the interval keeps its turns for
+//! four times as many episodes.
 
 use super::costs;
 use manycore_platform::{Native, Platform};
@@ -48,7 +49,7 @@ impl Slices {
         self.quantum
     }
 
-    /// In an episode ranks were found waiting so often, at the ends of so many turns.
+    /// In an episode ranks were found waiting `spins` times, at the ends of `cuts` turns.
     pub(super) fn learn(&mut self, spins: u32, cuts: u32) {
         let [least, most] = QUIET;
         self.patience = self.patience.max(least);
@@ -75,17 +76,18 @@ impl Slices {
     }
 }
 
-/// How long ranks compute before they wait, if so many turns of this length ended in waiting. As if
-/// that came at any moment alike: a turn ends without it with a chance of exp(-turn / time).
+/// Estimates the time that ranks compute before they wait, from the number of turns of this length
+/// that ended in waiting. It assumes that each moment is equally likely: a turn ends without it
+/// with a chance of exp(-turn / time).
 fn between(turn: u64, waiting: u32, turns: u32) -> u64 {
     let computing = turns.saturating_sub(waiting);
     let chance = (f64::from(computing) + 0.5) / (f64::from(turns) + 1.0);
     (turn as f64 / -chance.ln()) as u64
 }
 
-/// The best turn for ranks that wait after so many ticks: a longer one has a rank wait for half of it
-/// in vain, a shorter one costs more alarms. Their sum is least at the square root (Young's rule for
-/// the interval between checkpoints).
+/// The best turn for ranks that wait after this number of ticks: in a longer turn a rank waits in
+/// vain for half of it, a shorter one costs more alarms. Their sum is least at the square root
+/// (Young's rule for the interval between checkpoints).
 fn turn(between: u64) -> u64 {
     let [least, most] = TURNS.map(Native::duration_to_ticks);
     // Twice what an alarm costs.
@@ -147,7 +149,7 @@ mod tests {
 
     #[test]
     fn how_long_ranks_compute_is_found() {
-        // Turns of 40, of which a rank that waits after 100 ends 33 in 100 waiting.
+        // Turns of 40: a rank that waits after 100 ends 33 in 100 of them waiting.
         assert!((90..110).contains(&between(40, 330, 1_000)));
         assert!((35..45).contains(&between(40, 632, 1_000)));
         // All wait: soon. None does: late.

@@ -58,7 +58,7 @@ const DOUBTED: u8 = 2;
 /// The rank has an alternate stack.
 const STACK: u8 = 4;
 
-/// What a rank takes along. Its worker's, like the rank.
+/// The kernel state of a rank. It belongs to the rank's worker.
 pub(super) struct State {
     mask: Cell<u64>,
     odd: Cell<u8>,
@@ -153,8 +153,8 @@ impl State {
         self.has_stack(stack);
     }
 
-    /// Whether the rank, which calls this, has the mask that was noted, and is not on an alternate stack: it is in no signal's
-    /// handler, as far as the kernel can tell.
+    /// Whether the calling rank has the noted mask, and is not on an alternate stack: it is in no
+    /// signal's handler, as far as the kernel can tell.
     pub(super) fn is_as_noted(&self) -> bool {
         mask() == self.mask.get() && change_stack(None).ss_flags & libc::SS_ONSTACK == 0
     }
@@ -186,8 +186,8 @@ impl State {
             policy::put_on(self.policy.get());
         }
         if CAREFUL.load(Relaxed) && has_keys() {
-            // SAFETY: there are keys, and all memory of this library's has the first one, which no program takes from
-            // itself.
+            // SAFETY: there are keys, and all memory of this library has the first one, which no
+            // program takes from itself.
             unsafe {
                 if switch::keys() != self.keys.get() {
                     switch::set_keys(self.keys.get());

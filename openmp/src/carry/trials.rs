@@ -112,7 +112,7 @@ pub(super) struct Trials {
     places: [Place; PLACES],
     /// The interval that runs: its address, and when it began.
     last: Option<(usize, u64)>,
-    /// Of the window: how many intervals have ended, and their time.
+    /// In the window: the number of intervals that have ended, and their time.
     ended: u32,
     spent: u64,
     trial: Option<Trial>,
@@ -127,7 +127,7 @@ pub(super) struct Trials {
     blocks: u32,
     /// The number of intervals since the clock was read.
     unread: u32,
-    /// What is left of [`SPUN`].
+    /// The rest of [`SPUN`].
     spun: u32,
     was_tried: bool,
 }

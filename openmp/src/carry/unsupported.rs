@@ -1,4 +1,4 @@
-//! Where ranks cannot be carried: members are threads, also where they are more than the cores.
+//! On systems without carried ranks: members are threads, even if they are more than the cores.
 
 use crate::team::Carrier;
 use crate::team::context::Context;

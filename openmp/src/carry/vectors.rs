@@ -1,7 +1,7 @@
 //! The floating-point and vector registers in a signal's frame, as one number.
 //!
-//! A loop may compute in these registers alone: a time step that is added until an end is reached. Then its general registers
-//! do not change, like those of a loop that waits.
+//! A loop may compute in these registers alone: for example it adds a time step until it reaches an
+//! end. Then its general registers do not change, like those of a loop that waits.
 //!
 //! The kernel's layouts: on x86-64 the processor's own (`XSAVE`), with a word that says which parts are in use; on Arm and RISC-V the
 //! registers one after another.

@@ -69,7 +69,7 @@ fn ring(now: u64) {
         return;
     };
     for worker in workers() {
-        // SAFETY: ranks live for ever. What is read of this one may be of another time.
+        // SAFETY: ranks live for ever. The values read from this one may belong to another time.
         let rank = unsafe { worker.current.load(Relaxed).as_ref() };
         let stalled = rank.is_some_and(|rank| {
             let since = rank.since.load(Relaxed);
@@ -81,8 +81,8 @@ fn ring(now: u64) {
     }
 }
 
-/// Takes a rank that can go on, and finds its home. A rank that was cut comes first, since it may have the lock for which
-/// the others wait.
+/// Takes a rank that can go on, and finds its home. A cut rank comes first, since it may have the
+/// lock for which the others wait.
 pub(super) fn take() -> Option<(&'static Rank, &'static Home)> {
     let take = |only_cut: bool| {
         ranks().find_map(|rank| {

@@ -23,7 +23,7 @@ const POLITENESS: Duration = Duration::from_micros(1);
 /// How long a worker that has nothing to do stays awake.
 const PATIENCE: Duration = Duration::from_micros(200);
 
-/// What a kernel thread does between ranks.
+/// A kernel thread's state between ranks.
 pub(super) struct Worker {
     pub(super) index: usize,
     pub(super) stack: UnsafeCell<usize>,
@@ -33,22 +33,22 @@ pub(super) struct Worker {
     /// The rank that it executes. It and its signal handler write it.
     pub(super) current: AtomicPtr<Rank>,
     pub(super) alarm: Alarm,
-    /// What the last rank has left behind ([`switch::flags`]).
+    /// The flags of the last rank ([`switch::flags`]).
     flags: Cell<u32>,
     /// The signals that its kernel thread has blocked.
     pub(super) mask: Mask<Native>,
     /// The episode that it is in, and what it is to run in it.
     episode: Cell<u64>,
     part: Cell<Part>,
-    /// Where in its part the rank is that it has left as planned: another worker's now.
+    /// The index in its part of the rank that it has left as planned: another worker's now.
     left: Cell<Option<usize>>,
-    /// What has become of the rank that it is to begin with, and to be cut.
+    /// The state of its first rank, which is to be cut.
     first: Cell<First>,
     /// The last rank had to be made to leave.
     stalled: Cell<bool>,
-    /// Where to begin with the ranks of others.
+    /// The first of the others' ranks to look at.
     cursor: Cell<usize>,
-    /// What it executes next: it has taken that for the rank that has left.
+    /// The rank that it executes next: it has taken that for the rank that has left.
     next: Cell<Option<&'static Rank>>,
     /// The signals that the rank it has run last had blocked.
     last: Cell<u64>,
@@ -76,7 +76,7 @@ enum First {
 /// A rank that was taken, and how much of its time it is to have now, if that is less than all.
 struct Taken(&'static Rank, Option<u64>);
 
-/// The first tick from which on a rank may go on without a bell.
+/// The first tick when a rank may go on without a bell.
 fn next_poll() -> u64 {
     ranks()
         .map(|rank| rank.polled.time())
@@ -248,7 +248,7 @@ impl Worker {
             let took = self.alarm.set(self.address(), now, budget);
             rank.lost.set(rank.lost.get() + took);
         }
-        // SAFETY: this worker has the rank alone, whose stack was saved.
+        // SAFETY: only this worker has the rank, whose stack was saved.
         let flags = unsafe {
             switch::enter(
                 self.stack.get(),
@@ -369,8 +369,8 @@ impl Worker {
                     next_yield = spin::yield_core();
                 }
             } else if is_any_polled() {
-                // It may go on at any time, and nobody tells. Others may have the core until then, the
-                // worker first whose rank it waits for.
+                // It may go on at any time, and no bell rings. Others may have the core until then,
+                // first the worker of the rank for which it waits.
                 std::thread::yield_now();
             } else {
                 self.sleep();

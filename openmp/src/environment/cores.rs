@@ -23,8 +23,8 @@ impl Followed {
     }
 }
 
-/// Begins to follow the cores that the system leaves this process. Where threads are bound, the calling one may be:
-/// then the cores are the process's earlier ones, if a place has them.
+/// Begins to follow the cores that the system leaves this process. If threads are bound, the
+/// calling one may be: then the cores are the process's earlier ones, if a place has them.
 pub(crate) fn watch_cores() {
     FOLLOWED.get_or_init(|| {
         // A signal that the program has blocked in all its threads is not to find the watch's open.

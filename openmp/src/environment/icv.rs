@@ -33,7 +33,7 @@ impl Kind {
     }
 }
 
-/// Where threads are bound, in the interface's numbers.
+/// The binding of threads, in the interface's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bind {
     False = 0,

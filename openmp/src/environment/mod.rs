@@ -1,4 +1,4 @@
-//! What the user says by environment variables, and how many cores there are.
+//! The user's environment variables, and the number of cores.
 
 pub(crate) mod cores;
 mod display;
@@ -20,7 +20,7 @@ use std::time::Duration;
 /// Everything that is fixed when the library is loaded.
 #[derive(Debug)]
 pub(crate) struct Settings {
-    /// What the first task has.
+    /// The first task's variables.
     pub(crate) icv: Icv,
     /// `OMP_NUM_THREADS` by nesting; empty if it is not set.
     pub(crate) threads: Vec<u32>,

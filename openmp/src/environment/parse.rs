@@ -1,4 +1,4 @@
-//! Reading one variable. What cannot be read is named on standard error, and ignored.
+//! Reading one variable. An unreadable value is named on standard error, and ignored.
 
 use super::icv::{Bind, Kind, Schedule};
 use super::places::Places;
@@ -34,7 +34,7 @@ impl Variable {
         ));
     }
 
-    /// What `read` makes of it; else a complaint.
+    /// The result of `read`; else a complaint.
     pub(super) fn read<T>(
         &self,
         expected: &str,
@@ -128,7 +128,7 @@ pub(super) fn wait_policy() -> Option<bool> {
     })
 }
 
-/// `GOMP_SPINCOUNT`: looks, of which one takes some 20 ns.
+/// `GOMP_SPINCOUNT`: a number of looks, of some 20 ns each.
 pub(super) fn spin_count() -> Option<Duration> {
     const LOOK: u64 = 20;
     let expected = "a number, perhaps with k, m or g behind it, or infinite";

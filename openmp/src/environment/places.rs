@@ -47,7 +47,7 @@ impl Places {
         Self::of_usable(places)
     }
 
-    /// What there is of these.
+    /// The usable part of these.
     fn of_usable(mut places: Vec<Vec<usize>>) -> Option<Self> {
         for place in &mut places {
             place.retain(|cpu| at_first().contains(cpu));
@@ -164,7 +164,7 @@ fn set(text: &str) -> Option<Vec<usize>> {
     Some(cpus)
 }
 
-/// `count:stride`, each of which may be missing.
+/// `count:stride`. Each part may be missing.
 fn counts(text: &str) -> Option<(usize, i64)> {
     if text.is_empty() {
         return Some((1, 1));
@@ -203,7 +203,7 @@ pub(crate) fn processors() -> usize {
     }
 }
 
-/// What new threads may use that are not bound: `None`, what the calling thread may.
+/// The CPUs of new threads that are not bound: `None` means the calling thread's.
 pub(crate) fn unbound() -> Option<Cpus> {
     (!all().is_empty()).then(|| Cpus::of(at_first()))
 }

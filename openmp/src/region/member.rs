@@ -54,7 +54,7 @@ pub(super) fn serve(context: &Context, team: &Arc<Team>, id: u32) {
     }
 }
 
-/// An implicit task for another region: the same one if nobody else has it.
+/// An implicit task for another region: the same one if no other thread has it.
 pub(super) fn renew(
     task: &mut Arc<Task>,
     icv: Icv,

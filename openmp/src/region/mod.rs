@@ -24,18 +24,18 @@ use std::ffi::c_void;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// What a construct asks for.
+/// A construct's request.
 pub(crate) struct Wanted<'a> {
     pub(crate) function: Outlined,
     pub(crate) data: *mut c_void,
-    /// An address of the program's that tells this region from others; 0: not known.
+    /// An address of the program's that identifies this region; 0: not known.
     pub(crate) site: usize,
     /// `num_threads`; 0: as the control variables say.
     pub(crate) threads: u32,
     /// `proc_bind`.
     pub(crate) bind: Option<Bind>,
     pub(crate) group: Option<Arc<Group>>,
-    /// The work share with which the region begins.
+    /// The first work share of the region.
     pub(crate) share: Option<&'a dyn Fn(&mut Plan)>,
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn members(context: &Context, wanted: u32) -> u32 {
     }
     let mut most = icv.thread_limit;
     if most != u32::MAX {
-        // What other regions have is not to be had.
+        // The threads of other regions are not available.
         let others = (spin::busy() as u32 - 1).saturating_sub(context.outside.get());
         most = most.saturating_sub(others).max(1);
     }
@@ -197,7 +197,7 @@ pub(crate) fn run(context: &Context, wanted: Wanted<'_>) {
     end(context);
 }
 
-/// Runs `body` as a thread that is in no region, whose task has these control variables.
+/// Runs `body` as a thread that is in no region, with these control variables.
 pub(crate) fn as_initial(context: &Context, icv: Icv, body: impl FnOnce()) {
     let team = Team::alone();
     let task = Arc::new(Task::implicit(icv));

@@ -1,7 +1,7 @@
 //! Threads that wait to be members of teams.
 //!
 //! A thread that begins regions keeps the team of the last one, and its threads wait for the next:
-//! to let them in is one word. If a region has another size, they go back to the pool.
+//! one word starts them. If a region has another size, they go back to the pool.
 
 use super::member;
 use crate::environment::cores::give_up_watch;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32};
 
-/// Where a thread of the pool waits.
+/// A waiting place of a thread of the pool.
 struct Dock {
     team: Guarded<Option<(Arc<Team>, u32)>>,
     assigned: AtomicBool,
@@ -97,7 +97,7 @@ fn start(is_carried: bool) -> Arc<Dock> {
     dock
 }
 
-/// What the user said, else the limit of the process as for other threads.
+/// The user's setting, else the limit of the process as for other threads.
 fn stack_size() -> Option<usize> {
     if let Some(bytes) = settings().stack_size {
         return Some(bytes);
@@ -142,8 +142,8 @@ fn serve(dock: &Arc<Dock>) {
     }
 }
 
-/// The threads that wait for regions end: those of the calling thread's own teams, and of the pool. Ranks wait
-/// on: a rank's kernel thread is parked for as long as the process lives.
+/// The threads that wait for regions end: the threads of the calling thread's own teams, and of the
+/// pool. Ranks wait on: a rank's kernel thread is parked for as long as the process lives.
 pub(crate) fn dismiss(context: &Context) {
     PAUSES.fetch_add(1, SeqCst);
     context.hot.borrow_mut().clear();

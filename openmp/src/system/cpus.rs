@@ -19,7 +19,7 @@ impl Cpus {
         }
     }
 
-    /// What the kernel thread of this number may use; 0: the calling one.
+    /// The CPUs of the kernel thread with this number; 0: the calling one.
     pub(crate) fn of_thread(thread: libc::pid_t) -> Option<Self> {
         // SAFETY: all zeros are an empty set, which the kernel fills.
         unsafe {

@@ -1,7 +1,7 @@
 //! Lines on standard error.
 //!
-//! They are written by one system call from a buffer of their own: a program's standard error may
-//! be locked, and this may run in a thread whose standard library is not in order.
+//! They are written by one system call from a separate buffer: a program's standard error may be
+//! locked, and this may run in a thread whose standard library is not in order.
 
 use std::fmt::{self, Write};
 
@@ -34,7 +34,7 @@ pub(crate) fn line(text: fmt::Arguments<'_>) {
 
 /// Bytes as they are.
 pub(crate) fn raw(bytes: &[u8]) {
-    // SAFETY: the bytes live. What cannot be written is lost, and nobody could be told.
+    // SAFETY: the bytes live. If the write fails, the message is lost.
     unsafe { libc::write(2, bytes.as_ptr().cast(), bytes.len()) };
 }
 

@@ -1,9 +1,9 @@
-//! What still needs a task: its children that have not ended, and references to its memory.
+//! The users of a task: its children that have not ended, and references to its memory.
 //!
 //! Children end on any thread, and count that in one word. The thread that runs the task makes
-//! children, and counts those for itself: the word begins as if [`LENT`] had been made, and what
-//! was not used of that is taken off when the task ends. So to make a child is no atomic operation,
-//! and a member that makes tasks does not wait for the line on which others count theirs.
+//! children, and counts them itself: the word begins as if [`LENT`] children had been made, and the
+//! unused part is subtracted when the task ends. So making a child is no atomic operation, and a
+//! member that makes tasks does not wait for the line on which others count their ends.
 
 use std::cell::Cell;
 use std::sync::atomic::AtomicU64;
@@ -57,7 +57,7 @@ impl Counts {
         self.word.0.load(Acquire) / CHILD == LENT - self.made.get()
     }
 
-    /// A child has ended, whose memory is still needed.
+    /// A child has ended, and its memory is still needed.
     pub(crate) fn end_child(&self) {
         // AcqRel: the parent sees what the child did.
         self.word.0.fetch_sub(CHILD, AcqRel);
@@ -68,7 +68,7 @@ impl Counts {
         self.take(CHILD + REFERENCE)
     }
 
-    /// Somebody who knows that the task is there keeps it.
+    /// A thread that knows that the task exists keeps it.
     pub(crate) fn keep(&self) {
         // Relaxed: whoever has a reference may make another.
         self.word.0.fetch_add(REFERENCE, Relaxed);
@@ -79,8 +79,8 @@ impl Counts {
         self.take(REFERENCE)
     }
 
-    /// Whether the task, which makes no more children, is kept by itself alone: by no child whose
-    /// memory is there, and no reference.
+    /// Whether only the task itself, which makes no more children, keeps its memory: no child whose
+    /// memory still exists, and no reference.
     #[inline]
     pub(crate) fn is_alone(&self) -> bool {
         // Acquire: what children did with it.

@@ -9,17 +9,17 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::ptr::{self, NonNull};
 use std::sync::atomic::Ordering::SeqCst;
 
-/// What a task does with an address.
+/// A task's access to an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Access {
     In,
-    /// `out`, `inout`, and `mutexinoutset`, whose tasks are run one after another here.
+    /// `out`, `inout`, and `mutexinoutset`; tasks of the latter run one after another here.
     Out,
     /// `inoutset`: beside one another, but not beside any other access.
     Set,
 }
 
-/// What the lock of dependences protects in a task.
+/// The part of a task that the lock of dependences protects.
 #[derive(Default)]
 pub(crate) struct Links {
     /// Tasks that must end before.
@@ -30,8 +30,8 @@ pub(crate) struct Links {
     pub(crate) edges: Option<Box<Edges>>,
 }
 
-/// The last tasks that named an address: those that may run beside one another, and those before
-/// them.
+/// The last tasks that named an address: the latest ones, which may run at the same time, and the
+/// ones before them.
 #[derive(Default)]
 struct Address {
     kind: Option<Access>,
@@ -66,7 +66,7 @@ impl Hasher for Mixed {
     }
 
     fn write_usize(&mut self, address: usize) {
-        // The golden ratio's digits, whose product's high half depends on all bits.
+        // The golden ratio's digits. The product's high half depends on all bits.
         let product = u128::from(self.0 ^ address as u64) * 0x9e37_79b9_7f4a_7c15;
         self.0 = (product >> 64) as u64 ^ product as u64;
     }
@@ -106,7 +106,7 @@ unsafe fn accesses(depend: *mut *mut c_void) -> impl Iterator<Item = (usize, Acc
     })
 }
 
-/// Whether an access need not wait for those that came last.
+/// Whether an access need not wait for the latest ones.
 fn beside(latest: Option<Access>, kind: Access) -> bool {
     latest == Some(kind) && kind != Access::Out
 }
@@ -148,7 +148,8 @@ impl Edges {
             all,
         } = self;
         if edges.len() > 256 {
-            // A parent that makes tasks for ever: addresses all of whose tasks have ended tell nothing.
+            // For a parent that makes tasks for ever: an address whose tasks have all ended says
+            // nothing.
             edges.retain(|_, address| !address.latest.iter().all(|task| task.done.load(SeqCst)));
         }
         // SAFETY: by the caller's word; the others are siblings, in the same team.

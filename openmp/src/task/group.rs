@@ -11,7 +11,7 @@ pub(crate) struct Group {
     previous: *const Self,
     unfinished: AtomicUsize,
     cancelled: AtomicBool,
-    /// Whether it is that of a work share with reductions over tasks.
+    /// Whether it belongs to a work share with reductions over tasks.
     pub(crate) workshare: bool,
     /// The compiled program's description of reductions.
     pub(crate) reductions: AtomicPtr<usize>,
@@ -60,7 +60,7 @@ impl Group {
         self.cancelled.load(SeqCst) || self.to_cancel().cancelled.load(SeqCst)
     }
 
-    /// A task is made in it, by a task in it or by the one that has begun it.
+    /// A task in it, or the one that has begun it, makes a task in it.
     pub(crate) fn enter(&self) {
         // Relaxed: the task is handed on by a queue's lock.
         self.unfinished.fetch_add(1, Relaxed);
@@ -72,7 +72,7 @@ impl Group {
         self.unfinished.load(Acquire) == 0
     }
 
-    /// One of its tasks has ended. The group may be gone at once.
+    /// A task of the group has ended. The group may be gone at once.
     pub(crate) fn leave(&self) {
         // AcqRel: what the task did is seen when the group is left.
         self.unfinished.fetch_sub(1, AcqRel);
@@ -84,7 +84,7 @@ impl Group {
 pub(super) fn abandon(innermost: *const Group, outer: *const Group) {
     let mut group = innermost;
     while group != outer {
-        // SAFETY: made by `begin_group`, and nobody is in it.
+        // SAFETY: made by `begin_group`, and no task is in it.
         group = unsafe { Box::from_raw(group.cast_mut()) }.previous;
     }
 }

@@ -22,8 +22,8 @@ pub(crate) const RETURNED: u8 = 1;
 /// Its event is fulfilled.
 pub(crate) const FULFILLED: u8 = 2;
 
-/// A task: implicit ones too. In the order of use, so that who runs a task that another thread has
-/// made fetches few lines.
+/// A task: implicit ones too. In the order of use, so that a thread that runs another's task
+/// fetches few lines.
 #[repr(C)]
 pub(crate) struct Task {
     pub(crate) function: Option<Outlined>,
@@ -31,7 +31,7 @@ pub(crate) struct Task {
     pub(crate) parent: *const Self,
     /// The group that the task's children are in, or null; its thread's.
     pub(crate) group: Cell<*const Group>,
-    /// The group in which the task began, or null; explicit ones are counted there.
+    /// The group in which the task began, or null; it counts explicit tasks.
     pub(crate) counted_in: *const Group,
     /// Ready tasks with the largest priority run first.
     pub(crate) priority: i32,
@@ -52,7 +52,7 @@ pub(crate) struct Task {
     pub(crate) event: AtomicU8,
     /// The member that has its memory; null for implicit tasks.
     pub(crate) home: *const memory::Home,
-    /// Where its thread's queue ended when it began; its thread's.
+    /// The end of its thread's queue when it began; its thread's.
     pub(crate) mark: Cell<usize>,
     /// Only the thread that runs the task touches it.
     pub(crate) icv: Cell<Icv>,
@@ -61,14 +61,15 @@ pub(crate) struct Task {
     pub(crate) discard: Option<unsafe fn(*mut c_void)>,
     /// The team, if the task has an event: the event keeps the team. The type `Team` is a layer above.
     pub(crate) team: *const c_void,
-    /// What the team's lock of dependences protects.
+    /// The part that the team's lock of dependences protects.
     links: UnsafeCell<Links>,
 }
 
-// SAFETY: `group`, `listed`, `edged`, `mark`, `icv` and the cell in `counts` are touched by the thread that runs the task, or
-// makes it. Whether a child is `listed` is read by the thread that ends it, to which a queue's lock has handed it. `links`
-// belongs to the owner of the lock of dependences (`Task::links`). All others are atomics, or are written before
-// another thread knows the task; what their pointers lead to outlives the task, as its fields say.
+// SAFETY: only the thread that runs the task, or makes it, touches `group`, `listed`, `edged`,
+// `mark`, `icv` and the cell in `counts`. The thread that ends a child reads whether it is
+// `listed`, after a queue's lock has handed it the child. `links` belongs to the owner of the lock
+// of dependences (`Task::links`). All others are atomics, or are written before another thread
+// knows the task; the targets of their pointers outlive the task, as its fields say.
 unsafe impl Sync for Task {}
 // SAFETY: a task runs on any thread of its team. Its arguments are the program's, which shares them between the thread that makes
 // the task and the thread that runs it.
@@ -122,7 +123,7 @@ impl Task {
         }
     }
 
-    /// What a member of a region is.
+    /// The task of a region's member.
     pub(crate) fn implicit(icv: Icv) -> Self {
         Self::new(None, icv)
     }
@@ -157,7 +158,7 @@ impl Task {
 
     /// The task that made it; for tasks whose parent lives.
     pub(crate) fn parent(&self) -> Option<&Self> {
-        // SAFETY: a task's memory keeps that of its parent.
+        // SAFETY: a task's memory keeps its parent's.
         unsafe { self.parent.as_ref() }
     }
 
@@ -218,12 +219,13 @@ impl Drop for Kept {
 ///
 /// # Safety
 ///
-/// What is given back is the caller's.
+/// The caller owns the reference that it gives back.
 pub(crate) unsafe fn let_go(mut task: NonNull<Task>, give: impl FnOnce(&Counts) -> bool) {
     // SAFETY: what is given back keeps it.
     let mut last = give(&unsafe { task.as_ref() }.counts);
     while last {
-        // SAFETY: nobody else has it; its memory keeps its parent. Implicit tasks keep themselves.
+        // SAFETY: no other thread has it; its memory keeps its parent. Implicit tasks keep
+        // themselves.
         let parent = unsafe {
             let parent = NonNull::new(task.as_ref().parent.cast_mut());
             Block::give_back(task);

@@ -19,7 +19,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// Arguments up to this size lie in the task's block.
 const INLINE: usize = 112;
-/// So many blocks are collected before they are given back.
+/// The number of blocks that are collected before they are given back.
 const COLLECTED: usize = 16;
 
 /// A task's memory.
@@ -53,9 +53,9 @@ struct Collected {
     count: Cell<usize>,
 }
 
-// SAFETY: `free`, `all` and `collected` are touched by the member whose home it is alone, in `put`, `refill`, `take_back` and
-// `collect`. Others push to `returned` alone, which is an atomic: the blocks that they push are theirs before and the owner's
-// after the exchange.
+// SAFETY: only the home's own member touches `free`, `all` and `collected`, in `put`, `refill`,
+// `take_back` and `collect`. Others push to `returned` alone, which is an atomic: a pushed block
+// belongs to its pusher before the exchange and to the owner after it.
 unsafe impl Sync for Home {}
 // SAFETY: a team's members are other threads in another region; the barrier at its end orders them. Blocks belong to no thread.
 unsafe impl Send for Home {}
@@ -113,7 +113,7 @@ impl Home {
     ///
     /// # Safety
     ///
-    /// The task is of this home, and nobody has it any more.
+    /// The task is of this home, and no thread has it any more.
     pub(crate) unsafe fn take_back(&self, task: NonNull<Task>) {
         let block = task.as_ptr().cast::<Block>();
         // SAFETY: by the caller's word.
@@ -139,7 +139,7 @@ impl Home {
     ///
     /// # Safety
     ///
-    /// The task is in a block, and nobody has it any more.
+    /// The task is in a block, and no thread has it any more.
     pub(crate) unsafe fn collect(&self, task: NonNull<Task>) {
         let block = task.as_ptr().cast::<Block>();
         let collected = &self.collected;
@@ -163,7 +163,7 @@ impl Home {
     ///
     /// # Safety
     ///
-    /// They are a list from `first` to `last`, and nobody else's.
+    /// They are a list from `first` to `last`, and no other thread has them.
     unsafe fn accept(&self, first: *mut Block, last: *mut Block) {
         let mut top = self.returned.load(Relaxed);
         loop {
@@ -186,7 +186,7 @@ impl Block {
     ///
     /// # Safety
     ///
-    /// The task is in a block, and nobody has it any more.
+    /// The task is in a block, and no thread has it any more.
     pub(crate) unsafe fn give_back(task: NonNull<Task>) {
         let block = task.as_ptr().cast::<Self>();
         // SAFETY: by the caller's word; the home lives as long as the team.
@@ -201,8 +201,8 @@ impl Block {
     ///
     /// # Safety
     ///
-    /// The order is as compiled programs make it, the task lies in a block, and nobody else knows
-    /// it.
+    /// The order is as compiled programs make it, the task lies in a block, and no other thread
+    /// knows it.
     pub(crate) unsafe fn copy_arguments(task: NonNull<Task>, order: &Order) {
         let block = task.as_ptr().cast::<Self>();
         // SAFETY: by the caller's word.
@@ -232,7 +232,7 @@ impl Block {
     }
 }
 
-/// Where a task's arguments are.
+/// The place of a task's arguments.
 pub(crate) struct Arguments {
     pointer: *mut c_void,
     /// The layout of the arguments' own memory, if they have any.

@@ -1,10 +1,10 @@
 //! Tasks as data: what a task is, which are ready, and what they wait for. [`tasking`](crate::tasking) makes and runs
 //! them.
 //!
-//! Each member of a team has a queue of the tasks that it has made and nobody has begun (`queue`,
-//! `tasks`), and blocks of memory for them (`memory`). It runs the newest of its own first; members
-//! without tasks take the oldest of others. Only dependences (`depend`) and priorities need what
-//! a team shares.
+//! Each member of a team has a queue of its own tasks that no thread has begun (`queue`, `tasks`),
+//! and blocks of memory for them (`memory`). It runs the newest of its own first; members without
+//! tasks take the oldest of others. Only dependences (`depend`) and priorities need data that a
+//! team shares.
 
 mod counts;
 pub(crate) mod depend;

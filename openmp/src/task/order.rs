@@ -10,8 +10,7 @@ pub(crate) struct Order {
     pub(crate) copy: Option<unsafe extern "C" fn(*mut c_void, *const c_void)>,
     pub(crate) size: usize,
     pub(crate) align: usize,
-    /// What a task of a loop has as the first two words of its arguments: a copy function leaves
-    /// these alone.
+    /// The first two words of the arguments of a loop's task: a copy function leaves these alone.
     pub(crate) bounds: Option<[u64; 2]>,
     pub(crate) deferred: bool,
     pub(crate) is_final: bool,
@@ -20,6 +19,6 @@ pub(crate) struct Order {
     pub(crate) depend: *mut *mut c_void,
     /// Frees `data`, if the task is dropped before it begins. Only clang's programs have something to free.
     pub(crate) discard: Option<unsafe fn(*mut c_void)>,
-    /// Where the handle of its event goes, or null.
+    /// The target for the handle of its event, or null.
     pub(crate) event: *mut *const Task,
 }

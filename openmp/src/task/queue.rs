@@ -16,11 +16,11 @@ pub(super) struct Queue {
     items: Guarded<Items>,
     /// How many tasks there are: a hint for others.
     count: AtomicUsize,
-    /// The position behind the last one. The owner changes it.
+    /// The position after the last one. The owner changes it.
     end: AtomicUsize,
 }
 
-/// So many tasks are taken at once, at most.
+/// The most tasks that a thread takes at once.
 const BATCH: usize = 16;
 
 /// Times that a thief relaxes before it takes an only task.

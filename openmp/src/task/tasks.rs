@@ -2,9 +2,9 @@
 //!
 //! # When all have ended
 //!
-//! Each member counts the tasks that it has made, and those that it has ended. A thread reads first
-//! all that were ended, then all that were made. If the sums are equal, all had ended at some time
-//! between the two readings: both sums only grow. If all members wait meanwhile, none can
+//! Each member counts the tasks that it has made, and the tasks that it has ended. A thread reads
+//! first all that were ended, then all that were made. If the sums are equal, all had ended at some
+//! time between the two readings: both sums only grow. If all members wait meanwhile, no task can
 //! be made after that.
 
 use super::Task;
@@ -19,12 +19,14 @@ use std::ptr::NonNull;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
-/// So many tasks that nobody has begun in a member's queue, and its next one is run at once.
+/// With this number of tasks in a member's queue that no thread has begun, the member runs its next
+/// one at once.
 const MOST_READY: usize = 64;
-/// So many that have not ended a member, those that wait for others among them, and the same.
+/// With this number of tasks a member that have not ended, including tasks that wait for others,
+/// the same.
 const MOST_LIVE: usize = 64;
 
-/// What a member has: lines of its own, and lines that others write.
+/// A member's data: lines of its own, and lines that others write.
 struct Member {
     own: CachePadded<Counts>,
     queue: CachePadded<Queue>,
@@ -38,7 +40,7 @@ struct Counts {
 
 /// See the module.
 pub(crate) struct Tasks {
-    /// The last one is of threads that are no members.
+    /// The last one is for threads that are no members.
     members: Box<[Member]>,
     /// Whether there ever was a task.
     used: AtomicBool,
@@ -53,7 +55,7 @@ pub(crate) struct Key(());
 
 /// Words that all members look at.
 struct Shared {
-    /// Queues in which there are tasks.
+    /// The number of queues that contain tasks.
     nonempty: AtomicUsize,
     /// Tasks with a priority that are ready.
     urgent: AtomicUsize,
@@ -107,13 +109,13 @@ impl Tasks {
         }
     }
 
-    /// Where members put tasks: the last one if the thread is none.
+    /// A member's place for its tasks: the last one if the thread is none.
     fn member(&self, member: Option<u32>) -> &Member {
         let last = self.members.len() - 1;
         &self.members[member.map_or(last, |id| id as usize)]
     }
 
-    /// Where the blocks of a member's tasks come from.
+    /// The source of the blocks of a member's tasks.
     #[inline]
     pub(crate) fn home(&self, member: u32) -> &Home {
         &self.members[member as usize].home
@@ -125,7 +127,7 @@ impl Tasks {
         self.members[member as usize].queue.end()
     }
 
-    /// How many tasks have not ended; 0 is told truly if nobody outside of tasks makes any.
+    /// The number of tasks that have not ended; 0 is exact if only tasks make tasks.
     #[inline]
     pub(crate) fn live(&self) -> usize {
         if !self.used.load(Relaxed) {
@@ -142,8 +144,8 @@ impl Tasks {
         self.shared.nonempty.load(SeqCst) != 0
     }
 
-    /// Whether there are so many tasks that the member runs its next one at once. Tasks that wait for
-    /// others are in no queue: with `dependent` they count as well.
+    /// Whether there are enough tasks that the member runs its next one at once. Tasks that wait
+    /// for others are in no queue: with `dependent` they count as well.
     pub(crate) fn is_crowded(&self, member: u32, dependent: bool) -> bool {
         let most = MOST_LIVE * (self.members.len() - 1);
         self.members[member as usize].queue.count() >= MOST_READY
@@ -158,8 +160,8 @@ impl Tasks {
             self.used.store(true, Relaxed);
         }
         let made = &self.members[member as usize].own.made;
-        // Relaxed: only this thread changes it; a barrier's word or the end of this task, or of one
-        // that it makes, is before any reading that has to see it.
+        // Relaxed: only this thread changes it; a barrier's word, or the end of this task or of one
+        // that it makes, precedes any reading that has to see it.
         made.store(made.load(Relaxed) + 1, Relaxed);
     }
 
@@ -168,7 +170,7 @@ impl Tasks {
         self.member(member).own.ended.fetch_add(1, SeqCst);
     }
 
-    /// Gives the memory of a task back that nobody has any more.
+    /// Gives back the memory of a task that no thread has any more.
     ///
     /// # Safety
     ///
@@ -221,8 +223,8 @@ impl Tasks {
             });
         }
         Native::fence_after_rmw();
-        // After the fence: a thread that waits has told of it before it looked at the queues, or
-        // this one is seen there.
+        // After the fence: a waiting thread has announced itself before it looked at the queues, or
+        // this one sees it there.
         if shared.choosy.load(SeqCst) != 0 {
             shared.pushes.fetch_add(1, SeqCst);
         }

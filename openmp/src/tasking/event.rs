@@ -11,15 +11,15 @@ use std::sync::atomic::Ordering::AcqRel;
 ///
 /// # Safety
 ///
-/// The handle is one that `make` gave out, and this the only call for it.
+/// `make` has given out the handle, and this is the only call for it.
 pub(crate) unsafe fn fulfil(handle: *const Task) {
     // SAFETY: the task does not end before, or leaves its memory. `make` has put the address of the `Team` there, and
     // has counted the event's reference, which is taken here.
     let (task, team) = unsafe { (&*handle, Arc::from_raw((*handle).team.cast::<Team>())) };
     // AcqRel: as in `run`. If the body has not returned, the task may be gone after this.
     if task.event.fetch_or(FULFILLED, AcqRel) & RETURNED != 0 {
-        // What it frees descends from a task that this thread may not run.
-        // SAFETY: both have come to pass, and this came second.
+        // The freed tasks descend from a task that this thread may not run. SAFETY: both have come
+        // to pass, and this came second.
         unsafe { end(&team, NonNull::from(task), None) };
     }
     team.bell.ring();

@@ -21,6 +21,6 @@ pub(crate) fn end_group(context: &Context) {
     help_until(context, &|| group.is_over());
     let outer = group.previous().map_or(ptr::null(), ptr::from_ref);
     let group = task.group.replace(outer);
-    // SAFETY: made by `begin_group`, and nobody is in it.
+    // SAFETY: made by `begin_group`, and no task is in it.
     drop(unsafe { Box::from_raw(group.cast_mut()) });
 }

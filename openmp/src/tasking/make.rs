@@ -52,8 +52,8 @@ pub(crate) unsafe fn make(context: &Context, order: &Order) {
     let (tasks, member) = (&team.tasks, context.id());
     let detached = !order.event.is_null();
     let crowded = || tasks.is_crowded(member, !order.depend.is_null());
-    // What depends on a detached task may not be run here: its event may be fulfilled by a task
-    // that this one makes later.
+    // This thread may not run here a task that depends on a detached one: that one's event may be
+    // fulfilled by a task that this one makes later.
     let free = || {
         // SAFETY: the compiler's array; the current task is in this team, which owns the key.
         let awaited = |key: &mut _| unsafe { depend::awaited(current, order.depend, key) };
@@ -70,9 +70,9 @@ pub(crate) unsafe fn make(context: &Context, order: &Order) {
         // SAFETY: by the caller's word; the task is just made.
         unsafe { hand_out(context, order, task) };
     }
-    // SAFETY: the data is as the order says, and nobody else knows the task yet.
+    // SAFETY: the data is as the order says, and no other thread knows the task yet.
     unsafe { Block::copy_arguments(task, order) };
-    // Counted before anybody can end it.
+    // Counted before any thread can end it.
     current.counts.add_child();
     // SAFETY: the group lives while the current task is in it.
     if let Some(group) = unsafe { current.group.get().as_ref() } {
@@ -111,7 +111,7 @@ unsafe fn run_at_once(context: &Context, order: &Order) {
     unsafe { end_here(context) };
 }
 
-/// A task begins of which the calling thread does the work itself, until [`end_here`].
+/// Begins a task whose work the calling thread does itself, until [`end_here`].
 ///
 /// # Safety
 ///
@@ -146,7 +146,7 @@ pub(crate) unsafe fn end_here(context: &Context) {
     tasks.forget_edges(this);
     let task = NonNull::from(this);
     if this.counts.is_alone() {
-        // SAFETY: nobody else has it.
+        // SAFETY: no other thread has it.
         unsafe { tasks.home(context.id()).take_back(task) };
     } else {
         // Its children outlive it, and its memory keeps its parent's.

@@ -4,7 +4,7 @@ use super::run::run_any;
 use crate::team::Team;
 use crate::team::context::Context;
 
-/// The caller has arrived last: nobody else is anywhere between two barriers.
+/// The caller has arrived last: no other member is between two barriers.
 fn open_as_last(context: &Context, team: &Team) {
     let site = context.site.replace(0);
     let Some(carrier) = team.carrier else {

@@ -1,8 +1,8 @@
 //! Making tasks, running them, and waiting for them: in a `taskwait`, in a group or at a barrier.
 //!
-//! A thread in a `taskwait` runs descendants of its task only: a tied task may not be begun by a
-//! thread that has put aside another that it does not descend from. What lies in its own queue
-//! above the *mark*, the queue's end when its task began, are such (`wait`).
+//! A thread in a `taskwait` runs descendants of its task only: if a thread has put a tied task
+//! aside, it may begin only that task's descendants. The tasks in its own queue above the *mark*,
+//! the queue's end when its task began, are descendants (`wait`).
 
 mod event;
 mod group;

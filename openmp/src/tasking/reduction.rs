@@ -45,7 +45,7 @@ fn allocate(bytes: usize, align: usize) -> usize {
 
 /// # Safety
 ///
-/// Of [`allocate`], for so many bytes.
+/// `memory` is a result of [`allocate`] for this number of bytes.
 unsafe fn free(memory: usize, bytes: usize) {
     // SAFETY: by the caller's word.
     unsafe {
@@ -91,7 +91,7 @@ fn current_group(context: &Context) -> &Group {
     })
 }
 
-/// What the groups around this one have registered.
+/// The list that the outer groups have registered.
 fn outer(group: &Group) -> *mut usize {
     let mut around = group.previous();
     while let Some(group) = around {
@@ -137,7 +137,7 @@ pub(crate) unsafe fn region_group(data: *mut usize, size: usize) -> Arc<Group> {
 ///
 /// # Safety
 ///
-/// Registered, and nobody uses it any more.
+/// Registered, and no thread uses it any more.
 pub(crate) unsafe fn unregister(data: *mut usize) {
     let mut at = data;
     // SAFETY: by the caller's word.
@@ -152,8 +152,8 @@ pub(crate) unsafe fn unregister(data: *mut usize) {
     }
 }
 
-/// Puts in place of each of `count` addresses that of this thread's part; for the first
-/// `originals`, the variable's own address behind them all.
+/// Replaces each of `count` addresses by the address of this thread's part; for the first
+/// `originals`, it writes the variable's own address after them all.
 ///
 /// # Safety
 ///

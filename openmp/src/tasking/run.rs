@@ -47,7 +47,7 @@ pub(super) fn run(context: &Context, task: NonNull<Task>) {
     let this = unsafe { task.as_ref() };
     if this.constructed || !is_discarded(team, this) {
         execute(context, this, this.arguments.pointer());
-        // AcqRel: who comes second ends it, after all that the other did.
+        // AcqRel: the second thread ends it, after all the writes of the first.
         if this.detached && this.event.fetch_or(RETURNED, AcqRel) & FULFILLED == 0 {
             return;
         }

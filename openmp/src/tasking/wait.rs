@@ -1,8 +1,8 @@
 //! Waiting for tasks, in a task: meanwhile its descendants are run.
 //!
-//! What a task waits for depends on descendants of it alone: its children and theirs, the tasks of
-//! groups that it has begun, and siblings among those that come before others. So if all of these
-//! wait, one of them is ready, and the thread finds it, in whichever queue it is.
+//! A task waits only for descendants of itself: its children and theirs, the tasks of groups that
+//! it has begun, and siblings among those that come before others. So if all of these wait, one of
+//! them is ready, and the thread finds it in any queue.
 
 use super::run::run;
 use crate::task::depend;

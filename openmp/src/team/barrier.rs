@@ -1,10 +1,11 @@
 //! The barrier inside of a region, and the end of explicit tasks there.
 //!
-//! The word says how many members have arrived, in the low half, and how often all have, the *phase*, in the high
-//! half. The thread that finds all members arrived and no task left opens the barrier, by one
-//! exchange of the word, which succeeds once. A member looks for that after its arrival, and a thread
-//! after each task that was the last: the last arrival at the word and the count of tasks are sequentially
-//! consistent, so that of the last arrival and the last task's end at least one sees the other.
+//! The word contains the number of members that have arrived, in the low half, and the number of
+//! times that all have, the *phase*, in the high half. The thread that finds all members arrived
+//! and no task left opens the barrier, by one exchange of the word, which succeeds once. A member
+//! checks for that after its arrival, and a thread after each task that was the last: the last
+//! arrival at the word and the count of tasks are sequentially consistent, so that of the last
+//! arrival and the last task's end at least one sees the other.
 //!
 //! In a team of more members than [`SMALL`](super::arrivals::SMALL) the members that wait do not watch
 //! the word, since each arrival would take its line from them. They watch `opened`, the phase on a line
@@ -94,7 +95,7 @@ impl<P: Platform> Barrier<P> {
         self.phase() != before
     }
 
-    /// Opens it if so many have arrived, and it is `idle` then. Returns whether it did.
+    /// Opens it if this number has arrived, and it is `idle` then. Returns whether it did.
     #[inline]
     pub(super) fn open_from(&self, arrived: u32, idle: impl FnOnce() -> bool) -> bool {
         let now = self.word.load(Ordering::SeqCst);

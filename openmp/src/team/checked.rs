@@ -1,7 +1,8 @@
 //! The barrier of a team in groups, under loom, and the faults that it must catch.
 //!
-//! What members did before a barrier, all have seen after it; and members that come to the next barrier find
-//! their group's word at 0. Bells and tasks are not here: `sync::checked` of `manycore-cores` has the bells.
+//! After a barrier, all members see the writes that any member made before it; and members that
+//! come to the next barrier find their group's word at 0. Bells and tasks are not here:
+//! `sync::checked` of `manycore-cores` has the bells.
 
 use super::arrivals::Arrivals;
 use super::barrier::Barrier;

@@ -1,4 +1,4 @@
-//! What a thread knows of itself: its team, its number, its task.
+//! A thread's data about itself: its team, its number, its task.
 
 use super::hot::Hot;
 use super::share::{Plan, SLOTS, Share};
@@ -13,7 +13,7 @@ use std::cell::{Cell, RefCell};
 use std::ptr;
 use std::sync::Arc;
 
-/// Where a thread is in a region. Only its thread touches it.
+/// A thread's place in a region. Only its thread touches it.
 #[derive(Clone)]
 pub(crate) struct Seat {
     /// Never null once the context is made; the team lives as long as the seat is taken.
@@ -28,7 +28,7 @@ pub(crate) struct Seat {
     pub(crate) taken: Cell<u32>,
     /// The work share that it is in.
     pub(crate) share: Cell<*const Share>,
-    /// The share of a loop of LLVM's whose iterations wait for others, and its number.
+    /// The share of an LLVM loop with iterations that wait for others, and its number.
     pub(crate) doacross: Cell<(*const Share, u32)>,
     /// Blocks of a static schedule that it has had.
     pub(crate) trip: Cell<u64>,
@@ -75,14 +75,14 @@ impl Seat {
 /// A thread's own state. It lives as long as its thread.
 pub(crate) struct Context {
     pub(crate) seat: Seat,
-    /// Seats of the regions around this one that this thread began.
+    /// Seats of the outer regions that this thread began.
     outer: RefCell<Vec<Seat>>,
     /// Teams that this thread has led, by how deep in its own regions it was: the next region
     /// of the same size uses the same threads.
     pub(crate) hot: RefCell<Vec<Hot>>,
     /// Implicit tasks by the same depth, used again.
     pub(crate) implicit: RefCell<Vec<Arc<Task>>>,
-    /// Threads that regions around a target region have, whose limit does not count them.
+    /// The number of threads of regions outside a target region, whose limit does not count them.
     pub(crate) outside: Cell<u32>,
     /// Number and count in a league of teams.
     pub(crate) league: Cell<(u32, u32)>,
@@ -95,7 +95,7 @@ pub(crate) struct Context {
     pub(crate) is_first: bool,
     #[cfg(target_arch = "x86_64")]
     pub(crate) copies: RefCell<Copies>,
-    /// What the program has said of the next region, by functions of LLVM's.
+    /// The program's settings for the next region, by functions of LLVM's.
     #[cfg(target_arch = "x86_64")]
     pub(crate) pushed: Cell<Pushed>,
     /// The place that it is bound to, if it is.

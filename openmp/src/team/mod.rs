@@ -30,14 +30,15 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 
-/// What a region is: written by the thread that begins it, before the others are let in.
+/// A region's description: written by the thread that begins it, before the others start.
 #[derive(Clone)]
 pub(crate) struct Region {
     pub(crate) function: Option<Outlined>,
     pub(crate) data: *mut c_void,
-    /// What the members' tasks inherit.
+    /// The variables that the members' tasks inherit.
     pub(crate) icv: Icv,
-    /// Regions around, this one included; those of one member do not count as active.
+    /// The number of nested regions, this one included; regions of one member do not count as
+    /// active.
     pub(crate) level: u32,
     pub(crate) active_level: u32,
     /// The team around, and which of its members began this region.
@@ -68,10 +69,10 @@ pub(crate) struct Team {
     pub(crate) dismissed: AtomicBool,
     pub(crate) barrier: Barrier,
     pub(crate) shares: [Share; SLOTS as usize],
-    /// Singles that somebody has taken.
+    /// The number of singles that a member has taken.
     pub(crate) singles: CachePadded<AtomicU32>,
     cancelled: AtomicBool,
-    /// The phase between barriers, plus 1, in which work shares were cancelled last.
+    /// The phase between barriers, plus 1, of the last cancellation of a work share.
     shares_cancelled: AtomicU64,
     pub(crate) tasks: Tasks,
     /// Rings when a member may have to go on.
@@ -124,7 +125,7 @@ impl Team {
         }
     }
 
-    /// What a thread is outside of regions.
+    /// The team of a thread outside of regions.
     pub(crate) fn alone() -> Arc<Self> {
         Arc::new(Self::new(1, None))
     }

@@ -2,7 +2,7 @@
 
 use crate::environment::icv::Bind;
 
-/// What `num_threads` and `proc_bind` say of the region that the thread begins next.
+/// The values of `num_threads` and `proc_bind` for the thread's next region.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Pushed {
     pub(crate) threads: u32,

@@ -9,9 +9,9 @@
 //! | `MAKING` | that member writes what the share is | and makes it `READY` |
 //! | `READY` | all may take part | the last to leave makes it `FREE` for share `n + SLOTS` |
 //!
-//! Members may so be up to `SLOTS` shares apart, which loops without a barrier behind them allow;
-//! who is further ahead waits. Each word's change is made by one member alone: the exchange to
-//! `MAKING` succeeds once, and one member is the last to leave.
+//! Members may so be up to `SLOTS` shares apart, which loops without a final barrier allow; a
+//! member that is further ahead waits. Each word's change is made by one member alone: the exchange
+//! to `MAKING` succeeds once, and one member is the last to leave.
 
 use crate::words::Carried;
 use crate::words::bell::Bell;
@@ -99,7 +99,7 @@ impl Space {
     }
 }
 
-/// What a share is, written by the member that makes it.
+/// A share's description, written by the member that makes it.
 pub(crate) struct Plan {
     pub(crate) space: Space,
     pub(crate) deal: Deal,
@@ -129,7 +129,7 @@ pub(crate) struct Share {
     state: AtomicU32,
     left: AtomicU32,
     plan: UnsafeCell<Plan>,
-    /// What copied singles broadcast.
+    /// The data that copied singles broadcast.
     pub(crate) copied: AtomicPtr<u8>,
     pub(crate) claims: Claims,
 }
@@ -137,15 +137,15 @@ pub(crate) struct Share {
 /// Written by all members, on a line of its own.
 #[repr(align(64))]
 pub(crate) struct Claims {
-    /// The next iteration that nobody has.
+    /// The next iteration that no member has.
     pub(crate) next: AtomicU64,
     /// The iteration whose ordered region is next.
     pub(crate) ordered: AtomicU64,
 }
 
-// SAFETY: `plan` alone is neither `Sync` nor an atomic. It is written in `MAKING` by the one member whose exchange has led
-// there, and read in `READY`, which readers acquire. Its pointer is the compiler's description of reductions, which the
-// member that registers it shares with all.
+// SAFETY: only `plan` is neither `Sync` nor an atomic. In `MAKING` the one member whose exchange
+// has succeeded writes it. In `READY`, which readers acquire, all read it. Its pointer is the
+// compiler's description of reductions, which the member that registers it shares with all.
 unsafe impl Sync for Share {}
 // SAFETY: a plan belongs to no thread: any member may be the next to write it.
 unsafe impl Send for Share {}
@@ -181,9 +181,9 @@ impl Share {
         self.left.store(0, Relaxed);
     }
 
-    /// What the share is; for members that are in it.
+    /// The share's description; for members that are in it.
     pub(crate) fn plan(&self) -> &Plan {
-        // SAFETY: in `READY`, which the member has acquired, nobody writes it.
+        // SAFETY: in `READY`, which the member has acquired, no member writes it.
         unsafe { &*self.plan.get() }
     }
 
@@ -214,7 +214,7 @@ impl Share {
                 }
                 continue;
             }
-            // Made by somebody, or one of SLOTS shares ago is not left by all.
+            // A member has made it, or not all members have left the one of SLOTS shares ago.
             let moved = || {
                 let state = self.state.load(Acquire);
                 state == base + READY || state == base + FREE
@@ -264,8 +264,9 @@ impl Share {
                 (from < trips).then(|| (from, trips.min(from.saturating_add(plan.chunk))))
             }
             Deal::Dynamic if !plan.careful => {
-                // Relaxed: iterations are given out, nothing else. A member asks no more when it is
-                // told that none are left, so that the sum stays in the type's range.
+                // Relaxed: it gives out iterations and publishes nothing else. A member asks no
+                // more after the answer that none are left, so that the sum stays in the type's
+                // range.
                 let from = self.claims.next.fetch_add(plan.chunk, Relaxed);
                 (from < trips).then(|| (from, trips.min(from + plan.chunk)))
             }

@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 
 const FREE: u32 = 0;
 const HELD: u32 = 1;
-/// Held, and somebody may sleep.
+/// Held, and a thread may sleep.
 const AWAITED: u32 = 2;
 
 /// Looks at a lock that is held before a thread waits as for anything else: some microseconds.
@@ -102,7 +102,8 @@ impl WordLock {
         self.0.sleep();
     }
 
-    /// Looks again, each time later: each look takes the line from the owner, who wants it to unlock.
+    /// Looks again, each time later: each look takes the line from the owner, which needs it to
+    /// unlock.
     fn lock_with_backoff(&self) -> bool {
         (0..BACKOFFS).any(|round| {
             (0..1 << round).for_each(|_| Native::relax());

@@ -7,9 +7,9 @@ use manycore_platform::{Native, Platform};
 use std::cell::Cell;
 use std::time::Duration;
 
-/// Where nobody said otherwise: some four times what falling asleep and being woken take.
+/// The default: some four times the cost of falling asleep and waking.
 const PATIENCE: Duration = Duration::from_micros(200);
-/// If there are more threads than cores: who waits has the core that others want.
+/// If there are more threads than cores: a waiting thread has the core that others want.
 const CROWDED: Duration = Duration::from_micros(1);
 /// Looks between two looks at the clock.
 const LOOKS: u32 = 32;

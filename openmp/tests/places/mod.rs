@@ -1,4 +1,4 @@
-//! Where members are: for random masks, variables and sizes the same as with GCC's library.
+//! The places of members: for random masks, variables and sizes the same as with GCC's library.
 
 use super::random::Random;
 use super::{compile, has_compiler, number, run_with, source, tempfile, text};

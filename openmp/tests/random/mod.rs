@@ -1,4 +1,4 @@
-//! Random OpenMP programs whose result is known.
+//! Random OpenMP programs with known results.
 //!
 //! A program keeps a sum beside the sum that it must be: each construct adds to the first from
 //! all members, by iterations, tasks or sections, and to the second from one thread, by
@@ -29,7 +29,7 @@ impl Random {
     }
 }
 
-/// What all members of a region come to.
+/// A construct for all members of a region.
 struct Construct {
     text: String,
     /// The number that it adds to `sum`: an expression over `T`, the size of the team.
@@ -81,7 +81,7 @@ fn construct(random: &mut Random) -> Construct {
     }
 }
 
-/// What the programs begin with. `P` is a pragma, `ADD` adds to the sum from any thread.
+/// The begin of each program. `P` is a pragma, `ADD` adds to the sum from any thread.
 const PRELUDE: &str = r#"
 #include <omp.h>
 #include <stdio.h>
@@ -130,7 +130,7 @@ fn region(random: &mut Random, text: &mut String) {
         text.push_str(&next.text);
         text.push('\n');
         let _ = write!(more, " + {}", next.sum);
-        // What adds atomically may run beside what comes next.
+        // Constructs that add atomically may run at the same time as the next one.
         if next.alone || random.below(3) > 0 {
             let check = random.one_of(&["", "check(__LINE__);"]);
             let _ = writeln!(

@@ -5,7 +5,7 @@ use super::{Construct, Random, schedule, sum_below};
 pub(super) fn construct(random: &mut Random) -> Construct {
     let n = 1 + random.below(40);
     let schedule = schedule(random);
-    // What a shared variable has at the end is added by one member.
+    // One member adds the final value of a shared variable.
     let give = "P(omp single) { sum += red; red = 0; }";
     match random.below(12) {
         0 => Construct::alone(

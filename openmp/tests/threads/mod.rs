@@ -1,5 +1,5 @@
-//! What POSIX threads have, the members of a region have too: signal masks, alternate stacks, what the kernel
-//! keeps for a thread, the program's own allocator, an end by `pthread_exit`.
+//! The members of a region have the properties of POSIX threads: signal masks, alternate stacks,
+//! the kernel's data for a thread, the program's own allocator, an end by `pthread_exit`.
 //!
 //! Each program has words. Its output for a word depends neither on how many members there are nor
 //! on luck: with GCC's library it is the expected one.

@@ -1,4 +1,4 @@
-//! Models whose fault may break memory, searched in a process of their own.
+//! Searches a model in a process of its own, if its fault may break memory.
 
 use crate::caught_at_random;
 use std::process::{Command, Output, abort, exit};
@@ -8,15 +8,15 @@ use std::time::Duration;
 const PART: &str = "MANYCORE_CAUGHT_APART";
 /// Before what the checker said, on the child's standard output.
 const CAUGHT: &str = "\ncaught apart: ";
-/// What a panic, such as that of a check which cannot fail, ends a test process with.
+/// The exit code of a test process that ends with a panic. A check that cannot fail panics too.
 const PANICKED: i32 = 101;
 /// After so long a child hangs: damaged memory may do that as well.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// As [`caught_at_random`], for a fault after which two threads have one piece of memory: a lock
-/// that lets two in, a job that runs when its frame is gone. What that does to a process is no
-/// finding, so the test runs again in a child process, up to this search. `part` names the search
-/// among those of the test; `model` is a closure that is written in the test's own function.
+/// As [`caught_at_random`], for a fault that gives one piece of memory to two threads: a lock that
+/// admits two threads, or a job that runs after its frame is gone. Broken memory is no finding, so
+/// the test runs again in a child process, up to this search. `part` names the search among the
+/// searches of the test. The closure `model` must be written in the test's own function.
 ///
 /// Returns what the checker said; `None` where the child died of the fault, and in the child
 /// itself for the searches that it is not for.
@@ -73,7 +73,7 @@ fn said(test: &str, part: &str, output: &Output) -> Option<String> {
     }
 }
 
-/// What a panic says before its backtrace.
+/// The text of a panic, without its backtrace.
 fn panic_message(stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(stderr);
     let lines = text
@@ -85,8 +85,8 @@ fn panic_message(stderr: &[u8]) -> String {
     message.join("\n")
 }
 
-/// The name of the test in which the closure `M` is written, as its harness has it: without the
-/// crate's.
+/// The name of the test that contains the closure `M`, as the harness prints it: without the
+/// crate's name.
 fn test_of<M>() -> &'static str {
     let name = std::any::type_name::<M>();
     let name = name.split("::{{closure}}").next().unwrap_or(name);

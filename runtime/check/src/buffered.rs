@@ -1,5 +1,5 @@
-//! The world of shuttle with store buffers: a processor whose stores are seen late by others, as
-//! x86-64's are. What asymmetric fences are for shows here only.
+//! The world of shuttle with store buffers: a processor like x86-64, where other threads see a
+//! store late. Only this world shows whether asymmetric fences are needed.
 
 use crate::shuttle::{Shuttle, ShuttleThread, WaitQueue};
 use ::shuttle::rand::{Rng, thread_rng};
@@ -18,10 +18,10 @@ use std::time::Duration;
 /// own, and reach memory one by one, in their order, at random times. The thread itself reads what
 /// it has stored.
 ///
-/// A read-modify-write, a full fence, a call of the system and the end of a thread empty the
-/// thread's buffer. A light fence does nothing; a heavy one empties the buffers of all threads, one
-/// after the other. So a protocol that rests on asymmetric fences runs here as on x86-64, and one
-/// that leaves out a heavy fence fails. `Loom` and `Shuttle` take both kinds for full fences.
+/// A read-modify-write, a full fence, a system call and the end of a thread empty the thread's
+/// buffer. A light fence does nothing. A heavy fence empties the buffers of all threads, one after
+/// the other. So a protocol with asymmetric fences runs here as on x86-64, and a protocol without
+/// its heavy fence fails. `Loom` and `Shuttle` treat both kinds as full fences.
 ///
 /// ```
 /// use manycore_check::{Buffered, caught_at_random, shuttle_random, team};
@@ -69,7 +69,7 @@ impl<T: Copy + Send> Commit for Mutex<Word<T>> {
 #[derive(Default)]
 struct Buffers {
     of: Vec<(ThreadId, VecDeque<Arc<dyn Commit>>)>,
-    /// One step in so many empties a place of some buffer: 0 until it is chosen.
+    /// One step in `patience` empties a place of some buffer. 0 until a number is chosen.
     patience: u32,
 }
 
@@ -143,7 +143,7 @@ impl<T: Copy + Send + 'static> BufferedCell<T> {
         before
     }
 
-    /// What is in memory, whatever buffers hold.
+    /// The value in memory, without the stores that are still in buffers.
     fn in_memory(&self) -> T {
         lock(&self.0).value
     }
@@ -275,10 +275,10 @@ impl Futex for BufferedFutex {
     }
 }
 
-// SAFETY: as `Shuttle`, but for these. 1 and 3: memory has one order of stores, in which a
-// thread's come in its order; a read-modify-write and a full fence come after all that the thread
-// has stored, and a heavy fence after all that any thread had, which is what a light one beside it
-// needs. 2: the system compares under the lock that `wake` takes.
+// SAFETY: as `Shuttle`, with these differences. 1 and 3: memory has one order of stores, and a
+// thread's stores enter it in program order. A read-modify-write and a full fence come after all
+// earlier stores of the thread. A heavy fence comes after all earlier stores of every thread, which
+// a light fence beside it needs. 2: the system compares under the lock that `wake` takes.
 unsafe impl Platform for Buffered {
     type AtomicU32 = BufferedCell<u32>;
     type AtomicU64 = BufferedCell<u64>;
@@ -310,7 +310,7 @@ unsafe impl Platform for Buffered {
         // A thread that is new meanwhile has stored nothing that this one could know of.
         let mut threads: Vec<ThreadId> = buffers().of.iter().map(|(thread, _)| *thread).collect();
         while !threads.is_empty() {
-            // Others go on meanwhile, those that have had their interrupt and those that have not.
+            // Other threads run meanwhile, whether or not they have had their interrupt.
             step();
             let next = threads.swap_remove(thread_rng().gen_range(0..threads.len()));
             buffers().empty(next);

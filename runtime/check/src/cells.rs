@@ -1,5 +1,5 @@
-//! What the two checkers have in common: how the seam's traits are
-//! implemented on their copies of the standard library.
+//! The common parts of the two checkers: the implementations of the seam's traits on their copies
+//! of the standard library.
 
 use std::collections::VecDeque;
 
@@ -26,9 +26,9 @@ macro_rules! impl_cells {
     };
 }
 
-/// What a checker's `impl Platform` says as any other's: on the modules
-/// `atomic` and `thread` at the place of use, copies of the standard library's,
-/// and on a thread-local `SLOT`.
+/// The parts of a checker's `impl Platform` that are the same for both. It uses the modules
+/// `atomic` and `thread` at the place of use, copies of the standard library's, and a thread-local
+/// `SLOT`.
 macro_rules! common_platform {
     ($futex:ident, $thread:ident) => {
         type AtomicU32 = Cell<atomic::AtomicU32>;
@@ -63,8 +63,8 @@ macro_rules! common_platform {
         }
 
         fn fence_after_rmw() {
-            // What the contract promises on every machine. That x86-64 needs no
-            // instruction for it is beyond the model.
+            // The contract on every machine. The model cannot express that x86-64 needs no
+            // instruction for it.
             atomic::fence(Ordering::SeqCst);
         }
 
@@ -128,7 +128,7 @@ macro_rules! common_platform {
 
 pub(crate) use {common_platform, impl_cells};
 
-/// Those who sleep on a word, by ticket, the first to fall asleep first.
+/// The threads that sleep on a word, by ticket, in order of falling asleep.
 #[derive(Default)]
 pub(crate) struct Sleepers {
     pub(crate) queue: VecDeque<u32>,

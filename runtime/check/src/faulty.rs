@@ -31,7 +31,7 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug)]
 pub struct Faulty<P, F>(PhantomData<(P, F)>);
 
-/// What is wrong with a [`Faulty`] platform.
+/// The fault of a [`Faulty`] platform.
 ///
 /// ```
 /// use manycore_check::{Fault, TornCas};
@@ -56,7 +56,7 @@ pub trait Fault: Send + Sync + 'static {
     const NO_HEAVY_FENCE: bool = false;
     /// Every access to an atomic is relaxed.
     const RELAXED: bool = false;
-    /// Wake-ups wake nobody.
+    /// Wake-ups do nothing.
     const DEAF: bool = false;
 }
 
@@ -119,7 +119,7 @@ fault!(
     RELAXED
 );
 fault!(
-    /// The fault of a futex whose wake-ups are lost.
+    /// A futex that loses wake-ups.
     Deaf,
     DEAF
 );
@@ -235,9 +235,9 @@ impl<A: Futex, F: Fault> Futex for FaultyCell<A, F> {
     }
 }
 
-// SAFETY: without a fault (`Fenced`) it is `P`, which keeps the promises. With one it breaks the
-// promise that the fault is about, for which it exists: a model has to be stopped by its checker,
-// or by its own assertions, before a broken protocol breaks memory. `Fault` and `Faulty` say so.
+// SAFETY: without a fault (`Fenced`) it is `P`, which keeps the promises. A fault breaks one
+// promise on purpose: the checker, or the model's own assertions, must stop a broken protocol
+// before it breaks memory. `Fault` and `Faulty` say so.
 unsafe impl<P: Platform, F: Fault> Platform for Faulty<P, F> {
     type AtomicU32 = FaultyCell<P::AtomicU32, F>;
     type AtomicU64 = FaultyCell<P::AtomicU64, F>;

@@ -9,7 +9,7 @@
 //! * [`Faulty`] is any of them with one fault built in, for the checks of
 //!   the checks: a protocol on faulty atomics must be [`caught`].
 //!
-//! What neither can show is in this crate's `README.md`.
+//! This crate's `README.md` says what neither checker can show.
 
 mod apart;
 mod buffered;

@@ -9,8 +9,8 @@ use std::io;
 use std::sync::PoisonError;
 use std::time::Duration;
 
-/// The platform on which [`loom_model`](crate::loom_model) checks
-/// exhaustively: loom's atomics, with the orderings they are used with.
+/// The platform of [`loom_model`](crate::loom_model), which is exhaustive: loom's atomics, with the
+/// orderings of the code under test.
 ///
 /// Time is counted in calls: each [`now`](Platform::now) of a thread is 20 us
 /// after its last one, so that what waits by the clock soon waits otherwise. A
@@ -33,7 +33,7 @@ pub struct Loom;
 
 impl_cells!();
 
-/// What [`Platform::now`] advances by, in ticks of a nanosecond.
+/// The step of [`Platform::now`], in ticks of a nanosecond.
 const TICKS_A_CALL: u64 = 20_000;
 
 ::loom::thread_local! {
@@ -41,8 +41,8 @@ const TICKS_A_CALL: u64 = 20_000;
     static CLOCK: std::cell::Cell<u64> = std::cell::Cell::new(0);
 }
 
-/// Plain memory: loom fails the model when two accesses, one of them a write,
-/// are not ordered by what the threads did to synchronise.
+/// Plain memory. Loom fails the model if two accesses, at least one a write, are not ordered by
+/// synchronisation.
 ///
 /// ```
 /// use manycore_check::{Plain, caught, loom_model, team, Loom};

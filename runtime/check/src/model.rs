@@ -51,8 +51,8 @@ pub fn loom_model(preemptions: Option<usize>, model: impl Fn() + Send + Sync + '
 ///
 /// # Panics
 ///
-/// When a schedule panics, deadlocks or does not end. What `shuttle::replay`
-/// needs to run it again is printed.
+/// Panics if a schedule panics, deadlocks or does not end, and prints the schedule for
+/// `shuttle::replay`.
 ///
 /// ```
 /// use manycore_check::{Shuttle, shuttle_random, team};
@@ -155,10 +155,10 @@ pub fn team<P: Platform>(threads: usize, member: impl Fn(usize) + Sync) {
     }
 }
 
-/// Runs a model that is broken on purpose under random schedules until one of them shows it, and
-/// returns what the checker said. So many schedules are tried that a fault which one in 10,000
-/// shows is missed once in 10^8 runs: for a fixed number, such as [`shuttle_random`] is given, a
-/// check that can fail would fail for no reason now and then.
+/// Runs a model that is broken on purpose under random schedules until one schedule shows the
+/// fault, and returns the checker's message. It tries enough schedules to miss a fault of one
+/// schedule in 10,000 only once in 10^8 runs. With a fixed number, as [`shuttle_random`] has, such
+/// a test would sometimes fail for no reason.
 ///
 /// # Panics
 ///

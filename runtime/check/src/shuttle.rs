@@ -10,8 +10,8 @@ use std::io;
 use std::sync::PoisonError;
 use std::time::Duration;
 
-/// The platform on which [`shuttle_random`](crate::shuttle_random) and
-/// [`shuttle_pct`](crate::shuttle_pct) try schedules.
+/// The platform of [`shuttle_random`](crate::shuttle_random) and
+/// [`shuttle_pct`](crate::shuttle_pct), which try schedules.
 ///
 /// The clock is one for all threads and jumps at random, from a few ticks to
 /// far beyond any budget, so every decision that rests on time is taken
@@ -50,7 +50,7 @@ impl_cells!();
     static ref CLOCK: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
 }
 
-/// Those who sleep on a word, behind a lock, which makes comparing and falling asleep one step. A
+/// The threads that sleep on a word. The lock makes comparing and falling asleep one step. A
 /// wake-up picks sleepers at random.
 pub(crate) struct WaitQueue {
     sleepers: Mutex<Sleepers>,
@@ -106,7 +106,7 @@ impl WaitQueue {
     }
 }
 
-/// A word, and those who sleep on it.
+/// A word, and the threads that sleep on it.
 pub struct ShuttleFutex {
     word: atomic::AtomicU32,
     queue: WaitQueue,

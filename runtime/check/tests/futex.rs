@@ -23,7 +23,7 @@ fn change_and_wake<P: Platform>(sleepers: usize, timeout: Option<Duration>) {
     });
 }
 
-/// Each of two sleepers needs one of two single wake-ups.
+/// Two sleepers each need one of two single wake-ups.
 fn one_each<P: Platform>() {
     let word = <P::Futex as Atomic<u32>>::new(0);
     team::<P>(3, |rank| {
@@ -37,7 +37,7 @@ fn one_each<P: Platform>() {
     });
 }
 
-/// A sleeper whom nobody wakes, beside a thread that sleeps with a timeout.
+/// A sleeper that no thread wakes, beside a thread that sleeps with a timeout.
 fn forgotten<P: Platform>() {
     let word = <P::Futex as Atomic<u32>>::new(0);
     team::<P>(2, |rank| {

@@ -1,5 +1,4 @@
-//! What each checker sees of weak memory, and what it does not; `README.md`
-//! draws the consequences.
+//! The view of each checker on weak memory, and its limits; `README.md` draws the consequences.
 
 use manycore_check::{
     Buffered, Faulty, Loom, NoFence, Plain, Shuttle, caught, caught_at_random, loom_model,
@@ -145,7 +144,7 @@ fn stores_in_buffers_are_seen_late_and_in_their_order() {
     shuttle_random(2_000, || {
         store_buffering::<Buffered>(Ordering::Relaxed, true);
         store_buffering::<Buffered>(Ordering::SeqCst, false);
-        // Nor does it know orderings weaker than that.
+        // It does not model weaker orderings.
         message::<Buffered>(Ordering::Relaxed, Ordering::Relaxed);
     });
 }

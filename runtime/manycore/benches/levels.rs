@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 /// Vertices on each side of the grid.
 const SIDE: usize = 300;
-/// What a request is divided into, and how long its client sleeps then.
+/// The parts of a request, its work, and its client's sleep after it.
 const PARTS: usize = 130;
 const REQUEST: Duration = Duration::from_micros(260);
 const PAUSE: Duration = Duration::from_millis(2);
@@ -188,7 +188,7 @@ fn server(clients: usize, rounds: usize) {
     }
 }
 
-/// What each request took, in us, but for the first tenth of each client's.
+/// The time of each request, in us, without the first tenth of each client's.
 fn serve(pool: Option<&Pool>, clients: usize, steps: usize) -> Vec<f64> {
     let over = AtomicBool::new(false);
     let client = &|number: usize| {

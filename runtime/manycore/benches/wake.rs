@@ -1,5 +1,5 @@
-//! What it takes to have a sleeping pool begin a job, beside what it takes to
-//! wake a thread from the system's futex; and what a pool at rest costs.
+//! The time until a sleeping pool begins a job, in comparison with the time to wake a thread from
+//! the system's futex; and the cost of a pool at rest.
 //!
 //! Both are measured in turn, each after the sleeper has slept for a
 //! millisecond: from just before the call to the first instruction there. The

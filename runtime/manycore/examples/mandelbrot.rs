@@ -1,7 +1,7 @@
 //! The Mandelbrot set as a picture in the terminal, computed row by row.
 //!
-//! It shows [`Pool::chunks_mut`]: a loop in which each thread writes to a part of a slice that is
-//! its own. Rows take very different times; the loop divides them evenly all the same.
+//! It shows [`Pool::chunks_mut`]: a loop in which each thread writes to its own part of a slice.
+//! The rows' times differ much; the loop divides them evenly all the same.
 //!
 //! ```sh
 //! cargo run --release -p manycore --example mandelbrot

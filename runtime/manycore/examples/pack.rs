@@ -9,7 +9,7 @@
 
 use manycore::Pool;
 
-/// So many packed items are written in one piece.
+/// The number of packed items that are written in one piece.
 const PIECE: usize = 1_000;
 
 /// About one item in seven is not zero.
@@ -28,7 +28,7 @@ fn pack(pool: &Pool, items: &[u32]) -> Vec<u32> {
 
     let mut packed = vec![0; kept.last().copied().unwrap_or(0)];
     pool.chunks_mut(&mut packed, PIECE, |index, piece| {
-        // The piece begins with the first item that has so many kept before it.
+        // The piece begins after this number of kept items.
         let before = index * PIECE;
         let first = kept.partition_point(|&count| count <= before);
         let found = items[first..].iter().filter(|&&item| item != 0);

@@ -1,7 +1,7 @@
-//! Quicksort, whose two halves are sorted at the same time if a thread is idle.
+//! Quicksort: if a thread is idle, it sorts one half while the other is sorted here.
 //!
-//! It shows [`manycore::join`]: fork-join in a recursive program. A `join` that nobody steals from
-//! costs about as much as two plain calls, so the recursion forks down to short slices.
+//! It shows [`manycore::join`]: fork-join in a recursive program. Without a thief, a `join` costs
+//! about as much as two plain calls, so the recursion forks down to short slices.
 //!
 //! ```sh
 //! cargo run --release -p manycore --example quicksort

@@ -1,7 +1,7 @@
 //! A thread that takes requests in order, and has a pool of its own compute the answers.
 //!
 //! It shows [`Pool::builder`] with a name, threads bound to CPUs, and a handler for panics; and
-//! [`Pool::spawn`]: jobs for which nobody waits. Answers come back through a channel. A request
+//! [`Pool::spawn`]: jobs without a waiting caller. Answers come back through a channel. A request
 //! that makes its job panic does no harm to the others.
 //!
 //! ```sh
@@ -35,12 +35,12 @@ fn factors(mut number: u64) -> Vec<u64> {
     found
 }
 
-/// Serves until nobody can ask any more. Dropping the pool waits for the jobs that are left.
+/// Serves until all clients are gone. Dropping the pool waits for the remaining jobs.
 fn serve(pool: Pool, requests: Receiver<Request>) {
     for request in requests {
         pool.spawn(move || {
             let answer = (request.number, factors(request.number));
-            // The one that asked may have gone.
+            // The client may have gone.
             let _ = request.answer.send(answer);
         });
     }

@@ -1,5 +1,5 @@
-//! A pool where there are no threads, for a WebAssembly module whose host calls `run` and
-//! wants 0: everything happens on the caller.
+//! A pool without threads, for a WebAssembly module whose host calls `run` and wants 0: all work
+//! happens on the caller.
 //!
 //! ```sh
 //! cargo build -p manycore --example wasm --target wasm32-unknown-unknown

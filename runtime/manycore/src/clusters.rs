@@ -20,7 +20,7 @@ pub(crate) struct Clusters {
     members: Box<[Member]>,
     /// The permits, cluster by cluster, in ascending order within a cluster.
     permits: Box<[usize]>,
-    /// Where each cluster's begin in `permits`; and, last, how many there are.
+    /// The start of each cluster in `permits`; and, last, the number of permits.
     starts: Box<[usize]>,
 }
 
@@ -64,9 +64,10 @@ impl Invited {
 impl Clusters {
     /// For permits in the core groups `groups`.
     ///
-    /// A tree of two levels is lowest where both have as many branches, so a cluster has about the
-    /// square root of all, or the next lower power of two. A core group that is larger is cut into equal parts. Of core groups that
-    /// are much smaller, or hold few of the pool's threads, several are one cluster.
+    /// A tree of two levels is lowest if both have the same number of branches, so a cluster has
+    /// about the square root of all permits, or the next lower power of two. A larger core group is
+    /// cut into equal parts. Several core groups that are much smaller, or that hold few of the
+    /// pool's threads, are one cluster.
     pub(crate) fn new(groups: &[u32]) -> Self {
         Self::of_at_least(LEAST, groups)
     }

@@ -94,7 +94,7 @@
 //!
 //! The caller takes part in its own call. Calls nest, and several threads may call at once. A panic
 //! reaches the caller when all threads have left the call, and the pool goes on. A thread that
-//! waits runs only what came of the call it waits for, so stacks get no deeper than the program's
+//! waits for a call runs only descendants of that call, so stacks get no deeper than the program's
 //! own recursion. While there is work to take and a permit is idle, a thread begins some of it
 //! within a bound.
 //!
@@ -133,3 +133,11 @@ pub use topology::Affinity;
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// The guide's pages on loops, jobs, iterators and quotas.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/first-loop.md")]
+#[doc = include_str!("../../../docs/guide/fork-join.md")]
+#[doc = include_str!("../../../docs/guide/iterators.md")]
+#[doc = include_str!("../../../docs/guide/containers.md")]
+struct Guide;

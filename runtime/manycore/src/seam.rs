@@ -13,8 +13,8 @@ use crate::pool::{BuildError, Builder, FnContext, Making, Pool};
 use manycore_platform::Platform;
 use std::io;
 
-/// Each thread claims blocks of so many `iterations` from a range of its own, and takes half of
-/// another's when it is empty.
+/// Each thread claims blocks of this number of `iterations` from a range of its own, and takes half
+/// of another's when it is empty.
 #[must_use]
 pub fn sharded(iterations: usize) -> Partitioner {
     Partitioner::sharded(iterations)
@@ -37,8 +37,8 @@ pub fn probe<P: Platform>(pool: &Pool<P>) -> Probe {
     pool.registry().probe()
 }
 
-/// A pool as `builder` describes it, whose threads `name_of` gives names to, if there is one, and
-/// `make` makes, if there is one. A name is asked for just before its thread is made.
+/// A pool as `builder` describes it. If there is a `name_of`, it names the threads; if there is a
+/// `make`, it makes them. `name_of` runs just before the thread is made.
 ///
 /// `make` is called once for each thread, on the current one, and has another thread
 /// [run](ThreadStart::run) what it is given. Then the pool is [dedicated](Builder::dedicated) and has
@@ -74,7 +74,7 @@ pub fn build(
     })
 }
 
-/// The global pool of this process, made by `make` if there is none yet.
+/// The global pool of this process; `make` makes it if there is none yet.
 ///
 /// # Errors
 ///
@@ -92,8 +92,8 @@ pub fn make_global<E>(make: impl FnOnce() -> Result<Pool, E>) -> Result<bool, E>
     Pool::global_or_made(make).map(|(_, made)| made)
 }
 
-/// [`join_context`](crate::join_context), but a thread that is in no pool uses the one that
-/// `elsewhere` has.
+/// [`join_context`](crate::join_context), but a thread that is in no pool uses the one of
+/// `elsewhere`.
 ///
 /// # Panics
 ///

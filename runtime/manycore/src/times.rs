@@ -45,13 +45,13 @@ pub(crate) const POST_NS: f32 = 1_000.0;
 /// The cost of a post before its clock starts, in ns.
 pub(crate) const LAUNCH_NS: f32 = 100.0;
 
-/// Time between two looks at the clock in a loop that is predicted to be short, in ns; ...
+/// Time between two looks at the clock in a loop that is predicted to be short, in ns.
 pub(crate) const CHECK_NS: f32 = 400.0;
-/// ... and for a loop with [`LONG_SLACK_NS`].
+/// The same for a loop with [`LONG_SLACK_NS`].
 pub(crate) const LONG_CHECK_NS: f32 = 2_000.0;
-/// The time that a loop may take beyond its prediction, in ns, for cache misses and an interrupt. ...
+/// The time that a loop may take beyond its prediction, in ns, for cache misses and an interrupt.
 pub(crate) const SLACK_NS: f32 = 3.0 * POST_NS;
-/// ... where sharing does not gain, or would cost a wake-up.
+/// The same if sharing does not gain, or would cost a wake-up.
 pub(crate) const LONG_SLACK_NS: f32 = 20_000.0;
 
 /// The longest block, in ns. However much is left, what one block may hide from
@@ -63,12 +63,12 @@ pub(crate) const MAX_BLOCK_NS: f32 = 16_000.0;
 /// it has no iterations, since the members of the others may be busy.
 pub(crate) const CHOSEN_NS: f32 = 2.0 * WAKE_NS as f32;
 
-/// First guesses, in ns; each is replaced by what is measured: from a sleeper's being roused to its first
-/// instruction, ...
+/// First guesses, in ns, until there are measurements: from the call that rouses a sleeper to its
+/// first instruction.
 pub(crate) const WAKE_NS: u64 = 50_000;
-/// ... from the end of a timed sleep to that, ...
+/// From the end of a timed sleep to the first instruction.
 pub(crate) const LATENESS_NS: u64 = 30_000;
-/// ... and what a cluster more costs the caller that closes a loop's gates.
+/// The cost of one more cluster to the caller that closes a loop's gates.
 pub(crate) const CLOSING_NS: u64 = 100;
 
 /// The longest a worker spins for the next loop, unless the builder says

@@ -1,4 +1,4 @@
-//! What a pool says of its decisions.
+//! A pool's report on its decisions.
 
 use manycore::{Pool, Reason};
 use std::hint::black_box;
@@ -65,7 +65,7 @@ fn lengths_of_another_magnitude_are_apart() {
     );
 }
 
-/// What the child of the next test does.
+/// The child of the next test.
 #[test]
 fn child() {
     if std::env::var_os("MANYCORE_EXPLAIN").is_none() {

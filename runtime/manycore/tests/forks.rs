@@ -1,5 +1,5 @@
-//! Children of `fork`, in which a pool's threads do not exist: a call is refused at once or
-//! comes to its end; nothing hangs. An alarm ends a child that does.
+//! Children of `fork`, in which a pool's threads do not exist: a call is refused at once or comes
+//! to its end; no call hangs. An alarm ends a child that does.
 #![cfg(all(target_os = "linux", not(miri)))]
 
 use manycore::Pool;

@@ -1,5 +1,5 @@
-//! The global pool: how it is configured, and who uses it. There is one a process, so each
-//! case is a process of its own: this program once more.
+//! The global pool: its configuration, and its users. There is one a process, so each case is a
+//! separate process: this program once more.
 #![cfg(all(unix, not(miri)))]
 
 #[path = "support/eventually.rs"]
@@ -39,7 +39,7 @@ fn in_children(test: &str, values: &[Option<&str>], case: impl FnOnce()) {
     }
 }
 
-/// The threads of a pool of which nothing is said.
+/// The threads of a pool without settings.
 fn default_threads() -> usize {
     Pool::builder().build().expect("a pool").threads()
 }
@@ -198,7 +198,7 @@ fn free_loops_use_the_pool_that_the_thread_is_in() {
             four.parallel_for(0..1, |_| manycore::parallel_for(0..64, body));
             (seen.lock().unwrap().len() > 1).then_some(())
         });
-        // Outside, the global one, whose only thread is this.
+        // Outside, the global pool. Its only thread is this.
         let here = thread::current().id();
         manycore::parallel_for(0..64, |_| {
             assert_eq!(thread::current().id(), here);

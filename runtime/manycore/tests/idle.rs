@@ -20,10 +20,9 @@ const QUIET: Duration = Duration::from_millis(200);
 const WATCHED: Duration = Duration::from_millis(300);
 /// CPU time in nanoseconds that all workers together may use while watched.
 ///
-/// This is processor time, which the kernel charges only to a thread that
-/// runs: however loaded the machine and however late anybody is, a thread that
-/// sleeps uses none. One that spun would use up to the whole 300 ms; one that
-/// woke to look every millisecond some 5.
+/// This is processor time, which the kernel charges only to a thread that runs: a sleeping thread
+/// uses none, even on a loaded machine and after delays. A thread that spun would use up to the
+/// whole 300 ms; one that woke to look every millisecond some 5.
 const ALLOWED: u64 = 2_000_000;
 
 /// CPU time so far of the thread at `task`, in nanoseconds.

@@ -1,5 +1,5 @@
-//! Pools whose process enters a sandbox that refuses `membarrier`. It cannot be left again, so
-//! each case is a process of its own: this program once more.
+//! Pools whose process enters a sandbox that refuses `membarrier`. It cannot be left again, so each
+//! case is a separate process: this program once more.
 #![cfg(all(target_os = "linux", not(miri)))]
 
 #[path = "support/this_program.rs"]
@@ -86,7 +86,7 @@ fn is_sound(output: &Output) -> bool {
             })
 }
 
-/// What the caller of a join has on its stack, and its other half borrows.
+/// Data on the stack of a join's caller. The join's other half borrows it.
 struct Local<'a>(&'a AtomicBool);
 
 impl Drop for Local<'_> {
@@ -143,7 +143,7 @@ fn a_job_is_not_lost_in_silence() {
         enter_sandbox();
         std::thread::sleep(Duration::from_millis(300));
         pool.spawn(move || done.send(()).unwrap());
-        // Much longer than a job waits anywhere; only one that is lost takes all of it.
+        // Much longer than any wait of a job; only a lost job takes all of it.
         if wait.recv_timeout(Duration::from_secs(60)).is_err() {
             exit(44);
         }

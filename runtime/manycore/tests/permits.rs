@@ -1,5 +1,5 @@
-//! A permit is one thread's at a time, natively: random mixtures of bodies that wait in every kind
-//! of call, from two callers, in two pools, of which one follows an allotment that changes.
+//! A permit belongs to one thread at a time, natively: random mixtures of bodies that wait in every
+//! kind of call, from two callers, in two pools. One of these follows an allotment that changes.
 //!
 //! Each stretch of a body, between two calls of a pool, adds to a plain number of its permit. So
 //! ThreadSanitizer (`ci/tsan.sh`) sees two threads with one permit, and a permit that is handed
@@ -126,7 +126,7 @@ impl<'a> Body<'a> {
         result
     }
 
-    /// A call of a pool, in which this thread may give its permit away.
+    /// A call of a pool. This thread may give its permit away in it.
     fn call<R>(self, call: impl FnOnce(&'a Pool) -> R) -> R {
         self.world.end_stretch(self.pool);
         let result = call(&self.world.pools[self.pool]);
@@ -192,7 +192,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// A loop of some kind, of which one or two iterations do more than work.
+    /// A loop of some kind. One or two of its iterations do more than work.
     fn a_loop(self, rng: &mut Rng) {
         let n = rng.usize(1..100);
         let (first, second) = (rng.usize(..n.min(3)), rng.usize(..n));

@@ -31,7 +31,7 @@ fn assert_works(pool: &Pool) {
     }
 }
 
-/// What `look` sees on every worker of the pool, in no order.
+/// The result of `look` on every worker of the pool, in no order.
 fn on_workers<R: Send>(pool: &Pool, look: impl Fn() -> R + Sync) -> Vec<R> {
     let caller = thread::current().id();
     let seen = Mutex::new((Vec::new(), Vec::new()));
@@ -234,8 +234,8 @@ mod linux {
     use rustix::thread::{CpuSet, sched_getaffinity};
 
     fn expect_tasks(name: &str, count: usize) {
-        // A thread names itself when it first runs, and an ended one that has
-        // been joined may stay listed for a moment.
+        // A thread names itself when it first runs, and the system may list an ended, joined thread
+        // for a moment.
         let what = format!("{count} threads named {name}");
         eventually(&what, || (tasks::named(name).len() == count).then_some(()));
     }

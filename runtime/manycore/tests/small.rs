@@ -1,5 +1,5 @@
-//! One of everything, small enough for Miri (`ci/miri.sh`), which finds what
-//! no other test can: races on plain memory, and references to what is gone.
+//! One of each kind, small enough for Miri (`ci/miri.sh`). Miri finds faults that no other test
+//! can: races on plain memory, and references to freed memory.
 
 use manycore::prelude::*;
 use manycore::{Partitioner, Pool, seam};
@@ -269,7 +269,7 @@ fn parallel_iterators() {
         });
         assert!(states.max() >= Some(3));
     });
-    // Leaks what was written before, and what nobody has come to: numbers, here.
+    // Leaks the written items, and the items that no thread has reached: numbers, here.
     let caught = catch_unwind(AssertUnwindSafe(|| {
         let numbers = pool.install(|| (0..30).collect::<Vec<_>>().into_par_iter());
         let mapped = numbers.map(|i| match i {

@@ -1,4 +1,4 @@
-//! Programs without `unsafe` in which a pool once broke its word: a thread went on with a permit
+//! Programs without `unsafe` in which a pool once broke its promise: a thread went on with a permit
 //! that it had given away, growth of the allotment went unheard, or threads outlived their end.
 #![forbid(unsafe_code)]
 
@@ -80,8 +80,8 @@ fn is_whole(n: usize, each: impl Fn(usize) + Sync) -> bool {
     all.into_iter().eq(0..n)
 }
 
-/// The first iteration of a nested loop runs before the loop is posted, since nobody is idle. It
-/// waits, and comes back to another permit: the loop is that permit's.
+/// The first iteration of a nested loop runs before the loop is posted, since no worker is idle. It
+/// waits, and comes back to another permit: the loop belongs to that permit.
 #[test]
 fn a_loop_is_posted_with_the_permit_that_its_caller_has_then() {
     let pool = shared(pool(3));
@@ -167,8 +167,8 @@ fn a_worker_that_stood_aside_helps_with_the_permit_that_it_has_then() {
     }
 }
 
-/// A worker beyond the allotment sleeps in a join. The allotment grows, and a job lies there for
-/// which no permit but the worker's is left.
+/// A worker beyond the allotment sleeps in a join. The allotment grows, and a job waits for which
+/// only the worker's permit is left.
 #[test]
 fn growth_reaches_a_worker_that_sleeps_in_a_wait() {
     let allotment = Allotment::new(1);

@@ -30,7 +30,7 @@ pub trait Atomic<T: Copy>: Send + Sync {
     ///
     /// # Errors
     ///
-    /// What the cell held, when that was not `current`.
+    /// Returns the current value if it was not `current`.
     fn compare_exchange(
         &self,
         current: T,
@@ -84,9 +84,9 @@ pub trait Futex {
     fn wake(&self, count: u32) -> usize;
 }
 
-/// Implements [`Atomic`] for a type by its own methods of the same names, or by those of its
-/// field: takes the type, the value and what makes the type of a value, then the field, and
-/// after a semicolon the type's parameter, where there is one.
+/// Implements [`Atomic`] for a type by its own methods of the same names, or by its field's. The
+/// arguments are the type, its value, the constructor of a value, the field, and, after a
+/// semicolon, a type parameter if the type has one.
 ///
 /// ```
 /// use manycore_platform::{Atomic, Ordering, impl_atomic};

@@ -1,6 +1,6 @@
-/// Implements methods and types of [`Platform`](crate::Platform) by those of another platform:
-/// for a crate that wraps one. It stands in the `impl`, and takes the other platform and what is
-/// to be forwarded:
+/// Implements methods and types of [`Platform`](crate::Platform) by forwarding to another platform,
+/// for a crate that wraps one. It stands in the `impl`. The arguments are the other platform and
+/// the names to forward:
 ///
 /// | word | what |
 /// |---|---|
@@ -11,8 +11,8 @@
 /// | `announcements` | [`compute`](crate::Platform::compute), [`read`](crate::Platform::read), [`write`](crate::Platform::write) and [`name`](crate::Platform::name) |
 /// | `rest` | everything else: the clock, the core, stacks, forks, and the hints |
 ///
-/// The macro forwards each method, but the `impl` is unsafe all the same: its writer says that
-/// what is not forwarded keeps the promises too.
+/// The macro forwards each method, but the `impl` is still unsafe: its author promises that the
+/// other methods keep the contract too.
 ///
 /// ```
 /// use manycore_platform::{Native, Platform, forward};

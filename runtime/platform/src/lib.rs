@@ -23,8 +23,8 @@
 //!
 //! # Systems
 //!
-//! What [`Native`] has where. What a system lacks is replaced, and the runtime works all the
-//! same: the notes say what that costs.
+//! [`Native`] uses these parts of each system. The runtime works without each of them, and the
+//! notes say what the replacement costs.
 //!
 //! | target | checked by | sleep | light fences | clock | binding, [`core`](Platform::core) | mask, quota, topology | forks | coroutines |
 //! |---|---|---|---|---|---|---|---|---|
@@ -39,8 +39,8 @@
 //!
 //! 1. 64 condition variables, chosen by the word's address: a wake-up takes a lock, and
 //!    now and then wakes a thread for its neighbour.
-//! 2. A join that nobody steals from has a fence, which took it from some 4 to 9 ns on an
-//!    x86-64 machine (a Chase-Lev deque with either, in `docs/design.md`).
+//! 2. Every join has a fence, and takes 9 ns instead of 4 on an x86-64 machine if no thread steals
+//!    (a Chase-Lev deque with either, in `docs/design.md`).
 //! 3. A thread that is to be bound to CPUs is an error of [`Platform::spawn`], of the kind
 //!    `Unsupported`; threads that are not stay where the system puts them. The core is 0.
 //! 4. The CPUs are taken for one group of equals; their number is
@@ -51,11 +51,11 @@
 //!    of one runs everything on its caller.
 //! 7. `wasm32-unknown-unknown` has no clock. A budget of time still ends.
 //!
-//! What Linux may refuse, in sandboxes and old kernels: without `membarrier` it is as in (2), if
-//! it is refused from the beginning, and the process is aborted if it is refused later
-//! ([`heavy_fence`](Platform::heavy_fence)). Timer slack and affinity that are refused are done
-//! without, except for binding, which is an error. `/proc`, `/sys` and the control groups may be
-//! missing: then it is as in (4).
+//! Linux may refuse some calls, in sandboxes and old kernels. Without `membarrier` it is as in (2),
+//! if it is refused from the beginning; if it is refused later, the process is aborted
+//! ([`heavy_fence`](Platform::heavy_fence)). Refused timer slack and affinity are done without,
+//! except for binding, which is an error. `/proc`, `/sys` and the control groups may be missing:
+//! then it is as in (4).
 //!
 //! `ci/platforms.sh` does the checks of the second column; it also runs the tests of Linux with
 //! what the others have in place of its own (`--cfg manycore_portable`).

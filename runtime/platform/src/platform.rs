@@ -15,8 +15,8 @@ use std::time::Duration;
 ///
 /// # Safety
 ///
-/// The runtime keeps jobs on the stacks of the threads that wait for them, and hands out
-/// pointers to them. What keeps these pointers good is what an implementation promises:
+/// The runtime keeps jobs on the stacks of the threads that wait for them, and hands out pointers
+/// to them. These pointers stay valid because an implementation promises:
 ///
 /// 1. **Cells.** [`AtomicU32`](Self::AtomicU32) and the other cells hold what was last
 ///    written; each operation is indivisible, and orders other memory at least as the
@@ -25,31 +25,29 @@ use std::time::Duration;
 /// 2. **Futexes.** [`Futex::wait`] and [`Futex::wake`] keep the promise that stands there,
 ///    that no wake-up is lost. They touch no memory but the word, and the word not after
 ///    they returned. `wait` may return for no reason, and so may return too early.
-/// 3. **Fences.** [`fence`](Self::fence) and [`fence_after_rmw`](Self::fence_after_rmw) are
-///    fences, and a [`light_fence`](Self::light_fence) beside a
-///    [`heavy_fence`](Self::heavy_fence) is a pair of fences, each as documented at the
-///    method. Where a heavy fence cannot be had any more it does not return.
-///    [`has_light_fences`](Self::has_light_fences) says the same each time.
+/// 3. **Fences.** [`fence`](Self::fence) and [`fence_after_rmw`](Self::fence_after_rmw) are fences,
+///    and a [`light_fence`](Self::light_fence) with a [`heavy_fence`](Self::heavy_fence) is a pair
+///    of fences, each as documented at the method. A heavy fence that the system no longer allows
+///    does not return. [`has_light_fences`](Self::has_light_fences) always returns the same value.
 /// 4. **Spinning.** [`spin_while`](Self::spin_while) returns a value that the word held, read
 ///    with `Acquire` ordering.
-/// 5. **Threads.** [`spawn`](Self::spawn) runs the body once, on a thread that runs nothing
-///    else, if it returns `Ok`; otherwise the body is dropped and never runs. What the
-///    caller did before happens before the body; the body's run and the dropping of what it
-///    captured happen before the return of [`join`](Self::join).
+/// 5. **Threads.** If [`spawn`](Self::spawn) returns `Ok`, it runs the body once, on a thread that
+///    runs nothing else; otherwise the body is dropped and never runs. The caller's earlier actions
+///    happen before the body. The body's run and the dropping of its captures happen before the
+///    return of [`join`](Self::join).
 /// 6. **The slot.** [`slot`](Self::slot) returns what [`set_slot`](Self::set_slot) set last
 ///    on the same thread, and null on a thread where nothing was set. A thread's slot can be
 ///    used for as long as code of the runtime runs on the thread.
-/// 7. **Stacks.** A [`Stack`](Self::Stack) is memory from `base` down to `limit` that can be
-///    written and is referred to by nobody else, until it is dropped; below it is memory that
-///    faults, as its trait demands.
+/// 7. **Stacks.** A [`Stack`](Self::Stack) is writable memory from `base` down to `limit`, without
+///    another reference until it is dropped. Below it is memory that faults, as its trait demands.
 /// 8. **Forks.** In a process that a `fork` made, where of all threads only one goes on,
 ///    [`forks`](Self::forks) differs from what it was in the parent.
 /// 9. **No unwinding**, out of any method, unless no thread of the platform runs code of the
 ///    runtime from then on (a model checker that has found a fault).
 ///
-/// Nothing rests on the others: [`now`](Self::now), [`core`](Self::core), the hints and the
-/// announcements may return and do what they like. The clock feeds decisions (how large a
-/// block, how long to spin) and never correctness: a platform whose clock jumps stays sound.
+/// Soundness does not depend on the other methods: [`now`](Self::now), [`core`](Self::core), the
+/// hints and the announcements may return any value and do anything. The clock feeds decisions (how
+/// large a block, how long to spin), so a platform with a clock that jumps stays sound.
 ///
 /// Safe code cannot implement it:
 ///
@@ -117,14 +115,14 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// A sequentially consistent fence right after an atomic
     /// read-modify-write.
     ///
-    /// Where the hardware's read-modify-write is itself a full barrier
-    /// (x86-64) this only stops the compiler; elsewhere it is
-    /// `fence(SeqCst)`. Sleep protocols need the fence and pay for it once.
+    /// If the hardware's read-modify-write is itself a full barrier (x86-64), this only stops the
+    /// compiler; elsewhere it is `fence(SeqCst)`. Sleep protocols need the fence and pay for it
+    /// once.
     ///
-    /// The machine must really execute the read-modify-write. A compiler may replace a `swap` by a
-    /// plain store if nobody uses its result, unless an ordering forbids that: LLVM did so for
-    /// `Relaxed` and `Release`. Such a `swap` must be `SeqCst`: it then acquires, which a store
-    /// cannot, and on x86-64 even a `SeqCst` store is the locked exchange.
+    /// The machine must really execute the read-modify-write. If no code uses the result of a
+    /// `swap`, a compiler may replace it by a plain store unless an ordering forbids that; LLVM did
+    /// so for `Relaxed` and `Release`. Such a `swap` must be `SeqCst`: it then acquires, which a
+    /// store cannot, and on x86-64 even a `SeqCst` store is the locked exchange.
     fn fence_after_rmw();
 
     /// The cheap half of an asymmetric fence: orders what this thread did
@@ -132,24 +130,23 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// towards threads that call [`heavy_fence`](Self::heavy_fence) (not
     /// towards other light fences).
     ///
-    /// If two threads each write one word, fence, and read the other's word,
-    /// one light and one heavy, at least one of them sees the other's write. On Linux,
-    /// where the kernel grants `membarrier`, the light half is a test of a flag
-    /// and stops only the compiler; elsewhere it is a fence.
+    /// Let two threads each write one word, fence, and read the other's word. If one fence is light
+    /// and one heavy, at least one thread sees the other's write. On Linux, if the kernel grants
+    /// `membarrier`, the light fence is a test of a flag and stops only the compiler; elsewhere it
+    /// is a fence.
     fn light_fence();
 
     /// Whether the cheap half is cheap: a matter of the compiler. Asks the system,
     /// once; the answer does not change.
     fn has_light_fences() -> bool;
 
-    /// [`light_fence`](Self::light_fence) without its test, for those who have
-    /// made sure that [`has_light_fences`](Self::has_light_fences). Where it has
-    /// not, this is no fence.
+    /// [`light_fence`](Self::light_fence) without its test. The caller must have checked
+    /// [`has_light_fences`](Self::has_light_fences): without light fences, this is no fence.
     fn untested_light_fence();
 
-    /// The dear half: a fence for every thread of the process at once, some
-    /// microseconds and an interrupt of every core that runs one. For those who
-    /// have nothing better to do: thieves, and threads about to sleep.
+    /// The expensive half: a fence for every thread of the process. It takes some microseconds and
+    /// interrupts every core that runs a thread of the process. Use it where time does not matter:
+    /// in thieves, and in threads about to sleep.
     ///
     /// # Aborts
     ///
@@ -161,7 +158,7 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// granted, and all fences are real.
     fn heavy_fence();
 
-    /// Tells the core that this is a spin loop (`pause`, `yield`).
+    /// A spin-loop hint to the core (`pause`, `yield`).
     fn relax();
 
     /// Spins while `word` holds `value`, at most until the clock passes
@@ -202,8 +199,8 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// What the operating system says when it cannot make the thread or bind
-    /// it to [`ThreadSpec::cpus`].
+    /// The operating system's error, if it cannot make the thread or bind it to
+    /// [`ThreadSpec::cpus`].
     fn spawn(spec: ThreadSpec, body: Box<dyn FnOnce() + Send>) -> io::Result<Self::Thread>;
 
     /// Waits for a thread to end. A panic of that thread is not passed on:
@@ -218,8 +215,8 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// nothing.
     fn leave_core(core: usize);
 
-    /// Moves this thread to one of `cpus` if it may run on any; it stays free to be moved back. Some 20
-    /// microseconds; a hint, which may do nothing.
+    /// Moves this thread to a CPU of `cpus` if it may run on any of them; the system may move it
+    /// back. It takes some 20 microseconds. It is a hint, which may do nothing.
     fn begin_on(cpus: &[usize]) {
         let _ = cpus;
     }
@@ -298,13 +295,13 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// Has forks counted from now on; to be called before [`forks`](Self::forks) is relied on.
     /// Calls after the first cost a load.
     ///
-    /// Natively the C library calls a handler in each child (`pthread_atfork`). A child made
-    /// behind its back, by a `clone` system call of one's own, is not counted; nor is one of
-    /// `vfork` or `posix_spawn`, where nothing but `exec` may follow.
+    /// Natively the C library calls a handler in each child (`pthread_atfork`). It does not count a
+    /// child of a direct `clone` system call, nor a child of `vfork` or `posix_spawn`, which may
+    /// only call `exec`.
     ///
     /// # Errors
     ///
-    /// What the system says when it has no memory to remember the handler in.
+    /// The system's error, if it has no memory for the handler.
     ///
     /// ```
     /// use manycore_platform::{Native, Platform};
@@ -328,7 +325,7 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// What the operating system says when there is no room for it.
+    /// The operating system's error, if there is no room for the stack.
     ///
     /// ```
     /// use manycore_platform::{Native, Platform, Stack};
@@ -358,8 +355,8 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
         let _ = data;
     }
 
-    /// Says what `object` is, for a simulator's account of who waited where.
-    /// Until something else is named at its address. A no-op natively.
+    /// Gives `object` a name, for a simulator's report of waiting threads, until another name is
+    /// given to its address. Does nothing natively.
     #[inline(always)]
     fn name<T: ?Sized>(object: &T, name: &'static str) {
         let _ = (object, name);

@@ -1,11 +1,11 @@
-//! What the system says of this process, where it says anything.
+//! The system's reports about this process. Some systems report nothing.
 
 use crate::native;
 use std::time::Duration;
 
-/// The CPUs that the calling thread may run on, by the system's numbers: those that threads it
-/// makes may run on. `None` where the system does not say, or where it has more CPUs than the
-/// call can name (1,024 on Linux).
+/// The CPUs that the calling thread, and threads that it makes, may run on, by the system's
+/// numbers. `None` if the system does not report them, or has more CPUs than the call can name
+/// (1,024 on Linux).
 ///
 /// One system call.
 ///

@@ -1,5 +1,5 @@
-//! Generations, with real forks. The children do what may be done in one of a process with
-//! many threads: they look at an atomic, and exit.
+//! Generations, with real forks. A child of a process with many threads may do little: it looks at
+//! an atomic, and exits.
 #![cfg(all(unix, not(miri)))]
 
 use manycore_platform::{Native, Platform};

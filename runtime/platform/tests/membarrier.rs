@@ -7,7 +7,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::panic::catch_unwind;
 use std::process::{Command, Output};
 
-/// What the child is to do; unset in the parent.
+/// The child's case; unset in the parent.
 const CASE: &str = "MANYCORE_MEMBARRIER_CASE";
 /// There are no filters here: an emulator, or a sandbox around this one.
 const NO_FILTERS: i32 = 77;

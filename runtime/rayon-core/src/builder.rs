@@ -56,8 +56,8 @@ impl ThreadPoolBuilder {
         Self::default()
     }
 
-    /// Makes a pool whose threads may borrow, for as long as `with_pool` runs: `wrapper` has each
-    /// of them, in a thread of a scope, and [runs](ThreadBuilder::run) it.
+    /// Makes a pool with threads that may borrow, while `with_pool` runs: `wrapper` receives each
+    /// thread, and [runs](ThreadBuilder::run) it in a thread of a scope.
     ///
     /// # Errors
     ///
@@ -160,7 +160,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
 }
 
 impl ThreadPoolBuilder {
-    /// The global pool as it is if nobody describes another.
+    /// The global pool with default settings.
     pub(crate) fn make_global() -> Result<Pool, ThreadPoolBuildError> {
         match Self::new().make_for_good() {
             // A system without threads: the caller runs everything.
@@ -206,13 +206,13 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Makes the current thread one of the pool's, number 0, for as long as it lives.
+    /// Makes the current thread a thread of the pool, number 0, while the pool lives.
     pub fn use_current_thread(mut self) -> Self {
         self.use_current_thread = true;
         self
     }
 
-    /// What is called with a panic that no caller waits for; without a handler the process is
+    /// Sets the handler of panics that no caller waits for. Without a handler the process is
     /// aborted.
     pub fn panic_handler<H>(mut self, panic_handler: H) -> Self
     where
@@ -235,7 +235,7 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// What each thread that the pool starts calls first, with its number.
+    /// Sets the function that each new thread of the pool calls first, with its number.
     pub fn start_handler<H>(mut self, start_handler: H) -> Self
     where
         H: Fn(usize) + Send + Sync + 'static,
@@ -244,7 +244,7 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// What each thread that the pool starts calls last, with its number.
+    /// Sets the function that each thread of the pool calls last, with its number.
     pub fn exit_handler<H>(mut self, exit_handler: H) -> Self
     where
         H: Fn(usize) + Send + Sync + 'static,

@@ -1,4 +1,4 @@
-//! What rayon has deprecated, and has still.
+//! Functions that rayon has deprecated and still has.
 #![allow(deprecated)]
 
 use crate::builder::ThreadPoolBuilder;

@@ -1,5 +1,5 @@
-//! The global pool, and the free functions: they use the pool that the current thread is part
-//! of, and the global one if there is none.
+//! The global pool, and the free functions: they use the current thread's pool, and the global pool
+//! if there is none.
 
 use crate::builder::ThreadPoolBuilder;
 use crate::error::ThreadPoolBuildError;
@@ -38,10 +38,10 @@ fn prepare() {
 /// a `fork`, before the library is unloaded, before leaks are looked for. The next call starts them
 /// afresh. rayon's core has no such function.
 ///
-/// It waits until nothing runs in the pool and nobody is in a call of it. A call that comes
-/// meanwhile is done by the threads before they end, or starts them again afterwards. `false`: the
-/// threads are there still, since this is called from inside of the pool, or since the pool has a
-/// spawn handler or uses the thread that has built it. The thread that looks after the cores of
+/// It waits until nothing runs in the pool and no thread is in a call of it. The threads do a call
+/// that comes meanwhile before they end, or the call starts them again afterwards. Returns `false`
+/// if the threads are still there: this was called from inside of the pool, or the pool has a spawn
+/// handler or uses its builder's thread. The thread of
 /// [`follow_cores`](crate::ThreadPoolBuilderExt::follow_cores) stays.
 ///
 /// ```
@@ -84,7 +84,7 @@ where
     seam::join_context(|_| oper_a(), |_| oper_b(), pool)
 }
 
-/// [`join`], whose closures learn whether they run on another thread than the caller's.
+/// [`join`] with closures that learn whether they run on another thread than the caller's.
 ///
 /// # Panics
 ///
@@ -131,7 +131,7 @@ where
     manycore::scope(op)
 }
 
-/// [`scope`], whose jobs a thread begins in the order in which it has spawned them.
+/// [`scope`] with jobs that a thread begins in the order in which it has spawned them.
 ///
 /// # Panics
 ///

@@ -1,4 +1,4 @@
-//! What a program may have called when something happens.
+//! The handlers that a program may set.
 
 use std::any::Any;
 use std::sync::Arc;

@@ -6,8 +6,8 @@
 //! rayon-core = { path = "…/manycore/runtime/rayon-core" }
 //! ```
 //!
-//! The functions, types and their meanings are those of rayon-core 1.13. The README beside this
-//! crate says how to check that the patch took effect, what differs, and what can be set.
+//! The functions, types and their meanings are as in rayon-core 1.13. The README beside this crate
+//! says how to check that the patch took effect, what differs, and what can be set.
 //!
 //! ```
 //! let (a, b) = rayon_core::join(|| 1 + 1, || 2 + 2);
@@ -43,7 +43,7 @@ pub use spawning::ThreadBuilder;
 
 /// The most threads that a pool can have: 16,383.
 ///
-/// A builder that is asked for more takes so many.
+/// A larger number in a builder counts as this one.
 ///
 /// ```
 /// assert!(rayon_core::max_num_threads() >= 1);
@@ -56,3 +56,8 @@ pub fn max_num_threads() -> usize {
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// The guide's page on rayon programs.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/rayon.md")]
+struct Guide;

@@ -9,8 +9,8 @@ use std::error::Error;
 use std::fmt;
 use std::mem::ManuallyDrop;
 
-/// Threads that run what is given to them. When it is dropped they finish what there is and end;
-/// nobody waits for that.
+/// A pool of threads. When it is dropped its threads finish their work and end; dropping does not
+/// wait for that.
 ///
 /// ```
 /// let pool = rayon_core::ThreadPoolBuilder::new().num_threads(2).build()?;
@@ -20,14 +20,14 @@ use std::mem::ManuallyDrop;
 pub struct ThreadPool {
     /// Taken when this is dropped.
     pool: ManuallyDrop<Pool>,
-    /// What looks after the cores that it follows.
+    /// The watch of the cores that it follows.
     _watch: Option<Watch>,
 }
 
 impl Drop for ThreadPool {
     fn drop(&mut self) {
         trace::ends(&self.pool);
-        // SAFETY: this is the end of it; nobody looks at the pool any more.
+        // SAFETY: this is the end of it; no code uses the pool any more.
         unsafe { ManuallyDrop::take(&mut self.pool) }.dismiss();
     }
 }
@@ -51,8 +51,8 @@ impl ThreadPool {
         configuration.build()
     }
 
-    /// What the pool is doing: its queues, and how many of its threads sleep. rayon's pools have
-    /// no such method.
+    /// The state of the pool: its queues, and how many of its threads sleep. rayon's pools have no
+    /// such method.
     pub fn probe(&self) -> Probe {
         seam::probe(&self.pool)
     }
@@ -95,12 +95,12 @@ impl ThreadPool {
         self.pool.threads()
     }
 
-    /// The current thread's number, if it is one of the pool's.
+    /// The current thread's number, if it belongs to the pool.
     pub fn current_thread_index(&self) -> Option<usize> {
         self.pool.current_thread_index()
     }
 
-    /// Whether the current thread, if it is one of the pool's, has jobs of its own left.
+    /// Whether the current thread, if it belongs to the pool, has jobs of its own left.
     pub fn current_thread_has_pending_tasks(&self) -> Option<bool> {
         self.pool.current_thread_has_pending_tasks()
     }
@@ -194,7 +194,7 @@ impl ThreadPool {
         self.pool.spawn_broadcast(op);
     }
 
-    /// Runs one job of the pool's, if the current thread is one of its and there is any.
+    /// Runs one job of the pool, if the current thread belongs to it and there is a job.
     pub fn yield_now(&self) -> Option<Yield> {
         self.pool.yield_now()
     }

@@ -1,5 +1,5 @@
-//! What this pool can do and rayon's cannot: set by the environment, so that a program need not
-//! be changed, or by an extension of the builder.
+//! The settings of this pool that rayon lacks: by the environment, so that a program need not be
+//! changed, or by an extension of the builder.
 
 use crate::builder::ThreadPoolBuilder;
 use manycore::seam::BuilderExt;
@@ -18,8 +18,8 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Those of the environment. A value that means nothing is said, once, and left out: the
-    /// program did not ask for this crate, and must not end because of it.
+    /// The settings of the environment. An invalid value is reported once and ignored: the program
+    /// did not ask for this crate, and must not end because of it.
     pub(crate) fn of_environment() -> Self {
         let switch = |name, default| match env::var(name).as_deref() {
             Err(_) | Ok("") => default,
@@ -70,7 +70,7 @@ impl Settings {
 /// # Ok::<(), rayon_core::ThreadPoolBuildError>(())
 /// ```
 pub trait ThreadPoolBuilderExt: Sized {
-    /// Where the threads are bound; variable `MANYCORE_AFFINITY`, `none` by default.
+    /// The binding of the threads; variable `MANYCORE_AFFINITY`, `none` by default.
     #[must_use]
     fn affinity(self, affinity: Affinity) -> Self;
 
@@ -79,16 +79,16 @@ pub trait ThreadPoolBuilderExt: Sized {
     #[must_use]
     fn follow_cores(self, follow: bool) -> Self;
 
-    /// Whether a thread that calls the pool from outside is one of its threads meanwhile;
-    /// variable `MANYCORE_CALLERS`, `0` by default, as rayon has it. An installed call then
-    /// costs no hand-over, but runs on its caller's thread, stack and thread-local variables.
+    /// Whether a thread that calls the pool from outside acts as a thread of the pool meanwhile;
+    /// variable `MANYCORE_CALLERS`, `0` by default, as in rayon. An installed call then costs no
+    /// hand-over, but runs on its caller's thread, stack and thread-local variables.
     #[must_use]
     fn callers_take_part(self, take_part: bool) -> Self;
 
-    /// Whether the pool may start another thread for the place of one that waits; variable
-    /// `MANYCORE_RESERVE`, `1` by default. A pool with a spawn handler has no reserve. Without a reserve a
-    /// worker that waits runs others' jobs, as rayon's workers do. A start handler and an exit handler also see the
-    /// threads of the reserve.
+    /// Whether the pool may start another thread in the place of a waiting thread; variable
+    /// `MANYCORE_RESERVE`, `1` by default. A pool with a spawn handler has no reserve. Without a
+    /// reserve a waiting worker runs others' jobs, as rayon's workers do. A start handler and an
+    /// exit handler also see the threads of the reserve.
     #[must_use]
     fn reserve(self, reserve: bool) -> Self;
 

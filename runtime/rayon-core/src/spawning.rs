@@ -37,7 +37,7 @@ impl ThreadBuilder {
         self.is_named.then(|| self.start.name())
     }
 
-    /// The size of its stack in bytes, if the builder was told.
+    /// The size of its stack in bytes, if the builder set it.
     pub fn stack_size(&self) -> Option<usize> {
         self.start.stack_size()
     }
@@ -72,11 +72,11 @@ impl fmt::Debug for ThreadBuilder {
 
 /// How the threads of a described pool are made.
 pub trait ThreadSpawn {
-    /// The pool, whose threads the program may have names for.
+    /// Builds the pool; the program may have names for its threads.
     ///
     /// # Errors
     ///
-    /// Those of the builder and of whoever makes the threads.
+    /// The errors of the builder and of the program's spawn handler.
     fn build(
         self,
         builder: &Builder,

@@ -1,16 +1,16 @@
-//! What the feature `tracing` tells a subscriber, with the target `rayon_core`: pools that are
-//! made and end, threads that start and end, and, for each call from outside, how long it took and
-//! what the pool's queues were at its end. Without the feature nothing of this is compiled.
+//! The events that the feature `tracing` sends to a subscriber, with the target `rayon_core`: pools
+//! that are made and end, threads that start and end, and, for each call from outside, its duration
+//! and the pool's queues at its end. Without the feature nothing of this is compiled.
 
 use manycore::{Builder, Pool};
 
-/// The number that a handler sees: below the number of threads, as rayon's. Threads that the pool starts
-/// for those that wait have the numbers of others.
+/// The number that a handler sees: below the number of threads, as in rayon. Threads that the pool
+/// starts in the place of waiting threads have the numbers of others.
 fn number(index: usize) -> usize {
     index % crate::current_num_threads()
 }
 
-/// A pool of so many threads is to be made by `builder`.
+/// `builder` is about to make a pool of `threads` threads.
 #[cfg(feature = "tracing")]
 pub(crate) fn threads(
     builder: Builder,

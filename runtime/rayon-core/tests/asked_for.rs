@@ -1,6 +1,5 @@
-//! What rayon's users have asked for, and its core cannot do. Written against the common
-//! interface, so that the same file can be run against the original: `ci/rayon.sh` does, and each
-//! of these tests fails there.
+//! Requests of rayon's users that its core cannot meet. Written against the common interface, so
+//! that `ci/rayon.sh` can run the same file against the original: each of these tests fails there.
 
 use rayon_core::{ThreadPoolBuilder, join, scope};
 use std::cell::Cell;
@@ -35,8 +34,8 @@ fn work(time: Duration) {
     }
 }
 
-/// rayon#592 and its many relatives: while the first half of the join is done and the other one
-/// is in another thread's hands, the waiting thread must not begin a job that wants the lock.
+/// rayon#592 and its many relatives: while the first half of the join is done and another thread
+/// has the second, the waiting thread must not begin a job that wants the lock.
 #[test]
 fn a_lock_is_held_across_a_join() {
     ends(|| {
@@ -72,7 +71,7 @@ fn a_lock_is_held_across_a_call_into_another_pool() {
         let lock = Mutex::new(0);
         let [busy, holds, begun] = [const { AtomicBool::new(false) }; 3];
         one.in_place_scope(|s| {
-            // One thread of the pool has enough to do, the other one has the lock and waits.
+            // One thread of the pool has enough to do. The other has the lock and waits.
             s.spawn(|_| {
                 busy.store(true, Relaxed);
                 until(&begun);
@@ -197,7 +196,7 @@ fn a_pool_starts_its_threads_when_it_has_work() {
     );
 }
 
-/// What the original does, which has no such function; ours shadows it in the test below.
+/// The original's behaviour: it has no such function. Ours shadows this in the test below.
 #[cfg(target_os = "linux")]
 #[allow(dead_code, reason = "the original's")]
 fn end_global_threads() -> bool {
@@ -221,8 +220,8 @@ fn the_global_pool_ends_and_begins_again() {
     });
 }
 
-/// rayon#319, and every container whose share of the machine changes: a pool that was made on
-/// two cores and has one left runs one thread.
+/// rayon#319, and every container with a changing share of the machine: a pool that was made on two
+/// cores and has one left runs one thread.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_pool_follows_the_cores_that_are_left() {

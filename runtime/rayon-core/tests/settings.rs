@@ -1,4 +1,4 @@
-//! What this crate's builder can do and rayon's cannot.
+//! The settings of this crate's builder that rayon lacks.
 
 use rayon_core::{ThreadPool, ThreadPoolBuilder, ThreadPoolBuilderExt, join, scope};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -65,7 +65,7 @@ fn handlers_of_a_pool_without_reserve_see_each_thread_once() {
     assert_eq!(indices, [0, 1]);
 }
 
-/// A pool's end waits for nobody, and all that was spawned runs.
+/// A pool's end waits for no thread, and all spawned jobs run.
 #[test]
 fn dropping_a_pool_waits_for_nothing() {
     let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
@@ -106,7 +106,7 @@ fn a_scoped_pool_whose_user_panics() {
     assert_eq!(ended.load(Relaxed), 6);
 }
 
-/// Also by one of its own jobs, and by a thread that is its worker.
+/// Also by a job of its own, and by a thread that is its worker.
 #[test]
 fn a_pool_is_dropped_anywhere() {
     let pool = |threads| ThreadPoolBuilder::new().num_threads(threads).build();
@@ -172,8 +172,8 @@ fn all_of_it_from_several_callers() {
     assert_eq!(sum.into_inner(), 4 * 50 * (2 + 3 + 3 + 1 + 1));
 }
 
-/// A start handler sees the threads that come later in the place of those that wait, under the numbers of
-/// others; and what a job waits for is run.
+/// A start handler sees the threads that come later in the place of waiting threads, under the
+/// numbers of others; and the awaited job runs.
 #[test]
 fn pools_with_handlers_end_and_number_their_threads_below_n() {
     let seen = std::sync::Arc::new(Mutex::new(Vec::new()));

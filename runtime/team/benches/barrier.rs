@@ -1,14 +1,14 @@
-//! What an episode of each barrier takes on this machine, in nanoseconds, with 2, 4
-//! and 8 threads: ours by default, every one by name, three hand-spun ones without a way
-//! out (sense-reversing with count and sense on a line each, and both on one; a generation
-//! beside the count), one that spins 200 times and then yields, the standard
-//! library's, and POSIX threads'.
+//! The time of an episode of each barrier on this machine, in nanoseconds, with 2, 4 and 8 threads.
+//! It compares our default, every barrier by name, three hand-spun ones that never sleep
+//! (sense-reversing with count and sense on a line each, and both on one line; a generation beside
+//! the count), a barrier that spins 200 times and then yields, the standard library's, and POSIX
+//! threads'.
 //!
-//! Each round visits all in an order shuffled anew; a sample is the mean of ten episodes,
-//! as one member sees them. Threads that have a core each are bound to it.
-//! A hand-spun one with more threads than cores takes milliseconds an episode, and
-//! is left out there. The last columns are each round's median over that of the hand-spun one
-//! whose count and generation share a line: quartiles and median over the rounds.
+//! Each round visits all barriers in an order shuffled anew. A sample is the mean of ten episodes,
+//! as one member sees them. Threads that have a core each are bound to it. A hand-spun barrier with
+//! more threads than cores takes milliseconds an episode, and is left out there. The last columns
+//! are each round's median over that of the hand-spun barrier with count and generation on one
+//! line: quartiles and median over the rounds.
 //!
 //! `cargo bench -p manycore-team --bench barrier [-- ROUNDS [NAME...]]`
 
@@ -51,8 +51,8 @@ fn measure<W: FnMut() + 'static>(
                     wait();
                 }
                 let start = Instant::now();
-                // The first decides two batches ahead which one is the last: by then
-                // all have seen it, whom the barrier keeps at its heels.
+                // The first member decides two batches ahead which batch is the last. By then all
+                // members have seen it, since the barrier keeps them together.
                 while batch <= over.load(Ordering::Acquire) {
                     let before = Native::now();
                     for _ in 0..BATCH {
@@ -93,7 +93,8 @@ impl BarrierVisitor<Native> for Named {
 /// The row that others are compared with.
 const BASELINE: &str = "hand-spun, one line";
 
-/// Count and generation on one line: who comes last has both, and who waits gets both.
+/// Count and generation on one line: the last member to come has both, and waiting members get
+/// both.
 #[repr(align(128))]
 struct OneLine {
     arrived: AtomicU32,
@@ -169,7 +170,7 @@ fn standard(threads: usize) -> Vec<f64> {
     })
 }
 
-/// `pthread_barrier_t`, of which the C library knows the inside.
+/// `pthread_barrier_t`, which only the C library can look into.
 #[cfg(target_os = "linux")]
 struct Posix(Box<std::cell::UnsafeCell<libc::pthread_barrier_t>>);
 
@@ -185,7 +186,7 @@ impl Posix {
     fn measure(threads: usize) -> Vec<f64> {
         // SAFETY: plain integers, which the call below sets.
         let barrier = Box::new(unsafe { std::mem::zeroed() });
-        // SAFETY: memory of the right type, which nobody uses yet.
+        // SAFETY: memory of the right type, which no thread uses yet.
         let failed = unsafe {
             libc::pthread_barrier_init(
                 std::cell::UnsafeCell::raw_get(&raw const *barrier),
@@ -205,7 +206,7 @@ impl Posix {
     }
 }
 
-/// One of those compared.
+/// A barrier in the comparison.
 struct Row {
     name: String,
     measure: Box<dyn Fn(usize) -> Vec<f64>>,
@@ -263,7 +264,7 @@ fn rows(cores: usize) -> Vec<Row> {
     rows
 }
 
-/// What so large a share of the samples, which are in order, is below.
+/// The quantile `share` of the sorted samples.
 fn at(samples: &[f64], share: f64) -> f64 {
     samples[(share * (samples.len() - 1) as f64) as usize]
 }

@@ -1,8 +1,8 @@
-//! What a word costs from one sender to one receiver, and there and back, by how the
+//! The cost of a word from one sender to one receiver, and there and back, by the way in which the
 //! receiver learns of it; interleaved. `cargo bench -p manycore-team --bench channel`.
 //!
-//! All rings hold 1,024 words of 16 bytes, and all readers tell each quarter ring
-//! how far they are; none of the sketches can put a reader to sleep.
+//! All rings hold 1,024 words of 16 bytes, and all readers publish their position each quarter of a
+//! ring. None of the sketches can put a reader to sleep.
 
 use manycore_team::channel::{Channel, Port};
 use std::hint::{black_box, spin_loop};
@@ -19,7 +19,7 @@ const MESSAGES: u64 = 2048;
 const TRIPS: u64 = 32;
 const SECONDS: u64 = 20;
 
-/// One way to send a word; nobody receives what it sends itself.
+/// A way to send a word. No port receives its own words.
 trait Design {
     const NAME: &'static str;
     type Sender: Send;
@@ -29,7 +29,7 @@ trait Design {
     fn receive(receiver: &mut Self::Receiver) -> Option<u64>;
 }
 
-/// The whole channel, with its bells, filter, and who sent it.
+/// The whole channel, with its bells, filter and sender.
 struct Whole;
 
 impl Design for Whole {
@@ -232,8 +232,7 @@ fn wait<D: Design>(receiver: &mut D::Receiver, expected: u64) {
     }
 }
 
-/// Nanoseconds a message by windows: where one of the two threads has lost its core,
-/// few windows end.
+/// Nanoseconds a message, by windows. If a thread loses its core, few windows end.
 fn stream<D: Design>() -> Vec<f64> {
     let (mut sender, mut receiver) = D::open();
     let start = Barrier::new(2);
@@ -247,7 +246,7 @@ fn stream<D: Design>() -> Vec<f64> {
     })
 }
 
-/// Nanoseconds a round trip, likewise.
+/// Nanoseconds a round trip, by windows.
 fn round_trip<D: Design>() -> Vec<f64> {
     let (mut there, mut far) = D::open();
     let (mut back, mut near) = D::open();

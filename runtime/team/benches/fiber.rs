@@ -1,6 +1,5 @@
-//! What it takes to put a fiber aside and go on with the next, in nanoseconds, by how
-//! many there are and how many depths their stacks begin at; and a stack that was used
-//! beside a new one.
+//! The time of suspending a fiber and resuming the next, in nanoseconds, by the number of fibers
+//! and of stack colours; and a used stack beside a new one.
 //!
 //! All variants are visited in each round, in turn; medians and minima over the rounds.
 //!

@@ -72,7 +72,7 @@ fn posix(threads: usize, episodes: u32) -> f64 {
     unsafe impl Send for Posix {}
     // SAFETY: plain integers, which the call below sets.
     let barrier = Arc::new(Posix(Box::new(unsafe { std::mem::zeroed() })));
-    // SAFETY: memory of the right type, which nobody uses yet.
+    // SAFETY: memory of the right type, which no thread uses yet.
     let failed =
         unsafe { libc::pthread_barrier_init(barrier.0.get(), std::ptr::null(), threads as u32) };
     assert_eq!(failed, 0);
@@ -83,7 +83,7 @@ fn posix(threads: usize, episodes: u32) -> f64 {
             begin.wait();
             let start = Instant::now();
             for _ in 0..episodes {
-                // SAFETY: it is initialised, and so many threads wait.
+                // SAFETY: it is initialised, for as many threads as wait.
                 unsafe { libc::pthread_barrier_wait(barrier.0.get()) };
             }
             start.elapsed().as_nanos() as f64 / f64::from(episodes)
@@ -96,7 +96,7 @@ fn posix(threads: usize, episodes: u32) -> f64 {
     times.fold(0.0, f64::max)
 }
 
-/// So many steps of a computation that nothing else slows.
+/// `steps` steps of a computation that nothing else slows.
 fn spin(steps: u64) {
     let mut x = black_box(1_u64);
     for _ in 0..steps {
@@ -150,7 +150,7 @@ fn switches(rounds: usize) {
     let mut samples: [Vec<f64>; 6] = Default::default();
     for _ in 0..rounds {
         let [a, b, c, d, e, f] = &mut samples;
-        // Short ones: a neighbour that takes the core spoils one of them.
+        // Short runs: a neighbour that takes the core spoils one of them.
         for _ in 0..20 {
             a.push(empty(&mut alone, 64, 200) / 64.0);
             b.push(empty_stackful(&mut alone, 64, 200) / 64.0);

@@ -1,8 +1,8 @@
-//! A search by several threads that tell each other the best result so far.
+//! A search by several threads that exchange the best result so far.
 //!
-//! It shows [`Channel`] and [`Port::send`]: a value goes to everybody else who has a port.
-//! A thread that hears of a better result gives up branches that cannot beat it. The problem is
-//! the knapsack: which things are worth most, and not too heavy together?
+//! It shows [`Channel`] and [`Port::send`]: a value goes to every other port. A thread that
+//! receives a better result gives up branches that cannot beat it. The problem is the knapsack:
+//! which things are worth most, and not too heavy together?
 //!
 //! ```sh
 //! cargo run --release -p manycore-team --example knapsack
@@ -54,7 +54,7 @@ fn main() {
     let thing = |i: u64| (20 + i * 37 % 53, 30 + i * 41 % 61);
     let things: Vec<Thing> = (1..=26).map(thing).collect();
     let channel = Channel::new();
-    // All ports are open before anybody sends.
+    // All ports are open before the first message.
     let ports: Vec<Port> = (0..1 << GIVEN).map(|_| channel.open()).collect();
 
     let things = &things[..];

@@ -33,8 +33,8 @@
 //! | a message of a word, receivers spinning | 12.1 ns |
 //!
 //! The figures are native, on 2-core virtual machines: the first and the last on an Intel Xeon of
-//! 2.6 GHz, the others on one of 2.3 GHz. `docs/figures.md` in the repository has their spreads and
-//! commands.
+//! 2.6 GHz, the others on an Intel Xeon of 2.3 GHz. `docs/figures.md` in the repository has their
+//! spreads and commands.
 //!
 //! Loops, joins and jobs are the pool's, in the crate `manycore`. A program that can be written
 //! as loops is better off there: the pool divides each loop anew, and needs to learn nothing.

@@ -1,5 +1,5 @@
-//! What other crates of manycore's repository build on: the parts of which barriers are made, and
-//! how ranks are divided. It is no stable interface.
+//! The parts of barriers and the division of ranks, for other crates of manycore's repository. This
+//! is not a stable interface.
 
 pub use crate::barrier::chosen::{ChosenBarrier, ChosenMember};
 pub use crate::barrier::exchange::Exchange;

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 const EPISODES: u32 = 300;
 
-/// Members count before they wait; after it all have counted as often, but for who is
-/// an episode ahead. Relaxed: it is the barrier that orders them. Now and then one is
-/// late, so that the others sleep.
+/// Members count before they wait. After it all have counted as often, except members that are an
+/// episode ahead. Relaxed: the barrier orders the counts. Now and then a member is late, so that
+/// the others sleep.
 struct Meet<'a>(&'a Placement);
 
 impl BarrierVisitor<Native> for Meet<'_> {
@@ -167,7 +167,7 @@ fn a_team_after_a_team() {
     }
 }
 
-/// A thread panics between two episodes: the others wait, until somebody takes its place.
+/// A thread panics between two episodes. The others wait until another thread takes its place.
 #[test]
 fn a_member_that_was_dropped_in_a_panic() {
     let barrier = TeamBarrier::new(2);

@@ -53,7 +53,7 @@ fn tree(pool: &Pool, items: &mut [u64]) {
 /// The depth of steps that no pool runs.
 const OUTSIDE: usize = 2;
 
-/// One thing of many kinds, over `items`, each of which it increases by 1.
+/// A random operation over `items` that increases each by 1.
 fn step(pools: &[Pool; 2], rng: &mut Rng, items: &mut Vec<u64>, depth: usize) {
     let (here, there) = match rng.bool() {
         true => (&pools[0], &pools[1]),
@@ -71,7 +71,7 @@ fn step(pools: &[Pool; 2], rng: &mut Rng, items: &mut Vec<u64>, depth: usize) {
                 scope.spawn(move |scope| scope.spawn(move |_| *item += 1));
             }
         }),
-        // Not within a pool, whose places would be taken by those that wait for the jobs.
+        // Not within a pool: the jobs that wait would take its places.
         3 if depth == OUTSIDE => {
             let (tell, told) = mpsc::channel();
             let mut taken = std::mem::take(items);
@@ -86,7 +86,7 @@ fn step(pools: &[Pool; 2], rng: &mut Rng, items: &mut Vec<u64>, depth: usize) {
             *items = told.recv().expect("the job is run");
         }
         4 => {
-            // What the caller wrote is read in all places, and what they wrote by the caller.
+            // All places read the caller's writes, and the caller reads theirs.
             let seen: &[u64] = items;
             let sums = here.broadcast(|_| Box::new(seen.iter().sum::<u64>()));
             let sum = seen.iter().sum();
@@ -185,7 +185,7 @@ fn members_of_a_barrier() {
     });
 }
 
-/// What a sender did before it sent is seen by who received, in jobs of a pool.
+/// A receiver sees the sender's earlier writes, in jobs of a pool.
 #[test]
 fn a_message_carries_what_was_written_before() {
     const MESSAGES: usize = 2_000;

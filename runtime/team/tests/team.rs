@@ -96,7 +96,7 @@ fn a_reduction_that_others_do_not_take_part_in() {
     assert!(why.contains("rank 1 has left no f64"), "{why}");
 }
 
-/// What is on the stacks of the others is dropped, and the team goes on.
+/// The values on the other ranks' stacks are dropped, and the team remains usable.
 #[test]
 fn a_panic_unwinds_all_ranks() {
     struct Dropped<'a>(&'a AtomicUsize);
@@ -123,7 +123,7 @@ fn a_panic_unwinds_all_ranks() {
         });
         let payload = catch_unwind(fails).unwrap_err();
         assert_eq!(payload.downcast_ref(), Some(&"oh"));
-        // Those that had begun; all had, since one has passed a barrier.
+        // All ranks had begun, since one has passed a barrier.
         assert_eq!(dropped.load(Relaxed), 5);
     }
     let report = team.run(3, |_| |_: &Turn<'_>| Step::Done);
@@ -191,7 +191,7 @@ fn a_combining_function_that_panics() {
     }
 }
 
-/// A body that goes on with a rank that has arrived, and tells nobody.
+/// A body continues with a rank that has arrived, without handing the step on.
 #[test]
 fn a_barrier_that_a_wrapper_skips() {
     let program = |rank: &mut Rank| {

@@ -1,5 +1,5 @@
-//! Teams whose ranks panic, with payloads and bodies that panic when they are dropped. No rank
-//! has a stack of its own, so that Miri can run this.
+//! Teams with ranks that panic, with payloads and bodies that panic when they are dropped. No rank
+//! has a stack of its own, so Miri can run this.
 
 use manycore_cores::elastic::Allotment;
 
@@ -31,7 +31,7 @@ fn a_later_payload_that_panics_does_not_end_the_run() {
             let (started, has_ended) = (&started, &has_ended);
             move |turn: &Turn<'_>| {
                 started.fetch_add(1, SeqCst);
-                // So each worker has one of the ranks.
+                // So each worker has a rank.
                 while started.load(SeqCst) < 3 {
                     yield_now();
                 }
@@ -117,7 +117,7 @@ fn bodies_that_panic_when_they_are_dropped() {
     }
 }
 
-/// The maker of bodies panics: those that it has made are dropped, and no rank begins.
+/// The maker of bodies panics: the bodies made so far are dropped, and no rank begins.
 #[test]
 fn a_maker_that_panics() {
     let mut team: Team = Team::new(2, Allotment::new(2)).unwrap();

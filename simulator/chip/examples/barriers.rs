@@ -1,9 +1,9 @@
-//! What an isolated episode of each barrier costs, all members arriving in one cycle:
+//! The cost of an isolated episode of each barrier, with all members arriving in one cycle:
 //! `cargo run --release -p manycore-chip --example barriers`. In a debug build, where the chip
 //! looks at all caches after each access, this takes an hour.
 //!
-//! Fails if one of those over the broadcast network that are to end the thesis's linear cost
-//! is not below all that go through memory.
+//! Fails if a broadcast barrier without the thesis's linear cost is not below all barriers through
+//! memory.
 
 #[path = "../tests/machine/support/mod.rs"]
 mod support;

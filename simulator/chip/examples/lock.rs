@@ -54,7 +54,7 @@ impl<P: Platform> Barrier<P> {
     }
 }
 
-/// What the threads share.
+/// The data that the threads share.
 struct Shared<P: Platform> {
     lock: Lock<P>,
     barrier: Barrier<P>,
@@ -62,7 +62,7 @@ struct Shared<P: Platform> {
     count: CachePadded<P::AtomicU64>,
 }
 
-/// What each thread does: some work, a step that only one may do at a time, and a meeting.
+/// The work of each thread: a computation, a step under the lock, and a barrier.
 fn work<P: Platform>(shared: &Shared<P>, rounds: u64) {
     for _ in 0..rounds {
         P::compute(200);

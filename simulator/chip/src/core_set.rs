@@ -164,7 +164,7 @@ impl FromIterator<u32> for CoreSet {
     }
 }
 
-/// By members: a set that once was large equals one that never was.
+/// By members: a set that was large once equals a set that never was.
 impl PartialEq for CoreSet {
     fn eq(&self, other: &CoreSet) -> bool {
         self.iter().eq(other.iter())

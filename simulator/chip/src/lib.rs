@@ -76,3 +76,8 @@ pub use front::simulation::{Run, Simulation};
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// The guide's page on a simulated lock.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/simulated-lock.md")]
+struct Guide;

@@ -1,4 +1,4 @@
-//! `manycore figure`: a figure again, in another form; or one of times in a table.
+//! `manycore figure`: draws a figure again, in another form, or from a table of times.
 
 use super::print;
 use crate::cli::FigureArgs;
@@ -10,7 +10,7 @@ use manycore_figure::{Figure, FigureForm};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What a file may be.
+/// The possible contents of a file.
 const EXPECTED: &str =
     "expected an SVG file that a study wrote, or a CSV file of packed programs, or of peers";
 

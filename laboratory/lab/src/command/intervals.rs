@@ -1,5 +1,5 @@
-//! What a sweep over seeds says of chance: for each point without its seed, the mean of every
-//! number that the seed moves, and the interval that holds the true mean in 95 of 100 sweeps.
+//! The statistics of a sweep over seeds: for each point without its seed, the mean of every number
+//! that the seed moves, and the interval that holds the true mean in 95 of 100 sweeps.
 
 use crate::measure::student::Mean;
 use anyhow::ensure;
@@ -14,7 +14,7 @@ pub(super) struct Rows {
 /// The same rows of all seeds of one point.
 type Group<'a> = Vec<&'a [String]>;
 
-/// What becomes of a column.
+/// The treatment of a column.
 enum Column {
     /// The same under all seeds: as it is.
     Fixed,
@@ -94,7 +94,7 @@ fn column(groups: &[(&[String], Group)], at: usize) -> Column {
     }
 }
 
-/// Those of a column's cells that are numbers.
+/// The numbers among a column's cells.
 fn numbers(group: &Group, at: usize) -> Vec<f64> {
     let cells = group.iter().map(|row| row[at].parse::<f64>());
     cells

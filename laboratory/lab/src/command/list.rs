@@ -79,7 +79,7 @@ impl fmt::Display for Presets {
 #[serde(transparent)]
 pub(super) struct Errors {
     presets: Vec<PresetErrors>,
-    /// Whether all rows are listed, not only those that are far off.
+    /// Whether all rows are listed, and not only the rows that are far off.
     #[serde(skip)]
     whole: bool,
 }
@@ -88,7 +88,7 @@ pub(super) struct Errors {
 const FAR_OFF: f64 = 0.2;
 
 impl Errors {
-    /// Measures those of these names, or all.
+    /// Measures the presets of these names, or all.
     pub(super) fn of(names: &[String]) -> anyhow::Result<Self> {
         let configs = match names {
             [] => preset_names()

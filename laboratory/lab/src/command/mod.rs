@@ -1,4 +1,4 @@
-//! What the subcommands do; one file each.
+//! The subcommands, one file each.
 
 mod figure;
 mod intervals;
@@ -23,7 +23,7 @@ use std::fmt::Display;
 use std::io::{Write, stdout};
 use std::process::ExitCode;
 
-/// Runs a command; the exit status is that of a program that it ran.
+/// Runs a command. If the command ran a program, the exit status is the program's.
 pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
     let done = match command {
         Command::Run(args) => return run::run(args),

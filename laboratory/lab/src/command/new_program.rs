@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// The program: an example of the chip's, so that it is built and run with the chip.
 const PROGRAM: &str = include_str!("../../../../simulator/chip/examples/lock.rs");
 
-/// Atomics of `std`, and those of a platform that stand for them.
+/// Atomics of `std`, and the platform's atomics that replace them.
 const ATOMICS: [(&str, &str); 12] = [
     ("AtomicBool", "AtomicBool"),
     ("AtomicU8", "AtomicU32"),
@@ -122,7 +122,7 @@ fn manifest(name: &str, sources: &Path) -> String {
     )
 }
 
-/// What clippy is to tell: atomics that the simulated machine does not see.
+/// The settings by which clippy reports atomics that the simulated machine does not see.
 fn unannounced() -> String {
     let mut text = String::from(
         "# The simulated machine sees what goes through `Platform`. An atomic of `std` costs nothing\n\

@@ -36,7 +36,7 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
             Err(error) if error.is::<BadInput>() => {
                 let why = error.to_string();
                 let why = why.strip_prefix("--on: ").unwrap_or(&why);
-                // What else the flag takes is not for who reads the page.
+                // A reader of the page does not need the other values of the flag.
                 let why = why.split("; expected").next().unwrap_or(why);
                 left_out.push(format!("The study {} was left out: {why}.", study.name()));
             }
@@ -86,7 +86,7 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
     super::print(&format!("\nThe report: {}\n", path.display()))
 }
 
-/// Where and when the page was made.
+/// The place and time of the page's making.
 fn byline() -> String {
     let origin = Origin::native();
     format!(
@@ -137,7 +137,7 @@ const KEY: &str = "Atomic operations: cas is compare-and-swap, faa fetch-and-add
      the group has it; crossing, if one of another group has; launch and wake, until another thread has heard of a \
      loop, awake and asleep; byte, to read one. The column fit says of a published time whether the simulated machine was fitted to it.";
 
-/// What was measured of the machine: a line of a journal.
+/// The measurements of the machine: a line of a journal.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct MeasuredMachine {
     /// For the terminal.

@@ -16,8 +16,8 @@ use std::process::ExitCode;
 /// Segments of a timeline: some hundred MB of JSON.
 const SEGMENTS: usize = 2_000_000;
 
-/// Runs the program; what is told of the run goes to standard error, so that standard output is
-/// the program's alone.
+/// Runs the program. Everything about the run goes to standard error, so standard output is the
+/// program's alone.
 pub(crate) fn run(args: RunArgs) -> anyhow::Result<ExitCode> {
     let machine = match World::new(&args.on, &args.set, &[])? {
         (World::Simulated(machine), _) => machine,

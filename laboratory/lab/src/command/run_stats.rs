@@ -1,5 +1,5 @@
-//! The statistics of a compiled program's run (`--stats`), as text and as tidy rows: those of a
-//! study's simulations, and beside them threads, regions and energy.
+//! The statistics of a compiled program's run (`--stats`), as text and as tidy rows: the same as
+//! for a study's simulations, and also threads, regions and energy.
 
 use crate::failure::bad_input;
 use crate::report::csv;

@@ -9,7 +9,7 @@ use crate::world::World;
 use manycore_figure::FigureForm;
 use std::fmt::Write as _;
 
-/// What is asked of which study; touches nothing.
+/// Reads the request and its study from the arguments; touches nothing.
 pub(crate) fn request(args: &StudyArgs) -> anyhow::Result<(&'static dyn Study, Request)> {
     let study = study::find(&args.name)?;
     let (world, settings) = World::new(
@@ -33,7 +33,7 @@ pub(crate) fn request(args: &StudyArgs) -> anyhow::Result<(&'static dyn Study, R
 pub(crate) fn run(args: &StudyArgs) -> anyhow::Result<()> {
     let (study, mut request) = request(args)?;
     let asked = &args.instruments;
-    // What was measured without counting was not counted.
+    // Earlier measurements have no counters.
     request.fresh |= instrument::ask(&request.world, asked.stats, asked.timeline.as_deref())?;
     let plan = study.plan(&request)?;
     let form = FigureForm::parse(&args.effort.figure)?;

@@ -1,9 +1,9 @@
 //! `manycore study NAME --sweep KEY=A,B`: one study at every point of a grid, in one table.
 //!
-//! A point is the study with one value of each swept key. What is measured goes to a journal, a
-//! line a point: a process that is killed loses the point under way, and the same command goes on
-//! with it. With `--shard I/N` a process measures every Nth point only; `manycore merge` makes the
-//! table from the journals of all shards.
+//! A point is the study with one value of each swept key. Measurements go to a journal, a line a
+//! point: a process that is killed loses the current point, and the same command continues with it.
+//! With `--shard I/N` a process measures every Nth point only; `manycore merge` makes the table
+//! from the journals of all shards.
 
 use super::intervals::{self, Rows};
 use super::shard::Shard;
@@ -20,14 +20,14 @@ use std::collections::BTreeMap;
 /// The most points of a sweep.
 const MOST_POINTS: usize = 100_000;
 
-/// A line of a sweep's journal. The first one is the grid.
+/// A line of a sweep's journal. The first line is the grid.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) enum Record {
     Grid(Grid),
     Point(Point),
 }
 
-/// What a sweep asks.
+/// The grid of a sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Grid {
     study: String,
@@ -38,7 +38,7 @@ pub(super) struct Grid {
     points: Vec<Vec<String>>,
 }
 
-/// What was measured at a point.
+/// The measurements at a point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Point {
     pub(super) number: usize,
@@ -159,7 +159,7 @@ impl Grid {
         })
     }
 
-    /// What a user would type for one point.
+    /// The arguments that a user would type for one point.
     fn at(&self, args: &StudyArgs, values: &[String]) -> anyhow::Result<StudyArgs> {
         let mut at = args.clone();
         for (key, value) in self.keys.iter().zip(values) {

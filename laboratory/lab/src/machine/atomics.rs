@@ -1,4 +1,4 @@
-//! What an atomic read-modify-write costs: alone, and with others on the line.
+//! The cost of an atomic read-modify-write: alone, and with others on the line.
 
 use super::summary::Summary;
 use super::team;
@@ -11,8 +11,8 @@ use std::time::Duration;
 /// How long the threads of one sample hammer the line.
 const WINDOW: Duration = Duration::from_micros(300);
 
-/// Operations between two looks at the clock when nobody else is on the line:
-/// the clock's 10 ns or so must not show.
+/// Operations between two looks at the clock if no other thread is on the line. The clock's 10 ns
+/// or so must not show.
 const BATCH: u64 = 256;
 
 manycore_programs::by_name! {
@@ -112,7 +112,7 @@ fn hammer(window: u64, batch: u64, increment: impl Fn()) -> Run {
 pub(crate) struct AtomicCost {
     pub(crate) operation: CounterOperation,
     pub(crate) threads: usize,
-    /// Where the threads were pinned; empty if they could not be.
+    /// The CPUs to which the threads were pinned; empty if that failed.
     pub(crate) cpus: Vec<usize>,
     /// Nanoseconds a successful operation, for each thread.
     pub(crate) ns_per_op: Summary,

@@ -1,5 +1,4 @@
-//! What two threads on one cache line cost each other, by the distance between
-//! their CPUs.
+//! The mutual cost of two threads on one cache line, by the distance between their CPUs.
 
 use super::atomics::{self, CounterOperation};
 use super::summary::Summary;
@@ -32,7 +31,7 @@ pub(crate) struct DistanceCost {
     pub(crate) handover_ns: Summary,
 }
 
-/// What a distance is called.
+/// The name of a distance.
 pub(super) fn describe(distance: Distance) -> &'static str {
     match distance {
         Distance::SmtSibling => "same core (SMT siblings)",

@@ -1,4 +1,4 @@
-//! What it costs to start a loop: hot, and after the caller did something else.
+//! The cost of starting a loop: hot, and after other work of the caller.
 
 use super::summary::Summary;
 use super::team;
@@ -16,7 +16,7 @@ const TASK_NS: f64 = 10_000.0;
 /// Empty loops timed together: one takes less than the clock resolves well.
 const EMPTY_BATCH: u32 = 64;
 
-/// What the caller does between two loops.
+/// The caller's activity between two loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Before {
@@ -61,7 +61,7 @@ impl Before {
     }
 }
 
-/// What starting a loop costs.
+/// The cost of starting a loop.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct LaunchCost {
     pub(crate) threads: usize,
@@ -205,7 +205,7 @@ impl LaunchWork {
         (0..32).map(|_| self.timed()).fold(f64::INFINITY, f64::min)
     }
 
-    /// What the task takes here and now with nothing around it.
+    /// The time of the task here and now with nothing around it.
     fn alone(self) -> f64 {
         let runs: Vec<f64> = (0..15).map(|_| self.timed()).collect();
         Summary::of(runs).map_or(TASK_NS, |summary| summary.median)

@@ -33,7 +33,7 @@ use serde::Serialize;
 use std::io;
 use wake::WakeCost;
 
-/// What to measure.
+/// The measurements to make.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct MachineOptions {
     /// How often each measurement is taken.
@@ -77,9 +77,9 @@ pub(crate) struct MachineReport {
     pub(crate) launches: Vec<LaunchCost>,
     pub(crate) wake: Option<WakeCost>,
     pub(crate) costs: MeasuredCosts,
-    /// What the cost model takes of all this; missing if some of it was not measured.
+    /// The cost model's part of all this; missing if a measurement is missing.
     pub(crate) prices: Option<MachinePrices>,
-    /// What could not be measured, and why.
+    /// Missing measurements, with their reasons.
     pub(crate) notes: Vec<String>,
 }
 
@@ -202,7 +202,7 @@ pub(crate) fn prices(
     })
 }
 
-/// What the measurements have in common.
+/// The common data of the measurements.
 struct Probe<'a> {
     rounds: usize,
     notes: Vec<String>,

@@ -3,7 +3,7 @@
 use manycore::topology::{Affinity, Cache, CoreGroup, Cpu, Topology};
 use std::fmt;
 
-/// From so many CPUs on, cores are counted instead of drawn.
+/// From this many CPUs on, cores are counted instead of drawn.
 const MANY_CPUS: usize = 64;
 
 /// Cores are drawn until a line is this long.

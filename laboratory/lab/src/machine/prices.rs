@@ -1,4 +1,4 @@
-//! What the cost model wants to know of a machine.
+//! The cost model's inputs about a machine.
 
 use super::MachineReport;
 use super::simulated::{Operation, SimulatedReport, State};
@@ -46,7 +46,7 @@ impl MachinePrices {
         ]
     }
 
-    /// For our pool, whose workers spin for the next loop.
+    /// For our pool. Its workers spin for the next loop.
     pub(crate) fn of_pool(&self) -> Prices {
         Prices {
             claim_ns: self.claim_ns,
@@ -72,8 +72,8 @@ impl MachinePrices {
         }
     }
 
-    /// This host's, as far as `report` has them all. The tenth percentile of
-    /// handovers counts: one that is interrupted takes a thousand times as long, none is too short.
+    /// This host's prices, if `report` has them all. The tenth percentile of handovers counts: an
+    /// interrupted handover takes a thousand times as long, and none is too short.
     pub(super) fn of_host(report: &MachineReport) -> Option<Self> {
         let handover = |distances: &[Distance]| {
             let mut found = report.distances.iter();
@@ -121,7 +121,7 @@ impl MachinePrices {
     }
 }
 
-/// The unit task's time for a byte on this host, the median of so many `rounds`.
+/// The unit task's time for a byte on this host, the median of `rounds`.
 fn byte_here(rounds: usize) -> Option<f64> {
     const ITERATIONS: usize = 64;
     const BYTES: usize = 1024;

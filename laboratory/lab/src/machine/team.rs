@@ -6,7 +6,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 
-/// Where the threads of a team wait for each other.
+/// The meeting point of a team's threads before they start.
 #[derive(Default)]
 struct Start {
     arrived: CachePadded<AtomicUsize>,

@@ -136,7 +136,7 @@ impl MachineReport {
     }
 }
 
-/// What the cost model takes of a report.
+/// The part of a report that the cost model uses.
 pub(super) fn prices(f: &mut fmt::Formatter<'_>, prices: Option<&MachinePrices>) -> fmt::Result {
     let Some(prices) = prices else {
         return Ok(());

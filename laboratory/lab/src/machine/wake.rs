@@ -15,7 +15,7 @@ const EVENTS: u32 = 8;
 /// is idle and, on most machines, in a shallow sleep of its own.
 const ASLEEP: Duration = Duration::from_millis(1);
 
-/// What a wake-up costs.
+/// The cost of a wake-up.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct WakeCost {
     /// The waker's CPU and the sleeper's.
@@ -34,12 +34,12 @@ struct Event {
     waker: f64,
 }
 
-/// What waker and sleeper share.
+/// The data that waker and sleeper share.
 #[derive(Default)]
 struct Bed {
     /// The number of wake-ups so far; what the sleeper sleeps on.
     calls: CachePadded<<Native as Platform>::Futex>,
-    /// The sleeper has seen so many calls and is about to sleep again.
+    /// The sleeper has seen this many calls and is about to sleep again.
     seen: CachePadded<AtomicU32>,
     woken_at: CachePadded<AtomicU64>,
 }

@@ -18,13 +18,13 @@ impl Budget {
         }
     }
 
-    /// The next cell's part: an equal share of what the cells before it left.
-    /// One that needs more than its share takes from those to come.
+    /// The next cell's part: an equal share of the time that earlier cells left. A cell that needs
+    /// more than its share takes it from later cells.
     pub(crate) fn share(&self) -> Duration {
         self.left / self.cells.max(1)
     }
 
-    /// What the cells to come have together.
+    /// The time that the remaining cells have together.
     pub(crate) fn left(&self) -> Duration {
         self.left
     }

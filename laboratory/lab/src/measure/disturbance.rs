@@ -21,7 +21,7 @@ pub(crate) fn waited() -> Option<Duration> {
 /// time: a hundredth moves no median.
 const DISTURBED: f64 = 0.01;
 
-/// What to think of a run whose threads waited this part of their time.
+/// A warning about a run with threads that waited this part of their time.
 pub(crate) fn warning(part: f64) -> Option<String> {
     (part > DISTURBED).then(|| {
         format!(

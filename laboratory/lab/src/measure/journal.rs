@@ -1,14 +1,11 @@
-//! What was measured so far, one record a line, so that an interrupted study
-//! goes on where it was.
+//! The measurements so far, one record a line, so that an interrupted study continues.
 //!
-//! The file's name holds a hash of what was asked: other settings, another
-//! journal. Its first line says which build began it, and on which host: what
-//! another measured is refused. It is removed once the results stand in their
-//! own files.
+//! The file's name holds a hash of the request: other settings, another journal. Its first line
+//! names the build and the host that began it; measurements of another build or host are refused.
+//! It is removed when the results are in their own files.
 //!
-//! Each line begins with a fingerprint of itself and of the line before. So a
-//! journal that was damaged is refused, be it a digit that changed, or a line
-//! that is gone, twice there or elsewhere.
+//! Each line begins with a fingerprint of itself and of the line before. So a damaged journal is
+//! refused: a changed digit, or a line that is missing, doubled or moved.
 
 use crate::failure::bad_input;
 use crate::report::host::{Origin, Versions, host_name};
@@ -152,8 +149,8 @@ pub(crate) fn read<R: DeserializeOwned>(path: &Path) -> anyhow::Result<(Measurer
     read().map_err(|error| with_remedy(error, remedy))
 }
 
-/// What a file has up to its last line's end. A killed process may have left a part of a line, and
-/// of a letter.
+/// The contents of a file up to its last line's end. A killed process may have left a part of a
+/// line, and of a letter.
 fn whole_lines(path: &Path) -> std::io::Result<String> {
     // A device may have no end.
     if !fs::metadata(path)?.is_file() {
@@ -198,8 +195,7 @@ fn parse<R: DeserializeOwned>(
     Ok((records, last))
 }
 
-/// The lines of a journal: number, JSON and fingerprint of each, until the first one that is not as
-/// it was written.
+/// The lines of a journal: number, JSON and fingerprint of each, until the first damaged line.
 fn unsealed<'a>(
     path: &Path,
     text: &'a str,
@@ -233,7 +229,7 @@ fn record<T: DeserializeOwned>(path: &Path, number: usize, text: &str) -> anyhow
     })
 }
 
-/// A short name for `config`: that of its JSON.
+/// A short name for `config`: the hash of its JSON.
 pub(crate) fn hash<C: Serialize>(config: &C) -> anyhow::Result<String> {
     Ok(fingerprint(&serde_json::to_string(config)?))
 }
@@ -281,7 +277,7 @@ mod tests {
         assert!(!path.exists());
     }
 
-    /// What goes on after an interruption is what it would have been, to the last bit.
+    /// A continued study has the same results, to the last bit.
     #[test]
     fn a_number_comes_back_as_it_was() {
         let mut rng = fastrand::Rng::with_seed(1);
@@ -347,7 +343,7 @@ mod tests {
         }
     }
 
-    /// What a disk, an editor or a copy may do to a journal.
+    /// Damage to a journal by a disk, an editor or a copy.
     #[test]
     fn no_damage_goes_unseen() {
         let home = tempfile::tempdir().unwrap();

@@ -1,5 +1,4 @@
-//! What is being done, and how long it takes still: a line on a terminal, lines
-//! now and then elsewhere.
+//! The current step, and the time left: a line on a terminal, lines now and then elsewhere.
 
 use super::time_left::TimeLeft;
 use std::io::{self, IsTerminal, Write, stderr};
@@ -28,7 +27,7 @@ impl Progress {
         }
     }
 
-    /// What is being measured, and which part of that is done.
+    /// The current measurement, and the part of it that is done.
     pub(crate) fn inside(&self, what: &str, part: f64) {
         let part = part.clamp(0.0, 1.0);
         let percent = self.left.part(part) * 100.0;
@@ -36,7 +35,7 @@ impl Progress {
         self.shown.show(&text);
     }
 
-    /// A cell of this weight is finished; it took so many seconds.
+    /// A cell of this weight is finished; it took `seconds`.
     pub(crate) fn step(&mut self, weight: f64, seconds: f64) {
         self.left.done(weight, seconds);
     }
@@ -81,7 +80,7 @@ impl Drop for Spinner {
 #[derive(Debug)]
 struct Lines {
     name: String,
-    /// When the last one was written, or when it all began.
+    /// The time of the last line, or of the beginning.
     last: Instant,
     /// Each takes the place of the one before.
     on_terminal: bool,
@@ -96,7 +95,7 @@ impl Lines {
         }
     }
 
-    /// Writes a line, if the last one is long enough ago.
+    /// Writes a line, if the last line is old enough.
     fn show(&mut self, to: &mut impl Write, now: Instant, text: &str) -> io::Result<()> {
         let pace = match self.on_terminal {
             true => TERMINALS_PACE,

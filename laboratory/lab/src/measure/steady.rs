@@ -1,9 +1,9 @@
 //! Whether a series has been watched for long enough: by the means of its batches.
 //!
-//! Neighbours in a series of times hang on each other, so that the spread of single values says
-//! too little. Means of long batches hardly do. Eight of them give an interval in which the mean
-//! of the series lies with a probability of 95%: Student's, with seven degrees of freedom. A
-//! series that still drifts has batches that differ, and so a wide one.
+//! Neighbours in a series of times are correlated, so the spread of single values says too little.
+//! Means of long batches hardly are. From eight batches follows an interval that contains the mean
+//! of the series with a probability of 95%: Student's, with seven degrees of freedom. A series that
+//! still drifts has different batches, and so a wide interval.
 
 /// Batches of a series.
 pub(crate) const BATCHES: usize = 8;
@@ -11,8 +11,8 @@ pub(crate) const BATCHES: usize = 8;
 /// Student's t for 95% of both sides, and seven degrees of freedom.
 const STUDENT: f64 = 2.365;
 
-/// Half of the interval in which the mean lies, over the mean: the margin of a series, of which
-/// each batch has as many values; what is left over at its end is not looked at.
+/// Half of the interval of the mean, over the mean: the margin of a series. All batches have as
+/// many values; a remainder at the end is not used.
 ///
 /// `None` for fewer values than batches.
 pub(crate) fn margin(values: &[f64]) -> Option<f64> {

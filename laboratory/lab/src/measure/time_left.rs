@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-/// Cells, their weights, and what those that are done took.
+/// Cells, their weights, and the times of finished cells.
 #[derive(Clone, Debug)]
 pub(crate) struct TimeLeft {
     /// How many are measured side by side.
@@ -13,7 +13,7 @@ pub(crate) struct TimeLeft {
     weight: f64,
     /// The finished cells: their number, their weights, their seconds.
     done: [f64; 3],
-    /// What is to be spent in any case.
+    /// The time that is spent in any case.
     allotted: f64,
 }
 
@@ -85,7 +85,7 @@ mod tests {
         left.done(32.0, 128.0);
         assert_eq!(left.told(0.0), "about 1 min left  ");
         assert_eq!((left.part(0.0), left.part(1.0)), (0.5, 0.75));
-        // One of the two last cells is as good as done.
+        // The last cell but one is nearly done.
         assert_eq!(left.told(1.0), "about 35 s left  ");
     }
 

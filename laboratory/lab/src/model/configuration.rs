@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// The iterations of a loop of the document's if a table does not say; see `data/README.md`.
 pub(super) const ITERATIONS: usize = 4096;
 
-/// A loop on a machine, for which a model predicts a block.
+/// A loop on a machine, as input of a model that predicts a block.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Configuration {
     pub(crate) machine: String,

@@ -1,4 +1,4 @@
-//! What can be wrong with a file that a model is asked to read or write.
+//! The errors in a file that a model reads or writes.
 
 use std::io;
 use std::path::PathBuf;

@@ -34,7 +34,7 @@ pub(crate) struct Score {
 }
 
 impl Score {
-    /// The score of a model in which nothing is fitted to the cells: to it each of them is new.
+    /// The score of a model without any number fitted to the cells: each cell is new to it.
     pub(super) fn of(model: impl Into<String>, regrets: &[f64]) -> Self {
         let cells = regrets.len();
         let spread = (cells > 0).then(|| Spread::of(regrets));

@@ -17,7 +17,7 @@ use std::time::Instant;
 const PRINTED_LOSS: f64 = 2001.48;
 const PRINTED_CASES: f64 = 200.0;
 
-/// What was fitted, to what, and how well.
+/// The result of a fit: its data and its quality.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct FitReport {
     /// Measured prices, and the exponent that was fitted.
@@ -37,7 +37,7 @@ pub(crate) struct Refitted {
     pub(crate) delta1: f64,
     pub(crate) loss: f64,
     pub(crate) published_loss: f64,
-    /// Rows on which the published weights give the published block, of `rows`.
+    /// How many of the `rows` the published weights reproduce.
     pub(crate) published_reproduces: usize,
     pub(crate) rows: usize,
     pub(crate) fit_ms: f64,

@@ -1,10 +1,9 @@
 //! Fits what `ours` does not measure: how the best block falls with an iteration's bytes.
 //!
-//! One number is fitted, so a search over its values is enough. What counts is the regret, not the
-//! latency. Cells that differ in nothing prefer blocks a few octaves apart, and a table knows
-//! each power of two only, so the exact regret jumps where a block is rounded the other way.
-//! Therefore each cell's regret is averaged over blocks around the model's, weighted by a
-//! normal distribution in octaves.
+//! One number is fitted, so a search over its values is enough. The regret counts, not the latency.
+//! Equal cells prefer blocks a few octaves apart, and a table has powers of two only, so the exact
+//! regret jumps when a block is rounded the other way. Therefore each cell's regret is averaged
+//! over blocks around the model's, weighted by a normal distribution in octaves.
 
 use super::data::PublishedCell;
 use super::prices::{PriceList, data_factor};
@@ -14,7 +13,7 @@ const BLUR: f64 = 0.6;
 /// A regret counts as this at most: one latency in the tables is ten times its neighbours by a
 /// slip of print.
 const MOST: f64 = 3.0;
-/// Exponents are tried from 0 to 2 in so many steps.
+/// The number of exponents that are tried, from 0 to 2.
 const STEPS: u32 = 200;
 
 /// The exponent with the least blurred regret over `cells`, with `list`'s prices.
@@ -31,7 +30,7 @@ pub(super) fn data_exponent(list: &PriceList, cells: &[&PublishedCell]) -> f64 {
     )
 }
 
-/// The candidate for which `cost` is least; the first of several, 0 of none.
+/// The candidate with the least `cost`; the first of several equal ones, 0 if there is none.
 pub(super) fn least(candidates: impl Iterator<Item = f64>, cost: impl Fn(f64) -> f64) -> f64 {
     let costs = candidates.map(|candidate| (candidate, cost(candidate)));
     let best = costs.min_by(|a, b| a.1.total_cmp(&b.1));

@@ -136,10 +136,9 @@ mod tests {
         for (row, line) in Preference::all().unwrap().iter().zip(2..) {
             let block = Weights::PUBLISHED.block(&row.features, 4096) as f64;
             if line == 10 {
-                // One group, 4 threads, 2^6 read: the formula gives 81.02, the
-                // table says 80. The weights are printed to two decimals; half
-                // of the last one moves this value, whose denominator is near
-                // zero, by 0.2.
+                // One group, 4 threads, 2^6 read: the formula gives 81.02, the table says 80. The
+                // weights are printed to two decimals. The denominator of this value is near zero,
+                // so half of the last decimal moves it by 0.2.
                 assert_eq!((block, row.inferred), (81.0, 80.0));
             } else {
                 assert_eq!(block, row.inferred, "line {line}");

@@ -6,7 +6,7 @@ use super::{EvalReport, FitReport, PredictReport, shipped};
 use crate::fuzz::harness::{change, input};
 use fastrand::Rng;
 
-/// One in so many tables is fitted to, which takes longer than all else.
+/// One in 500 tables is fitted to, which takes longer than everything else.
 const FITTED: u32 = 500;
 
 /// A part of the document's table, with a few changes.

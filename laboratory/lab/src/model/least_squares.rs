@@ -6,8 +6,8 @@ use nalgebra::{DMatrix, DVector, Dyn};
 
 /// Finds the parameters near `start` that leave the least sum of squares.
 ///
-/// `residuals` must return as many numbers for all parameters. Steps into
-/// places where one of them is not finite are not taken.
+/// `residuals` must return the same number of values for all parameters. A step to a place with a
+/// value that is not finite is not taken.
 pub(super) fn minimise(start: &[f64], residuals: impl Fn(&[f64]) -> Vec<f64>) -> Vec<f64> {
     let problem = Problem {
         at: DVector::from_column_slice(start),

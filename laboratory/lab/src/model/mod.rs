@@ -1,7 +1,7 @@
 //! `manycore model`: fits, judges and applies models of the best block size.
 //!
-//! The models themselves are [`manycore_programs::cost`]. This module has the data that they are fitted
-//! to, and the measure that judges them. README.md tells what the data says.
+//! The models themselves are [`manycore_programs::cost`]. This module has their data, and the
+//! measure that judges them. `README.md` describes the data.
 
 mod baselines;
 mod configuration;
@@ -41,13 +41,13 @@ use crate::machine::MachinePrices;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What `fit`, `predict` and `eval` take.
+/// The arguments of `fit`, `predict` and `eval`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ModelOptions {
     /// The CSV file; the document's latencies if none.
     pub(crate) data: Option<PathBuf>,
-    /// `fit` writes the prices of `ours` here, the others read them; those of the document's
-    /// machines if none.
+    /// `fit` writes the prices of `ours` to this file, and the other commands read them. The
+    /// default is the prices of the document's machines.
     pub(crate) params: Option<PathBuf>,
     /// The prices of a machine that was measured now, for `predict`: they take the place of all
     /// others.
@@ -79,7 +79,7 @@ pub(crate) fn published_latencies(file: Option<&Path>) -> Result<Vec<PublishedCe
     }
 }
 
-/// `manycore model fit`, with prices `measured` now in the place of those that are shipped.
+/// `manycore model fit`, with `measured` prices instead of the shipped ones.
 pub(crate) fn fit(
     options: &ModelOptions,
     measured: Option<BTreeMap<String, MachinePrices>>,

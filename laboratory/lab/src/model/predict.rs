@@ -20,13 +20,13 @@ static REFITTED: LazyLock<Weights> = LazyLock::new(|| {
 pub(crate) struct Choices {
     pub(crate) published: usize,
     pub(crate) refitted: usize,
-    /// What our pool's `fixed-block` picks, which is told prices and the time of an iteration.
+    /// The choice of our pool's `fixed-block`, from the prices and the time of an iteration.
     pub(crate) prices_alone: usize,
     pub(crate) ours: usize,
 }
 
 impl PriceList {
-    /// What each model picks.
+    /// The choice of each model.
     pub(crate) fn choices(&self, at: &Configuration) -> Choices {
         let features = at.features();
         Choices {
@@ -45,7 +45,7 @@ pub(crate) struct Prediction {
     pub(crate) at: Configuration,
     #[serde(flatten)]
     pub(crate) choices: Choices,
-    /// What `ours` expects of its block.
+    /// The latency that `ours` predicts for its block.
     pub(crate) ours_latency_ns: f64,
 }
 

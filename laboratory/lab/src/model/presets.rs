@@ -11,7 +11,7 @@ const PRESETS: [(&str, &str); 3] = [
     ("AMD 3970X", "tr3970x"),
 ];
 
-/// What each charges, in this build; `progress` hears what is being measured.
+/// The prices of each preset, in this build; `progress` shows the current measurement.
 pub(crate) fn measure_presets(
     progress: &mut (dyn FnMut(&str) + Send),
 ) -> anyhow::Result<BTreeMap<String, MachinePrices>> {

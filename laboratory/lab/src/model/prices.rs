@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
-/// The bytes of an iteration for which the balance needs no correction.
+/// The bytes of an iteration at which the balance needs no correction.
 const NEUTRAL_BYTES: f64 = 1024.0;
 
-/// What machines charge, and the one number that is fitted to latencies.
+/// The prices of machines, and the one number that is fitted to latencies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PriceList {
@@ -26,7 +26,7 @@ pub(crate) struct PriceList {
 }
 
 impl PriceList {
-    /// Those of the document's machines, measured on their presets.
+    /// The prices of the document's machines, measured on their presets.
     ///
     /// # Panics
     /// If the program was built with a broken file: a test would have failed.
@@ -98,7 +98,7 @@ impl PriceList {
         none.then(|| "`machines` is empty; expected at least one machine".into())
     }
 
-    /// A machine's prices; for one that is not listed the geometric means of those that are.
+    /// A machine's prices. For a machine that is not listed, the geometric means of all.
     fn prices(&self, machine: &str) -> MachinePrices {
         let known = self.machines.get(machine).copied();
         known.unwrap_or_else(|| MachinePrices::geometric_mean(self.machines.values()))
@@ -126,7 +126,7 @@ impl PriceList {
         cost::latency(&self.machine(at), &self.task(at), at.n, block)
     }
 
-    /// Where claims and the wait at the end balance, from the prices alone.
+    /// The block at which claims and the wait at the end balance, from the prices alone.
     pub(super) fn balance(&self, at: &Configuration) -> f64 {
         cost::balanced_block(&self.machine(at), &self.task(at), at.n)
     }
@@ -142,7 +142,7 @@ impl PriceList {
     }
 }
 
-/// What the bytes of an iteration do to the block.
+/// The effect of an iteration's bytes on the block.
 pub(super) fn data_factor(at: &Configuration, exponent: f64) -> f64 {
     (NEUTRAL_BYTES / at.bytes()).powf(exponent)
 }

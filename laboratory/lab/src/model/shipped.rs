@@ -26,5 +26,5 @@ pub(super) fn taskflow() -> Source {
     )
 }
 
-/// What `ours` predicts with.
+/// The prices that `ours` predicts with.
 pub(super) const PRICES: &str = include_str!("../../data/ours.json");

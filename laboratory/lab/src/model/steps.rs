@@ -1,8 +1,8 @@
 //! How many iterations and participants the document's loops had, from the steps of its tables.
 //!
-//! Where blocks are few, latency steps with what the busiest participant gets. A table is read
-//! with N iterations and P participants by list scheduling: each block goes to whoever is free
-//! first. The time of an iteration is fitted; what is left is how far the reading is off.
+//! If blocks are few, latency steps with the share of the busiest participant. A table is read with
+//! N iterations and P participants by list scheduling: each block goes to the first free
+//! participant. The time of an iteration is fitted; the rest is the error of the reading.
 
 use super::data::PublishedCell;
 use super::shipped;

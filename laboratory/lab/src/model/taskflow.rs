@@ -1,8 +1,8 @@
 //! The document's comparison of its model with Taskflow.
 //!
-//! A rule that shrinks its blocks is none of a cell's fixed blocks, so it has
-//! no regret by table look-up. The comparison has Taskflow's latency for some
-//! cells of the grid: that over the cell's best, another run though.
+//! A rule that shrinks its blocks uses none of a cell's fixed blocks, so it has no regret by table
+//! look-up. The comparison has Taskflow's latency for some cells of the grid. This module takes it
+//! over the cell's best, although that is another run.
 
 use super::data::PublishedCell;
 use super::error::ModelError;
@@ -18,7 +18,7 @@ pub(crate) struct PrintedComparison {
     pub(crate) unit_comp: u64,
     pub(crate) taskflow_ns: f64,
     pub(crate) cost_model_ns: f64,
-    /// What the model picked.
+    /// The model's choice.
     pub(crate) block_size: usize,
 }
 
@@ -96,7 +96,7 @@ mod tests {
             same.count()
         };
         assert_eq!(same(1, 32), 18);
-        // What the tables say, and the machine has.
+        // According to the tables, and to the machine.
         assert_eq!((same(8, 64), same(1, 64), same(8, 32)), (0, 0, 0));
         assert!(amd().all(|row| row.threads == 64));
     }

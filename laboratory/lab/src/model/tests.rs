@@ -39,7 +39,7 @@ fn the_shipped_exponent_is_what_the_shipped_latencies_give() {
     assert_eq!(FIT.prices, PriceList::shipped());
 }
 
-/// What writes the shipped prices anew.
+/// The command that writes the shipped prices anew.
 const AGAIN: &str = "manycore model fit --measure --params laboratory/lab/data/ours.json";
 
 #[test]
@@ -50,8 +50,8 @@ fn the_shipped_prices_are_what_the_presets_charge() {
     for (name, measured) in &measured {
         let prices = measured.named().into_iter();
         for ((price, measured), (_, shipped)) in prices.zip(shipped.machines[name].named()) {
-            // A loop goes through the pool, whose code moves it by a few percent. Nothing of the
-            // pool is in the other prices, which are the chip's alone.
+            // A loop goes through the pool, and its code moves the price by a few percent. The
+            // other prices are the chip's alone.
             let limit = if price == "launch_ns" { 0.1 } else { 1e-9 };
             assert!(
                 (measured / shipped - 1.0).abs() < limit,
@@ -146,7 +146,7 @@ fn the_file_that_is_judged_is_not_fitted_to() {
     let report = eval(&options).unwrap();
     assert!((mean(&report, "ours-shipped") - (1984.0 / 976.0 - 1.0)).abs() < 0.1);
     assert_eq!(mean(&report, "constant-1024"), 0.0);
-    // What cannot be said is left out, not made up.
+    // An unknown score is left out, not made up.
     assert_eq!(score(&report, "constant-2").cells, 0);
     assert_eq!(score(&report, "constant-2").mean_regret, None);
     assert_eq!(score(&report, "taskflow-guided").cells, 0);

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// out at once.
 const MOST_FITS: usize = 64;
 
-/// What is left out together.
+/// The cells that are left out together.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Part {
     /// Cells that differ in `unit_comp` only: a compiler folds it, so they are repetitions.

@@ -1,5 +1,4 @@
-//! What each column of the CSV files is counted in. A name means the same in
-//! every file.
+//! The unit of each column of the CSV files. A name has the same meaning in every file.
 
 use anyhow::{Context, bail};
 use serde_json::{Map, Value};

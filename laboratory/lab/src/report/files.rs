@@ -37,7 +37,7 @@ impl OutFolder {
         })
     }
 
-    /// Where a file of this name is.
+    /// The path of a file of this name.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
@@ -62,15 +62,15 @@ impl OutFolder {
     }
 }
 
-/// What the system says, without the name of a temporary file, which a user does not know.
+/// The system's message, without the name of a temporary file, which a user does not know.
 fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     let named = text.rsplit_once(" at path ");
     named.map_or(&*text, |(reason, _)| reason).to_owned()
 }
 
-/// What a new file may be: a temporary one is private unless told otherwise.
-/// The process's umask still applies.
+/// Sets the rights of a new file: a temporary file is private by default. The process's umask still
+/// applies.
 #[cfg(unix)]
 fn readable(file: &mut tempfile::Builder<'_, '_>) {
     use std::os::unix::fs::PermissionsExt;

@@ -1,11 +1,11 @@
-//! Where, when and by what a result was made.
+//! The place, time and program of a result.
 
 use super::processor::{Processor, cpu_model};
 use serde::Serialize;
 use std::fs;
 use std::time::SystemTime;
 
-/// What a result's `meta.json` says about its origin.
+/// The origin of a result, for its `meta.json`.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Origin {
     pub(crate) world: &'static str,
@@ -22,7 +22,7 @@ pub(crate) struct Origin {
     pub(crate) determinism: &'static str,
 }
 
-/// What the lab was built from.
+/// The sources and tools of the lab's build.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Versions {
     pub(crate) manycore: &'static str,
@@ -36,7 +36,7 @@ pub(crate) struct Versions {
 }
 
 impl Versions {
-    /// Those of this program.
+    /// The versions of this program.
     pub(crate) fn of_this_build() -> Self {
         let commit = env!("LAB_COMMIT");
         Self {
@@ -82,7 +82,7 @@ impl Origin {
     }
 }
 
-/// What this host is called.
+/// The name of this host.
 pub(crate) fn host_name() -> String {
     proc_file("sys/kernel/hostname")
 }

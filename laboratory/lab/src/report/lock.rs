@@ -5,7 +5,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
 use std::path::Path;
 
-/// The file in the folder that is locked; it says who holds the lock.
+/// The locked file in the folder. Its text names the holder of the lock.
 const NAME: &str = ".lock";
 
 /// The right to write to a folder.
@@ -29,7 +29,7 @@ impl FolderLock {
             Ok(()) => (),
             Err(TryLockError::WouldBlock) => {
                 let mut holder = String::new();
-                // Where locks forbid to read, the holder stays unknown.
+                // On a system with locks that forbid reading, the holder stays unknown.
                 let _ = file.read_to_string(&mut holder);
                 let holder = holder.trim();
                 return Err(refused(format!(

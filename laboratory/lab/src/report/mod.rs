@@ -1,5 +1,5 @@
-//! What a reader gets: sections of text, tables and figures, for a terminal
-//! and for an HTML page, and the files that hold the numbers.
+//! Reports for a reader: sections of text, tables and figures, for a terminal and for an HTML page,
+//! and the files that hold the numbers.
 
 pub(crate) mod columns;
 pub(crate) mod csv;

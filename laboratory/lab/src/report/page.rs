@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 const STYLE: &str = include_str!("page.css");
 
-/// What stands at each section, if not all were simulated.
+/// The note at each section, if not all were simulated.
 const WORLDS: &str = "What was measured on this machine varies from run to run. What was simulated \
      ran on a machine that is computed cycle by cycle; it is the same on any host.";
 
@@ -16,14 +16,14 @@ const SIMULATED: &str = "All numbers here were simulated, on a machine that is c
 /// Seconds between two looks for what is to come.
 const REFRESH: u32 = 10;
 
-/// What the page says.
+/// The content of the page.
 pub(crate) struct Page<'a> {
     pub(crate) title: &'a str,
-    /// Where and when it was made.
+    /// The place and time of its making.
     pub(crate) byline: &'a str,
     /// Whether all sections were simulated.
     pub(crate) is_simulated: bool,
-    /// What is not on the page, and why.
+    /// Missing parts of the page, with reasons.
     pub(crate) notes: &'a [String],
     pub(crate) sections: &'a [Section],
     /// The unfinished studies. If there are any, an open page reloads itself.
@@ -57,7 +57,7 @@ impl Page<'_> {
         )
     }
 
-    /// What each section found, and the way to it.
+    /// The finding of each section, with a link.
     fn contents(&self) -> String {
         let mut html = String::from("<nav aria-label=\"Contents\">\n<ol>\n");
         for section in self.sections {

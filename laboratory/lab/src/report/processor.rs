@@ -5,7 +5,7 @@ use serde::Serialize;
 use std::fs;
 use std::path::Path;
 
-/// Settings of the processors; what the system does not tell is `None`.
+/// Settings of the processors. Unknown settings are `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Processor {
     /// The frequency governors in use, joined by commas.
@@ -22,14 +22,14 @@ impl Processor {
         Self::below(Path::new("/"))
     }
 
-    /// As the files of a Linux system below `root` tell it.
+    /// From the files of a Linux system below `root`.
     fn below(root: &Path) -> Self {
         let cpus = root.join("sys/devices/system/cpu");
         let flag = |name: &str| Some(line(&cpus.join(name))? == "1");
         Self {
             governor: governors(&cpus),
             smt: flag("smt/active"),
-            // Intel's driver says that there is none, others that there is.
+            // Intel's driver says whether turbo is off, other drivers whether it is on.
             turbo: flag("intel_pstate/no_turbo")
                 .map(|without| !without)
                 .or_else(|| flag("cpufreq/boost")),
@@ -58,7 +58,7 @@ fn line(path: &Path) -> Option<String> {
     Some(fs::read_to_string(path).ok()?.trim().to_owned())
 }
 
-/// The processor's name, or its architecture where the system does not tell.
+/// The processor's name, or its architecture if the system does not report a name.
 pub(crate) fn cpu_model() -> String {
     let named = fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| {
         // x86 says `model name`; other architectures have names of their own.

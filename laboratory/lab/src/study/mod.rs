@@ -36,16 +36,16 @@ const MOST_THREADS: usize = 1024;
 
 /// A question, and the measurements that answer it.
 pub(crate) trait Study: Sync {
-    /// What the user types, and what the files are called.
+    /// The name that the user types, and the name of the files.
     fn name(&self) -> &'static str;
 
     /// The question, for `--help`.
     fn question(&self) -> &'static str;
 
-    /// Where it runs unless told otherwise: what `--on` would name.
+    /// The default machine: a value of `--on`.
     fn home(&self) -> &'static str;
 
-    /// The same for the user's `--set` pairs, some of which only make sense elsewhere.
+    /// The same for the user's `--set` pairs, since some only make sense elsewhere.
     fn home_with(&self, _set: &[String]) -> &'static str {
         self.home()
     }
@@ -73,7 +73,7 @@ pub(crate) trait Plan {
     fn measure(&self, out: &OutFolder) -> anyhow::Result<Findings>;
 }
 
-/// What a user asks of a study.
+/// A user's request to a study.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub(crate) world: World,
@@ -118,19 +118,19 @@ impl Request {
     }
 }
 
-/// What a study found, in every form it is wanted in.
+/// The findings of a study, in every form that a caller needs.
 #[derive(Debug)]
 pub(crate) struct Findings {
-    /// What the names of its files begin with: study and machine.
+    /// The beginning of its files' names: study and machine.
     pub(crate) file: String,
     /// Tables, figures and what they mean.
     pub(crate) section: Section,
-    /// A few lines for those who read no more.
+    /// A few lines for a reader of nothing else.
     pub(crate) summary: String,
     pub(crate) csv: String,
     /// Further files, by what follows `NAME.MACHINE.` in theirs.
     pub(crate) more: Vec<(&'static str, String)>,
-    /// Where the numbers come from: `NAME.MACHINE.meta.json`.
+    /// The origin of the numbers: `NAME.MACHINE.meta.json`.
     pub(crate) meta: serde_json::Value,
     /// Everything, for `--format json`.
     pub(crate) json: serde_json::Value,
@@ -188,7 +188,7 @@ pub(crate) fn run(
 mod tests {
     use super::*;
 
-    /// What a study finds in `out`, on this host in an instant.
+    /// The findings of a study in `out`, on this host and in an instant.
     fn run_in(out: &OutFolder, study: &'static dyn Study, set: &[&str]) -> Findings {
         let pairs: Vec<String> = set.iter().map(|&pair| pair.into()).collect();
         let plan = study.plan(&Request {
@@ -211,8 +211,8 @@ mod tests {
         .0
     }
 
-    /// As in a report that was killed after this study was done: no native
-    /// measurement comes out the same twice, but one that is not made twice.
+    /// As in a report that was killed after this study was done. A native measurement would come
+    /// out differently if it were made twice.
     #[test]
     fn a_study_that_is_done_is_not_measured_again() {
         let home = tempfile::tempdir().unwrap();

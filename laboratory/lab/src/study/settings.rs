@@ -37,8 +37,8 @@ impl Key {
     }
 }
 
-/// The settings of a study: of each its name, the least and the most if it is a number, and its
-/// meaning; behind two dots those that it shares with other studies.
+/// The settings of a study. For each its name, the least and the most if it is a number, and its
+/// meaning; behind two dots the settings that it shares with other studies.
 macro_rules! keys {
     (@range) => { None };
     (@range $least:expr, $most:expr) => { Some(($least, $most)) };
@@ -56,10 +56,10 @@ macro_rules! keys {
 
 pub(crate) use keys;
 
-/// The most items of a list. What is compared are all pairs of two lists, or all triples.
+/// The most items of a list. Studies compare all pairs of two lists, or all triples.
 const MOST_ITEMS: usize = 64;
 
-/// What one study measures, at most: each takes a simulation, or a time.
+/// The most cells of a study: each takes a simulation, or a time.
 const MOST_CELLS: usize = 100_000;
 
 /// The settings given, every key of them known, every number in its range.
@@ -133,8 +133,8 @@ impl Settings {
     }
 }
 
-/// Refuses a study that measures the product of so many things, if those are
-/// too many: before any of them is made.
+/// Refuses a study that would measure too large a product of these counts, before it makes
+/// anything.
 pub(crate) fn bounded(counts: &[usize]) -> anyhow::Result<()> {
     let product = counts.iter().try_fold(1, |a: usize, &b| a.checked_mul(b));
     match product {
@@ -165,7 +165,7 @@ pub(crate) fn product(what: &str, factors: &[u64], most: u64) -> anyhow::Result<
     }
 }
 
-/// What stands between the commas, each once.
+/// The parts between the commas, each once.
 fn distinct<T: PartialEq>(
     key: &str,
     text: &str,

@@ -1,9 +1,9 @@
-//! What latencies are counted in.
+//! The unit of latencies.
 
 use crate::report::words;
 use serde::{Deserialize, Serialize};
 
-/// The unit of the native world, and that of a simulated one.
+/// The unit of the native world, and the unit of a simulated world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Unit {
     #[serde(rename = "us")]

@@ -1,4 +1,4 @@
-//! A key that nobody knows, and which one may have been meant.
+//! The error for an unknown key, with the key that may have been meant.
 
 use super::settings::Key;
 use crate::failure::bad_input;
@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 /// Beyond, a word is no key with a slip in it.
 const LONGEST_WORD: usize = 64;
 
-/// `pair` sets `key`, which no study has, nor the simulated machine, if the
-/// study runs `on_chip`: the keys of both, told apart, and the nearest of them.
+/// `pair` sets `key`, which neither the study nor, if the study runs `on_chip`, the simulated
+/// machine has. The message lists the keys of both separately, and the nearest.
 pub(crate) fn unknown(pair: &str, key: &str, study: &[Key], on_chip: bool) -> anyhow::Error {
     let studys: Vec<&str> = study.iter().map(|key| key.name).collect();
     let machines: Vec<&str> = config::keys().collect();
@@ -33,7 +33,7 @@ pub(crate) fn unknown(pair: &str, key: &str, study: &[Key], on_chip: bool) -> an
     bad_input(text)
 }
 
-/// A machine's keys, those of a section as one.
+/// A machine's keys. A section counts as one key.
 fn of_machine(keys: &[&str]) -> String {
     let plain: Vec<&str> = keys
         .iter()
@@ -53,7 +53,7 @@ pub(crate) fn is_machines(key: &str) -> bool {
     section == "sources" || config::keys().any(|known| first(known) == section)
 }
 
-/// What differs from `word` in so few letters that it may have been meant.
+/// A known word that differs from `word` in few letters, so that it may have been meant.
 fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a &'a str>) -> Option<&'a str> {
     if word.len() > LONGEST_WORD {
         return None;

@@ -15,7 +15,7 @@ pub(crate) fn records(csv: &str) -> Vec<csv::StringRecord> {
     reader.records().map(Result::unwrap).collect()
 }
 
-/// What one run's `NAME.meta.json` says.
+/// The parts of a run's `NAME.meta.json`.
 pub(crate) fn meta(bench: &Bench, study: &str) -> Value {
     let path = bench.path(&format!("out/{study}.meta.json"));
     serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
@@ -44,7 +44,7 @@ fn the_thesis_barrier_costs_what_its_figures_say() {
             let form = match &row[8] {
                 // Transport 5, controller 10 a message, check 3.
                 "loop" | "after" | "together" => 5.0 + 10.0 * (cores - 1.0) + 3.0,
-                // The last one's send, and its checks of all messages there.
+                // The last member's send, and its checks of all messages there.
                 _ => f64::max(18.0, 1.0 + 3.0 * (cores - 1.0)),
             };
             assert_eq!(exit, form, "{row:?}");
@@ -159,7 +159,7 @@ fn an_interrupted_study_goes_on_where_it_was() {
                 --set beside=none --format csv";
     let (path, _) = crate::study::interrupted(&bench, args);
 
-    // What it holds is kept: mark it, and find the mark in the results.
+    // Its contents are kept: the test marks them, and finds the mark in the results.
     let text = unsealed(&fs::read_to_string(&path).unwrap());
     let (measurer, lines) = text.split_once('\n').unwrap();
     let mut first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();

@@ -87,9 +87,9 @@ fn a_timeline_is_json_for_perfetto_and_is_bounded() {
     is_a_trace_event_file(&file);
 }
 
-/// What "Trace Event Format" asks of complete and metadata events, and Perfetto's reader on top:
-/// no array in an event, numbers of threads that no two processes share, slices of a thread that
-/// are beside or inside one another once their times are whole nanoseconds.
+/// The rules of "Trace Event Format" for complete and metadata events, and further rules of
+/// Perfetto's reader: no array in an event, numbers of threads that no two processes share, slices
+/// of a thread that are beside or inside one another once their times are whole nanoseconds.
 fn is_a_trace_event_file(file: &Value) {
     assert!(file["otherData"].is_object());
     let mut owners = BTreeMap::new();

@@ -29,7 +29,7 @@ fn sixty_four_cores_are_simulated() {
         6,
         "{limited}"
     );
-    // What is there does not change what is found.
+    // Existing files do not change the findings.
     assert_eq!(bench.run(barrier).ok().out(), limited);
 }
 

@@ -41,7 +41,7 @@ impl Bench {
         self.0.path().join(name)
     }
 
-    /// Runs a command whose arguments are the words of `line`.
+    /// Runs a command. The words of `line` are its arguments.
     fn run(&self, line: &str) -> Run {
         Run {
             args: line.to_owned(),
@@ -127,7 +127,7 @@ fn sealed(records: &str) -> String {
     journal
 }
 
-/// What a command did.
+/// The outcome of a command.
 struct Run {
     args: String,
     output: Output,

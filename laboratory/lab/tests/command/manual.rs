@@ -1,4 +1,4 @@
-//! What users and shells learn of the command from itself: lists, completions, the manual.
+//! The command's own documentation for users and shells: lists, completions, the manual.
 
 use crate::Bench;
 use serde_json::Value;
@@ -21,7 +21,7 @@ fn presets_and_studies_are_listed_and_taken() {
             assert!(!row[key].is_null(), "{row}");
         }
     }
-    // What is listed is what the refusals name.
+    // The refusals name the listed values.
     let names = |list: &str| {
         let json = bench.run(&format!("{list} --format json")).ok().out();
         let rows: Vec<Value> = serde_json::from_str(&json).unwrap();

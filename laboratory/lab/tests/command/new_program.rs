@@ -8,7 +8,7 @@ use std::process::Command;
 fn the_program_builds_and_runs_natively_and_simulated() {
     let bench = Bench::new();
     bench.run("new-program my-lock").ok();
-    // Where the tests are built, with what they were built from: no network.
+    // The folder of the tests' build, with its dependencies: no network.
     let target = env!("CARGO_TARGET_TMPDIR");
     let lock = concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.lock");
     fs::copy(lock, bench.path("my-lock/Cargo.lock")).unwrap();

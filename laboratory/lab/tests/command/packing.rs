@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 const SMALL: &str = "study packing --cores 15,16 --set benchmarks=bt,cg --set programs=intervals \
                      --set intervals=5 --set sweep=1000 --only tp,tp-pinned";
 
-/// What a run of it has left: its table, and its hash.
+/// The results of a run: its table, and its hash.
 fn small() -> (String, String) {
     let bench = Bench::new();
     let csv = bench.run(&format!("{SMALL} --format csv")).ok().out();
@@ -135,7 +135,7 @@ fn a_run_is_steady_and_a_short_program_is_run_whole() {
         assert!(barriers == skipped && barriers < 1_000.0, "{numbers:?}");
         assert!(margin.parse::<f64>().unwrap() <= 0.5 && steady == "true");
         assert!((3_000.0..3_500.0).contains(&prelude), "{numbers:?}");
-        // The steps in which it settles are the program's as well, as long as they took.
+        // The steps before it settles also belong to the program, with their own times.
         assert!(settling > 0.9 * skipped * interval, "{numbers:?}");
         let whole = prelude + settling + (6_000.0 - skipped) * interval;
         assert!((program / whole - 1.0).abs() < 1e-6, "{numbers:?}");
@@ -170,8 +170,8 @@ fn what_cannot_be_is_refused() {
     assert!(bench.names("").is_empty());
 }
 
-/// Programs of the user's: one that is right, one that does not say so, one that never ends; and a
-/// library that says that it is ours.
+/// Programs of the user: a right one, one without the expected output, and an endless one; and a
+/// library that claims to be ours.
 #[cfg(target_os = "linux")]
 #[test]
 fn compiled_programs_are_run_in_all_ways_and_asked_whether_they_are_right() {
@@ -299,7 +299,7 @@ fn a_figure_of_one_mode_has_a_title_that_is_a_sentence() {
     }
 }
 
-/// What ci/riscv-guests.sh writes of programs that it ran.
+/// A table as `ci/riscv-guests.sh` writes it.
 #[test]
 fn a_table_of_packed_programs_becomes_a_figure() {
     let bench = Bench::new();

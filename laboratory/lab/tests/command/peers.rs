@@ -57,7 +57,7 @@ fn what_ours_is_to_reach_is_told() {
         slower.contains("0 of 1 cells above") && slower.contains(" reached"),
         "{slower}"
     );
-    // At 8 threads `manycore` is slower than one of the two peers.
+    // With 8 threads `manycore` is slower than a peer.
     let ahead = line("from 4 threads on");
     assert!(
         ahead.contains("1 of 2 cells") && ahead.contains("not reached"),

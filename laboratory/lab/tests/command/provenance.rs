@@ -29,7 +29,7 @@ fn kill(mut child: Child) {
     child.wait().unwrap();
 }
 
-/// Waits until a journal whose name begins so has as many records.
+/// Waits until a journal with this beginning of its name has `count` records.
 fn wait_for_records(bench: &Bench, name: &str, count: usize) -> PathBuf {
     loop {
         let entries = fs::read_dir(bench.path("out")).into_iter().flatten();
@@ -64,7 +64,7 @@ fn two_machines_leave_both_results() {
     let read = |name: &str| bench.read(name);
     assert_eq!(read("out/block-size.w3225r.csv"), first);
     assert_eq!(read("out/block-size.gold5225r.csv"), second);
-    // The last one is the latest; a machine that was changed is another one.
+    // The last result is the latest. A changed machine is another machine.
     assert_eq!(read("out/block-size.csv"), changed);
     let names = bench.names("out");
     let tables = names.iter().filter(|name| name.ends_with(".csv"));
@@ -80,7 +80,7 @@ fn a_folder_is_one_processs_until_it_ends() {
     let second = || bench.run(STUDY);
     second().refused(&format!("--out out | {process} | study block-size"));
     bench.run(&format!("{STUDY} --out other")).ok();
-    // The lock of one that was killed is in nobody's way.
+    // The lock of a killed process does not block another.
     kill(first);
     second().ok();
 }

@@ -20,12 +20,12 @@ fn a_slower_network_shows() {
     // Each wait gets longer by what the message takes longer.
     let own = total("transport", "5");
     let longer = total("transport", "20000") - own;
-    // But for when the last member begins.
+    // Except for the last member's beginning.
     assert!((longer / (10.0 * 19_995.0) - 1.0).abs() < 1e-3, "{longer}");
     assert_eq!(total("controller", "10"), own);
     assert!(total("controller", "20") > own + 250.0);
     assert!(total("check", "30") > own);
-    // Receivers for whom a message takes a third of what the transport then adds.
+    // Receivers that take a third of the time that the transport then adds.
     let (near, far) = (
         total("slow-receivers", "5"),
         total("slow-receivers", "20000"),

@@ -65,7 +65,7 @@ fn given_tables_are_compared_with() {
     let mut csv = String::from(
         "machine,core_groups,threads,unit_read,unit_write,unit_comp,n,block_size,latency_clocks\n",
     );
-    // One block takes longest: then one of the two threads idles.
+    // One block takes longest: then a thread idles.
     for (block, latency) in [(1, 200), (8, 100), (64, 900)] {
         csv += &format!("W-3225R,1,2,64,64,1024,64,{block},{latency}\n");
     }

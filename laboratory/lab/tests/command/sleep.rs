@@ -114,12 +114,12 @@ fn this_host_is_measured() {
 #[cfg(unix)]
 fn an_interrupted_study_goes_on_where_it_was() {
     let bench = Bench::new();
-    // A cell that takes an instant, then one that takes a while.
+    // A short cell, then a long one.
     let args = "study sleep --on dahu --threads 1 --only join-recursively,quick-sort,packed,split \
                 --set runs=50 --format csv";
     let (path, _) = crate::study::interrupted(&bench, args);
 
-    // What it holds is kept: mark it, and find the mark in the results.
+    // Its contents are kept: the test marks them, and finds the mark in the results.
     let text = unsealed(&fs::read_to_string(&path).unwrap());
     let (measurer, lines) = text.split_once('\n').unwrap();
     let mut first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();

@@ -70,9 +70,9 @@ fn the_csv_is_tidy() {
         ]
     );
     let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
-    // 4 folded and 2 opaque unit tasks (an opaque one cannot do 2^60 additions;
-    // of 2 x 2 sizes the star leaves out the one that varies two), 3 irregular
-    // ones, and the tiny one; 6 blocks (1 to 32) and 7 partitioners each.
+    // 4 folded and 2 opaque unit tasks (an opaque task cannot do 2^60 additions; of 2 x 2 sizes the
+    // star leaves out the task that varies two), 3 irregular tasks, and the tiny one; 6 blocks (1
+    // to 32) and 7 partitioners each.
     let cells = (3 + 2 + 3 + 1) * 2;
     assert_eq!(rows.len(), cells * 13);
     for row in &rows {
@@ -174,7 +174,7 @@ fn an_interrupted_study_goes_on_where_it_was() {
     let (path, err) = interrupted(&bench, LONG);
     assert!(err.contains("of 2 cells"), "{err}");
 
-    // What it holds is kept: mark it, and find the mark in the results.
+    // Its contents are kept: the test marks them, and finds the mark in the results.
     let text = unsealed(&fs::read_to_string(&path).unwrap());
     let (measurer, records) = text.split_once('\n').unwrap();
     let mut first: Value = serde_json::from_str(records.lines().next().unwrap()).unwrap();
@@ -230,7 +230,7 @@ fn wait_for_journal(bench: &Bench) -> String {
         for entry in entries.flatten() {
             let name = entry.file_name().into_string().unwrap();
             let text = fs::read_to_string(entry.path()).unwrap_or_default();
-            // The first line says whose it is.
+            // The first line names its owner.
             if name.ends_with(".journal") && text.lines().count() > 1 {
                 return name;
             }

@@ -66,7 +66,7 @@ fn shards_of_which_one_died_give_the_table_of_one_process() {
     assert_eq!(meta["origin"]["world"], "simulated");
     assert_eq!(meta["asked"]["cores"][0], 4);
 
-    // What does not belong together.
+    // Journals that do not belong together.
     let text = unsealed(&text);
     let other = text.replacen("\"5\"", "\"6\"", 1);
     fs::write(bench.path("other.journal"), sealed(&other)).unwrap();
@@ -77,7 +77,7 @@ fn shards_of_which_one_died_give_the_table_of_one_process() {
     let result = text.replacen("\"hash\":\"", "\"hash\":\"x", 1);
     fs::write(bench.path("result.journal"), sealed(&result)).unwrap();
     merge(&[one, "result.journal"]).refused("result.journal | another result");
-    // The same change, by who knows no fingerprints.
+    // The same change, by a user without knowledge of fingerprints.
     let damaged = fs::read_to_string(one).unwrap();
     let damaged = damaged.replacen("\"hash\":\"", "\"hash\":\"x", 1);
     fs::write(bench.path("damaged.journal"), damaged).unwrap();

@@ -33,7 +33,7 @@ impl Program {
         }
     }
 
-    /// A program without input, whose result is always the same.
+    /// A program without input and with a constant result.
     pub fn giving<O: Send + Sync + PartialEq + std::fmt::Debug + 'static>(
         name: impl Into<String>,
         run: impl Fn() -> O + Send + Sync + 'static,
@@ -43,7 +43,7 @@ impl Program {
         Self::new(name, || (), move |()| run(), check)
     }
 
-    /// Timed on a thread that is none of the pool's.
+    /// Timed on a thread outside of the pool.
     pub fn from_outside(mut self) -> Self {
         self.from_outside = true;
         self
@@ -63,8 +63,7 @@ impl Program {
     }
 }
 
-/// Programs that are set up together: their inputs and what is expected of them are made when one
-/// of them is run.
+/// Programs that are set up together: running one of them makes their inputs and expected results.
 pub struct Kind {
     /// The names of what `set_up` makes, in order.
     pub names: &'static [&'static str],

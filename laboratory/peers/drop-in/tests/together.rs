@@ -130,7 +130,7 @@ fn sorts_in_loops() {
     assert!(lists.iter().all(|list| list.is_sorted()));
 }
 
-/// With our core there is one global pool, of which both names mean the same threads.
+/// With our core there is one global pool, and both names mean the same threads.
 #[test]
 fn the_global_pool_is_one() {
     let threads = Mutex::new(HashSet::new());

@@ -4,11 +4,11 @@ use anyhow::{Context, Result};
 
 /// One thread's part in a barrier.
 pub trait Member {
-    /// Goes through so many episodes.
+    /// Goes through `episodes` episodes.
     fn wait(&mut self, episodes: u32);
 }
 
-/// What each thread of a team does with its rank and its part.
+/// The function of each thread of a team, with its rank and its part.
 pub type Body<'a> = &'a (dyn Fn(usize, &mut dyn Member) + Sync);
 
 /// One row of a table.
@@ -34,8 +34,8 @@ impl Contestant {
         }
     }
 
-    /// Calls `body` on so many threads at once, the caller being rank 0. The version,
-    /// if `Cargo.lock` does not name it.
+    /// Calls `body` on `threads` threads at once; the caller is rank 0. Returns the version, if
+    /// `Cargo.lock` does not name it.
     ///
     /// # Errors
     ///
@@ -75,11 +75,11 @@ pub fn contestants() -> Vec<Contestant> {
     ]
 }
 
-/// The one of that name.
+/// The contestant of that name.
 ///
 /// # Errors
 ///
-/// When there is none.
+/// An error if there is none.
 pub fn find(name: &str) -> Result<Contestant> {
     let mut all = contestants().into_iter();
     all.find(|it| it.name == name)

@@ -15,10 +15,10 @@ type MemberFunction = unsafe extern "C" fn(*mut c_void, c_int, *mut c_void);
 type TeamFunction = unsafe extern "C" fn(c_int, MemberFunction, *mut c_void);
 type WaitFunction = unsafe extern "C" fn(*mut c_void, u32);
 
-/// Calls `body` on so many threads of a team that has this barrier; its version.
+/// Calls `body` on `threads` threads of a team with this barrier; returns its version.
 pub fn run(glue: &Glue, threads: usize, body: Body<'_>) -> Result<String> {
     let library = glue.load()?;
-    // SAFETY: the types are those of `native/barrier.h`.
+    // SAFETY: the types are as in `native/barrier.h`.
     let (version, team, wait) = unsafe {
         let version = library.get::<unsafe extern "C" fn() -> *const c_char>("barrier_version")?;
         (
@@ -28,8 +28,8 @@ pub fn run(glue: &Glue, threads: usize, body: Body<'_>) -> Result<String> {
         )
     };
     let state = State { body, wait };
-    // SAFETY: `inside` only reads `state`, of which all parts can be shared, and
-    // all its calls have returned when this does.
+    // SAFETY: `inside` only reads `state`, all its parts can be shared, and all its calls have
+    // returned when this does.
     unsafe {
         team(
             c_int::try_from(threads)?,
@@ -46,7 +46,7 @@ struct State<'a> {
 }
 
 unsafe extern "C" fn inside(state: *mut c_void, rank: c_int, barrier: *mut c_void) {
-    // SAFETY: what `run` passed, alive until all have returned; nobody writes it.
+    // SAFETY: the pointer that `run` passed, alive until all have returned; no thread writes it.
     let state = unsafe { &*state.cast::<State<'_>>() };
     let mut member = ForeignMember {
         wait: state.wait,

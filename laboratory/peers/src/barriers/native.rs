@@ -8,14 +8,14 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
-/// Calls `body` on so many threads, each with what `member` makes there.
+/// Calls `body` on `threads` threads, each with its own result of `member`.
 fn run<M: Member>(threads: usize, member: impl Fn() -> M + Sync, body: Body<'_>) -> Result<()> {
     let one = |rank| body(rank, &mut member());
     thread::scope(|scope| {
         let one = &one;
         for rank in 1..threads {
             if let Err(error) = thread::Builder::new().spawn_scoped(scope, move || one(rank)) {
-                // The others wait for the one that there is not.
+                // The others would wait for the missing thread.
                 eprintln!("cannot make {threads} threads: {error}");
                 std::process::exit(1);
             }
@@ -52,8 +52,8 @@ impl Member for &Barrier {
     }
 }
 
-/// Sense-reversing: a count and a sense, on one line, so that the last to come has both when it
-/// has counted itself. `YIELDS`: who has looked 200 times lets others run between looks.
+/// Sense-reversing: a count and a sense, on one line, so the last member has both when it has
+/// counted itself. With `YIELDS`, a member that has looked 200 times yields between looks.
 pub fn hand_spun<const YIELDS: bool>(threads: usize, body: Body<'_>) -> Result<()> {
     let members = u32::try_from(threads)?;
     let barrier = HandSpun::<YIELDS> {
@@ -68,7 +68,7 @@ pub fn hand_spun<const YIELDS: bool>(threads: usize, body: Body<'_>) -> Result<(
     run(threads, member, body)
 }
 
-/// Alone on its line, and on the one that processors fetch with it.
+/// Alone on its line, and on the line that processors fetch with it.
 #[repr(align(128))]
 struct HandSpun<const YIELDS: bool> {
     missing: AtomicU32,
@@ -93,10 +93,10 @@ impl<const YIELDS: bool> Member for HandSpunMember<'_, YIELDS> {
 impl<const YIELDS: bool> HandSpun<YIELDS> {
     #[inline]
     fn wait(&self, sense: u32) {
-        // Release: what this one did goes with the count; acquire: the last one knows
-        // what all did, and hands it on with the sense.
+        // Release: this member's work goes with the count. Acquire: the last member sees the work
+        // of all, and hands it on with the sense.
         if self.missing.fetch_sub(1, Ordering::AcqRel) == 1 {
-            // Relaxed: nobody counts again before it has seen the sense, stored next.
+            // Relaxed: no member counts again before it has seen the sense, which is stored next.
             self.missing.store(self.members, Ordering::Relaxed);
             // Release: what all did, and the count.
             self.sense.store(sense, Ordering::Release);

@@ -1,5 +1,5 @@
-//! What a team does with its barrier: it shows that the barrier is one, warms up, and
-//! goes through as many episodes as a sample takes, again and again.
+//! A team and its barrier: the team shows that the barrier is one, warms up, and repeatedly goes
+//! through the episodes of a sample.
 
 use super::contestant::Member;
 use anyhow::{Result, ensure};
@@ -18,7 +18,7 @@ pub struct Plan {
 /// Arrivals that are counted before anything is measured, by each member.
 const CHECKS: usize = 100;
 
-/// What the members of one team share.
+/// The data that the members of one team share.
 pub struct Session {
     plan: Plan,
     threads: usize,
@@ -43,7 +43,7 @@ impl Session {
         }
     }
 
-    /// What the thread of that rank does. It returns when all are through.
+    /// The work of the thread of that rank. It returns when all have finished.
     pub fn take_part(&self, rank: usize, member: &mut dyn Member) {
         self.check(member);
         if rank == 0 {
@@ -58,7 +58,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// When somebody left the barrier before all had arrived.
+    /// An error if a member left the barrier before all had arrived.
     pub fn into_samples(self) -> Result<Vec<f64>> {
         let misses = self.misses.into_inner();
         ensure!(
@@ -99,9 +99,9 @@ impl Session {
         samples
     }
 
-    /// Episodes in the sample after one of so many that took so long. At most twice
-    /// as many and at least half: on shared CPUs a sample may be a thousand times as
-    /// slow as the one before.
+    /// Episodes in the next sample, after a sample of `episodes` that took `took`. At most twice as
+    /// many and at least half: on shared CPUs a sample may be a thousand times as slow as the one
+    /// before.
     fn next(&self, episodes: u32, took: Duration) -> u32 {
         let fitting = self.plan.sample.div_duration_f64(took) * f64::from(episodes);
         // The cast cuts off what is too large; so does the last bound.
@@ -110,7 +110,7 @@ impl Session {
             .clamp(1, 1 << 20)
     }
 
-    /// From the leader's leaving one episode to its leaving the last of so many more.
+    /// From the leader's leaving one episode to its leaving the last of `episodes` more.
     fn time(&self, member: &mut dyn Member, episodes: u32) -> Duration {
         self.announce(member, episodes);
         let began = Instant::now();
@@ -118,8 +118,8 @@ impl Session {
         began.elapsed()
     }
 
-    /// Nobody reads the number that was there before: all that did have arrived at an
-    /// episode of that sample, since it had one.
+    /// No member reads the former number any more: all readers have arrived at an episode of its
+    /// sample, since it had one.
     fn announce(&self, member: &mut dyn Member, episodes: u32) {
         self.episodes.store(episodes, Ordering::Relaxed);
         member.wait(1);

@@ -1,6 +1,6 @@
-//! Loops beside a neighbour: a process computes on one CPU for none, 10, 50 or 100% of the time, while
-//! each contestant runs the same short loops. What its loops take, and how many of them are
-//! serial.
+//! Loops beside a neighbour: a process computes on one CPU for none, 10, 50 or 100% of the time,
+//! while each contestant runs the same short loops. The results are the times of its loops, and the
+//! share of serial ones.
 //!
 //! Each contestant is a new process in each round: what a runtime has decided in one says nothing of
 //! the next.

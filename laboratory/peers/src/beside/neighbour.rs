@@ -30,7 +30,7 @@ impl Neighbour {
         let stop = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&stop);
         let run = move || {
-            // Where it cannot be bound it takes a share of some CPU.
+            // If it cannot be bound, it takes a share of some CPU.
             let _ = sched_setaffinity(None, &only);
             let busy = PERIOD * percent / 100;
             let mut next = Instant::now();

@@ -1,5 +1,5 @@
 manycore_programs::by_name! {
-    /// What a receiver does while there is nothing.
+    /// The behaviour of a receiver without a message.
     pub enum Waiting: "no waiting is called", "there are" {
         /// It asks again at once.
         Spins = "spins",
@@ -8,7 +8,7 @@ manycore_programs::by_name! {
     }
 }
 
-/// A channel on which one sends and all receivers hear every word.
+/// A channel with one sender. All receivers hear every word.
 pub trait Contestant {
     type Sender: Send + 'static;
     type Receiver: Send + 'static;
@@ -21,11 +21,11 @@ pub trait Contestant {
     /// Sends the numbers from `first` on, `count` of them, at most [`BATCH`](Self::BATCH).
     fn send(sender: &mut Self::Sender, first: u64, count: u64);
 
-    /// Hands the words that are there, one at least, to `take`; false if there are none.
+    /// Hands the available words, at least one, to `take`; returns false if there are none.
     fn poll(receiver: &mut Self::Receiver, take: &mut impl FnMut(u64)) -> bool;
 }
 
-/// A channel whose receivers may sleep.
+/// A channel with receivers that may sleep.
 pub trait Blocking: Contestant {
     /// The next word, when it comes.
     fn receive(receiver: &mut Self::Receiver) -> u64;

@@ -10,7 +10,7 @@ use manycore_team::channel::{Channel, Port, Settings};
 /// Words that a channel holds, where it is asked.
 const CAPACITY: usize = 1024;
 
-/// With rings of so many bytes, 16 a word.
+/// With rings of `BYTES` bytes, 16 a word.
 pub struct Manycore<const BYTES: usize>;
 
 impl<const BYTES: usize> Contestant for Manycore<BYTES> {
@@ -53,7 +53,7 @@ macro_rules! received_alike {
     };
 }
 
-/// A bounded channel a receiver: each word goes to one of them only.
+/// A bounded channel a receiver: each word goes to one receiver only.
 macro_rules! channel_a_receiver {
     ($channel:ident, $sender:ty, $receiver:ty, $bounded:path) => {
         pub struct $channel;

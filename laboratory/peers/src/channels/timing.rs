@@ -10,10 +10,10 @@ use std::time::Instant;
 const MESSAGES: u64 = 1 << 16;
 const TRIPS: u64 = 4_000;
 
-/// What is measured.
+/// The measured pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Case {
-    /// One sends as fast as it can to so many.
+    /// One port sends as fast as it can to this many.
     Stream(usize),
     /// Two answer each other.
     RoundTrip,
@@ -108,7 +108,7 @@ fn measure<C: Contestant, R: Receive<C>>(case: Case) -> f64 {
     }
 }
 
-/// Receives so many words, which must be the numbers from `first` on.
+/// Receives words, which must be the numbers from `first` on.
 fn receive<C: Contestant, R: Receive<C>>(receiver: &mut C::Receiver, first: u64, count: u64) {
     let mut next = first;
     while next < first + count {

@@ -1,5 +1,5 @@
-//! What the operating system knows about this process: the processor time it
-//! used, and whether its threads got a core when they wanted one.
+//! The operating system's knowledge about this process: its processor time, and whether its threads
+//! got a core when they wanted one.
 
 use crate::protocol::Outcome;
 use anyhow::{Context, Result};

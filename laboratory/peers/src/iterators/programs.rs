@@ -1,9 +1,9 @@
-//! The programs: the same text over the parallel iterators of manycore and over those of rayon.
+//! The programs: the same text over manycore's parallel iterators and over rayon's.
 
 use std::collections::HashMap;
 use std::hint::black_box;
 
-/// What the programs work on, made once.
+/// The input of the programs, made once.
 pub struct Input {
     /// A million numbers without an order.
     pub numbers: Vec<u64>,
@@ -228,7 +228,7 @@ macro_rules! programs {
 
             fn bridge(input: &Input) -> u64 {
                 let work = |x: &u64| (0..10_000).fold(*x, |x, k| black_box(x ^ k));
-                // An iterator whose length is not known before.
+                // An iterator of unknown length.
                 let some = input.numbers.iter().take(512).filter(|_| true);
                 some.par_bridge().map(work).sum()
             }

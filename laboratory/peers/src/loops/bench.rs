@@ -20,8 +20,8 @@ pub struct Bench {
     pub cases: Vec<Case>,
     /// Every peer is visited once a round and case.
     pub rounds: usize,
-    /// The blocks whose best is what the peers are divided by; if there are
-    /// none, they are divided by the serial loop.
+    /// The fixed blocks for comparison: the peers are divided by the best. Without blocks, they are
+    /// divided by the serial loop.
     pub blocks: Vec<NonZeroUsize>,
     pub takes: Takes,
 }
@@ -32,7 +32,7 @@ pub enum Takes {
     All,
     /// One a runtime is enough: how its loops are called changes nothing.
     OnePerRuntime,
-    /// Those that join.
+    /// The peers that join.
     Joining,
 }
 
@@ -44,7 +44,7 @@ pub struct Case {
     pub measure: Measure,
 }
 
-/// What a figure of a case means.
+/// The meaning of a case's figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
     /// Nanoseconds a loop.
@@ -72,7 +72,7 @@ pub const NAMES: [&str; 10] = [
 ///
 /// # Errors
 ///
-/// When a name is none of [`NAMES`].
+/// An error if a name is not in [`NAMES`].
 pub fn select(names: &[String], effort: Effort) -> Result<Vec<Bench>> {
     if let Some(unknown) = names.iter().find(|name| !NAMES.contains(&name.as_str())) {
         let known = NAMES.join(", ");
@@ -285,7 +285,7 @@ fn joining(
 }
 
 impl Bench {
-    /// The peers that take part: those of `compared`, and the fixed blocks.
+    /// The peers that take part: `compared`, and the fixed blocks.
     pub fn variants(&self, compared: &[Variant]) -> Vec<Variant> {
         let mut variants = match self.takes {
             Takes::Joining => Variant::joining(compared),

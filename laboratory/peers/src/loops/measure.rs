@@ -29,7 +29,7 @@ pub struct Column {
     pub unit: &'static str,
     /// In the order of the variants; no rounds where a peer gave up.
     pub series: Vec<Series>,
-    /// Visits in which a thread of the peer had to wait for a core.
+    /// Visits in which a thread of the peer waited for a core.
     pub disturbed: Vec<usize>,
 }
 
@@ -50,15 +50,15 @@ impl Column {
     }
 }
 
-/// Shows that every variant runs every index exactly once; those that do not
-/// are named in the second list.
+/// Checks that every variant runs every index exactly once. The second list names the variants that
+/// do not.
 pub fn check(fleet: &mut Fleet, variants: Vec<Variant>) -> (Vec<Variant>, Vec<String>) {
     let orders = [0, 1, 2, 3, 1000, 100_003].map(|n| Order::Check { n });
     check_with(fleet, variants, &orders)
 }
 
-/// Shows that every variant's recursions come to what they must; those whose do
-/// not are named in the second list.
+/// Checks that every variant's recursions have the right results. The second list names the
+/// variants that have not.
 pub fn check_joins(fleet: &mut Fleet, variants: Vec<Variant>) -> (Vec<Variant>, Vec<String>) {
     let layout = Layout::PreOrder;
     let recursions = [
@@ -96,8 +96,8 @@ fn check_with(
 ///
 /// # Errors
 ///
-/// None but the terminal's: a peer that fails is told of on standard error and
-/// left out from then on.
+/// Only the terminal's errors: a failing peer is reported on standard error and left out from then
+/// on.
 pub fn run(
     bench: &Bench,
     fleet: &mut Fleet,
@@ -163,7 +163,7 @@ pub fn run(
     if cores.series.iter().any(|series| !series.rounds.is_empty()) {
         columns.push(cores);
     }
-    // One that ran some rounds and not others cannot be compared in pairs.
+    // A peer without results in some rounds cannot be compared in pairs.
     for column in &mut columns {
         for (series, _) in column
             .series

@@ -26,7 +26,7 @@ struct Row<'a> {
     /// The least of the rounds' tenth percentiles, and the ratio by it.
     p10_min: f64,
     ratio_to_best_fixed_by_p10: Option<f64>,
-    /// Rounds in which a thread of the peer had to wait for a core.
+    /// Rounds in which a thread of the peer waited for a core.
     disturbed_rounds: usize,
 }
 

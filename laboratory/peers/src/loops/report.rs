@@ -182,7 +182,7 @@ impl<'a> Regret<'a> {
     }
 }
 
-/// What to divide by so that a value is short, and the unit it then has.
+/// The divisor that makes a value short, and the unit it then has.
 fn scale(value: f64, unit: &str) -> (f64, &str) {
     match unit {
         "ns" if value >= 1e6 => (1e6, "ms"),

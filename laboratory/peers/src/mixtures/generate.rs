@@ -4,7 +4,7 @@ use crate::mixtures::step::{Leaves, Skew, Step, Through};
 use fastrand::Rng;
 
 manycore_programs::by_name! {
-    /// What a program is mixed from.
+    /// The ingredients of a program.
     pub enum Kind: "no kind of program is called", "there are" {
         /// Loops of all lengths, empty ones among them.
         Loops = "loops",
@@ -33,7 +33,7 @@ const STEPS: usize = 24;
 /// Steps within steps.
 const DEEPEST: u32 = 2;
 
-/// The program of a seed, for a pool of so many threads.
+/// The program of a seed, for a pool of `threads` threads.
 pub fn program(seed: u64, threads: usize) -> Program {
     let kind = Kind::ALL[(seed % Kind::ALL.len() as u64) as usize];
     let mut maker = Maker {
@@ -56,7 +56,7 @@ pub fn program(seed: u64, threads: usize) -> Program {
     }
 }
 
-/// What comes between two calls.
+/// The time between two calls.
 #[derive(Clone, Copy)]
 enum Pace {
     Bursts,
@@ -128,7 +128,7 @@ impl Maker {
         self.step_of(self.kind, 0)
     }
 
-    /// A step, so many steps deep.
+    /// A step, `depth` steps deep.
     fn step_of(&mut self, kind: Kind, depth: u32) -> Step {
         // A thread of the pool that blocked on a channel could keep the job that it
         // waits for from running, in any runtime.
@@ -182,7 +182,7 @@ impl Maker {
         })
     }
 
-    /// New leaves, at most so many.
+    /// New leaves, at most `most`.
     fn leaves(&mut self, most: usize) -> Leaves {
         let drawn = self.draw(most);
         Leaves {
@@ -191,8 +191,8 @@ impl Maker {
         }
     }
 
-    /// What leaves may be like: at times none, of 1 ns to 2 ms together. Lengths and
-    /// totals of every magnitude are as likely.
+    /// Random leaves: at times none, of 1 ns to 2 ms together. Lengths and totals of every
+    /// magnitude are as likely.
     fn draw(&mut self, most: usize) -> Leaves {
         let n = match self.random.u32(0..10) {
             0 => 0,

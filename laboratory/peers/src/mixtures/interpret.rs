@@ -27,7 +27,7 @@ pub struct Run {
     pub longest_of: String,
 }
 
-/// What all threads write of one run.
+/// The counters that all threads of one run write.
 struct Tally {
     counts: Box<[AtomicU32]>,
     longest: Mutex<(Duration, &'static str)>,
@@ -65,7 +65,7 @@ pub fn run<R: Runtime>(runtime: &R, program: &Program) -> Result<Run> {
         }
     });
     for (leaf, count) in tally.counts.iter().enumerate() {
-        // Relaxed: every call has returned, and every spawned job has told so.
+        // Relaxed: every call has returned, and every spawned job has sent its message.
         let count = count.load(Relaxed);
         ensure!(count == 1, "leaf {leaf} was run {count} times");
     }
@@ -78,7 +78,7 @@ pub fn run<R: Runtime>(runtime: &R, program: &Program) -> Result<Run> {
     })
 }
 
-/// What a caller does; the time without the gaps.
+/// The calls of a caller; returns the time without the gaps.
 fn call<R: Runtime>(runtime: &R, steps: &[Step], tally: &Arc<Tally>) -> Duration {
     let mut spent = Duration::ZERO;
     for step in steps {
@@ -192,7 +192,7 @@ fn spawn<R: Runtime>(runtime: &R, leaves: Leaves, tally: &Arc<Tally>) {
             // Relaxed: the message that follows orders it before the caller's look.
             tally.counts[leaves.first + i].fetch_add(1, Relaxed);
             tasks::steps(&[leaves.work(i)]).run(0);
-            // The caller waits for all, so it is there to be told.
+            // The caller waits for all messages, so it is still there.
             let _ = tell.send(());
         });
     }

@@ -23,7 +23,7 @@ impl Meeting {
         }
     }
 
-    /// What each of the two jobs does.
+    /// The work of each of the two jobs.
     pub fn attend(&self) {
         // Relaxed, here and below: nothing but the count is passed on.
         if self.came.fetch_add(1, Relaxed) == 1 {

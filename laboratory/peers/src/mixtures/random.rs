@@ -41,7 +41,7 @@ struct Measured {
     /// Median over the rounds, of the median over the runs of one.
     ms: [f64; 2],
     ratio: f64,
-    /// The longest wait of all rounds and runs, in microseconds, and of which call.
+    /// The longest wait of all rounds and runs, in microseconds, and its call.
     longest: [(f64, String); 2],
 }
 

@@ -1,4 +1,4 @@
-//! What a program of a mixture is made of.
+//! The parts of a mixture's program.
 
 /// One call of a runtime, or a pause between two.
 #[derive(Clone, Debug, PartialEq)]
@@ -9,7 +9,7 @@ pub enum Step {
     Compute { us: u32 },
     /// A loop, an iteration a leaf.
     Loop(Leaves),
-    /// A loop whose iterations are steps.
+    /// A loop of steps.
     LoopOf(Vec<Step>),
     /// A balanced tree of joins down to single leaves.
     Tree(Leaves),
@@ -19,7 +19,7 @@ pub enum Step {
     Join(Box<[Step; 2]>),
     /// A scope, a job a leaf.
     Scope(Leaves),
-    /// A scope whose jobs are steps.
+    /// A scope with steps as jobs.
     ScopeOf(Vec<Step>),
     /// Detached jobs, a leaf each; the caller waits for all on a channel.
     Spawn(Leaves),
@@ -31,7 +31,7 @@ pub enum Step {
     Meet(Through),
 }
 
-/// By which call two jobs meet.
+/// The call through which two jobs meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Through {
     Join,
@@ -42,7 +42,7 @@ pub enum Through {
 /// Pieces of work, each counted where it is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Leaves {
-    /// The first one's number in the program.
+    /// The number of the first job in the program.
     pub first: usize,
     pub n: usize,
     /// Dependent multiplications of each on average, about a nanosecond each.
@@ -83,7 +83,7 @@ impl Step {
         matches!(self, Step::Sleep { .. } | Step::Compute { .. })
     }
 
-    /// Whether a call of some length is part of it that others can be told apart by.
+    /// The name of a call within it that has some length, to distinguish it from others.
     pub fn name(&self) -> &'static str {
         match self {
             Step::Sleep { .. } | Step::Compute { .. } => "gap",

@@ -15,12 +15,12 @@ use std::time::Duration;
 
 /// The runtimes, in the order of all pairs of figures.
 pub const RUNTIMES: [&str; 2] = ["manycore", "rayon"];
-/// Runs of a program that count, after one that does not.
+/// Runs of a program that count, after a run that does not.
 const RUNS: usize = 4;
 /// A program that lasts milliseconds and a shape that lasts half a minute have hung then.
 const LIMIT: Duration = Duration::from_secs(90);
 
-/// What a process is to do.
+/// An order to a process.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Order {
     Seed { seed: u64, threads: usize },
@@ -36,11 +36,11 @@ impl fmt::Display for Order {
     }
 }
 
-/// What visits to one runtime saw.
+/// The results of visits to one runtime.
 type Visits<T> = Vec<Vec<T>>;
 
 impl Order {
-    /// Visits both runtimes in turn, round by round; nothing if one of them failed.
+    /// Visits both runtimes in turn, round by round; nothing if a runtime failed.
     ///
     /// # Errors
     ///
@@ -57,7 +57,7 @@ impl Order {
     }
 }
 
-/// What a runtime's process does.
+/// The work of a runtime's process.
 ///
 /// # Errors
 ///
@@ -66,7 +66,7 @@ pub fn visit(runtime: &str, order: Order) -> Result<serde_json::Value> {
     std::thread::spawn(|| {
         std::thread::sleep(LIMIT);
         let late: Result<()> = Err(anyhow!("it took more than {} s", LIMIT.as_secs()));
-        // If nobody is there to read it, the end of the process says enough.
+        // If the reader has gone, the end of the process says enough.
         let _ = process::say(late);
         std::process::exit(0);
     });

@@ -22,7 +22,7 @@ macro_rules! programs {
             $(static $exported: Exported;)*
         }
 
-        /// Those that there are in C.
+        /// The programs that exist in C.
         pub fn programs() -> Vec<(Npb, Program)> {
             // SAFETY: constants of the type that the header says.
             unsafe { vec![$((Npb::$npb, Program { npb: Npb::$npb, exported: &$exported })),*] }

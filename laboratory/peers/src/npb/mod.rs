@@ -85,7 +85,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
 fn in_rust(npb: Npb, class: Class) -> Result<f64> {
     let program = npb.program::<Native>(class);
     let (mut alone, sums) = (Alone, Sums::new(program.grains()));
-    // SAFETY: a team of one, whose sums nobody else has.
+    // SAFETY: a team of one, with sums of its own.
     let mut sharing = unsafe { Ranked::<Native>::new(&mut alone, &sums) };
     let start = processor_seconds();
     // SAFETY: the only rank runs it once, and verifies it afterwards.

@@ -14,7 +14,7 @@ pub(super) struct Chili {
 
 impl Chili {
     pub(super) fn new(threads: usize) -> Self {
-        // The caller is one of `thread_count`.
+        // `thread_count` includes the caller.
         let config = Config {
             thread_count: NonZero::new(threads),
             ..Config::default()

@@ -15,7 +15,7 @@ pub(super) struct Runtime {
     glue: Glue,
     /// In the order of the glue's numbers.
     policies: &'static [&'static str],
-    /// The kinds of join, likewise.
+    /// The kinds of join, in the same form.
     joins: &'static [&'static str],
 }
 
@@ -58,7 +58,7 @@ pub(super) struct Foreign {
 impl Foreign {
     pub(super) fn new(runtime: &'static Runtime, threads: usize) -> Result<Self> {
         let library = runtime.glue.load()?;
-        // SAFETY: the types are those of `native/glue.h`.
+        // SAFETY: the types are as in `native/glue.h`.
         unsafe {
             let version = library.get::<unsafe extern "C" fn() -> *const c_char>("glue_version")?;
             let open = library.get::<unsafe extern "C" fn(c_int)>("glue_open")?;
@@ -122,7 +122,7 @@ impl Peer for Foreign {
 }
 
 impl Runtime {
-    /// What the glue knows `name` by.
+    /// The glue's number for `name`.
     fn number(&self, names: &[&str], name: &str) -> Result<c_int> {
         match names.iter().position(|&known| known == name) {
             Some(number) => Ok(number as c_int),
@@ -179,7 +179,7 @@ impl Loops for Policy<'_> {
     }
 }
 
-/// The loops of one client among several, on a thread that is none of the runtime's.
+/// The loops of one client among several, on a thread outside of the runtime.
 struct Requests<'a> {
     foreign: &'a Foreign,
     number: c_int,

@@ -7,7 +7,7 @@ use crate::tasks::trivial_inline;
 
 /// A runtime's join.
 pub trait Fork {
-    /// What a user hands down from join to join; nothing in most runtimes.
+    /// The value that a user hands down from join to join; nothing in most runtimes.
     type Context<'a>;
 
     /// Runs both, perhaps at once.

@@ -43,8 +43,8 @@ pub trait Peer {
         bail!("there is no join `{policy}`");
     }
 
-    /// Calls the session of each of several clients, each on a thread of its own that
-    /// is none of the runtime's; returns when all have returned.
+    /// Calls the session of each of several clients, each on its own thread outside of the runtime;
+    /// returns when all have returned.
     ///
     /// # Errors
     ///
@@ -59,18 +59,18 @@ pub trait Peer {
     }
 }
 
-/// What happens inside [`Peer::enter`].
+/// The session inside [`Peer::enter`].
 pub type Session<'a> = &'a mut (dyn FnMut(&mut dyn Loops) + Send);
 
 /// The clients of [`Peer::serve`].
 #[derive(Clone, Copy)]
 pub struct Clients<'a> {
     pub count: usize,
-    /// What the client of that number, below `count`, does with its loops.
+    /// The session of the client of that number, below `count`, with its loops.
     pub session: &'a (dyn Fn(usize, &mut dyn Loops) + Sync),
 }
 
-/// Runs each client's session on a thread of its own, each with one of `loops`.
+/// Runs each client's session on its own thread, each with its own `loops`.
 pub fn from_threads<L: Loops + Send>(loops: impl IntoIterator<Item = L>, clients: Clients<'_>) {
     std::thread::scope(|scope| {
         for (client, mut loops) in loops.into_iter().enumerate().take(clients.count) {
@@ -79,7 +79,7 @@ pub fn from_threads<L: Loops + Send>(loops: impl IntoIterator<Item = L>, clients
     });
 }
 
-/// What happens inside [`Peer::enter_joins`].
+/// The session inside [`Peer::enter_joins`].
 pub type JoinSession<'a> = &'a mut (dyn FnMut(&mut dyn Joins) + Send);
 
 /// The recursions of a peer under one policy, a join at every pair of calls.

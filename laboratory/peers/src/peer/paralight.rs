@@ -1,4 +1,4 @@
-//! paralight, in its work-stealing mode. The caller waits and works not.
+//! paralight, in its work-stealing mode. The caller waits and does not work.
 
 use super::{ForEach, Peer, Session};
 use anyhow::Result;

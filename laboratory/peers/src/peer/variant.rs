@@ -7,9 +7,9 @@ use std::num::NonZeroUsize;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variant {
     pub name: String,
-    /// The runtime whose process it runs in.
+    /// The runtime of its process.
     pub runtime: &'static str,
-    /// What [`Peer::enter`](super::Peer::enter) is given.
+    /// The argument of [`Peer::enter`](super::Peer::enter).
     pub policy: String,
 }
 
@@ -46,8 +46,8 @@ const ON_REQUEST: [(&str, &str, &str); 4] = [
     ("manycore-sharded", "manycore", "sharded"),
 ];
 
-/// Those that serve clients, each called as its users call it from several threads. manycore is
-/// the first: the others are divided by it.
+/// The variants that serve clients, each called as its users call it from several threads. manycore
+/// is the first: the others are divided by it.
 const SERVING: [(&str, &str, &str); 10] = [
     ("manycore", "manycore", "adaptive"),
     ("serial", "serial", ""),
@@ -61,8 +61,7 @@ const SERVING: [(&str, &str, &str); 10] = [
     ("forkunion-own", "forkunion", "own"),
 ];
 
-/// Those that join, in the same form. A runtime takes part if any of its
-/// variants above does.
+/// The variants that join, in the same form. A runtime takes part if a variant of it above does.
 const JOINING: [(&str, &str, &str); 9] = [
     ("serial", "serial", "left-first"),
     ("serial-right", "serial", "right-first"),
@@ -116,13 +115,13 @@ impl Variant {
     }
 }
 
-/// Those of `all` called `names`, by their own name or their runtime's, and the one called
-/// `always`; all of them when there are no names. Those `on_request` are taken by their own name
-/// only.
+/// The variants of `all` with a name in `names`, by their own name or their runtime's, and the
+/// variant called `always`; all of them if there are no names. A variant `on_request` is taken by
+/// its own name only.
 ///
 /// # Errors
 ///
-/// When a name is nobody's.
+/// An error for an unknown name.
 fn chosen(
     names: &[String],
     all: &[(&str, &'static str, &str)],
@@ -151,7 +150,7 @@ fn chosen(
 ///
 /// # Errors
 ///
-/// When a name is nobody's.
+/// An error for an unknown name.
 pub fn compared(names: &[String]) -> Result<Vec<Variant>> {
     chosen(names, &COMPARED, &ON_REQUEST, "serial")
 }
@@ -160,7 +159,7 @@ pub fn compared(names: &[String]) -> Result<Vec<Variant>> {
 ///
 /// # Errors
 ///
-/// When a name is nobody's.
+/// An error for an unknown name.
 pub fn serving(names: &[String]) -> Result<Vec<Variant>> {
     chosen(names, &SERVING, &[], "manycore")
 }

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Where it is.
+/// The group's folder.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Group(PathBuf);
 
@@ -43,7 +43,7 @@ impl Group {
         fs::write(&path, text).with_context(|| path.display().to_string())
     }
 
-    /// So many CPUs, in periods of 100 ms.
+    /// A quota in CPUs, in periods of 100 ms.
     ///
     /// # Errors
     ///
@@ -62,7 +62,7 @@ impl Group {
         self.write("cgroup.procs", &std::process::id().to_string())
     }
 
-    /// Periods in which the quota ran out.
+    /// Periods that ran out of quota.
     ///
     /// # Errors
     ///

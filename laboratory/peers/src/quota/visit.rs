@@ -18,7 +18,7 @@ const WARM_UP: Duration = Duration::from_millis(1_500);
 /// Iterations of one loop, of about 100 ns each.
 const ITERATIONS: usize = 20_000;
 
-/// What is measured.
+/// The measured case.
 #[derive(Serialize, Deserialize)]
 pub struct Order {
     pub group: Group,

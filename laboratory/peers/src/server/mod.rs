@@ -1,6 +1,6 @@
-//! A server: clients that each ask for one short parallel loop every 2 ms, all of one
-//! pool. What a request takes from its scheduled arrival to its answer, and the
-//! processor time it costs, on manycore and on other runtimes.
+//! A server: clients that each ask for one short parallel loop every 2 ms, all of one pool. The
+//! results are the time of a request from its scheduled arrival to its answer, and its processor
+//! time, on manycore and on other runtimes.
 //!
 //! Each contestant is a process of its own. They take turns, in an order shuffled anew
 //! each round; ratios are taken within a round.
@@ -38,7 +38,7 @@ pub struct Arguments {
     peers: Vec<String>,
 }
 
-/// A request: so many iterations of so many nanoseconds, 200 us together.
+/// A request: iterations of equal length, 200 us together.
 struct Load {
     name: &'static str,
     iterations: usize,
@@ -59,7 +59,7 @@ const LOADS: [Load; 3] = [
         ns: 25_000,
         jitter_us: 0,
     },
-    // Nobody can learn when the next one comes.
+    // The time of the next request cannot be learned.
     Load {
         name: "64x3-jittered",
         iterations: 64,

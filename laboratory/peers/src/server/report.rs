@@ -1,4 +1,4 @@
-//! What the visits of one cell come to.
+//! The results of one cell's visits.
 
 use crate::output::Output;
 use crate::protocol::Outcome;
@@ -6,7 +6,7 @@ use crate::stats::{Series, Summary, quantile};
 use crate::table;
 use anyhow::Result;
 
-/// What was measured.
+/// The measured case.
 pub struct Cell {
     pub load: &'static str,
     pub clients: usize,
@@ -115,7 +115,7 @@ pub fn add(cell: &Cell, seen: &[(&str, Vec<Outcome>)], output: &mut Output) -> R
             row.push((format!("{name}_p10"), p10.into()));
             row.push((format!("{name}_p90"), p90.into()));
         }
-        // Requests that nobody served within three times the schedule's length.
+        // Requests that were not served within three times the schedule's length.
         row.push(("unserved".to_owned(), peer.unserved.into()));
         row.push(("requests".to_owned(), peer.requests.into()));
         row.push(("rounds".to_owned(), peer.p50.rounds.len().into()));

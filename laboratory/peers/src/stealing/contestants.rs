@@ -34,11 +34,11 @@ pub fn missing(name: &str) -> Option<String> {
     (name == "tbb").then(|| TBB.missing()).flatten()
 }
 
-/// The one of that name, with so many threads.
+/// The contestant of that name, with `threads` threads.
 ///
 /// # Errors
 ///
-/// When there is none, or it cannot be had.
+/// An error if there is none, or it is not available.
 pub fn open(name: &str, threads: usize) -> Result<Box<dyn Contestant>> {
     Ok(match name {
         "manycore" => Box::new(Manycore::new(threads)?),

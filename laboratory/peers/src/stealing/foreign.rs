@@ -25,7 +25,7 @@ impl Tbb {
     /// When it was not there when this was built, or is not there now.
     pub fn open(workers: usize) -> Result<Self> {
         let library = TBB.load()?;
-        // SAFETY: the types are those of `native/stealing.h`.
+        // SAFETY: the types are as in `native/stealing.h`.
         unsafe {
             let open = library.get::<unsafe extern "C" fn(c_int)>("stealing_open")?;
             open(c_int::try_from(workers)?);
@@ -48,15 +48,15 @@ impl Contestant for Tbb {
             piles,
             put: self.put,
         };
-        // SAFETY: `fill` and `task` only read `state`, of which all parts can be shared, and all
-        // their calls have returned when this does.
+        // SAFETY: `fill` and `task` only read `state`, all its parts can be shared, and all their
+        // calls have returned when this does.
         unsafe { (self.run)(fill, task, (&raw const state).cast_mut().cast()) };
         Ok(())
     }
 }
 
 unsafe extern "C" fn fill(state: *mut c_void, rank: c_int, pile: *mut c_void) {
-    // SAFETY: what `run` passed, alive until all have returned; nobody writes it.
+    // SAFETY: the pointer that `run` passed, alive until all have returned; no thread writes it.
     let state = unsafe { &*state.cast::<State<'_>>() };
     state.piles.fill(rank.unsigned_abs() as usize, |own| {
         // SAFETY: this thread's pile, while the run that it belongs to goes on.

@@ -105,13 +105,13 @@ fn shapes(threads: usize, tasks: usize, output: &Output) -> Vec<Distribution> {
     different
 }
 
-/// For how long it is measured, and at least how many runs.
+/// The duration of a measurement, and its least number of runs.
 const SAMPLING: Duration = Duration::from_millis(100);
 const FEWEST: usize = 5;
 /// Runs that do not count.
 const WARM_UP: usize = 3;
 
-/// What is run.
+/// The case.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Cell {
     threads: usize,

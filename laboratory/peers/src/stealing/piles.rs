@@ -15,7 +15,7 @@ pub struct Piles {
     /// Dependent multiplications of each task.
     steps: Vec<u32>,
     clock: Instant,
-    /// Workers that have come to one of the two meetings of a run.
+    /// Workers that have come to a meeting of a run.
     met: AtomicUsize,
     /// Nanoseconds of the clock when the last pile was full.
     begin: AtomicU64,
@@ -25,7 +25,7 @@ pub struct Piles {
 }
 
 impl Piles {
-    /// So many tasks a worker on average, of so many multiplications each.
+    /// `tasks_each` tasks a worker on average, with equal numbers of multiplications.
     pub fn new(shape: Distribution, workers: usize, tasks_each: usize, steps: u32) -> Self {
         let tasks = workers * tasks_each;
         let mut first = 0;
@@ -49,12 +49,12 @@ impl Piles {
         self.own.len()
     }
 
-    /// A worker's part before the tasks run: it calls `put` with its own. Nobody runs a task
-    /// before all have come, nor before all have put theirs, since each is in here until then.
+    /// A worker's part before the tasks run: it calls `put` with its own. No worker runs a task
+    /// before all have come and put theirs, since each is in here until then.
     pub fn fill(&self, rank: usize, put: impl FnOnce(Range<usize>)) {
         self.meet(1);
         put(self.own[rank].clone());
-        // Relaxed, as all below: who reads the times has waited for all workers.
+        // Relaxed, as all below: the reader of the times has waited for all workers.
         self.begin.fetch_max(self.now(), Ordering::Relaxed);
         self.meet(2);
     }

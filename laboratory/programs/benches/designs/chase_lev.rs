@@ -1,6 +1,6 @@
-//! Chase and Lev's deque, with the orders of Le, Pop, Cohen and Zappa Nardelli
-//! (2013): the owner lowers `bottom`, then reads `top`; a thief reads `top`, then
-//! `bottom`. Between the two lies a full fence on both sides, in one of three ways.
+//! Chase and Lev's deque, with the orders of Le, Pop, Cohen and Zappa Nardelli (2013): the owner
+//! lowers `bottom`, then reads `top`; a thief reads `top`, then `bottom`. Between the two accesses
+//! both sides have a full fence, in one of three forms.
 
 use crate::frame::{CAPACITY, Design, Header, Line, barrier, full};
 use std::cell::Cell;
@@ -85,7 +85,7 @@ impl<O> ChaseLev<O> {
         &self.slots[index as usize % CAPACITY]
     }
 
-    /// The job taken back is the last one, or was stolen.
+    /// The job is the last job, or was stolen.
     #[cold]
     fn pop_last(&self, top: i64, bottom: i64) -> bool {
         // SeqCst: in one order with the thieves' reads of both words.
@@ -129,7 +129,7 @@ impl<O: Order> Design for ChaseLev<O> {
             }
         }
         self.slot(bottom).store(job.cast_mut(), Ordering::Relaxed);
-        // Release: who sees the new bottom sees the slot and the frame.
+        // Release: a thread that sees the new bottom sees the slot and the frame.
         owner.bottom.store(bottom + 1, Ordering::Release);
     }
 

@@ -48,14 +48,14 @@ fn unpack(word: u64) -> (u32, u32) {
 }
 
 impl<const GATED: bool> DirectStack<GATED> {
-    /// AcqRel: what one who changes the word has seen, the next one sees.
+    /// AcqRel: each thread that changes the word sees what the one before it saw.
     fn exchange(&self, seen: u64, top: u32, limit: u32) -> bool {
         let (new, word) = (pack(top, limit), &self.shared.0.word);
         word.compare_exchange(seen, new, Ordering::AcqRel, Ordering::Relaxed)
             .is_ok()
     }
 
-    /// The job is public or was stolen, or somebody wants one.
+    /// The job is public or was stolen, or a thief wants a job.
     #[cold]
     fn pop_slow(&self, index: u32) -> bool {
         loop {
@@ -65,8 +65,8 @@ impl<const GATED: bool> DirectStack<GATED> {
                 self.bottom.0.store(index + 1, Ordering::Relaxed);
                 return false;
             }
-            // Back goes the limit, below this job; somebody who wants one gets
-            // the oldest, if that is not this.
+            // The limit goes back, below this job. A thief that wants a job gets the oldest, unless
+            // it is this job.
             let wanted = limit >= RAISED;
             let limit = if wanted { index.min(top + 1) } else { index };
             if self.exchange(seen, top, limit) {
@@ -75,7 +75,7 @@ impl<const GATED: bool> DirectStack<GATED> {
         }
     }
 
-    /// The array is full, or somebody wants a job and there is one now.
+    /// The array is full, or a thief wants a job and there is a job now.
     #[cold]
     fn push_slow(&self, index: u32) {
         if index as usize >= CAPACITY {
@@ -157,7 +157,7 @@ impl<const GATED: bool> Design for DirectStack<GATED> {
         };
         let slot = bottom as usize % CAPACITY;
         self.slots[slot].store(job.cast_mut(), Ordering::Relaxed);
-        // Release: who sees the new bottom sees the slot and the frame.
+        // Release: a thread that sees the new bottom sees the slot and the frame.
         self.bottom.0.store(bottom + 1, Ordering::Release);
         if bottom >= gate {
             self.push_slow(bottom);

@@ -1,5 +1,5 @@
-//! What all designs share: the job, the access to the thread's own worker, the
-//! join around a design's push and pop, and a pool of threads that spin.
+//! The common parts of all designs: the job, the access to the thread's own worker, the join around
+//! a design's push and pop, and a pool of threads that spin.
 
 use std::cell::{Cell, UnsafeCell};
 use std::mem::{ManuallyDrop, MaybeUninit};
@@ -109,7 +109,7 @@ impl<F: FnOnce() -> R, R> Frame<F, R> {
 
     /// # Safety
     ///
-    /// `job` is a frame's, whose function nobody has taken.
+    /// `job` belongs to a frame with a function that no thread has taken.
     unsafe fn run(job: *const Header) {
         // SAFETY: the header is the frame's first field, and the frame lives
         // until `done` is set, which is the last that happens here.
@@ -117,7 +117,7 @@ impl<F: FnOnce() -> R, R> Frame<F, R> {
             let frame = &*job.cast::<Self>();
             let function = ManuallyDrop::take(&mut *frame.function.get());
             (*frame.result.get()).write(function());
-            // Release: who sees `done` sees the result.
+            // Release: a thread that sees `done` sees the result.
             frame.header.done.store(true, Ordering::Release);
         }
     }
@@ -198,7 +198,7 @@ impl<D: Design> Worker<D> {
     }
 }
 
-/// Calls `f` as worker 0 of a pool of so many threads; how many jobs were stolen.
+/// Calls `f` as worker 0 of a pool of `threads` threads; returns the number of stolen jobs.
 pub(crate) fn run<D: Design>(threads: usize, f: impl FnOnce()) -> u64 {
     let worker = |_| Worker {
         jobs: D::new(),

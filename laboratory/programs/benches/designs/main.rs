@@ -17,8 +17,8 @@
 //!   owner computes for 100 us without a join. How many of the two a waiting
 //!   thief took meanwhile, and how long after the push they started.
 //!
-//! A sample in which a thread of this process waited for a core is dropped; that
-//! is fair here because all threads of all designs spin.
+//! A sample is dropped if a thread of this process waited for a core. That is fair here because all
+//! threads of all designs spin.
 
 mod chase_lev;
 mod direct_stack;
@@ -157,15 +157,14 @@ fn time(f: impl FnOnce()) -> f64 {
     (ticks() - start) as f64 / ticks_per_us() as f64
 }
 
-/// `f`, unless one of this process's threads was ready and waited for a core
-/// meanwhile.
+/// Runs `f`. Returns `None` if a thread of this process was ready and waited for a core meanwhile.
 fn undisturbed<T>(f: impl FnOnce() -> T) -> Option<T> {
     let delay = run_delay();
     let value = f();
     (run_delay() == delay).then_some(value)
 }
 
-/// Nanoseconds that the threads waited for a core, where the system tells.
+/// Nanoseconds that the threads waited for a core, if the system reports them.
 fn run_delay() -> u64 {
     let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten();
     tasks
@@ -234,8 +233,8 @@ fn a_join(us: f64) -> f64 {
     us * 1e3 / 16383.0
 }
 
-/// The undisturbed ones of `count` times, in microseconds. The caller is busy
-/// first, so that a thief is there and waits.
+/// The undisturbed samples of `count`, in microseconds. The caller is busy first, so that a thief
+/// waits by then.
 fn times(count: usize, f: impl Fn()) -> impl Iterator<Item = f64> {
     (0..count).filter_map(move |_| {
         undisturbed(|| {
@@ -299,7 +298,7 @@ fn taken_in_a_leaf<D: Design>() -> [f64; 2] {
     })
 }
 
-/// What a thief pays for a fence on all threads, and what those lose by it.
+/// The cost of a fence on all threads, for the thief and for the others.
 fn membarrier() {
     if !barrier::available() {
         return println!("no membarrier here");

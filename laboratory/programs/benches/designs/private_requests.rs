@@ -1,6 +1,6 @@
-//! A private deque and steal requests, after Acar, Chargueraud and Rainey
-//! (2013): nobody but the owner touches its jobs; a thief leaves its address, and
-//! the owner, when it next pushes, puts its oldest job into the thief's mailbox.
+//! A private deque and steal requests, after Acar, Chargueraud and Rainey (2013). Only the owner
+//! touches its jobs. A thief leaves its address, and the owner puts its oldest job into the thief's
+//! mailbox at its next push.
 
 use crate::frame::{CAPACITY, Design, Header, Line, full};
 use std::cell::Cell;
@@ -11,7 +11,7 @@ struct Owner {
     /// Jobs below it were given away.
     head: Cell<usize>,
     tail: Cell<usize>,
-    /// The worker that the owner, as a thief, has asked and whose answer it waits for.
+    /// The worker that the owner, as a thief, has asked. It waits for the answer.
     asked: Cell<*const PrivateRequests>,
 }
 

@@ -1,4 +1,4 @@
-//! Runs a program as the command line says, and tells how long its phases took.
+//! Runs a program as the command line says, and prints the durations of its phases.
 
 use manycore_team::barrier::Placement;
 
@@ -9,10 +9,10 @@ use std::ops::Range;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// A program, or why there is none.
+/// A program, or the reason why there is none.
 pub(crate) type Made = Result<Box<dyn Program>, String>;
 
-/// What runs the program, and how.
+/// The way to run the program.
 struct Options {
     size: String,
     ranks: usize,
@@ -94,7 +94,7 @@ fn report(options: &Options, make: &dyn Fn(&str) -> Made) -> Result<(), String> 
     Ok(())
 }
 
-/// How long phases of a name took on rank 0, from the last one's end.
+/// The durations of phases of a name on rank 0, from the end of the phase before.
 struct Timed {
     phase: Phase,
     count: u32,
@@ -160,7 +160,7 @@ impl BarrierVisitor<Native> for Team<'_> {
         let barrier = B::new(&Placement::flat(ranks).on_cores(cores));
         let sums = Sums::new(program.grains());
         let rank = |rank: usize| {
-            // SAFETY: a barrier of so many members, each rank made once.
+            // SAFETY: the barrier is for `ranks` members, and each rank is made once.
             let mut member = unsafe { Member::<Native, B>::new(&barrier, rank, ranks) };
             // SAFETY: the team's sums, and all run the same program.
             timed(program, &mut unsafe {

@@ -9,11 +9,10 @@ use std::sync::Arc;
 /// The thesis's barrier (Park 2013, section 5.1): each member broadcasts that
 /// it has arrived, and waits for as many messages as there are others.
 ///
-/// A fast member's next message may come before a slow one's of this episode:
-/// it is counted in its place. Nothing is lost by that: who sent it has left
-/// this episode, so everybody has arrived; and after k episodes a member has
-/// taken exactly k messages of each other, or one of somebody who has left the
-/// k-th.
+/// A fast member's next message may come before a slow member's message of this episode, and is
+/// counted in its place. Nothing is lost by that. The fast member has left this episode, so every
+/// member has arrived. After k episodes a member has taken exactly k messages of each other member,
+/// or one message of a member that has left the k-th.
 ///
 /// On hardware an isolated episode costs transport + controller * (N - 1) + check
 /// cycles: linear in the members.
@@ -24,9 +23,9 @@ pub struct ChannelBarrier<P: Broadcast> {
     others: usize,
 }
 
-/// Through memory, bytes of a member's ring for each member: of 2N - 2 messages that another
-/// may have left where they are, of 16 bytes, and as much for what it keeps to itself of having
-/// read: a member whose ring is full waits inside `arrive`.
+/// Through memory, bytes of a member's ring for each member: 2N - 2 messages of 16 bytes that
+/// another member may have left where they are, and as much for reading that it has not yet
+/// published. A member whose ring is full waits inside `arrive`.
 const RING: usize = 128;
 
 /// A member of a [`ChannelBarrier`].

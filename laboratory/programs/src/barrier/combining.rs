@@ -43,7 +43,7 @@ pub struct CombiningMember {
 }
 
 impl<P: Platform> CombiningBarrier<P> {
-    /// The node to which a rank comes at a level.
+    /// The node of a rank at a level.
     #[inline]
     fn node(&self, level: usize, rank: usize) -> &Node<P> {
         &self.levels[level][rank >> (LOG_DEGREE * (level + 1))]

@@ -8,10 +8,9 @@ use manycore_team::seam::{SenseBarrier, SenseMember};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-/// Counting in the network interface: each member broadcasts that it has arrived, as
-/// in the thesis' barrier, but no core is shown N - 1 messages: its network
-/// interface counts them, in a tree of adders over the wavelengths, and delivers
-/// the last one.
+/// Counting in the network interface. Each member broadcasts its arrival, as in the thesis'
+/// barrier. A core does not receive N - 1 messages: its network interface counts them, in a tree of
+/// adders over the wavelengths, and delivers the last.
 ///
 /// On hardware an isolated episode costs transport + log2(cores) adders + controller +
 /// check cycles, at any number of members. [`ChannelBarrier`](super::ChannelBarrier)
@@ -63,7 +62,7 @@ enum CountedMemberWay<P: Broadcast> {
 }
 
 impl<P: Broadcast> CountedBarrier<P> {
-    /// `None` if there is no such network, or nobody to hear from.
+    /// `None` if there is no such network, or no other member.
     pub(super) fn on_network(placement: &Placement) -> Option<Self> {
         let others = NonZeroU32::new(u32::try_from(placement.members() - 1).ok()?)?;
         let channel = Wire::new()?;

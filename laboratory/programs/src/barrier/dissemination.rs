@@ -4,9 +4,9 @@ use manycore_team::barrier::Placement;
 use manycore_team::seam::Exchange;
 use manycore_team::seam::Waiting;
 
-/// The dissemination barrier (Hensgen, Finkel and Manber 1988; Mellor-Crummey and
-/// Scott 1991, algorithm 9): nobody counts and nobody releases; each member hears of
-/// all others in ceil(log2 N) rounds.
+/// The dissemination barrier (Hensgen, Finkel and Manber 1988; Mellor-Crummey and Scott 1991,
+/// algorithm 9). No member counts and none releases: each member learns of all others in ceil(log2
+/// N) rounds.
 ///
 /// Every word is on a line of its own, written by one member and read by one. With two
 /// members that is one store and one load an episode.

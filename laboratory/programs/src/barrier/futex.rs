@@ -5,12 +5,11 @@ use manycore_team::barrier::Placement;
 /// Arrivals after which the counts begin again, as in glibc.
 const LIMIT: u32 = u32::MAX / 2;
 
-/// The barrier of POSIX threads by the protocol that glibc has used since 2.25: who
-/// arrives takes a number, the last of a round says up to which number all may leave
-/// and wakes whoever sleeps, the others sleep until then; nobody spins. A member
-/// that leaves is counted too, so that the counts can begin again before they overflow: when as
-/// many have left as may come, the last one sets them back, and lets those in who came
-/// meanwhile.
+/// The barrier of POSIX threads by the protocol of glibc since 2.25. A member that arrives takes a
+/// number. The last member of a round publishes the highest number that may leave, and wakes the
+/// sleepers. The others sleep until then; no member spins. Departures are counted too, so that the
+/// counts can begin again before they overflow: when as many have left as may come, the last member
+/// resets the counts, and admits the members that came meanwhile.
 ///
 /// All counts are on one line, as there. Two read-modify-writes a member, and a
 /// system call by each of them.
@@ -72,9 +71,9 @@ impl<P: Platform> FutexBarrier<P> {
     fn arrive(&self) -> u32 {
         let arrived = &self.counts.arrived;
         loop {
-            // Release: what this member did is in the word's history. Acquire: the
-            // last of a round takes all of it along; and who takes a number after
-            // the counts were set back finds them so.
+            // Release: this member's work is in the word's history. Acquire: the last member of a
+            // round sees all of it, and a member that takes a number after a reset finds the counts
+            // reset.
             let number = arrived.fetch_add(1, Ordering::AcqRel) + 1;
             if number <= self.limit {
                 return number;
@@ -99,13 +98,13 @@ impl<P: Platform> FutexBarrier<P> {
             complete,
             left,
         } = &*self.counts;
-        // Release: this member has done with `complete`. Acquire: so have all, for
-        // the last one.
+        // Release: this member has finished with `complete`. Acquire: the last member knows that
+        // all have.
         if left.fetch_add(1, Ordering::AcqRel) + 1 == self.limit {
             left.store(0, Ordering::Relaxed);
             complete.store(0, Ordering::Relaxed);
-            // Release: opens the rest to who takes number 1. A store would do, but
-            // of a word that is stored to and added to loom loses track.
+            // Release: opens the rest to the member that takes number 1. A store would be enough,
+            // but loom loses track of a word that is both stored to and added to.
             arrived.swap(0, Ordering::Release);
             arrived.wake(u32::MAX);
         }
@@ -130,8 +129,8 @@ impl<P: Platform> Barrier<P> for FutexBarrier<P> {
         let number = self.arrive();
         let complete = &self.counts.complete;
         if number.is_multiple_of(self.members) {
-            // Nobody of the next round can be here: all of this one wait for it.
-            // Release: passes on what all have done.
+            // No member of the next round can be here: all of this round wait for it. Release:
+            // passes on the work of all.
             complete.store(number, Ordering::Release);
             complete.wake(u32::MAX);
         } else {

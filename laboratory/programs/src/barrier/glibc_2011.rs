@@ -4,14 +4,14 @@ use manycore_team::barrier::Placement;
 
 const FREE: u32 = 0;
 const HELD: u32 = 1;
-/// Held, and somebody may sleep.
+/// Held, and a thread may sleep.
 const AWAITED: u32 = 2;
 
-/// The barrier of POSIX threads as glibc had it until 2.24, in 2011 and 2013 too: a lock, a count
-/// of those still missing, and the number of the episode, on which members sleep. Each member
-/// counts itself off under the lock. The last to come keeps the lock, begins the next episode and
-/// wakes all; as they go they count themselves in again, and the last to go gives the lock back.
-/// Until then nobody can arrive at the next episode. Nobody spins.
+/// The barrier of POSIX threads in glibc until 2.24, also in 2011 and 2013: a lock, a count of the
+/// missing members, and the number of the episode, which members sleep on. Each member counts
+/// itself under the lock. The last to come keeps the lock, begins the next episode and wakes all.
+/// As they leave they count themselves again, and the last to leave releases the lock. Until then
+/// no member can arrive at the next episode. No member spins.
 ///
 /// Everything is on one line, as there. A member's wait takes three read-modify-writes, and as
 /// many more as it takes to get the lock while others want it.
@@ -39,11 +39,13 @@ pub struct Glibc2011Barrier<P: Platform> {
 }
 
 struct LockedWords<P: Platform> {
-    /// Held by who arrives; from the last arrival of an episode to its last departure, by all.
+    /// Held by an arriving member. From the last arrival of an episode to its last departure, held
+    /// by all.
     lock: P::Futex,
     /// The number of the episode.
     episode: P::Futex,
-    /// How many have yet to come; after the last one, how many have gone.
+    /// The number of members yet to come; after the last arrival, the number of members that have
+    /// left.
     missing: P::AtomicU32,
 }
 
@@ -57,8 +59,8 @@ impl<P: Platform> LockedWords<P> {
         // exchange decides.
         let free = (self.lock).compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed);
         if free.is_err() {
-            // Whoever gives back an awaited lock wakes one sleeper, who may not be the last.
-            // Compared and slept in one step, that is not missed.
+            // A thread that releases an awaited lock wakes one sleeper, and there may be more. The
+            // futex compares and sleeps in one step, so the release is not missed.
             while self.lock.swap(AWAITED, Ordering::Acquire) != FREE {
                 self.lock.wait(AWAITED, None);
             }
@@ -117,8 +119,8 @@ impl<P: Platform> Barrier<P> for Glibc2011Barrier<P> {
                 episode.wait(this, None);
             }
         }
-        // Release: this member has done with the episode. Acquire: so have all, for the last
-        // one, who gives back the lock on behalf of all.
+        // Release: this member has finished with the episode. Acquire: so have all, for the last
+        // member, which releases the lock on behalf of all.
         if missing.fetch_add(1, Ordering::AcqRel) + 1 == self.members {
             self.words.unlock();
         }

@@ -8,12 +8,11 @@ use manycore_team::seam;
 
 /// Two levels: members meet in their core group, and the groups meet for them.
 ///
-/// On a broadcast network the members of a group tell their leader, the only one
-/// that listens to the group's channel, so that it is shown g - 1 messages; then
-/// the leaders broadcast on a channel to which all listen, N/g messages for
-/// everybody. An isolated episode costs about twice transport + controller * sqrt(N) +
-/// check cycles, where one level costs N of those. Where the placement has one group, or one for
-/// each member, consecutive ranks make groups of about sqrt(N).
+/// On a broadcast network the members of a group send to their leader, the only listener on the
+/// group's channel, so it receives g - 1 messages. Then the leaders broadcast on a channel with all
+/// members as listeners, N/g messages for each. An isolated episode costs about twice transport +
+/// controller * sqrt(N) + check cycles, where one level costs N of those. If the placement has one
+/// group, or one for each member, consecutive ranks make groups of about sqrt(N).
 ///
 /// Without such hardware this is `manycore-team`'s
 /// [`GroupedBarrier`](manycore_team::seam::GroupedBarrier).
@@ -120,11 +119,10 @@ impl Groups {
 /// their group's without listening to it, which a port cannot: so this is the
 /// hardware's face.
 ///
-/// On both, a message of the next episode may come before a slow one of this, and is
-/// counted in its place. On the group's: who sent it has left this episode, so
-/// everybody has arrived. On the other: its leader has, and after k episodes a
-/// member has taken k messages of each other leader, or one of a leader that has
-/// left the k-th.
+/// On both channels, a message of the next episode may come before a slow message of this episode,
+/// and is counted in its place. On the group's channel, its sender has left this episode, so every
+/// member has arrived. On the other, its leader has. After k episodes a member has taken k messages
+/// of each other leader, or one message of a leader that has left the k-th.
 struct GroupedWire<P: Broadcast> {
     all: P::Channel,
     groups: Box<[Group<P>]>,
@@ -138,7 +136,7 @@ struct Group<P: Broadcast> {
     size: usize,
 }
 
-/// What a member keeps.
+/// The state of a member.
 struct WireMember {
     group: usize,
     leads: bool,
@@ -162,15 +160,15 @@ impl<P: Broadcast> GroupedWire<P> {
         })
     }
 
-    /// Subscribes this core, which stays so: what others send while nobody is this member is
-    /// there when somebody is it again.
+    /// Subscribes this core, permanently: messages that arrive while no thread is this member are
+    /// there for the next one.
     fn open(&self, rank: usize, groups: &Groups) -> WireMember {
         let ranks = groups.group.len();
         assert!(rank < ranks, "rank {rank} of {ranks}");
         let group = groups.group[rank];
         let leads = groups.leader[group] == rank;
         let core = P::core();
-        // Relaxed: who was this member before came before.
+        // Relaxed: the thread that was this member before came before.
         match self.cores[rank].swap(core + 1, Ordering::Relaxed) {
             0 => {
                 P::open_port(self.all);
@@ -197,7 +195,7 @@ impl<P: Broadcast> GroupedWire<P> {
         if place.leads {
             take::<P>(channel, size - 1);
             P::send(self.all, Message::default());
-            // Nobody hears itself.
+            // A member does not hear itself.
             leaders -= 1;
         } else {
             P::send(channel, Message::default());

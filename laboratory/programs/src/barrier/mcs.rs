@@ -3,18 +3,18 @@ use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 use manycore_team::barrier::Placement;
 use manycore_team::seam::Waiting;
 
-/// Children whose arrival a member waits for: their words fit a line, and fit the
-/// one word that the published version packs them into.
+/// Children that a member waits for. Their words fit a line, and the single word of the published
+/// version.
 const ARRIVING: usize = 4;
 /// Children that a member lets go: few, because it does so one after the other.
 const WAKING: usize = 2;
 
-/// The tree of Mellor-Crummey and Scott (1991, algorithm 11): each member waits for its
-/// four children and then tells its parent; from the root each lets two others go.
+/// The tree of Mellor-Crummey and Scott (1991, algorithm 11). Each member waits for its four
+/// children and then informs its parent. From the root, each member releases two others.
 ///
-/// A line a member for the arrival of its children, each of which writes a word of
-/// it; and a line a member for being let go, written by one and read by one. That is
-/// 2N - 2 lines moved an episode, the fewest without broadcast.
+/// A member has a line for the arrival of its children, with a word for each, and a line for its
+/// release, with one writer and one reader. That is 2N - 2 line transfers an episode, the fewest
+/// without broadcast.
 ///
 /// ```
 /// use manycore::Native;
@@ -36,9 +36,9 @@ pub struct McsBarrier<P: Platform> {
 
 /// A member's; the words hold the number of an episode.
 struct Place<P: Platform> {
-    /// The last one at which the child arrived.
+    /// The last episode at which the child arrived.
     arrived: CachePadded<[P::Futex; ARRIVING]>,
-    /// The last one from which the member may go.
+    /// The last episode that released the member.
     awake: CachePadded<P::Futex>,
 }
 
@@ -68,12 +68,13 @@ impl<P: Platform> Barrier<P> for McsBarrier<P> {
     fn member(&self, rank: usize) -> McsMember {
         let members = self.places.len();
         assert!(rank < members, "rank {rank} of {members}");
-        // A word that nobody else writes: to its parent, or from the root to its first child.
+        // A word with this member as the only writer: to its parent, or from the root to its first
+        // child.
         let word = match rank.checked_sub(1) {
             Some(rank) => Some(&self.places[rank / ARRIVING].arrived[rank % ARRIVING]),
             None => self.places.get(1).map(|child| &*child.awake),
         };
-        // Relaxed: the caller comes after who was this member before.
+        // Relaxed: the caller comes after the thread that was this member before.
         let episode = word.map_or(0, |word| word.load(Ordering::Relaxed));
         McsMember { rank, episode }
     }

@@ -1,5 +1,5 @@
-//! All barriers by name: those of `manycore-team`, those over a broadcast network, and baselines to
-//! compare with. [`Barrier`] is what they have in common.
+//! All barriers by name: those in `manycore-team`, barriers over a broadcast network, and
+//! baselines. [`Barrier`] is their common interface.
 //!
 //! | name | | cycles on the simulated `atac-64`, 64 and 1,024 cores |
 //! |---|---|---|
@@ -60,8 +60,8 @@ use manycore_team::barrier::Placement;
 
 /// A barrier for a fixed number of members, to be used again and again.
 ///
-/// One round of it, from the first arrival to the last departure, is an episode.
-/// What a member did before it arrived is visible to all once they have left.
+/// One round, from the first arrival to the last departure, is an episode. A member's work before
+/// its arrival is visible to all once they have left.
 ///
 /// ```
 /// use manycore_platform::Native;
@@ -85,19 +85,19 @@ pub trait Barrier<P: Platform>: Send + Sync + Sized + 'static {
     /// As in `manycore study barrier --only NAME`.
     const NAME: &'static str;
 
-    /// What one member keeps between episodes.
+    /// The state of a member between episodes.
     type Member: Send + 'static;
 
     /// A barrier for the ranks of `placement`.
     fn new(placement: &Placement) -> Self;
 
-    /// The member of that rank, made by the thread that will wait: on its core, if the
-    /// barrier uses a broadcast network. There is one of each rank at a time.
+    /// The member of that rank. The thread that will wait makes it, on its core if the barrier uses
+    /// a broadcast network. There is one member of each rank at a time.
     ///
-    /// A member that was dropped can be made again: it goes on where the former one was. Until
-    /// it does, the others wait for it at their next episode, as for anybody who is late.
-    /// What the former one did must happen before, as by joining its thread. On a broadcast
-    /// network it is made again on the same core.
+    /// A dropped member can be made again, and continues in the state of the former one. Until then
+    /// the others wait for it at their next episode, as for any late member. The work of the former
+    /// member must happen before, as by joining its thread. On a broadcast network it is made again
+    /// on the same core.
     ///
     /// # Panics
     ///

@@ -1,14 +1,14 @@
 use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering, Platform};
 
-/// Members that have opened their ports: a message goes to those that are open
-/// when it is sent, so nobody sends before all are.
+/// Members that have opened their ports. A message reaches only ports that are open when it is
+/// sent, so no member sends before all ports are open.
 pub(super) struct Opening<P: Platform> {
     /// Members that have yet to open.
     missing: P::Futex,
 }
 
 impl<P: Platform> Opening<P> {
-    /// For so many members.
+    /// For `members` members.
     pub(super) fn new(members: usize) -> Self {
         // More members than fit are more than there are threads.
         let members = u32::try_from(members).unwrap_or(u32::MAX);
@@ -19,7 +19,7 @@ impl<P: Platform> Opening<P> {
 
     /// One has opened.
     pub(super) fn opened(&self) {
-        // Release: who sees 0 finds every port open.
+        // Release: a thread that sees 0 finds every port open.
         if self.missing.fetch_sub(1, Ordering::Release) == 1 {
             self.missing.wake(u32::MAX);
         }
@@ -34,8 +34,8 @@ impl<P: Platform> Opening<P> {
             if missing == 0 {
                 return;
             }
-            // Compared and slept in one step: the last one's wake-up, which
-            // follows its change of the word, is not lost.
+            // The futex compares and sleeps in one step, so the last member's wake-up, after its
+            // change of the word, is not lost.
             self.missing.wait(missing, None);
         }
     }

@@ -10,8 +10,8 @@ use manycore_team::seam::SenseBarrier;
 
 // The list, and the one place to add to.
 types_by_name! { P: Barrier, "no barrier";
-    /// What to do with a barrier that is known by name only at run time: a closure
-    /// that is generic over a type.
+    /// The operation on a barrier that is known by name only at run time: a closure that is generic
+    /// over a type.
     ///
     /// ```
     /// use manycore::Native;

@@ -3,12 +3,11 @@ use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 use manycore_team::barrier::Placement;
 use manycore_team::seam::Waiting;
 
-/// The sense-reversing barrier as it is written by those who do not think of lines: the count,
-/// and the word that lets all go, are neighbours.
+/// The sense-reversing barrier without attention to cache lines: the count, and the word that
+/// releases all, are neighbours.
 ///
-/// Each arrival takes the line from all who look at the word, and they fetch it again, in the way
-/// of the next arrival. [`SenseBarrier`](manycore_team::seam::SenseBarrier) has them on two
-/// lines.
+/// Each arrival takes the line from all waiting members. They fetch it again, which delays the next
+/// arrival. [`SenseBarrier`](manycore_team::seam::SenseBarrier) has the words on two lines.
 ///
 /// ```
 /// use manycore::Native;
@@ -32,7 +31,7 @@ pub struct SenseOnALineBarrier<P: Platform> {
 struct Neighbours<P: Platform> {
     /// How many have yet to come.
     missing: P::AtomicU32,
-    /// The last episode from which all may go.
+    /// The last released episode.
     released: P::Futex,
 }
 
@@ -60,8 +59,8 @@ impl<P: Platform> Barrier<P> for SenseOnALineBarrier<P> {
     fn member(&self, rank: usize) -> SenseOnALineMember {
         let members = self.members;
         assert!(rank < members as usize, "rank {rank} of {members}");
-        // Relaxed: the caller comes after who was this member before, without whom the next
-        // episode is not released.
+        // Relaxed: the caller comes after the thread that was this member before, and the next
+        // episode is not released without this member.
         SenseOnALineMember(self.words.released.load(Ordering::Relaxed))
     }
 
@@ -69,8 +68,8 @@ impl<P: Platform> Barrier<P> for SenseOnALineBarrier<P> {
         let Neighbours { missing, released } = &*self.words;
         let before = *episode;
         *episode = before.wrapping_add(1);
-        // Release: what this member did is in the word's history. Acquire: the last one takes
-        // all of it along.
+        // Release: this member's work is in the word's history. Acquire: the last member sees all
+        // of it.
         if missing.fetch_sub(1, Ordering::AcqRel) == 1 {
             // For the next episode, which begins for the others with the release. Relaxed:
             // that publishes it.

@@ -11,16 +11,15 @@ const ARRIVING: u32 = 0;
 /// All are in, and go.
 const LEAVING: u32 = 1;
 
-/// The barrier that the PARSEC benchmarks bring along: a mutex, a condition variable
-/// and a flag that says whether members arrive or leave. A member that waits looks at the
-/// flag 35,000 times before it sleeps on the condition variable. Members leave one by one
-/// through the mutex, and one that is at the next episode already waits until the last one
-/// has: two phases, so that the count can be used for both. It spins whether members
-/// share cores or not: if they do, an episode takes milliseconds.
+/// The barrier of the PARSEC benchmarks: a mutex, a condition variable and a flag that says whether
+/// members arrive or leave. A waiting member looks at the flag 35,000 times before it sleeps on the
+/// condition variable. Members leave one by one through the mutex, and a member that is already at
+/// the next episode waits until the last has left: two phases, so that the count serves both. It
+/// spins whether or not members share cores; if they do, an episode takes milliseconds.
 ///
-/// The count is on a line with the lock; the flag is on another, which is written
-/// twice an episode and read by all who wait. The condition variable is made of the
-/// flag: it is what sleepers sleep on, and they are counted under the lock.
+/// The count is on a line with the lock. The flag is on another line, which is written twice an
+/// episode and read by all waiting members. Sleepers sleep on the flag, which serves as the
+/// condition variable, and they are counted under the lock.
 ///
 /// ```
 /// use manycore::Native;
@@ -57,15 +56,15 @@ pub struct SpinSleepMember(());
 impl<P: Platform> SpinSleepBarrier<P> {
     /// Begins the next phase; under the lock.
     fn begin(&self, phase: u32, state: &mut State) {
-        // Release: passes on what all have done to those who look without the lock.
+        // Release: passes on the work of all to members that look without the lock.
         self.phase.store(phase, Ordering::Release);
         if std::mem::take(&mut state.sleepers) > 0 {
             self.phase.wake(u32::MAX);
         }
     }
 
-    /// Waits for the end of a phase. It is not begun again meanwhile: one of the two
-    /// takes this member's arrival, the other its departure.
+    /// Waits for the end of a phase. It does not begin again meanwhile: one phase needs this
+    /// member's arrival, the other its departure.
     fn wait_while(&self, phase: u32) {
         for _ in 0..self.spins {
             // Acquire pairs with `begin`.
@@ -74,8 +73,9 @@ impl<P: Platform> SpinSleepBarrier<P> {
             }
             P::relax();
         }
-        // Counted as a sleeper in the section in which it finds the phase unchanged:
-        // whoever changes it has the lock later, and wakes. The futex compares again.
+        // The member counts itself as a sleeper in the section in which it finds the phase
+        // unchanged. A member that changes the phase has the lock later, and wakes it. The futex
+        // compares again.
         while self.state.with(|state| {
             // Relaxed: written under the lock.
             let goes_on = self.phase.load(Ordering::Relaxed) == phase;

@@ -3,14 +3,13 @@ use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 use manycore_team::barrier::Placement;
 use manycore_team::seam::Waiting;
 
-/// The tournament (Hensgen, Finkel and Manber 1988; Mellor-Crummey and Scott 1991,
-/// algorithm 10): in round r the ranks that are multiples of 2^(r+1) meet those 2^r
-/// further on, and win, as arranged. Losers tell their winner that they have come, and
-/// drop out until it wakes them; so does everybody who has played, last opponent
-/// first.
+/// The tournament (Hensgen, Finkel and Manber 1988; Mellor-Crummey and Scott 1991, algorithm 10).
+/// In round r the ranks that are multiples of 2^(r+1) meet those 2^r further on, and win by
+/// arrangement. A loser informs its winner of its arrival, and drops out until the winner wakes it.
+/// Each member then wakes its opponents, the last first.
 ///
-/// A member loses once, so it has two words, each on a line of its own: one that it
-/// writes when it loses and its winner reads, one the other way. Nobody counts.
+/// A member loses once, so it has two words, each on a line of its own: it writes one when it
+/// loses, for its winner to read; the other goes the other way. No member counts.
 ///
 /// ```
 /// use manycore::Native;
@@ -32,9 +31,9 @@ pub struct TournamentBarrier<P: Platform> {
 
 /// The words hold the number of an episode.
 struct Player<P: Platform> {
-    /// The last one in which it has lost.
+    /// The last episode that it has lost.
     lost: CachePadded<P::Futex>,
-    /// The last one from which it may go.
+    /// The last episode that released it.
     awake: CachePadded<P::Futex>,
 }
 
@@ -64,12 +63,13 @@ impl<P: Platform> Barrier<P> for TournamentBarrier<P> {
     fn member(&self, rank: usize) -> TournamentMember {
         let members = self.players.len();
         assert!(rank < members, "rank {rank} of {members}");
-        // A word that nobody else writes: to its winner, or from the champion to its first loser.
+        // A word with this member as the only writer: to its winner, or from the champion to its
+        // first loser.
         let word = match rank {
             0 => self.players.get(1).map(|loser| &*loser.awake),
             _ => Some(&*self.players[rank].lost),
         };
-        // Relaxed: the caller comes after who was this member before.
+        // Relaxed: the caller comes after the thread that was this member before.
         let episode = word.map_or(0, |word| word.load(Ordering::Relaxed));
         TournamentMember { rank, episode }
     }

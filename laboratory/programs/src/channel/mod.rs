@@ -17,8 +17,8 @@ use manycore_team::channel as memory;
 use std::fmt;
 use std::num::NonZeroU32;
 
-/// A virtual channel. Clones are handles of the same one; it ends with the last of
-/// them and of its ports.
+/// A virtual channel. Clones are handles of the same channel. It ends with the last of its handles
+/// and ports.
 ///
 /// ```
 /// use manycore::Native;
@@ -41,7 +41,7 @@ enum Medium<P: Broadcast> {
 }
 
 impl<P: Broadcast> Channel<P> {
-    /// A new channel, whose senders wait for slow receivers.
+    /// A new channel. Its senders wait for slow receivers.
     pub fn over() -> Self {
         Self::over_with(Settings::default())
     }
@@ -63,9 +63,9 @@ impl<P: Broadcast> Channel<P> {
     /// A port of this channel, which hears all that passes its filter; at first
     /// the filter lets everything pass.
     ///
-    /// On hardware it is the port of the core on which the caller runs, who must be
-    /// bound to it, and use and drop it there. A core has one port of a channel: opened again it
-    /// is the same, and closed with the first of its handles.
+    /// On hardware this is the port of the caller's core. The caller must be bound to the core, and
+    /// use and drop the port there. A core has one port of a channel: opening it again returns the
+    /// same port, and dropping its first handle closes it.
     pub fn open(&self) -> Port<P> {
         match &self.medium {
             Medium::Wire(wire) => Port::on_wire(wire.open(None)),

@@ -28,8 +28,8 @@ impl<P: Broadcast> Port<P> {
         Self { end }
     }
 
-    /// What receivers know this port by ([`Message::sender`]): ports count from 0
-    /// in the order of opening; on hardware it is the core.
+    /// This port's number for receivers ([`Message::sender`]): ports count from 0 in the order of
+    /// opening; on hardware it is the core.
     pub fn number(&self) -> usize {
         match &self.end {
             End::Wire(port) => port.core(),
@@ -98,9 +98,9 @@ impl<P: Broadcast> Port<P> {
     ///
     /// # Errors
     ///
-    /// [`Closed`] when everything is taken and nobody can send any more. A receiver that waits is
-    /// told at once; on hardware, if its filter lets messages with the signature 0 pass, and else
-    /// with its next call.
+    /// [`Closed`] when all messages are taken and no port can send any more. A waiting receiver
+    /// returns at once. On hardware it does so if its filter passes messages with the signature 0,
+    /// and otherwise at its next call.
     #[inline]
     pub fn receive(&mut self) -> Result<Message, Closed> {
         match &mut self.end {
@@ -121,8 +121,8 @@ impl<P: Broadcast> Port<P> {
         }
     }
 
-    /// Whether nobody can send any more. What was sent may still be there to be taken, or on
-    /// hardware on its way.
+    /// Whether no port can send any more. Sent messages may still be there, or on hardware on their
+    /// way.
     pub fn is_closed(&self) -> bool {
         match &self.end {
             End::Wire(port) => port.is_closed(),

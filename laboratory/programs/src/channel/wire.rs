@@ -20,7 +20,7 @@ pub(crate) struct Wire<P: Broadcast> {
 struct WireShared<P: Broadcast> {
     channel: P::Channel,
     senders: SenderCount<P>,
-    /// The most messages of which a port's network interface delivers one.
+    /// The largest count of a port: its network interface delivers one message in that many.
     together: P::AtomicU32,
 }
 
@@ -43,8 +43,8 @@ impl<P: Broadcast> Wire<P> {
         Some(Self { shared })
     }
 
-    /// The port of the core on which the caller runs. It counts if `every` is given: of the
-    /// messages that pass the filter only every `every`-th is received.
+    /// The port of the caller's core. It counts if `every` is given: of the messages that pass the
+    /// filter it receives only every `every`-th.
     pub(crate) fn open(&self, every: Option<NonZeroU32>) -> WirePort<P> {
         let shared = Arc::clone(&self.shared);
         shared.senders.add(PORT);
@@ -75,9 +75,9 @@ impl<P: Broadcast> Drop for Wire<P> {
 }
 
 impl<P: Broadcast> WireShared<P> {
-    /// A port is opened of whose messages the interface delivers one in so many.
+    /// Notes an opened port that delivers one message in `every`.
     fn count_together(&self, every: NonZeroU32) {
-        // Relaxed: read by who has seen the port counted in and all others leave.
+        // Relaxed: read by a thread that has seen the port counted in and all others leave.
         let (mut most, every) = (self.together.load(Ordering::Relaxed), every.get());
         while let Err(now) = (self.together).compare_exchange(
             most,
@@ -89,9 +89,9 @@ impl<P: Broadcast> WireShared<P> {
         }
     }
 
-    /// A handle or a port goes. If one port is left, this wakes it: its interface delivers only
-    /// messages, so this is one that no call of a port makes, with data of no length. An
-    /// interface that counts delivers one for so many.
+    /// A handle or a port goes. If one port is left, this wakes it by a message with data of no
+    /// length, which no call of a port sends: its interface delivers nothing but messages. An
+    /// interface that counts receives as many as it delivers one for.
     fn leave(&self, end: u64) {
         if !self.senders.leave(end) {
             return;
@@ -136,13 +136,13 @@ impl<P: Broadcast> WirePort<P> {
     ///
     /// # Errors
     ///
-    /// [`Closed`] when nobody can send any more, and nothing is on its way.
+    /// [`Closed`] when no port can send any more, and nothing is on its way.
     pub(crate) fn receive(&mut self) -> Result<Delivery, Closed> {
         loop {
             if let Some(delivery) = self.try_receive() {
                 return Ok(delivery);
             }
-            // The one that leaves sends its notice after it has counted itself out: who does not
+            // A leaving port sends its notice after it has left the count: a receiver that does not
             // see that here waits for the notice.
             if self.is_closed() {
                 return self.last().ok_or(Closed);
@@ -154,7 +154,7 @@ impl<P: Broadcast> WirePort<P> {
         }
     }
 
-    /// What comes after all senders have gone.
+    /// The next delivery after all senders have gone.
     #[cold]
     fn last(&mut self) -> Option<Delivery> {
         let until = P::now() + P::duration_to_ticks(ON_ITS_WAY);
@@ -167,7 +167,7 @@ impl<P: Broadcast> WirePort<P> {
         None
     }
 
-    /// Whether nobody can send any more.
+    /// Whether no port can send any more.
     pub(crate) fn is_closed(&self) -> bool {
         self.shared.senders.is_closed()
     }

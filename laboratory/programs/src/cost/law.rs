@@ -1,4 +1,4 @@
-//! The latency of a loop whose threads claim blocks from one shared counter.
+//! The latency of a loop with threads that claim blocks from a shared counter.
 //!
 //! With N iterations of t, blocks of B, and T threads:
 //!
@@ -66,7 +66,7 @@ impl Law {
         }
     }
 
-    /// Where the claims and the wait at the end balance: the bottom of
+    /// The block at which the claims and the wait at the end balance: the bottom of
     /// [`excess`](Self::excess), from 1 to N.
     fn balance(&self) -> f64 {
         let balanced = |slope: f64| (self.iterations * self.claim / slope).sqrt();
@@ -85,8 +85,8 @@ impl Law {
         .clamp(1.0, self.iterations.max(1.0))
     }
 
-    /// What is beyond the shared work, as a function of the block. The work
-    /// itself would drown the differences.
+    /// The time beyond the shared work, as a function of the block. The work itself would drown the
+    /// differences.
     fn excess(&self, block: usize) -> f64 {
         let block = block as f64;
         let waits = self.end_wait * block;

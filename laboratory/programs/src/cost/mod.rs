@@ -1,5 +1,5 @@
-//! What a parallel loop costs over one shared counter, as pure functions of a measured machine and a
-//! measured task; the block size follows.
+//! The cost of a parallel loop over one shared counter, as pure functions of a measured machine and
+//! a measured task; the block size follows.
 //!
 //! ```
 //! use manycore_programs::cost::{self, Machine, Task};
@@ -31,8 +31,8 @@ pub mod published;
 
 pub use law::{balanced_block, best_block, latency};
 
-/// What a machine charges for the steps of a loop. `manycore machine`, the laboratory's
-/// command, measures all of them.
+/// A machine's prices for the steps of a loop. `manycore machine`, the laboratory's command,
+/// measures all of them.
 ///
 /// ```
 /// use manycore_programs::cost::Prices;
@@ -43,8 +43,8 @@ pub use law::{balanced_block, best_block, latency};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prices {
-    /// What a claim takes its thread when nobody else wants the counter: the
-    /// fetch-and-add and the loop around it.
+    /// The time of a claim for its thread if no other thread wants the counter: the fetch-and-add
+    /// and the loop around it.
     pub claim_ns: f64,
     /// A fetch-and-add on a line that another core of the same core group has written.
     pub handoff_ns: f64,
@@ -55,8 +55,8 @@ pub struct Prices {
 }
 
 impl Default for Prices {
-    /// What machines charge on which nobody has measured: one of 2 to 4 GHz, whose
-    /// workers are awake when the loop comes.
+    /// The prices of an unmeasured machine of 2 to 4 GHz, with workers that are awake when the loop
+    /// comes.
     fn default() -> Self {
         Self::TYPICAL
     }
@@ -86,7 +86,7 @@ pub struct Machine {
     pub threads: usize,
     /// The share of them outside the launching thread's core group.
     pub outside: f64,
-    /// What its steps cost.
+    /// The costs of its steps.
     pub prices: Prices,
 }
 
@@ -113,7 +113,7 @@ impl Machine {
     }
 }
 
-/// What a loop's body costs.
+/// The cost of a loop's body.
 ///
 /// ```
 /// use manycore_programs::cost::Task;
@@ -133,7 +133,7 @@ pub struct Task {
 }
 
 impl Task {
-    /// A task whose iterations all take the same time.
+    /// A task with equal times for all iterations.
     ///
     /// ```
     /// assert_eq!(manycore_programs::cost::Task::new(5.0).spread, 0.0);

@@ -34,7 +34,7 @@ pub struct Features {
 }
 
 impl Features {
-    /// From plain numbers. A zero counts as a one, whose logarithm is zero.
+    /// From plain numbers. A zero counts as a one, which has the logarithm zero.
     ///
     /// ```
     /// use manycore_programs::cost::published::Features;
@@ -67,11 +67,11 @@ impl Features {
 pub struct Weights {
     /// The weight of core groups.
     pub alpha: f64,
-    /// What the numerator is without any.
+    /// The numerator without any factor.
     pub delta0: f64,
     /// The weights of threads, read, write and compute.
     pub beta: [f64; 4],
-    /// What the denominator is without any.
+    /// The denominator without any factor.
     pub delta1: f64,
 }
 
@@ -84,8 +84,7 @@ impl Weights {
         delta1: 693.13,
     };
 
-    /// What the formula says, before anything is cut off. It need not be
-    /// positive, nor finite.
+    /// The formula's value, before anything is cut off. It need not be positive, nor finite.
     ///
     /// ```
     /// use manycore_programs::cost::published::{Features, Weights};

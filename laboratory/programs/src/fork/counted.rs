@@ -18,7 +18,7 @@ impl Counted {
     }
 }
 
-// SAFETY: each method on which memory depends is `Native`'s.
+// SAFETY: each method that memory depends on is `Native`'s.
 unsafe impl Platform for Counted {
     forward!(Native: cells fences threads slot rest);
 

@@ -25,7 +25,7 @@ pub struct IncrementAll {
 }
 
 impl IncrementAll {
-    /// So many numbers from `seed`.
+    /// Numbers from `seed`.
     ///
     /// ```
     /// use manycore_programs::fork::{IncrementAll, Kernel};
@@ -73,7 +73,7 @@ fn increment<P: Platform>(numbers: &mut [u32]) {
     P::compute(INCREMENT_EIGHT * numbers.len().div_ceil(8) as u64);
 }
 
-/// A tree of joins whose leaves do nothing but count as one.
+/// A tree of joins with leaves that only count as one.
 ///
 /// ```
 /// use manycore_programs::fork::{JoinRecursively, Kernel, Serial};

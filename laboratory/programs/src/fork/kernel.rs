@@ -1,11 +1,10 @@
-//! What every fork-join kernel offers.
+//! The interface of every fork-join kernel.
 
 use super::Fork;
 use manycore_platform::Platform;
 use std::fmt::Display;
 
-/// A program with its input, which can be run again and again and can tell
-/// whether its answer is right.
+/// A program with its input. It can run repeatedly and check its answer.
 ///
 /// ```
 /// use manycore_programs::fork::{Kernel, QuickSort, Serial};
@@ -31,11 +30,11 @@ pub trait Kernel: Send {
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
+    /// The fault of the answer, if it is wrong.
     fn verify(&self) -> Result<(), Wrong>;
 }
 
-/// What is wrong with an answer.
+/// The fault of an answer.
 ///
 /// ```
 /// use manycore_programs::fork::{Fibonacci, Kernel, Wrong};
@@ -44,23 +43,23 @@ pub trait Kernel: Send {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Wrong {
-    /// There is none.
+    /// There is no answer.
     #[error("the kernel has not run since it was made or reset")]
     NotRun,
     /// It is another than the right one.
     #[error("{what} is {found} and should be {expected}")]
     Answer {
-        /// What was computed.
+        /// The computed value.
         what: &'static str,
         /// The answer.
         found: String,
         /// The right one.
         expected: String,
     },
-    /// One element of it is wrong, the first one by index.
+    /// An element is wrong; the first by index.
     #[error("{what} {index} is wrong")]
     Element {
-        /// What the elements are.
+        /// The kind of the elements.
         what: &'static str,
         /// Which is wrong.
         index: usize,

@@ -44,8 +44,8 @@ struct Board {
 }
 
 impl Life {
-    /// A board of `side` times `side` cells, each alive with probability 1/2
-    /// as `seed` has it, which lives for so many generations.
+    /// A board of `side` times `side` cells, each alive with probability 1/2 by `seed`, for a
+    /// number of generations.
     ///
     /// ```
     /// use manycore_programs::fork::{Kernel, Life};

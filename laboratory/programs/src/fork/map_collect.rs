@@ -30,7 +30,7 @@ pub struct MapCollect {
 type Places = BTreeMap<u32, Vec<usize>>;
 
 impl MapCollect {
-    /// So many numbers from `seed`.
+    /// Numbers from `seed`.
     ///
     /// ```
     /// use manycore_programs::fork::{Kernel, MapCollect, Wrong};

@@ -9,7 +9,7 @@ const MERGE: u64 = 15;
 /// Instructions a step of a binary search.
 const SEARCH: u64 = 8;
 
-/// Runs of so many numbers are sorted by insertion.
+/// Runs of this length are sorted by insertion.
 const RUN: usize = 16;
 
 /// Sorts random numbers by merging.
@@ -30,7 +30,7 @@ pub struct MergeSort {
     chunks: Chunks,
 }
 
-/// What is no longer divided.
+/// A piece that is not divided further.
 #[derive(Clone, Copy, Debug)]
 struct Chunks {
     sort: usize,
@@ -85,8 +85,7 @@ impl Kernel for MergeSort {
     }
 }
 
-/// Where the sorted numbers shall be: each level of merging goes from one array
-/// to the other.
+/// The destination of the sorted numbers: each level of merging goes from one array to the other.
 #[derive(Clone, Copy)]
 enum Target {
     Data,

@@ -6,13 +6,11 @@
 //!
 //! # What a simulated chip is told
 //!
-//! Each leaf says what it costs: the instructions of its inner loop times how
-//! often that ran, and the memory it reads and writes. The constants are
-//! instructions of the release build on x86-64: callgrind's count of sequential
-//! runs of several sizes, divided by what the constant is a multiple of
-//! (elements, pairs, nodes). A whole run declares what it executes but for a
-//! tenth, by which compilers differ too. Natively the declarations compile to
-//! nothing.
+//! Each leaf declares its cost: the instructions of its inner loop times its iterations, and the
+//! memory it reads and writes. The constants are instructions of the release build on x86-64:
+//! callgrind's count of sequential runs of several sizes, divided by the number of elements, pairs
+//! or nodes. A whole run declares its executed instructions to a tenth, by which compilers differ
+//! too. Natively the declarations compile to nothing.
 
 mod algorithm;
 #[cfg(test)]

@@ -64,8 +64,7 @@ struct Body {
 }
 
 impl NBody {
-    /// So many bodies at rest, with places and masses from `seed`, for so many
-    /// ticks.
+    /// Bodies at rest, with places and masses from `seed`, for a number of ticks.
     ///
     /// ```
     /// use manycore_programs::fork::{Form, Kernel, NBody};
@@ -148,8 +147,7 @@ fn sum(a: NBodyVector, b: NBodyVector) -> NBodyVector {
     std::array::from_fn(|axis| a[axis] + b[axis])
 }
 
-/// Where `bodies` move a body that is at `from`, per unit of mass, if there were
-/// only those of `range`.
+/// The acceleration of a body at `from` by the `bodies` of `range` alone, per unit of mass.
 fn attraction<P: Platform>(bodies: &[Body], range: Range<usize>, from: NBodyVector) -> NBodyVector {
     let bodies = &bodies[range];
     P::read(bodies);

@@ -5,7 +5,7 @@ use manycore_platform::Platform;
 
 macro_rules! prepared {
     ($($kernel:ident),*) => {
-        /// One of the kernels, with its input.
+        /// A kernel, with its input.
         ///
         /// ```
         /// use manycore_programs::fork::{Algorithm, Kernel, Prepared, Serial, Size};

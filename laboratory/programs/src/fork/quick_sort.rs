@@ -84,8 +84,7 @@ fn sort_alone<P: Platform>(data: &mut [u32]) {
     }
 }
 
-/// The two sides of the pivot, which is in its place; of a single number there
-/// are none.
+/// The two sides of the pivot, which is in its place. A single number has none.
 fn divide<P: Platform>(data: &mut [u32]) -> Option<(&mut [u32], &mut [u32])> {
     if data.len() < 2 {
         return None;

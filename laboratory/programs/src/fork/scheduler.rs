@@ -35,9 +35,8 @@ pub trait Fork: Sized + Sync {
     /// How many threads may work at once: what splitting starts from.
     fn threads(&self) -> usize;
 
-    /// Runs both closures, perhaps at the same time, and returns when both are
-    /// done. Each is told whether it migrated: whether it runs on another thread
-    /// than the one that called.
+    /// Runs both closures, perhaps at the same time, and returns when both are done. Each receives
+    /// whether it migrated: whether it runs on another thread than the caller's.
     fn join_context<A, B, RA, RB>(&self, a: A, b: B) -> (RA, RB)
     where
         A: FnOnce(bool) -> RA + Send,

@@ -9,8 +9,7 @@ const STRIKE: u64 = 6;
 const PRIME: u64 = 25;
 const FLAG: u64 = 1;
 
-/// Odd numbers sieved at a time: 100,000 numbers, whose flags fit in a second
-/// level cache.
+/// Odd numbers sieved at a time: 100,000 numbers, with flags that fit in a second-level cache.
 const BLOCK: usize = 50_000;
 
 /// All primes below a limit.
@@ -101,7 +100,7 @@ impl Kernel for Sieve {
     }
 }
 
-/// The odd primes whose squares are below `limit`.
+/// The odd primes with squares below `limit`.
 fn odd_primes_to_root<P: Platform>(limit: usize) -> Vec<usize> {
     let root = limit.isqrt() + 1;
     let mut odd = vec![true; root / 2];

@@ -1,4 +1,4 @@
-//! What both sorts share: their input, and the check of their answer.
+//! The common parts of both sorts: their input, and the check of their answer.
 
 use super::Wrong;
 use manycore_platform::Platform;

@@ -84,8 +84,8 @@ impl<T: Send> Splittable for SlicePart<'_, T> {
 
 /// Halves `work` while `splits` lasts, which each cut halves too.
 ///
-/// A migrated piece starts again from the number of threads: that it was stolen
-/// shows that somebody had nothing to do, and may be so again.
+/// A migrated piece starts again from the number of threads: it was stolen, so a thread was idle,
+/// and may be again.
 pub(super) fn halve<F, S, R>(
     fork: &F,
     splits: usize,

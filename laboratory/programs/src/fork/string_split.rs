@@ -23,8 +23,8 @@ pub struct StringSplit {
 }
 
 impl StringSplit {
-    /// A text of so many characters from `seed`: words of a few letters, and
-    /// now and then more than one space between them.
+    /// A text from `seed`: words of a few letters, and now and then more than one space between
+    /// them.
     ///
     /// ```
     /// use manycore_programs::fork::{Kernel, StringSplit, Wrong};
@@ -106,8 +106,8 @@ impl Count {
 struct Text<'a>(&'a [u8]);
 
 impl Splittable for Text<'_> {
-    /// Cuts at the first space behind the middle; if there is none, the rest is
-    /// one word and is not worth a search for another place.
+    /// Cuts at the first space behind the middle. If there is none, the rest is one word and is not
+    /// worth a search for another place.
     fn halves(self) -> Result<(Self, Self), Self> {
         let (left, right) = self.0.split_at(self.0.len() / 2);
         match right.iter().position(|&character| character == b' ') {

@@ -5,8 +5,8 @@ use manycore_platform::Native;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 
-/// A scheduler that decides by lot at each `join`: one closure after the other
-/// in either order, or one of them, which then has migrated, on a new thread.
+/// A scheduler that decides by lot at each `join`: one closure after the other in either order, or
+/// one closure on a new thread, as if it had migrated.
 pub(super) struct Threads {
     threads: usize,
     /// How many more threads may be made at the moment. Relaxed, as `joins` is:

@@ -1,8 +1,8 @@
 //! The sum over a binary tree, with a `join` at every node.
 //!
-//! How long one thread takes turns on memory: a traversal that meets the nodes
-//! in the order they lie in is several times as fast as one that does not. So
-//! trees are made in two orders, and there are two sequential sums.
+//! The time of one thread depends on memory: a traversal that meets the nodes in their order in
+//! memory is several times as fast as another. So trees are made in two orders, and there are two
+//! sequential sums.
 
 use super::{Fork, Kernel, Wrong};
 use manycore_platform::Platform;
@@ -11,7 +11,7 @@ use std::slice;
 /// Instructions a node of the sequential sum.
 const NODE: u64 = 28;
 
-/// In which order the nodes of a tree are allocated.
+/// The order of allocation of a tree's nodes.
 ///
 /// ```
 /// use manycore_programs::fork::Placement;
@@ -53,8 +53,7 @@ struct BinaryNode {
 }
 
 impl TreeSum {
-    /// So many nodes, 32 bytes each with the allocator's share, with values from
-    /// `seed`.
+    /// Nodes of 32 bytes each, with the allocator's share, with values from `seed`.
     ///
     /// ```
     /// use manycore_programs::fork::{Kernel, Placement, TreeSum, Wrong};

@@ -5,7 +5,7 @@ use super::{Graph, Work};
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::sync::Arc;
 
-/// Nobody's parent.
+/// No parent.
 const NONE: u32 = u32::MAX;
 
 /// A search from a root, which finds for each vertex that can be reached a
@@ -41,8 +41,7 @@ pub struct BreadthFirst<P: Platform> {
     frontiers: Frontiers<P>,
 }
 
-/// What is wrong with a tree, by the rules of Graph500 (specification 2.0,
-/// "Validation").
+/// The fault of a tree, by the rules of Graph500 (specification 2.0, "Validation").
 ///
 /// ```
 /// use manycore_programs::graph::{BreadthFirst, Graph, InvalidTree};
@@ -57,7 +56,7 @@ pub enum InvalidTree {
     /// Parents lead in a circle (rule 1).
     #[error("the parents of vertex {vertex} do not lead to the root")]
     Circle {
-        /// Where it was noticed.
+        /// The vertex with the fault.
         vertex: u32,
     },
     /// An edge joins vertices more than a level apart (rules 2 and 3).
@@ -170,7 +169,7 @@ fn levels(root: u32, parents: &[u32]) -> Result<Vec<Option<u32>>, InvalidTree> {
         if parents[vertex as usize] == NONE {
             continue;
         }
-        // Up to the first vertex whose level is known, and down again.
+        // Up to the first vertex with a known level, and down again.
         let mut at = vertex;
         while levels[at as usize].is_none() {
             let parent = parents[at as usize];

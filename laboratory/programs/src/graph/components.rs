@@ -5,8 +5,8 @@ use super::{Graph, Work};
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::sync::Arc;
 
-/// Labels every vertex with the least number of its component: a vertex whose
-/// label has fallen tells its neighbours, until no label falls any more.
+/// Labels every vertex with the least number of its component. A vertex with a fallen label passes
+/// it to its neighbours, until no label falls any more.
 ///
 /// ```
 /// use manycore_programs::graph::{Components, Graph, Task, Work};
@@ -35,8 +35,8 @@ pub struct Components<P: Platform> {
     graph: Arc<Graph>,
     ranks: usize,
     labels: Box<[P::AtomicU32]>,
-    /// The last frontier to which each vertex was added, plus one: it is added
-    /// once, however often its label falls.
+    /// The last frontier to which each vertex was added, plus one. A vertex is added once to a
+    /// frontier, however often its label falls.
     added: Box<[P::AtomicU32]>,
     frontiers: Frontiers<P>,
 }
@@ -56,9 +56,9 @@ pub struct Components<P: Platform> {
 pub struct WrongLabel {
     /// Which.
     pub vertex: u32,
-    /// What it has.
+    /// The vertex's label.
     pub label: u32,
-    /// What it should have.
+    /// The right label.
     pub expected: u32,
 }
 
@@ -88,8 +88,8 @@ impl<P: Platform> Components<P> {
             first.collect(),
             work,
             |number, vertex, neighbour, next| {
-                // Relaxed: labels only fall, and who lowers one adds the vertex
-                // to the next frontier, which is after a meeting.
+                // Relaxed: labels only fall, and a rank that lowers a label adds the vertex to the
+                // next frontier, which comes after a meeting.
                 let relaxed = Ordering::Relaxed;
                 let label = self.labels[vertex as usize].load(relaxed);
                 let other = &self.labels[neighbour as usize];

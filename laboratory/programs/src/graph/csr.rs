@@ -10,7 +10,7 @@
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Graph {
-    /// Where each vertex's row begins, and the end of the last.
+    /// The beginning of each vertex's row, and the end of the last.
     rows: Vec<u32>,
     neighbours: Vec<u32>,
 }

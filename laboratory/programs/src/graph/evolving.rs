@@ -1,13 +1,13 @@
-//! Graphs whose edges come and go.
+//! Graphs with edges that come and go.
 
 use super::{Graph, Rmat};
 use std::collections::BTreeMap;
 
-/// Parts of the edges: one of them is replaced in a batch.
+/// Parts of the edges. A batch replaces one part.
 const PARTS: usize = 16;
 
-/// An R-MAT graph of which a sixteenth of the edges goes and as many others come in each batch:
-/// a window that slides over the edges as they are drawn.
+/// An R-MAT graph. In each batch a sixteenth of its edges goes and as many others come: a window
+/// that slides over the edges as they are drawn.
 ///
 /// ```
 /// use manycore_programs::graph::{Evolving, Rmat};
@@ -34,7 +34,7 @@ pub(super) struct Changes {
 }
 
 impl Evolving {
-    /// The graph, and what becomes of it in so many batches.
+    /// The graph, and its changes in a number of batches.
     ///
     /// # Panics
     ///
@@ -67,7 +67,7 @@ impl Evolving {
         &self.graphs
     }
 
-    /// What a batch does, and the graphs before and after it.
+    /// The changes of a batch, and the graphs before and after it.
     pub(super) fn batch(&self, number: usize) -> (&Changes, [&Graph; 2]) {
         let graphs = [&self.graphs[number], &self.graphs[number + 1]];
         (&self.changes[number], graphs)

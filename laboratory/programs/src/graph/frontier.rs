@@ -1,4 +1,4 @@
-//! What a team does with one frontier after the other.
+//! The work of a team on one frontier after the other.
 
 use super::Graph;
 use manycore_platform::{Atomic, Ordering, Platform};
@@ -38,8 +38,8 @@ pub trait Work {
     /// Adds a task of the coming frontier, before the rank first asks for one.
     fn put(&mut self, task: Task);
 
-    /// A task of this frontier; `None` when nobody has one left. The ranks meet
-    /// before anybody puts again.
+    /// A task of this frontier; `None` when no rank has one left. The ranks meet before any of them
+    /// puts tasks again.
     fn get(&mut self) -> Option<Task>;
 
     /// Waits until every rank has called it as often.
@@ -48,9 +48,9 @@ pub trait Work {
 
 /// Whether a frontier is empty, agreed on by the team.
 ///
-/// The flag of a frontier is set by who finds a vertex for it and read once all
-/// have met; meanwhile the next one's is cleared. With three flags, none is
-/// cleared while anybody may still read it.
+/// A rank that finds a vertex for a frontier sets its flag. The flag is read once all have met;
+/// meanwhile the next frontier's flag is cleared. With three flags, none is cleared while a rank
+/// may still read it.
 pub(super) struct Frontiers<P: Platform> {
     inhabited: [P::AtomicBool; 3],
 }
@@ -62,9 +62,9 @@ impl<P: Platform> Frontiers<P> {
         }
     }
 
-    /// Goes through the graph as one of the ranks, beginning with the vertices
-    /// in `first`. `visit` is called for each edge from a vertex of the frontier, with the
-    /// number of the frontier, and pushes what belongs to the next.
+    /// Goes through the graph as a rank, beginning with the vertices in `first`. `visit` is called
+    /// for each edge from a vertex of the frontier, with the number of the frontier, and pushes the
+    /// vertices of the next.
     pub(super) fn run(
         &self,
         graph: &Graph,
@@ -111,7 +111,7 @@ fn tasks(graph: &Graph, vertex: u32) -> impl Iterator<Item = Task> {
     (0..stretches).filter_map(move |stretch| Task::new(stretch << 32 | (u64::from(vertex) + 1)))
 }
 
-/// What [`tasks`] put into a task.
+/// The content of a task from [`tasks`].
 fn stretch(graph: &Graph, task: Task) -> (u32, Range<usize>) {
     let vertex = task.get() as u32 - 1;
     let begin = (task.get() >> 32) as usize * EDGES;

@@ -1,5 +1,5 @@
-//! Graph searches whose tasks make tasks: what the broadcast thesis wanted to
-//! run on its work stealing and did not get to (Park 2013, section 7.2.1).
+//! Graph searches with tasks that make tasks: future work of the broadcast thesis for its work
+//! stealing (Park 2013, section 7.2.1).
 //!
 //! A team of ranks goes through a graph frontier by frontier. A frontier is a
 //! bag of tasks, a vertex and some of its edges each, which the ranks share by

@@ -37,7 +37,7 @@ impl Rmat {
         self.draw((self.edge_factor as usize) << self.scale)
     }
 
-    /// So many edges as drawn; the first ones are the same for any number.
+    /// Edges as drawn. The first edges are the same for any number.
     ///
     /// # Panics
     ///

@@ -42,7 +42,7 @@ pub struct Shares<P: Platform, D: Discipline<P>, B: Barrier<P>> {
 }
 
 impl<P: Platform, D: Discipline<P>, B: Barrier<P>> Shares<P, D, B> {
-    /// For a team of so many ranks; chance follows from `seed`.
+    /// For a team on `placement`; chance follows from `seed`.
     pub fn new(placement: Placement, seed: u64) -> Self {
         Self {
             barrier: B::new(&placement),
@@ -93,7 +93,7 @@ pub struct Share<'s, P: Platform, D: Discipline<P>, B: Barrier<P>> {
 }
 
 impl<P: Platform, D: Discipline<P>, B: Barrier<P>> Share<'_, P, D, B> {
-    /// What the rank did to get work so far.
+    /// The rank's steps to get work so far.
     pub fn counts(&self) -> Counts {
         let now = self.pile.as_ref().map(TaskDeque::counts);
         self.before + now.unwrap_or_default()

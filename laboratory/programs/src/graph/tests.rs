@@ -156,7 +156,7 @@ fn triangles_are_counted_as_edges_come_and_go() {
         counts.push(triangles.verify().unwrap());
     }
     assert!(counts[0] > 1_000 && counts.iter().all(|count| *count == counts[0]));
-    // One of the tasks is left out.
+    // A task is left out.
     let triangles = Triangles::<Native>::new(evolving, 1);
     triangles.run(0, &mut Forgetful(Bag::new(1).hand()));
     let wrong = triangles.verify().unwrap_err();

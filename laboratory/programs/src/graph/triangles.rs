@@ -10,9 +10,9 @@ const LOOK: u64 = 4;
 
 /// The number of triangles in a graph, kept up to date while its edges come and go in batches.
 ///
-/// A task is an edge that came or went: what it made or broke is found by its two rows of
-/// neighbours, so that tasks at hubs are long. A triangle of which several edges came, or went, in
-/// one batch is counted by the least of them.
+/// A task is an edge that came or went. Its two rows of neighbours give the triangles that it made
+/// or broke, so tasks at hubs are long. If several edges of a triangle came, or went, in one batch,
+/// the least of them counts it.
 ///
 /// ```
 /// use manycore_programs::graph::{Evolving, Rmat, Task, Triangles, Work};
@@ -44,7 +44,7 @@ pub struct Triangles<P: Platform> {
     broken: P::AtomicU64,
 }
 
-/// The number of triangles is not that of the last graph.
+/// The number of triangles does not match the last graph.
 ///
 /// ```
 /// use manycore_programs::graph::WrongCount;

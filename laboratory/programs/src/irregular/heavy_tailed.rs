@@ -1,4 +1,4 @@
-//! A few iterations, nobody knows which, hold much of the work.
+//! A few unpredictable iterations hold much of the work.
 
 use super::Irregular;
 

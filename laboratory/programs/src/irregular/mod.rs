@@ -1,5 +1,5 @@
-//! Loops whose iterations differ in cost. One file a shape; all shapes are
-//! opaque additions, so the only thing that varies is their number.
+//! Loops with iterations of different cost. One file a shape. All shapes are opaque additions, so
+//! only their number varies.
 
 mod heavy_tailed;
 mod reverse_triangular;
@@ -8,8 +8,8 @@ mod triangular;
 use crate::{Load, opaque_additions};
 use manycore_platform::Platform;
 
-/// A loop whose iterations cost different numbers of additions, in a shape
-/// given by the constructor, with a total given by the caller.
+/// A loop with iterations of different numbers of additions. The constructor gives the shape, the
+/// caller the total.
 ///
 /// ```
 /// use manycore_programs::Irregular;
@@ -48,7 +48,7 @@ impl Irregular {
         }
     }
 
-    /// What each iteration costs, in additions.
+    /// The cost of each iteration, in additions.
     ///
     /// ```
     /// use manycore_programs::Irregular;

@@ -10,15 +10,14 @@ use manycore_platform::Platform;
 /// ns: one, two, four.
 const SAMPLE_NS: f32 = 1_000.0;
 
-/// A block size is looked at again after so many blocks a thread ...
+/// A block size is reviewed after this many blocks a thread.
 const ROUND: usize = 64;
-/// ... and then each time that so many times as many are done.
+/// After that it is reviewed each time that the number of blocks has grown by this factor.
 const GROWTH: usize = 16;
 
-/// Runs the loop with the block that [`best_block`] picks for this pool and for
-/// what an iteration takes: what it took the last time, unless the first one takes
-/// much longer today. For a loop believed short one block is best, so what was believed must
-/// not decide alone.
+/// Runs the loop with the block that [`best_block`] picks for this pool and the time of an
+/// iteration: the last known time, unless the first iteration takes much longer today. A loop that
+/// is believed short needs one block, so the belief must not decide alone.
 ///
 /// Nor must a sample: an interrupt of a millisecond in it would mean blocks of one
 /// iteration, however many there are. So a loop of many blocks runs in rounds, each
@@ -71,7 +70,7 @@ fn sample<P: Platform>(divided: &Divided<'_, P>) -> (usize, f32) {
     let n = divided.iterations();
     let known = divided.recall();
     let enough = SAMPLE_NS * divided.ticks_per_ns();
-    // Where the loop is known to be short, its first iteration is looked at.
+    // If the loop is known to be short, its first iteration is timed.
     let most = match known {
         Some(each) if each < enough => 1,
         Some(_) => 0,

@@ -13,8 +13,8 @@ use manycore_platform::{Native, Platform};
 use std::ops::Range;
 use std::sync::Mutex;
 
-/// What was handed out. The standard library's lock: keeping the books is no
-/// step of the model.
+/// The iterations that were handed out. The standard library's lock: these notes are no step of the
+/// model.
 #[derive(Default)]
 struct HandedOut(Mutex<Vec<Range<usize>>>);
 

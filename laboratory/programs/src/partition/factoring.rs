@@ -1,10 +1,9 @@
 //! `factoring`: rounds of T equal blocks, each round half of what is left.
 //! (Hummel, Schonberg, Flynn: Factoring, CACM 35(8), 1992.)
 //!
-//! What a claim gets depends only on how many came before it, so the shared
-//! counter counts claims and a fetch-and-add always succeeds, where guided
-//! needs a compare-and-swap. The rounds, at most one for each bit of n, are
-//! laid out when the loop starts.
+//! The size of a claim depends only on the number of earlier claims, so the shared counter counts
+//! claims and a fetch-and-add always succeeds, where guided needs a compare-and-swap. The rounds,
+//! at most one for each bit of n, are laid out when the loop starts.
 
 use manycore::seam::{Claims, Partition};
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
@@ -17,7 +16,7 @@ const MAX_ROUNDS: usize = 65;
 pub(super) struct Factoring<P: Platform> {
     n: usize,
     threads: usize,
-    /// Where each round starts; the last entry in use is `n`.
+    /// The beginning of each round; the last entry in use is `n`.
     starts: [usize; MAX_ROUNDS + 1],
     rounds: usize,
     claimed: CachePadded<P::AtomicUsize>,

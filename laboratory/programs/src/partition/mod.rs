@@ -1,5 +1,5 @@
-//! How a loop may be divided: the partitioners of the pool, and those that they are compared with, one
-//! file each. All by name, and loops by them.
+//! Ways to divide a loop: the pool's partitioners, and the partitioners for comparison, one file
+//! each; all by name, and loops by them.
 
 mod auto;
 #[cfg(test)]
@@ -52,9 +52,9 @@ impl<'a, P: Platform> Loops<'a, P> {
         }
     }
 
-    /// The same, told what the machine charges for the steps of a loop, from which `fixed-block` and
-    /// `sharded` without a size pick one. Else they take what the pool has measured of a claim, and
-    /// the rest from [`Prices::default`].
+    /// The same, with the machine's prices for the steps of a loop. `fixed-block` and `sharded`
+    /// without a size pick a block from them. Without prices they use the pool's own measurement of
+    /// a claim, and [`Prices::default`] for the rest.
     #[must_use]
     pub fn told(self, prices: Prices) -> Self {
         Self {

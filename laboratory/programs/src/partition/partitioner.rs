@@ -52,8 +52,8 @@ pub enum Partitioner {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Block {
-    /// What the cost model ([`cost`](crate::cost)) says for this machine and
-    /// the loop's measured time per iteration.
+    /// The block of the cost model ([`cost`](crate::cost)) for this machine and the loop's measured
+    /// time per iteration.
     #[default]
     Auto,
     /// This many.
@@ -101,7 +101,7 @@ pub enum ParsePartitionerError {
     Block {
         /// The partitioner.
         name: String,
-        /// What was given for its block.
+        /// The text that was given for its block.
         size: String,
     },
     /// A block size for a partitioner that picks its own.

@@ -35,10 +35,9 @@ fn halve<P: Platform>(
 
 /// How often a range may still be halved.
 ///
-/// It begins with as many halvings as give each thread a part; a part that was
-/// stolen begins anew, since somebody was idle. So a range is divided where
-/// there is demand, and otherwise hardly more often than there are threads
-/// (demand-driven splitting, as TBB's `auto_partitioner` and rayon have it).
+/// It begins with enough halvings to give each thread a part. A stolen part begins anew, since a
+/// thread was idle. So a range is divided on demand, and otherwise hardly more often than there are
+/// threads (demand-driven splitting, as in TBB's `auto_partitioner` and rayon).
 #[derive(Clone, Copy, Debug)]
 struct Budget {
     threads: usize,

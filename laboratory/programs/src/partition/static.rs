@@ -1,9 +1,8 @@
 //! `static`: each thread gets one share of n/T iterations.
 //!
-//! No claim traffic at all where threads start together; no balance either.
-//! A thread that sleeps must not hold up the loop, so a share is taken, not
-//! assigned: its own thread takes it first, and a thread that is done early takes
-//! the shares whose own threads have not come.
+//! No claim traffic at all if threads start together; no balance either. A sleeping thread must not
+//! hold up the loop, so a share is taken, not assigned: its own thread takes it first, and a thread
+//! that finishes early takes the shares of threads that have not come.
 
 use manycore::seam::{Claims, Partition};
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
@@ -11,8 +10,8 @@ use std::ops::Range;
 
 pub(super) struct Static<P: Platform> {
     n: usize,
-    /// Whether each share is taken, on a line each: a thread that finds its
-    /// own share free disturbs nobody.
+    /// Whether each share is taken, on a line each: a thread that finds its own share free disturbs
+    /// no other.
     taken: Box<[CachePadded<P::AtomicBool>]>,
 }
 

@@ -1,4 +1,4 @@
-//! Sleep policies that the one of `manycore` is compared with, and all of them by name.
+//! Sleep policies for comparison with `manycore`'s, and all of them by name.
 
 mod mode;
 pub mod published;

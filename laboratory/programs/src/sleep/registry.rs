@@ -41,7 +41,7 @@ registry! {
     NoInactive: Sound AsPublished,
 }
 
-/// The one of applications.
+/// The policy of applications.
 const OURS: (&str, Mode) = ("ours", Mode::Sound);
 
 /// The policies there are, by name and mode: ours, the sound ones, those as published.

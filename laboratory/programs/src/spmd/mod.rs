@@ -6,9 +6,9 @@
 //! barrier: each rank is handed one wait at whichever barrier is to be studied,
 //! natively or on a simulated chip.
 //!
-//! [`Streamcluster`] is run by a team only. The others are each a [`Program`] of
-//! phases, written once for teams ([`Ranked`]) and for loops of a pool ([`Looped`]):
-//! those of the NAS parallel benchmarks ([`Npb`], in the sizes of [`Class`]).
+//! [`Streamcluster`] is run by a team only. Each of the others is a [`Program`] of phases, written
+//! once for teams ([`Ranked`]) and for loops of a pool ([`Looped`]). Among them are the programs of
+//! the NAS parallel benchmarks ([`Npb`], in the sizes of [`Class`]).
 
 pub mod barnes;
 mod bt;

@@ -52,7 +52,7 @@ impl Npb {
         self.program::<Native>(class)
     }
 
-    /// What the program does, without data.
+    /// The program's phases, without data.
     ///
     /// ```
     /// use manycore_programs::spmd::{Class, Npb};

@@ -64,7 +64,7 @@ fn ft_of_class_w_whoever_runs_it() {
     ft(Class::W);
 }
 
-/// Those that NPB's program prints.
+/// The zetas that NPB's program prints.
 #[test]
 fn cg_finds_the_known_zetas_on_its_way() {
     let of_s = [

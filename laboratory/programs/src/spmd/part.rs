@@ -1,10 +1,10 @@
-//! What a rank of a team is to the program that it runs.
+//! A rank of a team, as its program sees it.
 
 use crate::barrier::Barrier;
 use manycore_platform::Platform;
 use manycore_team::Rank;
 
-/// One rank of a team: who it is, and how it meets the others.
+/// A rank of a team: its number, and how it meets the others.
 ///
 /// # Safety
 ///
@@ -19,8 +19,8 @@ pub unsafe trait Part {
     /// How many there are.
     fn size(&self) -> usize;
 
-    /// Waits for all others. `site` tells places of the program apart: what a rank does
-    /// after it is most likely what it did the last time.
+    /// Waits for all others. `site` distinguishes places of the program: after the same site a rank
+    /// most likely does the same work as the last time.
     fn meet(&mut self, site: &'static str);
 
     /// A place where the rank can be interrupted, some microseconds from the last.
@@ -93,8 +93,8 @@ unsafe impl<P: Platform, B: Barrier<P>> Part for Member<'_, P, B> {
     }
 }
 
-// SAFETY: a `Team` numbers its ranks so, opens the next interval when all have arrived, and
-// its last one when all have ended; one that ends where others wait stops the run.
+// SAFETY: a `Team` numbers its ranks so. It opens the next interval when all have arrived, and its
+// last when all have ended. A rank that ends while others wait stops the run.
 unsafe impl<P: Platform> Part for Rank<P> {
     fn rank(&self) -> usize {
         Rank::rank(self)

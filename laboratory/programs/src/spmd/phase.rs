@@ -1,6 +1,6 @@
 //! A program as a sequence of phases, and what each costs.
 
-/// A loop of independent items, at whose end all wait for all.
+/// A loop of independent items. At its end all wait for all.
 ///
 /// ```
 /// use manycore_programs::spmd::{Cost, Phase};
@@ -11,18 +11,18 @@
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Phase {
-    /// What it does, for reports.
+    /// Its name, for reports.
     pub name: &'static str,
     /// How many items it has. A rank has a run of them.
     pub items: usize,
     /// Items that are not divided further, at least 1: between two grains a rank can be
     /// interrupted. Some microseconds.
     pub grain: usize,
-    /// What an item costs on average.
+    /// The average cost of an item.
     pub cost: Cost,
 }
 
-/// What an item of a phase costs: counted from the algorithm, not measured.
+/// The cost of an item of a phase: counted from the algorithm, not measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cost {
     /// Instructions, those on memory included.

@@ -1,4 +1,4 @@
-//! What the programs that meet at barriers have in common.
+//! The common interface of programs that meet at barriers.
 
 use super::{Phase, Worksharing};
 use std::fmt;
@@ -8,23 +8,23 @@ use std::fmt;
 /// It owns its data, made from its class before it is timed. Between two phases it
 /// computes, on every rank, only what hangs on sums, which are the same for all.
 pub trait Program: Send + Sync {
-    /// The most grains of a phase whose items are summed.
+    /// The most grains of a phase with a sum over its items.
     fn grains(&self) -> usize;
 
     /// Runs it. Each rank of a team calls this once; over loops one thread does.
     ///
     /// # Safety
     ///
-    /// All ranks of one team, or one thread over loops, and each once: bodies write the
-    /// program's data, which nothing but [`Worksharing`] protects. Nobody looks at the
-    /// program, to [verify](Self::verify) it, say, before all have returned.
+    /// All ranks of one team call this, or one thread over loops, once each: bodies write the
+    /// program's data, which only [`Worksharing`] protects. No code reads the program, for example
+    /// to [verify](Self::verify) it, before all have returned.
     unsafe fn run(&self, sharing: &mut dyn Worksharing);
 
     /// After the run: what it found, if that is right.
     ///
     /// # Errors
     ///
-    /// What was found, what was expected and how far it may be off.
+    /// For a wrong answer: the result, the expected result and the tolerance.
     fn verify(&self) -> Result<Verified, WrongAnswer>;
 }
 
@@ -54,25 +54,25 @@ pub struct Verified(pub String);
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{what} is {found}; expected {expected}, within {tolerance}")]
 pub struct WrongAnswer {
-    /// What was checked.
+    /// The checked quantity.
     pub what: String,
-    /// What it is.
+    /// Its value.
     pub found: f64,
-    /// What it should be.
+    /// Its expected value.
     pub expected: f64,
     /// How far it may be off, in the terms of the program's specification.
     pub tolerance: f64,
 }
 
-/// What one run of a program would do, of any size, without its data: what a simulated
-/// chip is told.
+/// The work of one run of a program, of any size, without its data: the declaration for a simulated
+/// chip.
 pub trait Declaration: Send + Sync {
-    /// What one thread does by itself, while the others are not there yet.
+    /// The work of one thread alone, before the others begin.
     fn preparation(&self) -> Preparation {
         Preparation::default()
     }
 
-    /// What is done once, before the first step.
+    /// The phases before the first step, run once.
     fn before(&self) -> Vec<Phase> {
         Vec::new()
     }
@@ -84,8 +84,8 @@ pub trait Declaration: Send + Sync {
     fn steps(&self) -> usize;
 }
 
-/// What one thread does before the ranks of a program begin: it reads the input, and makes what
-/// they work on. Counted in runs of this crate's programs.
+/// The work of one thread before the ranks of a program begin: it reads the input, and makes the
+/// ranks' data. Counted in runs of this crate's programs.
 ///
 /// ```
 /// use manycore_programs::spmd::{CgPhases, Class, Declaration};

@@ -26,7 +26,7 @@ impl Randlc {
     }
 }
 
-/// Modulo 2^46, of which 2^64, where the product is cut, is a multiple.
+/// Modulo 2^46. The product is cut at 2^64, which is a multiple of that.
 fn product(a: u64, b: u64) -> u64 {
     a.wrapping_mul(b) & MASK
 }

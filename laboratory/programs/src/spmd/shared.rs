@@ -4,7 +4,7 @@ use manycore_platform::Platform;
 use std::cell::UnsafeCell;
 use std::ops::Range;
 
-/// An array that all who run a phase may write, if no two write the same element.
+/// An array that all threads of a phase may write, if no two write the same element.
 ///
 /// # The contract
 ///
@@ -35,9 +35,9 @@ use std::ops::Range;
 #[derive(Debug)]
 pub struct Shared<T>(Box<[UnsafeCell<T>]>);
 
-// SAFETY: as for a slice of `T` that is written by one thread and read by another; that
-// no two do so at the same time is the contract of the methods, all of which that give
-// access through a shared reference are `unsafe`.
+// SAFETY: as for a slice of `T` that one thread writes and another reads. By the contract of the
+// methods, no two do so at the same time; all methods that give access through a shared reference
+// are `unsafe`.
 unsafe impl<T: Send + Sync> Sync for Shared<T> {}
 
 impl<T> Shared<T> {
@@ -47,7 +47,7 @@ impl<T> Shared<T> {
         self.0.len()
     }
 
-    /// Whether there is none.
+    /// Whether the array is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -57,7 +57,7 @@ impl<T> Shared<T> {
     ///
     /// # Safety
     ///
-    /// Nobody writes it meanwhile.
+    /// No thread writes it meanwhile.
     ///
     /// # Panics
     ///
@@ -67,7 +67,7 @@ impl<T> Shared<T> {
     where
         T: Copy,
     {
-        // SAFETY: nobody writes it, by contract.
+        // SAFETY: no thread writes it, by contract.
         unsafe { *self.0[index].get() }
     }
 
@@ -75,14 +75,14 @@ impl<T> Shared<T> {
     ///
     /// # Safety
     ///
-    /// Nobody else reads or writes it meanwhile, and no reference to it is alive.
+    /// No other thread reads or writes it meanwhile, and no reference to it is alive.
     ///
     /// # Panics
     ///
     /// If there is no such element.
     #[inline]
     pub unsafe fn set(&self, index: usize, value: T) {
-        // SAFETY: nobody else touches it, by contract.
+        // SAFETY: no other thread touches it, by contract.
         unsafe { *self.0[index].get() = value }
     }
 
@@ -90,7 +90,7 @@ impl<T> Shared<T> {
     ///
     /// # Safety
     ///
-    /// Nobody writes any of them while the slice is alive.
+    /// No thread writes any of them while the slice is alive.
     ///
     /// # Panics
     ///
@@ -99,8 +99,7 @@ impl<T> Shared<T> {
     #[must_use]
     pub unsafe fn part(&self, range: Range<usize>) -> &[T] {
         let cells = &self.0[range];
-        // SAFETY: an `UnsafeCell<T>` is laid out as a `T`; nobody writes them, by
-        // contract.
+        // SAFETY: an `UnsafeCell<T>` has the layout of a `T`; no thread writes them, by contract.
         unsafe { std::slice::from_raw_parts(cells.as_ptr().cast::<T>(), cells.len()) }
     }
 
@@ -108,7 +107,7 @@ impl<T> Shared<T> {
     ///
     /// # Safety
     ///
-    /// Nobody else reads or writes any of them while the slice is alive.
+    /// No other thread reads or writes any of them while the slice is alive.
     ///
     /// # Panics
     ///
@@ -118,8 +117,8 @@ impl<T> Shared<T> {
     #[expect(clippy::mut_from_ref, reason = "parts are disjoint, by contract")]
     pub unsafe fn part_mut(&self, range: Range<usize>) -> &mut [T] {
         let cells = &self.0[range];
-        // SAFETY: an `UnsafeCell<T>` is laid out as a `T`, and `UnsafeCell::raw_get`
-        // is this cast; nobody else touches them, by contract.
+        // SAFETY: an `UnsafeCell<T>` has the layout of a `T`, and `UnsafeCell::raw_get` is this
+        // cast; no other thread touches them, by contract.
         unsafe { std::slice::from_raw_parts_mut(UnsafeCell::raw_get(cells.as_ptr()), cells.len()) }
     }
 
@@ -127,7 +126,7 @@ impl<T> Shared<T> {
     ///
     /// # Safety
     ///
-    /// Nobody writes any of them while the slice is alive.
+    /// No thread writes any of them while the slice is alive.
     #[inline]
     #[must_use]
     pub unsafe fn all(&self) -> &[T] {
@@ -172,13 +171,13 @@ impl<T> Shared<T> {
         part
     }
 
-    /// All elements, when nobody shares them any more.
+    /// All elements, when the array is no longer shared.
     pub fn get_mut(&mut self) -> &mut [T] {
         // SAFETY: an exclusive reference; otherwise as `part_mut`.
         unsafe { self.part_mut(0..self.len()) }
     }
 
-    /// The array, when nobody shares it any more.
+    /// The array, when it is no longer shared.
     #[must_use]
     pub fn into_inner(self) -> Vec<T> {
         let cells = self.0.into_vec().into_iter();
@@ -230,7 +229,7 @@ mod tests {
     #[should_panic(expected = "out of range")]
     fn a_range_that_leaves_the_array() {
         let array = Shared::from(vec![0_u8; 3]);
-        // SAFETY: nobody else has it.
+        // SAFETY: no other thread has it.
         let _ = unsafe { array.part(2..4) };
     }
 }

@@ -1,5 +1,4 @@
-//! The ways in which tests run a program: alone, in a team at some barriers, and as
-//! loops of a pool.
+//! Tests run a program in three ways: alone, in a team at some barriers, and as loops of a pool.
 
 use super::{Alone, Looped, Member, Phase, Program, Ranked, Sums, Worksharing};
 use crate::barrier::Barrier;
@@ -30,7 +29,7 @@ unsafe impl Worksharing for Noting<'_> {
 /// Runs it by one thread; the phases that it had.
 pub(super) fn alone(program: &dyn Program) -> Vec<Phase> {
     let (mut alone, sums) = (Alone, Sums::new(program.grains()));
-    // SAFETY: a team of one, whose sums nobody else has.
+    // SAFETY: a team of one, with sums of its own.
     let mut ranked = unsafe { Ranked::<Native>::new(&mut alone, &sums) };
     let mut noting = Noting {
         inner: &mut ranked,
@@ -54,7 +53,7 @@ impl BarrierVisitor<Native> for Team<'_> {
             for rank in 0..ranks {
                 let (barrier, sums) = (&barrier, &sums);
                 scope.spawn(move || {
-                    // SAFETY: a barrier of so many members, each rank made once.
+                    // SAFETY: the barrier is for `ranks` members, and each rank is made once.
                     let mut member = unsafe { Member::<Native, B>::new(barrier, rank, ranks) };
                     // SAFETY: the team's sums, and all run the same program.
                     unsafe { program.run(&mut Ranked::<Native>::new(&mut member, sums)) };

@@ -16,9 +16,9 @@ use std::ops::Range;
 ///
 /// # Safety
 ///
-/// In a phase every item is in exactly one range that a body is called with. All calls
-/// are over, and what they wrote is visible, before the phase ends for anybody. Programs
-/// write memory that bodies share without any other protection.
+/// In a phase every item is in exactly one range of one call of a body. All calls are over, and
+/// their writes are visible, before the phase ends on any rank. Programs write memory that bodies
+/// share without any other protection.
 ///
 /// ```
 /// use manycore_programs::spmd::{Alone, Cost, Phase, Ranked, Sums, Worksharing};
@@ -49,7 +49,7 @@ struct Partials(Vec<UnsafeCell<f64>>);
 // over, by the contract of `Worksharing`.
 unsafe impl Sync for Partials {}
 
-/// What the ranks of a team share to add up; an example is at [`Worksharing`].
+/// The data with which the ranks of a team add up; an example is at [`Worksharing`].
 pub struct Sums {
     /// Two sums take turns: a rank that is still reading the one has not passed the
     /// barrier at the end of the other.
@@ -57,7 +57,7 @@ pub struct Sums {
 }
 
 impl Sums {
-    /// For phases of up to so many grains.
+    /// For phases of up to `grains` grains.
     #[must_use]
     pub fn new(grains: usize) -> Self {
         let partials = || Partials((0..grains).map(|_| UnsafeCell::new(0.0)).collect());
@@ -80,7 +80,7 @@ impl<'a, P: Platform> Ranked<'a, P> {
     ///
     /// # Safety
     ///
-    /// All ranks are given the same `sums`, nobody else is, and all run the same program.
+    /// All ranks have the same `sums`, no other code has them, and all run the same program.
     pub unsafe fn new(part: &'a mut dyn Part, sums: &'a Sums) -> Self {
         Self {
             part,
@@ -231,7 +231,7 @@ mod tests {
         }
     }
 
-    /// Runs `program` by so many ranks.
+    /// Runs `program` on `ranks` ranks.
     fn team(ranks: usize, grains: usize, program: impl Fn(&mut dyn Worksharing) + Sync) {
         let barrier = SenseBarrier::<Native>::new(&Placement::flat(ranks));
         let sums = Sums::new(grains);
@@ -239,7 +239,8 @@ mod tests {
             for rank in 0..ranks {
                 let (barrier, sums, program) = (&barrier, &sums, &program);
                 scope.spawn(move || {
-                    // SAFETY: made for so many; each is made once, with the same sums.
+                    // SAFETY: the barrier is for `ranks` members; each is made once, with the same
+                    // sums.
                     let mut member = unsafe { Member::new(barrier, rank, ranks) };
                     // SAFETY: as above.
                     let mut sharing = unsafe { Ranked::<Native>::new(&mut member, sums) };

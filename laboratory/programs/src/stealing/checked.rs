@@ -10,9 +10,9 @@ use manycore_platform::Platform;
 use manycore_team::barrier::Placement;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// A forest: the tasks below `roots` are there from the beginning, on the deques of the
-/// first `owners` workers in turn; when task t is done, tasks `roots` + 2t and the one after
-/// are put by who did it, as long as they are less than `tasks`.
+/// A forest. The tasks below `roots` are there from the beginning, on the deques of the first
+/// `owners` workers in turn. The worker that has done task t puts tasks `roots` + 2t and the next,
+/// if they are less than `tasks`.
 #[derive(Clone, Copy)]
 struct Forest {
     workers: usize,
@@ -123,7 +123,7 @@ fn a_torn_platform_is_caught() {
     }
 }
 
-/// A task that is put again and again, until somebody ends it all.
+/// A task that is put again and again, until a worker ends the run.
 struct Endless;
 
 impl<P: Platform> DisciplineVisitor<P> for Endless {
@@ -158,8 +158,8 @@ fn a_worker_can_end_it() {
     }
 }
 
-/// Two workers and two tasks, one of which puts the other, in every interleaving with few
-/// preemptions. The others need too many steps.
+/// Two workers and two tasks, where one task puts the other, in every interleaving with few
+/// preemptions. The other cases need too many steps.
 #[test]
 fn a_pair_exhaustively() {
     for name in ["global-queue", "random"] {

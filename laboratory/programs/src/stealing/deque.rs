@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use std::marker::PhantomData;
 use std::slice;
 
-/// A double-ended queue whose entries a simulator sees read and written. Its own few
-/// words are meant to be on the line of the lock around it.
+/// A double-ended queue. A simulator sees its entries read and written. Its own few words should be
+/// on the line of the lock around it.
 pub(super) struct TracedDeque<P> {
     tasks: VecDeque<Task>,
     platform: PhantomData<P>,
@@ -39,7 +39,7 @@ impl<P: Platform> TracedDeque<P> {
 /// A worker's deque under a mutex: its own end is the back, the thieves' the front.
 pub struct LockedDeque<P: Platform> {
     tasks: Mutex<P, TracedDeque<P>>,
-    /// How many there are, for who looks without the lock; written under it.
+    /// The number of tasks, for a look without the lock; written under it.
     length: P::AtomicUsize,
 }
 
@@ -51,8 +51,8 @@ impl<P: Platform> LockedDeque<P> {
         }
     }
 
-    /// How many tasks there are, or were a moment ago. The owner, who alone adds
-    /// some, and sees 0, sees all that the thief did before who took the last one.
+    /// The number of tasks now, or a moment ago. Only the owner adds tasks. If it sees 0, it also
+    /// sees the earlier work of the thief that took the last task.
     pub(super) fn length(&self) -> usize {
         // Acquire: as just said.
         self.length.load(Ordering::Acquire)

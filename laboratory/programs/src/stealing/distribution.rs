@@ -1,9 +1,9 @@
-//! Where the tasks are at the beginning (Park 2013, figure 6-7).
+//! The distribution of tasks at the beginning (Park 2013, figure 6-7).
 
 use crate::by_name;
 
 by_name! {
-    /// One of the five distributions in Park's thesis, in the order of its figure.
+    /// A distribution of the five in Park's thesis, in the order of its figure.
     ///
     /// ```
     /// use manycore_programs::stealing::Distribution;
@@ -26,8 +26,7 @@ by_name! {
 }
 
 impl Distribution {
-    /// How many of `tasks` each core has; all of them together. What is decided by chance
-    /// follows from `seed`.
+    /// The share of each core in `tasks`. Random choices follow from `seed`.
     #[must_use]
     pub fn shares(self, tasks: usize, cores: usize, seed: u64) -> Vec<usize> {
         let mut random = fastrand::Rng::with_seed(seed);

@@ -8,8 +8,8 @@ use std::sync::Arc;
 /// One queue for all, one mutex: the thesis's model of a Java work queue (Park 2013,
 /// section 6.2.1), a `LinkedBlockingQueue`.
 ///
-/// First in, first out. A worker that finds it empty sleeps; one that puts wakes a sleeper. It is
-/// over when all wait, which is counted under the mutex.
+/// First in, first out. A worker that finds it empty sleeps; a worker that puts a task wakes a
+/// sleeper. It is over when all wait, which is counted under the mutex.
 ///
 /// ```
 /// use manycore::Native;
@@ -37,7 +37,7 @@ pub struct GlobalQueue<P: Platform>(Arc<SharedQueue<P>>);
 /// A worker's end of a [`GlobalQueue`].
 pub struct GlobalDeque<P: Platform> {
     shared: Arc<SharedQueue<P>>,
-    /// It is among those that wait.
+    /// Whether it waits.
     waits: bool,
 }
 
@@ -45,7 +45,7 @@ struct SharedQueue<P: Platform> {
     state: CachePadded<Mutex<P, QueueState<P>>>,
     /// Changes, under the lock, with whatever a sleeper waits for.
     hints: CachePadded<P::Futex>,
-    /// Looked at without the lock, for which all would queue once more in the end.
+    /// Read without the lock. Otherwise all workers would queue for the lock once more in the end.
     over: CachePadded<P::AtomicBool>,
     workers: usize,
 }
@@ -56,7 +56,7 @@ struct QueueState<P> {
     waiting: usize,
 }
 
-/// What a worker found.
+/// The result of a worker's look.
 enum Found {
     Task(Task),
     Over,
@@ -107,7 +107,7 @@ impl<P: Platform> GlobalDeque<P> {
             }
             state.waiting += usize::from(!std::mem::replace(waits, true));
             if state.waiting == shared.workers {
-                // Nothing is queued, nothing in hand, and nobody is left to put.
+                // Nothing is queued, no worker has a task, and none is left to put one.
                 shared.end();
                 return Found::Ends;
             }
@@ -120,7 +120,7 @@ impl<P: Platform> GlobalDeque<P> {
 impl<P: Platform> SharedQueue<P> {
     /// Under the lock; then the sleepers are to be woken.
     fn end(&self) {
-        // Release: who sees it has what was done before.
+        // Release: a worker that sees it also sees the earlier work.
         self.over.store(true, Ordering::Release);
         self.hints.fetch_add(1, Ordering::Relaxed);
     }

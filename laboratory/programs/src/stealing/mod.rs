@@ -1,4 +1,4 @@
-//! Deques of tasks, one a worker, from which idle workers take: the work-stealing
+//! Deques of tasks, one a worker, with tasks for idle workers to take: the work-stealing
 //! disciplines of Park 2013 (sections 5.2 and 6.2), natively and on the simulated chip.
 //!
 //! One file a discipline; [`Discipline`] and [`TaskDeque`] are what they have in common.
@@ -40,7 +40,7 @@ use manycore_platform::Platform;
 use manycore_team::barrier::Placement;
 use std::num::NonZeroU64;
 
-/// What is to be done: an index, or a pointer. Deques do not look at it.
+/// The work: an index, or a pointer. Deques do not look at it.
 ///
 /// ```
 /// use manycore_programs::stealing::Task;
@@ -51,8 +51,8 @@ use std::num::NonZeroU64;
 #[doc(alias = "IWorkTask")]
 pub type Task = NonZeroU64;
 
-/// A way to share tasks between a fixed number of workers, used once: until the tasks,
-/// and those that they put, are done.
+/// A way to share tasks between a fixed number of workers. It is used once, until the tasks, and
+/// the tasks that they put, are done.
 ///
 /// ```
 /// use manycore::Native;
@@ -88,14 +88,14 @@ pub trait Discipline<P: Platform>: Send + Sync + Sized + 'static {
     /// One worker's part.
     type Deque: TaskDeque<P>;
 
-    /// Deques for the ranks of `placement`, all empty. What is decided by chance follows
-    /// from `seed`, the rank, and what happens.
+    /// Deques for the ranks of `placement`, all empty. Random choices follow from `seed`, the rank,
+    /// and the course of the run.
     fn new(placement: &Placement, seed: u64) -> Self;
 
-    /// The deque of that rank, made once for each, by the thread that will use it:
-    /// on its core, if the discipline uses a broadcast network. While one that does is
-    /// in use, the filter of its core is the deque's: of other channels, messages whose signature
-    /// is 0 are heard there, and others perhaps.
+    /// The deque of that rank, made once for each, by the thread that will use it: on its core, if
+    /// the discipline uses a broadcast network. While such a deque is in use, it owns the filter of
+    /// its core. Messages of other channels with the signature 0 are heard there, and others
+    /// perhaps.
     ///
     /// # Panics
     ///
@@ -106,8 +106,7 @@ pub trait Discipline<P: Platform>: Send + Sync + Sized + 'static {
 
 /// One worker's end of a [`Discipline`].
 ///
-/// Each task that is put is got once, by one of the workers, which sees what
-/// was done before it was put.
+/// Each put task is got once. The worker that gets it sees the work before the put.
 ///
 /// ```
 /// use manycore::Native;
@@ -129,14 +128,13 @@ pub trait TaskDeque<P: Platform>: Send + 'static {
         tasks.into_iter().for_each(|task| self.put(task));
     }
 
-    /// The next task: one of this worker's own, or else of another's. Says by the way
-    /// that the one before is done, and will put no more.
+    /// The next task, of this worker or of another. It also marks the task before as done: it will
+    /// put no more.
     ///
-    /// Waits while there is no task, but a worker that may put one. `None` means that
-    /// all tasks are done, everything that was done in them happened before, and
-    /// it will be `None` again; or that somebody has called [`finish`](Self::finish).
-    /// So each worker must call it until it is `None`, and all must have come before it
-    /// is.
+    /// Waits while there is no task, but a worker that may put one. `None` means that all tasks are
+    /// done, all their work happened before, and it will be `None` again; or that a worker has
+    /// called [`finish`](Self::finish). So each worker must call it until it is `None`, and all
+    /// must have come before it is.
     fn get(&mut self) -> Option<Task>;
 
     /// Answers the others' requests. [`get`](Self::get) does; long tasks may.
@@ -151,11 +149,11 @@ pub trait TaskDeque<P: Platform>: Send + 'static {
     /// that are left are not done.
     fn finish(&mut self);
 
-    /// What this worker has done so far.
+    /// The counts of this worker so far.
     fn counts(&self) -> Counts;
 }
 
-/// What a worker did to get work.
+/// The steps of a worker to get work.
 ///
 /// ```
 /// use manycore_programs::stealing::Counts;

@@ -3,9 +3,8 @@ use manycore_platform::Platform;
 /// Looks that a waiting worker takes before it lets others run between them.
 const LOOKS: u32 = 64;
 
-/// What a worker does between two looks for work: spins, each time twice as
-/// long up to a limit; after a while it yields, too, so that an owner that shares its
-/// core comes to its work.
+/// A worker's wait between two looks for work: it spins, each time twice as long up to a limit.
+/// After a while it also yields, so that an owner that shares its core comes to its work.
 pub(super) struct Patience {
     looks: u32,
     /// The longest pause is 2 to this many turns of a spin loop.

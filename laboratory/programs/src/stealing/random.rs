@@ -10,13 +10,12 @@ use std::sync::Arc;
 /// The longest pause between two victims, as a power of two of spins.
 const LONGEST: u32 = 6;
 
-/// A deque a worker; who has nothing tries victims at random: the thesis's model of
-/// Cilk (Park 2013, section 6.2.1; Blumofe and Leiserson 1994).
+/// A deque a worker. A worker without tasks tries victims at random: the thesis's model of Cilk
+/// (Park 2013, section 6.2.1; Blumofe and Leiserson 1994).
 ///
-/// The owner works at the back, thieves take one task at the front, each with the deque's
-/// mutex. A victim whose length says that it is empty is passed over without
-/// the mutex. After as many victims in vain as there are workers, a thief rests in the
-/// sense of the count that ends it all.
+/// The owner works at the back, thieves take one task at the front, each with the deque's mutex. A
+/// victim with a length of 0 is passed over without the mutex. After as many victims in vain as
+/// there are workers, a thief counts as resting for the termination.
 ///
 /// ```
 /// use manycore::Native;

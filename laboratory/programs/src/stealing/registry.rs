@@ -5,8 +5,8 @@ use crate::names::types_by_name;
 
 // The list, and the one place to add to.
 types_by_name! { P: Discipline, "no discipline";
-    /// What to do with a discipline that is known by name only at run time: a closure
-    /// that is generic over a type.
+    /// The operation on a discipline that is known by name only at run time: a closure that is
+    /// generic over a type.
     ///
     /// ```
     /// use manycore::Native;

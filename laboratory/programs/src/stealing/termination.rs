@@ -7,14 +7,14 @@ use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 /// a task. Only these two write the count, so a worker that has work, or finds some
 /// soon, does not touch it.
 ///
-/// When the count is 0 no task is left. Only its owner adds to a deque, with a task in hand
-/// or before its first look, in neither case resting; so the deque of who rests
-/// stays empty. A thief counts itself in before it steals. The count has this *before* the resting
-/// of the owner that found the task gone. That is an order between two threads: a theft is a
-/// release, and the look that finds the task gone an acquire.
+/// When the count is 0 no task is left. Only its owner adds to a deque, while it has a task or
+/// before its first look, and rests in neither case; so the deque of a resting worker stays empty.
+/// A thief counts itself in before it steals. The count has this *before* the resting of the owner
+/// that found the task gone. That is an order between two threads: a theft is a release, and the
+/// look that finds the task gone is an acquire.
 ///
-/// And 0 is reached: when no task is left nobody sees one to try to take, so all come to
-/// rest, and nobody rouses. The last to rest says so for good.
+/// And 0 is reached: when no task is left no worker sees a task to try, so all come to rest, and
+/// none is roused. The last worker to rest publishes the end.
 pub(super) struct Termination<P: Platform> {
     awake: CachePadded<P::AtomicU32>,
     over: CachePadded<P::AtomicBool>,
@@ -50,8 +50,8 @@ impl<P: Platform> Termination<P> {
         if std::mem::replace(&mut standing.rests, true) {
             return false;
         }
-        // Release: the last one has all that was done before the others rested.
-        // Acquire: it has it, and passes it on by the flag.
+        // Release: the last worker sees all work before the others rested. Acquire: it has seen it,
+        // and passes it on by the flag.
         let is_last = self.awake.fetch_sub(1, Ordering::AcqRel) == 1;
         if is_last {
             self.end();
@@ -62,15 +62,15 @@ impl<P: Platform> Termination<P> {
     /// Before it tries to take a task.
     pub(super) fn rouse(&self, standing: &mut Standing) {
         if std::mem::take(&mut standing.rests) {
-            // Relaxed: that it comes before the taking is the taking's release; and it
-            // is part of the release sequences of those who rested before.
+            // Relaxed: the theft's release orders this before the theft, and it is part of the
+            // release sequences of the workers that rested before.
             self.awake.fetch_add(1, Ordering::Relaxed);
         }
     }
 
     /// Ends it for all.
     pub(super) fn end(&self) {
-        // Release: who sees it has what was done before.
+        // Release: a worker that sees it also sees the earlier work.
         self.over.store(true, Ordering::Release);
     }
 

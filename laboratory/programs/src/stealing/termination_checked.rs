@@ -1,5 +1,5 @@
-//! The count that ends it all, under loom: nobody hears of the end before all is done, and
-//! all hear of it.
+//! The count of the termination, under loom: no worker learns of the end before all is done, and
+//! all learn of it.
 //!
 //! That taking is a release, and seeing a task gone an acquire, is for the order of two
 //! additions to one word; loom has additions in the order of its execution, and
@@ -20,8 +20,8 @@ enum Mistake {
     DoesNotLook,
 }
 
-/// The owner's deque holds a task, which its owner takes, or the thief, who rests by
-/// then. What was done in it is seen by all in the end.
+/// The owner's deque holds a task. Its owner takes it, or the thief, which rests by then. All see
+/// the task's work in the end.
 fn one_task<P: Platform>(mistake: Option<Mistake>) {
     let termination = Termination::<P>::new(2);
     let deque = P::AtomicU32::new(1);

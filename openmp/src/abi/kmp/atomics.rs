@@ -28,7 +28,8 @@ macro_rules! numbers {
                 let mut old = word.load(Relaxed);
                 loop {
                     let value = new($from(old));
-                    // Sequentially consistent: the construct may ask for that, and these do not tell.
+                    // Sequentially consistent: the construct may ask for that, and these calls do
+                    // not say whether it does.
                     match word.compare_exchange_weak(old, $to(value), SeqCst, Relaxed) {
                         Ok(_) => return ($from(old), value),
                         Err(now) => old = now,
@@ -52,7 +53,7 @@ numbers! {
     f64, AtomicU64: f64::from_bits, f64::to_bits;
 }
 
-/// What is done: its name in both forms, and what it makes of the old value and the operand.
+/// A change: its name in both forms, and its result for the old value and the operand.
 macro_rules! changes {
     ($type:literal $number:ty, $by:ty; $($name:literal $captured:literal $new:expr;)*) => {
         $(const _: () = {

@@ -1,4 +1,5 @@
-//! Loops whose iterations are divided among the teams of a league, and each team's among its members.
+//! Loops that divide their iterations among the teams of a league, and each team's part among its
+//! members.
 
 use super::loops::begin;
 use super::static_loops::{Bounds, MODIFIERS, Part, division};

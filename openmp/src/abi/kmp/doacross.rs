@@ -1,7 +1,7 @@
-//! Loops whose iterations wait for others (`ordered(n)` with `depend`).
+//! Loops with iterations that wait for others (`ordered(n)` with `depend`).
 //!
-//! The loop itself is one of the other kinds. Beside it its members have a share for what was posted: for
-//! each iteration of the outermost loop a word that says how far its inner loops have come.
+//! The loop itself is one of the other kinds. In addition its members have a share for the posts:
+//! for each iteration of the outermost loop, a word with the progress of its inner loops.
 
 use super::{Place, export};
 use crate::team::context::{Context, context};
@@ -10,7 +10,7 @@ use std::ffi::c_int;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// One of the loops, outermost first. Bounds are included.
+/// One loop of the nest, outermost first. Bounds are included.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Dimension {

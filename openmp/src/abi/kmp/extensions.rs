@@ -1,4 +1,5 @@
-//! Functions of Intel's and LLVM's own (`kmp_*`): memory, and advice of which none is needed here.
+//! Functions of Intel's and LLVM's own (`kmp_*`): memory, and advice that this library does not
+//! need.
 
 use super::super::alloc::{omp_aligned_alloc, omp_calloc, omp_free, omp_realloc};
 use super::export;

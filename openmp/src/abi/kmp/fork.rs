@@ -15,7 +15,7 @@ type Body = unsafe extern "C" fn();
 /// Arguments in registers, behind the two numbers.
 const IN_REGISTERS: usize = 4;
 
-/// What each member calls.
+/// Each member's call.
 struct Call {
     body: Body,
     arguments: Vec<*mut c_void>,
@@ -91,7 +91,7 @@ unsafe extern "C" fn fork_teams(
     let call = unsafe { Call::new(count, body, first, others) };
     let context = context();
     let (teams, limit) = context.pushed.take().teams;
-    // Where nobody says how many, programs of clang's have one, as by LLVM's library.
+    // Without a number, clang's programs have one team, as with LLVM's library.
     let teams = match teams {
         0 => or(&NUM_TEAMS, settings().num_teams).max(1),
         teams => teams,
@@ -144,7 +144,7 @@ fn begin(mut call: Call) {
     region::run(context, wanted);
 }
 
-/// A region of one member, whose body the caller runs itself.
+/// A region of one member: the caller runs its body itself.
 fn begin_alone(context: &Context) {
     context.pushed.take();
     let wanted = Wanted {

@@ -1,4 +1,4 @@
-//! Loops whose iterations are given out while they run, and their ordered regions.
+//! Loops that give out their iterations while they run, and their ordered regions.
 
 use super::super::loops::{Chunk, by_runtime, current, next, next_ordered, plan};
 use super::static_loops::{Bounds, MODIFIERS};
@@ -8,7 +8,7 @@ use crate::team::context::context;
 use crate::team::share::{Deal, Space};
 use std::ffi::c_int;
 
-/// What is added to a schedule's number in a loop with ordered regions.
+/// Added to a schedule's number in a loop with ordered regions.
 const ORDERED: c_int = 32;
 
 /// A schedule by its number, and whether the loop has ordered regions.

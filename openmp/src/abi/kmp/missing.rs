@@ -8,15 +8,14 @@ use std::ptr;
 /// Ends the program if it, or a library loaded with it, imports a function of LLVM's that this
 /// library lacks.
 pub(crate) fn check() {
-    // Where this library is not the one that LLVM's names lead to, there is nothing to say.
-    // Miri has no loader.
+    // If LLVM's names lead to another library, this check does not apply. Miri has no loader.
     if !cfg!(miri) && is_here(c"__kmpc_fork_call") {
         // SAFETY: the function reads what the loader hands it.
         unsafe { libc::dl_iterate_phdr(Some(look), ptr::null_mut()) };
     }
 }
 
-/// The library in which an address is.
+/// The library that contains an address.
 fn base(address: *const c_void) -> *mut c_void {
     // SAFETY: a structure of pointers.
     let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
@@ -99,7 +98,7 @@ unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, _: *mut c_voi
     0
 }
 
-/// Ends the program if the name is one of LLVM's, is imported, and is not here.
+/// Ends the program if the name is LLVM's, is imported, and is missing here.
 fn demand(name: &CStr, is_imported: bool) {
     let text = name.to_bytes();
     let prefixes: [&[u8]; 3] = [b"__kmpc_", b"kmp_", b"omp_"];

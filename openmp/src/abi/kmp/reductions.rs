@@ -1,8 +1,8 @@
 //! Reductions over tasks. Each member has a part for each variable; where the group ends, all parts are
 //! combined with the variable.
 //!
-//! The parts are found by libgomp's description ([`reduction`](crate::tasking::reduction)), whose word for an
-//! allocator leads to what LLVM's programs say beside it.
+//! The parts are found by libgomp's description ([`reduction`](crate::tasking::reduction)). Its
+//! word for an allocator leads to the additional data of LLVM's programs.
 
 use super::super::loops::{Extras, begin_with};
 use super::{Place, export};
@@ -17,10 +17,10 @@ use std::sync::atomic::Ordering::SeqCst;
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Variable {
-    /// The address by which tasks ask for their part, and where the result goes: in a region's or
-    /// a loop's own reduction a copy that the member has to itself.
+    /// The address that tasks pass to get their part, and the place of the result: in a region's or
+    /// a loop's own reduction, a private copy of the member.
     shared: usize,
-    /// What a part may be begun from. The program adds the members' copies to it when it likes.
+    /// The value from which a part may begin. The program adds the members' copies to it later.
     original: *mut c_void,
     bytes: usize,
     begin: Option<unsafe extern "C" fn(*mut c_void, *mut c_void)>,
@@ -47,7 +47,7 @@ enum Begin {
     Alone(unsafe extern "C" fn(*mut c_void)),
 }
 
-/// What a reduction does with a variable.
+/// The functions and the size of a reduced variable.
 #[derive(Clone, Copy)]
 struct Reduced {
     shared: usize,
@@ -125,7 +125,7 @@ unsafe fn describe<T: Copy + Into<Reduced>>(count: c_int, first: *const T) -> *m
 
 /// # Safety
 ///
-/// Of `describe`.
+/// As for `describe`.
 unsafe fn owner<'a>(words: *const usize) -> &'a Owner {
     // SAFETY: by the caller's word.
     unsafe { &*(*words.add(OWNER) as *const Owner) }
@@ -135,7 +135,7 @@ unsafe fn owner<'a>(words: *const usize) -> &'a Owner {
 ///
 /// # Safety
 ///
-/// Of `describe`, and registered.
+/// `words` is a result of `describe`, and registered.
 unsafe fn each_part(
     words: *const usize,
     members: Range<u32>,
@@ -218,7 +218,7 @@ unsafe fn reduce_in_group<T: Copy + Into<Reduced>>(count: c_int, first: *const T
 ///
 /// # Safety
 ///
-/// Of [`reduce_in_group`].
+/// As for [`reduce_in_group`].
 unsafe fn reduce_in_share<T: Copy + Into<Reduced>>(count: c_int, first: *const T) -> *mut c_void {
     let context = context();
     super::leave_open(context);

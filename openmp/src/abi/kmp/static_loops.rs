@@ -1,4 +1,4 @@
-//! Loops whose iterations are divided beforehand: no member waits for another.
+//! Loops that divide their iterations beforehand: no member waits for another.
 
 use super::{Place, export};
 use crate::system::report::fatal;
@@ -22,8 +22,8 @@ pub(super) struct Bounds {
     pub(super) step: i128,
 }
 
-/// What a member gets: its first bounds, how far it is to the next ones, and whether the last
-/// iteration is its own.
+/// A member's part: its first bounds, the distance to the next ones, and whether it has the last
+/// iteration.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Part {
     pub(super) lower: i128,

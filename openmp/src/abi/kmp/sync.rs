@@ -10,7 +10,7 @@ use crate::words::lock::WordLock;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::Ordering::SeqCst;
 
-/// What can be cancelled, in libgomp's bits: LLVM's 1 to 4 are the same in order.
+/// The construct to cancel, in libgomp's bits: LLVM's 1 to 4 are the same in order.
 fn what(kind: c_int) -> c_int {
     1 << (kind - 1).clamp(0, 3)
 }

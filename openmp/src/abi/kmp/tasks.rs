@@ -15,7 +15,7 @@ const FINAL: c_int = 1 << 1;
 const DESTRUCTORS: c_int = 1 << 3;
 const PRIORITY: c_int = 1 << 5;
 
-/// What the program calls: with the caller's number and the task.
+/// The program's function, called with the caller's number and the task.
 type Entry = unsafe extern "C" fn(c_int, *mut Task) -> c_int;
 /// Makes one task of a loop out of the first: to, from, whether it has the last iteration.
 type Duplicate = Option<unsafe extern "C" fn(*mut Task, *mut Task, c_int)>;
@@ -54,7 +54,7 @@ struct Event(*const task::Task);
 /// Bit of a handle that is an [`Event`]'s.
 const MARK: usize = 1;
 
-/// What libgomp's programs would have as a handle of the same event. Takes the event.
+/// The handle of the same event in libgomp's form. Takes the event.
 ///
 /// # Safety
 ///
@@ -73,7 +73,7 @@ fn layout(bytes: usize) -> Layout {
     layout.unwrap_or_else(|| fatal(format_args!("a task of {bytes} bytes; expected fewer")))
 }
 
-/// What a task of no work does: one that only waits for others, and others for it.
+/// The function of a task without work: it only waits for others, and others for it.
 unsafe extern "C" fn nothing(_number: c_int, _task: *mut Task) -> c_int {
     0
 }
@@ -86,7 +86,8 @@ fn allocate(head: Head, entry: Entry) -> *mut Task {
     if memory.is_null() {
         handle_alloc_error(layout);
     }
-    // SAFETY: so many bytes were allocated, aligned as a head is; a task's size is a part of them.
+    // SAFETY: this number of bytes was allocated, aligned as a head is; a task's size is a part of
+    // them.
     unsafe {
         memory.cast::<Head>().write(head);
         let task = memory.add(size_of::<Head>());
@@ -103,7 +104,7 @@ fn allocate(head: Head, entry: Entry) -> *mut Task {
 
 /// # Safety
 ///
-/// The task is one of [`allocate`].
+/// [`allocate`] has made the task.
 unsafe fn head(task: *mut Task) -> *mut Head {
     // SAFETY: by the caller's word.
     unsafe { task.cast::<u8>().sub(size_of::<Head>()).cast() }
@@ -113,7 +114,7 @@ unsafe fn head(task: *mut Task) -> *mut Head {
 ///
 /// # Safety
 ///
-/// The task is one of [`allocate`], and nobody has it any more.
+/// [`allocate`] has made the task, and no thread uses it any more.
 unsafe fn finish(task: *mut Task) {
     // SAFETY: by the caller's word; destructors are the compiler's.
     unsafe {
@@ -154,7 +155,7 @@ unsafe fn discard(task: *mut c_void) {
 ///
 /// # Safety
 ///
-/// The task is one of [`allocate`], and has begun.
+/// [`allocate`] has made the task, and it has begun.
 unsafe fn go_on(task: *mut Task) {
     // SAFETY: by the caller's word.
     unsafe {
@@ -168,7 +169,7 @@ unsafe fn go_on(task: *mut Task) {
 ///
 /// # Safety
 ///
-/// The task is one of [`allocate`].
+/// [`allocate`] has made the task.
 unsafe fn order(task: *mut Task, deferred: bool, depend: *mut *mut c_void) -> Order {
     // SAFETY: by the caller's word.
     let (head, priority) = unsafe { (*head(task), (*task).priority as c_int) };
@@ -204,13 +205,13 @@ struct Depend {
 }
 
 impl Depend {
-    /// How libgomp's programs say the same: numbers of dependences, of kinds in this order, then
-    /// their addresses; those of the last kind by pairs in `objects`.
+    /// The same in the form of libgomp's programs: numbers of dependences, of kinds in this order,
+    /// then their addresses; those of the last kind by pairs in `objects`.
     fn array(all: &[Self], objects: &mut Vec<[usize; 2]>) -> Vec<*mut c_void> {
         const IN: u8 = 1;
         const MUTEX: u8 = 4;
         const SET: u8 = 8;
-        // How `depobj` and `inoutset` are told apart in an object.
+        // Marks `inoutset` in an object, in contrast to `depobj`.
         const SET_OBJECT: usize = 5;
         // `omp_all_memory`, which has no address.
         const ALL: u8 = 0x80;
@@ -267,7 +268,7 @@ impl Depend {
     }
 }
 
-/// A loop whose iterations are divided among tasks, each a copy of a first one.
+/// A loop that divides its iterations among tasks, each a copy of a first one.
 struct Loop {
     first: *mut Task,
     lower: *mut u64,
@@ -383,7 +384,7 @@ export! {
         __kmpc_omp_task(place, number, task)
     }
 
-    // Where a task's data is counts for nothing here.
+    // The place of a task's data has no effect here.
     fn __kmpc_omp_reg_task_with_affinity(
         _place: Place, _number: c_int, _task: *mut Task, _count: c_int, _list: *const c_void,
     ) -> c_int {
@@ -479,7 +480,8 @@ export! {
         }
         let it = Loop { first, lower, upper, step, deferred: deferred != 0, duplicate };
         let members = u64::from(context.team().size);
-        // 1: so many iterations a task; 2: so many tasks; 0: as this library likes.
+        // 1: `size` is the iterations of a task; 2: it is the number of tasks; 0: this library
+        // chooses.
         let divide = |trips| {
             let size = if kind == 0 { 0 } else { size };
             super::super::tasks::divide_loop(kind == 1, strict != 0, size, members, trips)

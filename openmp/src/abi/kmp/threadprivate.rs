@@ -1,9 +1,9 @@
 //! Variables that each thread has for itself, where the compiler does not make thread-locals of them
 //! (`-fnoopenmp-use-tls`, and Intel's compilers).
 //!
-//! The program's first thread has the variable itself. Others have copies, made when they first ask: by the
-//! variable's constructor, or of what the variable was when somebody first asked. A thread's copies live as
-//! long as the thread.
+//! The program's first thread has the variable itself. Others have copies. A thread's first call
+//! makes its copy: by the variable's constructor, or from the variable's value at the first call of
+//! all. A thread's copies live as long as the thread.
 
 use super::{Place, export};
 use crate::team::context::context;
@@ -15,7 +15,7 @@ use std::ptr;
 type Constructor = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
 type CopyConstructor = unsafe extern "C" fn(*mut c_void, *mut c_void) -> *mut c_void;
 
-/// What is known of a variable.
+/// A variable's description.
 #[derive(Clone, Copy)]
 struct Variable {
     /// The variable's address.
@@ -57,7 +57,8 @@ fn variable(original: usize, bytes: usize) -> Variable {
 fn copy(variable: Variable, bytes: usize) -> Copy {
     let copy = Copy::new(bytes, variable.destructor);
     let (memory, first) = (copy.memory(), variable.first.unwrap_or_default());
-    // SAFETY: the memory has so many bytes; constructors are the compiler's, for such a variable.
+    // SAFETY: the memory has this number of bytes; constructors are the compiler's, for such a
+    // variable.
     unsafe {
         ptr::copy_nonoverlapping(first.as_ptr(), memory, bytes.min(first.len()));
         match (variable.constructor, variable.copy) {
@@ -86,7 +87,7 @@ export! {
     ) -> *mut u8 {
         let context = context();
         if context.is_first {
-            // What others begin with is what it is now, if this is the first time.
+            // If this is the first call, other threads begin with the variable's present value.
             variable(original as usize, bytes);
             return original;
         }

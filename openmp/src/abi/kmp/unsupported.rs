@@ -1,4 +1,4 @@
-//! LLVM's functions that are not here: Intel's compilers', a debugger's, and those of devices.
+//! LLVM's functions that are not here: Intel's compilers', a debugger's, and functions for devices.
 
 use super::super::unsupported::unsupported;
 
@@ -147,7 +147,7 @@ unsupported! {
     __kmpc_atomic_float10_wr
 }
 
-// What LLVM 15 to 19 have added, and no program here has called.
+// Added by LLVM 15 to 19, and never called by a program here.
 unsupported! {
     __kmpc_calc_original_ivs_rectang
     __kmpc_copyprivate_light

@@ -1,7 +1,8 @@
 //! 64-bit Arm: the thread pointer is `tpidr_el0`, which every program may write.
 
-/// What a call preserves, on the stack: the frame pointer and the return address, ten more registers,
-/// the lower halves of eight vector registers, the rounding mode, and the flags that floating-point exceptions leave.
+/// The state that a call preserves, on the stack: the frame pointer and the return address, ten
+/// more registers, the lower halves of eight vector registers, the rounding mode, and the flags of
+/// floating-point exceptions.
 macro_rules! save {
     () => {
         "stp x29, x30, [sp, #-176]!

@@ -1,8 +1,8 @@
 //! Going from one thread's stack and thread-locals to another's.
 //!
-//! Both belong to a POSIX thread, whichever kernel thread executes. The stack pointer is exchanged, and
-//! with it the *thread pointer*, the register by which the C library finds what is a thread's own.
-//! Each processor has a file with what these functions do there.
+//! Both belong to a POSIX thread, on any kernel thread. The stack pointer is exchanged, and with it
+//! the *thread pointer*, the register by which the C library finds a thread's own data. Each
+//! processor has a file with these functions.
 
 #[cfg_attr(target_arch = "x86_64", path = "x86_64.rs")]
 #[cfg_attr(target_arch = "aarch64", path = "aarch64.rs")]
@@ -76,8 +76,9 @@ pub(super) unsafe extern "C" fn leave(save: *mut usize, to: usize, thread_pointe
 ///
 /// # Safety
 ///
-/// `stack` is the end of some bytes that nobody else uses, all signals are blocked, and what is gone
-/// to stays while anybody may go there. `home` is the calling thread's, and `serve` an `extern "C"` function for it.
+/// `stack` is the end of some bytes that no other thread uses, all signals are blocked, and the
+/// target stays while any thread may go there. `home` is the calling thread's, and `serve` an
+/// `extern "C"` function for it.
 #[unsafe(naked)]
 pub(super) unsafe extern "C" fn detach(
     save: *mut usize,

@@ -1,7 +1,7 @@
 //! 64-bit RISC-V: the thread pointer is the register `tp`.
 
-/// What a call preserves, on the stack: the return address, twelve registers, twelve floating-point
-/// registers, and the rounding mode with the flags that floating-point exceptions leave.
+/// The state that a call preserves, on the stack: the return address, twelve registers, twelve
+/// floating-point registers, and the rounding mode with the flags of floating-point exceptions.
 macro_rules! save {
     () => {
         "addi sp, sp, -208

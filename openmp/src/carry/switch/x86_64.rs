@@ -1,8 +1,10 @@
-//! x86-64: the thread pointer is FS's base, the address of the thread block, whose first word is that
-//! address. `wrfsbase` writes it where the kernel allows that, from Linux 5.9 on. GS's base is the program's.
+//! x86-64: the thread pointer is FS's base, the address of the thread block, whose first word is
+//! that address. `wrfsbase` writes it if the kernel allows that, from Linux 5.9 on. GS's base is
+//! the program's.
 
-/// What a call preserves, on the stack: six registers, the modes of both floating-point units, and GS's base. The
-/// flags that floating-point exceptions leave are a thread's own as well: `mxcsr` has the vector unit's flags beside its modes, the status word has the x87 unit's.
+/// The state that a call preserves, on the stack: six registers, the modes of both floating-point
+/// units, and GS's base. The flags of floating-point exceptions are a thread's own as well: `mxcsr`
+/// has the vector unit's flags in addition to its modes, the status word has the x87 unit's.
 macro_rules! save {
     () => {
         "push rbp

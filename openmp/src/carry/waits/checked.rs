@@ -3,14 +3,14 @@
 use super::{Flags, Machine};
 use std::arch::naked_asm;
 
-/// What an instruction finds and leaves.
+/// The state before and after an instruction.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct State {
     /// `rax`, `rcx`, `rdx`, `rsi`, `r8`.
     general: [u64; 5],
     flags: u64,
-    /// Where the instruction begins and ends.
+    /// The addresses of the instruction's begin and end.
     begin: usize,
     end: usize,
     memory: [u64; 4],
@@ -95,7 +95,8 @@ fn value(random: &mut u64) -> u64 {
     VALUES[(*random >> 40) as usize % VALUES.len()]
 }
 
-/// What is followed ends as the processor ends it; what is not followed has changed memory.
+/// A followed instruction ends as on the processor; an instruction that is not followed has changed
+/// memory.
 #[test]
 fn instructions_are_followed_as_the_processor_executes_them() {
     let all = snippets! {
@@ -133,7 +134,7 @@ fn instructions_are_followed_as_the_processor_executes_them() {
                 memory: std::array::from_fn(|_| value(&mut random)),
             };
             let mut after = before;
-            // SAFETY: the registers that it changes are those that a call may change, and it writes the state.
+            // SAFETY: it changes only registers that a call may change, and it writes the state.
             unsafe { snippet(&raw mut after) };
             (before.begin, before.end) = (after.begin, after.end);
             let mut machine = machine(&before, before.begin);
@@ -174,7 +175,7 @@ fn loops_that_wait_are_told_from_others() {
         "4: lock or qword ptr [rdi + 72], 0; mov edx, [rdi + 64]; cmp edx, [rdi + 80]; je 4b"
         // As compilers that do not optimize make it: by way of a local variable.
         "4: mov eax, [rdi + 64]; mov [rdi + 88], eax; cmp dword ptr [rdi + 88], 0; sete al; test al, al; jne 4b"
-        // Two words, of which one changes.
+        // Two words. One of them changes.
         "4: mov eax, [rdi + 64]; test eax, eax; jne 5f; mov ecx, [rdi + 72]; test ecx, ecx; je 4b; 5:"
     };
     let counting = snippets! {

@@ -1,4 +1,4 @@
-//! Processors whose instructions are not known here: what waits is found by two looks at its registers.
+//! Processors with unknown instructions: two looks at its registers show that a rank waits.
 
 pub(in crate::carry) struct Machine;
 

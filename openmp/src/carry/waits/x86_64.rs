@@ -1,15 +1,16 @@
-//! Instructions of loops that wait, on x86-64. Names and encodings are those of the processors' manuals.
+//! Instructions of loops that wait, on x86-64. Names and encodings are those of the processors'
+//! manuals.
 
 use std::ptr;
 
 /// Instructions that are followed at most.
 const STEPS: usize = 64;
-/// A loop that waits lies within so many bytes of each of its instructions.
+/// The greatest distance in bytes between instructions of a loop that waits.
 const LOOP: usize = 64;
 
 const SP: usize = 4;
 
-/// The flags that conditions look at, but for the parity.
+/// The flags that conditions read, except for the parity.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 struct Flags {
     carry: bool,
@@ -27,7 +28,7 @@ pub(in crate::carry) struct Machine {
     at: usize,
 }
 
-/// Where an operand is.
+/// The place of an operand.
 #[derive(Clone, Copy)]
 enum Place {
     Register(usize),
@@ -63,14 +64,15 @@ impl Code {
         value.cast_unsigned()
     }
 
-    /// A register of so many bytes. Without the prefix some numbers are other registers' second bytes.
+    /// A register of this number of bytes. Without the prefix some numbers are other registers'
+    /// second bytes.
     fn register(&self, number: usize, bytes: usize) -> Option<Place> {
         let is_low = bytes > 1 || self.rex != 0 || number < SP;
         is_low.then_some(Place::Register(number))
     }
 }
 
-/// All bits of a value of so many bytes.
+/// All bits of a value of this number of bytes.
 fn mask(bytes: usize) -> u64 {
     u64::MAX >> (64 - 8 * bytes)
 }
@@ -79,7 +81,7 @@ fn is_negative(value: u64, bytes: usize) -> bool {
     value >> (8 * bytes - 1) & 1 != 0
 }
 
-/// A value of so many bytes, extended by its sign.
+/// A value of this number of bytes, extended by its sign.
 fn extend(value: u64, bytes: usize) -> u64 {
     let unused = 64 - 8 * bytes as u32;
     ((value << unused).cast_signed() >> unused).cast_unsigned()
@@ -114,7 +116,7 @@ impl Flags {
         }
     }
 
-    /// A condition by its number in instructions; `None`: one of the parity.
+    /// A condition by its number in instructions; `None`: a condition of the parity.
     fn hold(self, condition: usize) -> Option<bool> {
         let is_less = self.sign != self.overflow;
         let holds = match condition >> 1 {
@@ -132,7 +134,7 @@ impl Flags {
 }
 
 impl Machine {
-    /// What the kernel has saved.
+    /// The state that the kernel has saved.
     pub(in crate::carry) fn of(frame: &libc::ucontext_t) -> Self {
         use libc::{REG_RAX, REG_RBP, REG_RBX, REG_RCX, REG_RDI, REG_RDX, REG_RSI, REG_RSP};
         const NAMED: [libc::c_int; 8] = [
@@ -151,7 +153,8 @@ impl Machine {
         }
     }
 
-    /// Whether the rank would come back to where it is, and change nothing, while nobody else does.
+    /// Whether the rank would come back to this place, and change nothing, while no other thread
+    /// changes anything.
     pub(in crate::carry) fn waits(&self) -> bool {
         let (mut now, mut before) = (*self, *self);
         for _ in 0..STEPS {
@@ -169,7 +172,7 @@ impl Machine {
         false
     }
 
-    /// A value of so many bytes.
+    /// A value of this number of bytes.
     fn read(&self, place: Place, bytes: usize) -> Option<u64> {
         match place {
             Place::Register(register) => Some(self.general[register] & mask(bytes)),
@@ -201,8 +204,9 @@ impl Machine {
         }
     }
 
-    /// The operands that a byte behind the instruction names: a register's number, or what else is
-    /// in its place, and a register of so many bytes or memory. `left` bytes come after them.
+    /// The operands that a byte after the instruction names: a register's number, or another field
+    /// in its place, and a register of this number of bytes or memory. `left` bytes come after
+    /// them.
     fn operands(&self, code: &mut Code, bytes: usize, left: usize) -> Option<(usize, Place)> {
         let byte = code.byte();
         let (mode, register, base) = (byte >> 6, byte >> 3 & 7 | (code.rex & 4) << 1, byte & 7);
@@ -241,7 +245,7 @@ impl Machine {
         Some((register, Place::Memory(address as usize)))
     }
 
-    /// Where an instruction writes and reads whose second bit says in which direction it goes.
+    /// The target and the source of an instruction whose second bit is its direction.
     fn ends(&self, opcode: usize, code: &mut Code, bytes: usize) -> Option<(Place, Place)> {
         let (register, place) = self.operands(code, bytes, 0)?;
         let register = code.register(register, bytes)?;

@@ -14,8 +14,8 @@ const CORES: u32 = (1 << CORES_BITS) - 1;
 /// More than one, so that a change from one core to two does not wake a crowd.
 const PLACES: usize = 32;
 
-/// How many cores there are to use, from now until it is changed; shared by who sets it
-/// and who follows it.
+/// The number of cores to use, until it is changed. The code that sets it and the runtimes that
+/// follow it share it.
 ///
 /// Worker `w` of a runtime may run while `w` is less than [`cores`](Self::cores). A clone
 /// is the same allotment.
@@ -39,22 +39,22 @@ pub struct Allotment<P: Platform = Native> {
 struct Words<P: Platform> {
     /// Read at every safe point, written when the allotment changes.
     word: CachePadded<P::Futex>,
-    /// Each counts the wake-ups sent to it. On other lines than the word: only who
-    /// parks or wakes looks here.
+    /// Each place counts the wake-ups sent to it. The places are on other lines than the word: only
+    /// threads that park or wake look here.
     places: CachePadded<[P::Futex; PLACES]>,
     /// The followers that hear of growth.
     followers: Lock<P, Vec<Weak<dyn Follower>>>,
 }
 
-/// A runtime whose workers may sleep elsewhere than in [`Allotment::await_turn`]: a pool's worker
-/// that waits inside of a job sleeps where the end of its wait finds it.
+/// A runtime with workers that may sleep outside of [`Allotment::await_turn`]. For example, a
+/// pool's worker that waits inside of a job sleeps until the end of its wait.
 pub trait Follower: Send + Sync {
     /// The workers of these numbers may run from now on. The allotment has its new value, but this
     /// thread has not fenced since: a follower fences before it looks which of its workers sleep.
     fn may_run(&self, workers: Range<usize>);
 }
 
-/// The allotment as somebody saw it; see [`Allotment::wait_while`].
+/// A version of the allotment, for [`Allotment::wait_while`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen(u32);
 
@@ -67,11 +67,11 @@ impl Seen {
 }
 
 impl<P: Platform> Allotment<P> {
-    /// So many cores, until [`set`](Self::set) is called.
+    /// An allotment of `cores`, until [`set`](Self::set) is called.
     ///
     /// # Panics
     ///
-    /// If there are none, or more than 65,535.
+    /// Panics if `cores` is 0 or more than 65,535.
     ///
     /// ```should_panic
     /// manycore_cores::elastic::Allotment::<manycore_platform::Native>::new(0);
@@ -111,16 +111,16 @@ impl<P: Platform> Allotment<P> {
 
     /// The allotment now, to be compared later.
     ///
-    /// Acquire pairs with the release of a change: who sees a [`nudge`](Self::nudge)
-    /// sees what it was for.
+    /// Acquire pairs with the release of a change: a thread that sees a [`nudge`](Self::nudge) also
+    /// sees the reason for it.
     #[inline]
     #[must_use]
     pub fn seen(&self) -> Seen {
         Seen(Atomic::load(self.word(), Ordering::Acquire))
     }
 
-    /// So many cores from now on. Wakes all who [wait](Self::wait_while), and whose
-    /// [turn](Self::await_turn) it is, and the workers of pools that may run now and sleep.
+    /// Allots `cores` from now on. Wakes the threads that [wait](Self::wait_while), the workers
+    /// whose [turn](Self::await_turn) it now is, and sleeping workers of pools that may run now.
     ///
     /// # Panics
     ///
@@ -171,8 +171,8 @@ impl<P: Platform> Allotment<P> {
         });
     }
 
-    /// Wakes all who [wait](Self::wait_while) or [await their turn](Self::await_turn),
-    /// as if there had been a change: something else that they look at has.
+    /// Wakes all threads that [wait](Self::wait_while) or [await their turn](Self::await_turn), as
+    /// if the allotment had changed: something else that they check has changed.
     pub fn nudge(&self) {
         self.change(|cores| cores);
         self.wake_places(0..PLACES);
@@ -185,8 +185,8 @@ impl<P: Platform> Allotment<P> {
         loop {
             let count = (before >> CORES_BITS).wrapping_add(1);
             let after = count << CORES_BITS | cores(before & CORES);
-            // Release: who acquires the new word in `seen` sees what was written
-            // before the nudge.
+            // Release: a thread that acquires the new word in `seen` sees the writes before the
+            // nudge.
             match word.compare_exchange(before, after, Ordering::Release, Ordering::Relaxed) {
                 Ok(_) => break,
                 Err(now) => before = now,
@@ -200,8 +200,8 @@ impl<P: Platform> Allotment<P> {
         let (first, count) = (workers.start, workers.len().min(PLACES));
         for worker in first..first + count {
             let place = &self.shared.places[worker % PLACES];
-            // Release: who reads this count sees the word that came before it, and
-            // what the nudge was for.
+            // Release: a thread that reads this count sees the word written before it, and the
+            // reason for the nudge.
             place.fetch_add(1, Ordering::Release);
             place.wake(u32::MAX);
         }
@@ -219,18 +219,18 @@ impl<P: Platform> Allotment<P> {
         self.word().wait(seen.0, None);
     }
 
-    /// Sleeps until `worker` may run, or is `wanted` nevertheless. A change that does
-    /// not concern it does not wake it (workers whose numbers differ by a multiple of
-    /// 32 are woken together).
+    /// Sleeps until `worker` may run, or is `wanted` nevertheless. A change that does not concern
+    /// the worker does not wake it. (Workers are woken together if their numbers differ by a
+    /// multiple of 32.)
     ///
     /// # Why it is always woken
     ///
-    /// It reads the count of its place, then looks at the word and at `wanted`, then
-    /// sleeps while the count is as it was. A thread that makes room for it changes the
-    /// word and then the count; one that [nudges](Self::nudge) has done whatever makes it
-    /// `wanted`, and then changes the count. If the count it read was the new one, its looks come
-    /// after the change (acquire); if it was the old one, the futex compares and does
-    /// not sleep, or is woken. Checked by `elastic::checked`.
+    /// The worker reads the count of its place, checks the word and `wanted`, and sleeps while the
+    /// count is unchanged. A thread that makes room for the worker changes the word and then the
+    /// count. A thread that [nudges](Self::nudge) first does what makes the worker `wanted`, and
+    /// then changes the count. If the worker read the new count, its checks come after the change
+    /// (acquire). If it read the old count, the futex compares and does not sleep, or is woken.
+    /// `elastic::checked` checks this.
     ///
     /// ```
     /// use manycore_cores::elastic::Allotment;

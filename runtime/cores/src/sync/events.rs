@@ -1,5 +1,5 @@
-//! The event count: how a poster tells idle workers that there is something
-//! to find, without knowing which workers are idle and without losing one of them.
+//! The event count. With it a poster announces work to idle workers, without knowing which workers
+//! are idle, and without losing a wake-up.
 
 use super::sleepers::{AfterRmw, Sleepers};
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Ordering, Platform};
@@ -7,13 +7,12 @@ use std::time::Duration;
 
 /// Announcements of work, and the threads asleep waiting for one.
 ///
-/// Two lines. `posted` is written by every post and read by every spinner: it
-/// is the line whose transfer *is* the announcement. The count of [`Sleepers`] is written
-/// only when a thread falls asleep or wakes, so a post reads it from its own
-/// cache while workers stay awake.
+/// There are two lines. Every post writes `posted` and every spinner reads it: the transfer of this
+/// line *is* the announcement. The count of [`Sleepers`] is written only when a thread falls asleep
+/// or wakes, so a post reads it from its own cache while workers stay awake.
 ///
-/// No wake-up is lost, by the argument of [`Sleepers`]. What a post publishes is the new count, and what
-/// a sleeper looks at is whether `posted` is still what it has *seen* before it looked for work: the
+/// No wake-up is lost, by the argument of [`Sleepers`]. A post publishes the new count. A sleeper
+/// checks whether `posted` still has the value that it had *seen* before it looked for work: the
 /// futex compares that. `posted` would have to wrap all 2^32 values between the two to deceive it.
 pub struct EventCount<P: Platform> {
     posted: CachePadded<P::Futex>,
@@ -38,8 +37,8 @@ impl<P: Platform> EventCount<P> {
 
     /// The number of posts so far; read it before looking for work.
     ///
-    /// Acquire pairs with [`post`](Self::post)'s release: who reads the new
-    /// count finds the work that was published before it.
+    /// Acquire pairs with [`post`](Self::post)'s release: a thread that reads the new count finds
+    /// the work that was published before it.
     #[inline]
     pub fn seen(&self) -> u32 {
         self.posted.load(Ordering::Acquire)
@@ -54,12 +53,12 @@ impl<P: Platform> EventCount<P> {
     /// Announces work published before the call; returns how many threads
     /// are asleep. The caller decides whether to [`wake`](Self::wake) any.
     ///
-    /// Cost: one locked instruction on a line the spinners share (one line
-    /// transfer when there is a spinner, none when there is not), one read of
-    /// a line that is written only when somebody sleeps or wakes.
+    /// Cost: one locked instruction on a line that the spinners share (one transfer if there is a
+    /// spinner, none otherwise), and one read of a line that is written only when a thread falls
+    /// asleep or wakes.
     #[inline]
     pub fn post(&self) -> u32 {
-        // Release publishes the work to those who read the count (`seen`).
+        // Release publishes the work to threads that read the count (`seen`).
         self.posted.fetch_add(1, Ordering::Release);
         self.sleepers.after_publishing()
     }

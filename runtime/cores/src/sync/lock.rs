@@ -11,11 +11,11 @@ const HELD: u32 = 1;
 /// tests, since a model checker tries each.
 const LOOKS: u32 = if cfg!(test) { 1 } else { 64 };
 
-/// A mutex whose waiting a simulator and a model checker can see. Sections are
-/// short and must not unwind. Whoever uses it keeps it alive until `with` has returned.
+/// A mutex that a simulator and a model checker can see. Sections are short and must not unwind.
+/// Its owner keeps it alive until `with` has returned.
 ///
-/// Cost while nobody waits: one locked instruction. To free the lock is a store, and a
-/// thread that sleeps pays for the fence that this takes.
+/// Cost without a waiting thread: one locked instruction. Releasing the lock is a store; a thread
+/// that sleeps pays for the fence that this needs.
 pub struct Lock<P: Platform, T> {
     word: Word<P>,
     value: UnsafeCell<T>,
@@ -105,8 +105,9 @@ impl<P: Platform> Word<P> {
     fn free(&self) {
         // Release publishes what the section did to the next one.
         self.state.store(FREE, Ordering::Release);
-        // What is published is that the lock is free. One is woken: it wakes the next when
-        // it frees the lock in turn. If another thread is faster, that one does.
+        // The published fact is that the lock is free. The release wakes one thread, which wakes
+        // the next when it releases the lock in turn. If another thread takes the lock first, that
+        // thread wakes the next.
         if self.waiting.after_publishing() > 0 {
             self.wake();
         }

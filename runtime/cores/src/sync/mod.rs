@@ -1,4 +1,4 @@
-//! What threads wait by: for runtimes that are written over [`Platform`](manycore_platform::Platform).
+//! Primitives that threads wait by, for runtimes over [`Platform`](manycore_platform::Platform).
 
 mod bell;
 #[cfg(test)]

@@ -1,21 +1,20 @@
-//! Where one thread sleeps: the one word by which all blocking waits of pools are made, but for
-//! those that wait for any of many threads ([`EventCount`](super::EventCount)) and for a lock.
+//! The parker: the word of a thread that sleeps. All blocking waits of pools use it, except waits
+//! for any of many threads ([`EventCount`](super::EventCount)) and for a lock.
 
 use manycore_platform::{Atomic, Futex, Ordering, Platform};
 use std::time::Duration;
 
-/// The word of one thread that parks, and of those that unpark it.
+/// The word of one thread that parks, and of the threads that unpark it.
 ///
-/// The thread *lies down* before it tells anybody that it sleeps, so that whoever learns of a
-/// sleeper finds one; then it [sleeps](Self::sleep) while the word says so. Others take it out
-/// for a *reason*, any number but [`ASLEEP`](Self::ASLEEP) ([`AWAKE`](Self::AWAKE): for none
-/// in particular):
+/// The thread *lies down* before it announces that it sleeps, so a thread that learns of a sleeper
+/// finds it parked. Then it [sleeps](Self::sleep) while the word says so. Other threads unpark it
+/// with a *reason*, any number except [`ASLEEP`](Self::ASLEEP) ([`AWAKE`](Self::AWAKE) is no
+/// particular reason):
 ///
-/// * [`rouse`](Self::rouse): several may try, and exactly one succeeds for each time the thread
-///   lies down: the one whose exchange finds `ASLEEP`. The thread may get up by
-///   itself meanwhile ([`rise`](Self::rise), [`rise_unroused`](Self::rise_unroused)): then nobody
-///   succeeds.
-/// * [`tell`](Self::tell): one does, who need not know whether the thread lies down.
+/// * [`rouse`](Self::rouse): several threads may try, and exactly one succeeds each time the thread
+///   lies down: the thread whose exchange finds `ASLEEP`. If the parked thread gets up by itself
+///   first ([`rise`](Self::rise), [`rise_unroused`](Self::rise_unroused)), none succeeds.
+/// * [`tell`](Self::tell): one thread does this, and need not know whether the other lies down.
 ///
 /// No wake-up is lost: both change the word before they wake, and the futex compares the word and
 /// falls asleep in one step. Checked by `sync::checked`.
@@ -24,9 +23,9 @@ pub struct Parker<P: Platform> {
 }
 
 impl<P: Platform> Parker<P> {
-    /// The thread is up, and nobody has given it a reason.
+    /// The thread is up, and has no reason.
     pub const AWAKE: u32 = 0;
-    /// The thread lies down, and nobody has taken it out yet.
+    /// The thread lies down, and no thread has unparked it yet.
     pub const ASLEEP: u32 = 1;
 
     /// The parker of a thread that is up.
@@ -45,17 +44,17 @@ impl<P: Platform> Parker<P> {
         }
     }
 
-    /// The thread lies down; it tells others next.
+    /// Lies down. The thread announces its sleep next.
     pub fn lie_down(&self) {
-        // Release: who learns of the sleeper otherwise than by a count (a latch) must find
-        // it lying.
+        // Release: a thread that learns of the sleeper by other means than a count (by a latch)
+        // must find it parked.
         self.word.store(Self::ASLEEP, Ordering::Release);
     }
 
     /// The thread gets up; returns what it was taken out for, or `ASLEEP`.
     pub fn rise(&self) -> u32 {
-        // Acquire pairs with `rouse` and `tell`: what was done before is visible. Release pairs
-        // with `rouse`: who comes late finds the thread up.
+        // Acquire pairs with `rouse` and `tell`: their earlier writes are visible. Release pairs
+        // with `rouse`: a late thread finds this one up.
         self.word.swap(Self::AWAKE, Ordering::AcqRel)
     }
 
@@ -107,7 +106,8 @@ impl<P: Platform> Parker<P> {
             .is_ok()
     }
 
-    /// The thread, which was told and is on nobody's list, is up. Relaxed: nobody looks.
+    /// Marks the thread, which has its reason and is on no list, as up. Relaxed: no other thread
+    /// looks.
     pub fn reset(&self) {
         self.word.store(Self::AWAKE, Ordering::Relaxed);
     }
@@ -150,8 +150,8 @@ impl<P: Platform> Parker<P> {
         }
     }
 
-    /// Takes the thread out for `reason`; `true`: it lay down, nobody else has taken it, and the
-    /// caller [wakes](Self::wake) it next.
+    /// Unparks the thread for `reason`. Returns `true` if it lay down and no other thread has
+    /// unparked it; the caller then [wakes](Self::wake) it.
     pub fn rouse(&self, reason: u32) -> bool {
         // Acquire pairs with `lie_down`, release with `rise`. Relaxed if it did not lie there:
         // whether the caller may rely on that is a matter of its fences.

@@ -1,15 +1,15 @@
 //! Letting go of the user's values where nothing may unwind.
 //!
-//! A panic's payload is any value, and so has any destructor: one that panics too. The runtime
-//! drops such payloads in places that must not unwind, because other threads still use
-//! what the caller's stack holds: a second panic of a loop, a rank that fails after another,
-//! a handler that panics itself. All of them let go by [`let_go`].
+//! A panic's payload is any value, so its destructor may panic too. The runtime drops such payloads
+//! in places that must not unwind, because other threads still use the caller's stack: at a second
+//! panic of a loop, when a rank fails after another, when a handler panics. All these places use
+//! [`let_go`].
 
 use std::any::Any;
 use std::mem::forget;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// What a panic throws.
+/// The value that a panic throws.
 pub type Payload = Box<dyn Any + Send>;
 
 /// Drops the value; never unwinds.
@@ -18,8 +18,8 @@ pub type Payload = Box<dyn Any + Send>;
 /// panic hook, and what it has thrown is forgotten, not dropped, since that could panic
 /// in its turn without end. The price is the memory of that one payload.
 ///
-/// A destructor that panics while its own panic cleans up (a value with two such fields) aborts
-/// the process: Rust does that, before anybody could catch it.
+/// A destructor that panics while its own panic cleans up (a value with two such fields) aborts the
+/// process: Rust does that before the runtime could catch it.
 #[cold]
 pub fn let_go<T>(value: T) {
     // Unwind safety: the value is gone either way, and nothing else is touched.
@@ -46,7 +46,7 @@ mod tests {
             self.drops.fetch_add(1, Relaxed);
             if let Some(steps) = self.steps.checked_sub(1) {
                 let drops = Arc::clone(&self.drops);
-                // Without the hook, whose messages would drown those of real failures.
+                // Without the hook: its messages would drown the messages of real failures.
                 resume_unwind(Box::new(ThrowingChain { steps, drops }));
             }
         }

@@ -1,14 +1,14 @@
-//! How those who publish know whether anybody sleeps: one count, in two forms of fences.
+//! A count of sleeping threads for publishers, in two forms of fences.
 
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Native, Ordering, Platform};
 use std::marker::PhantomData;
 use std::sync::atomic;
 
-/// The two fences of a protocol in which one side publishes and then looks whether the other one
-/// sleeps, and the other one says that it sleeps and then looks what was published.
+/// The two fences of a protocol with two sides. A publisher publishes and then checks whether the
+/// other side sleeps. A sleeper announces its sleep and then checks what was published.
 ///
-/// The contract: if a publisher passes its fence and a sleeper passes the other one, then at least
-/// one of the two sees, after its fence, what the other did before its own.
+/// The contract: if a publisher passes its fence and a sleeper passes its own, at least one of them
+/// sees, after its fence, what the other did before its fence.
 pub trait Fences: Send + Sync + 'static {
     /// The fence for a thread that has published.
     fn publisher<P: Platform>();
@@ -17,8 +17,8 @@ pub trait Fences: Send + Sync + 'static {
     fn sleeper<P: Platform>();
 }
 
-/// Both sides pay alike: for publishers that have just made an atomic read-modify-write, whose
-/// fence is free where locked instructions are fences.
+/// Both sides pay alike. For publishers that have just made an atomic read-modify-write: their
+/// fence is free on machines with locked instructions.
 #[derive(Debug)]
 pub enum AfterRmw {}
 
@@ -48,8 +48,8 @@ impl Fences for Asymmetric {
     }
 }
 
-/// Threads that sleep or are about to, on a line of its own: publishers read it, and only
-/// sleepers write it, so a look costs no transfer while nobody sleeps.
+/// The number of threads that sleep or are about to, on a line of its own. Publishers read it and
+/// only sleepers write it, so a look costs no transfer while no thread sleeps.
 ///
 /// # Why no wake-up is lost
 ///

@@ -1,5 +1,5 @@
-//! From loose facts about each CPU to a hierarchy in which everything nests:
-//! package, node, core group, core, CPU.
+//! Builds a strictly nested hierarchy from separate facts about each CPU: package, node, core
+//! group, core, CPU.
 
 use super::cgroup::GroupLimits;
 use super::cpuset::CpuSet;
@@ -7,8 +7,8 @@ use super::order::sort_by;
 use super::sysfs::{CacheFacts, Facts};
 use super::{Cache, CoreGroup, Cpu, Topology};
 
-/// Where a CPU belongs. Sorting by it puts the CPUs of a core, the cores of a
-/// group, the groups of a node and the nodes of a package side by side.
+/// The place of a CPU. Sorting by it puts the CPUs of a core, the cores of a group, the groups of a
+/// node and the nodes of a package side by side.
 #[derive(Clone, Copy)]
 struct CpuLocation<'a> {
     package: i64,
@@ -76,7 +76,7 @@ pub(super) fn assemble(
     let mut groups: Vec<CoreGroup> = Vec::new();
     for (index, place) in places.iter().enumerate() {
         let before = index.checked_sub(1).map(|i| (places[i], cpus[i]));
-        // The next number if this CPU opens a new unit, else that of the unit.
+        // The next number if this CPU opens a new unit, otherwise the number of its unit.
         let number = |get: fn(&Cpu) -> usize,
                       same: fn(CpuLocation<'_>, CpuLocation<'_>) -> bool| {
             match &before {

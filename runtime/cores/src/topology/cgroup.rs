@@ -1,11 +1,11 @@
-//! What the control groups of this process leave it: a share of CPU time and a
-//! set of CPUs. Versions 1 and 2, and both at once (systemd's hybrid layout).
+//! The limits of this process's control groups: a share of CPU time and a set of CPUs. Versions 1
+//! and 2, and both at once (systemd's hybrid layout).
 
 use super::cpuset::CpuSet;
 use super::sysfs::{Tree, whole};
 use std::time::Duration;
 
-/// What a process may use.
+/// The limits of a process.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct GroupLimits {
     /// CPU time per time, in CPUs; fractions happen.
@@ -30,14 +30,14 @@ enum Version {
     Two,
 }
 
-/// Where the limits of this process are written. Good until it is moved to another
-/// group, or its group goes.
+/// The files with the limits of this process. Valid until the process is moved to another group, or
+/// its group is removed.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Groups {
-    /// The groups whose share of CPU time counts, each inside the next.
+    /// The groups with a share of CPU time that counts, each inside the next.
     quotas: Vec<(Version, String)>,
-    /// For each hierarchy with sets of CPUs the files that may hold the one that
-    /// counts, the first that exists does.
+    /// For each hierarchy with sets of CPUs, the candidate files. The first file that exists
+    /// counts.
     cpusets: Vec<Vec<String>>,
 }
 
@@ -51,14 +51,14 @@ pub(crate) struct Quota {
     group: usize,
 }
 
-/// What a group with a quota has used.
+/// The use by a group with a quota.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Counters {
     /// CPU time, if it is counted for this very group.
     pub(crate) usage: Option<Duration>,
     /// Periods that have begun.
     pub(crate) periods: Option<u64>,
-    /// Periods in which the quota ran out.
+    /// Periods that ran out of quota.
     pub(crate) throttled: Option<u64>,
 }
 
@@ -152,7 +152,7 @@ impl Groups {
         all
     }
 
-    /// What the group of `quota` has used.
+    /// The use by the group of `quota`.
     #[inline]
     pub(crate) fn counters(&self, tree: Tree, quota: &Quota) -> Counters {
         let Some((version, level)) = self.quotas.get(quota.group) else {
@@ -179,7 +179,7 @@ impl Groups {
     }
 }
 
-/// What `groups` leave now.
+/// The limits of `groups` now.
 pub(super) fn limits(groups: &Groups, tree: Tree) -> GroupLimits {
     GroupLimits {
         quota: groups.quota(tree).map(|quota| quota.cpus),
@@ -256,19 +256,19 @@ fn below<'a>(path: &'a str, root: &str) -> Option<&'a str> {
     (whole_names && !has(rest, '/', "..")).then_some(rest)
 }
 
-/// Whether `name` is one of the names in `text`.
+/// Whether `text` contains the name `name`.
 fn has(text: &str, separator: char, name: &str) -> bool {
     text.split(separator).any(|one| one == name)
 }
 
-/// `cpu.max`: quota and period in microseconds; a quota of `max` is none.
+/// `cpu.max`: quota and period in microseconds. `max` stands for no quota.
 fn quota_v2(tree: Tree, level: &str) -> Option<(f64, Duration)> {
     let text = tree.text(&format!("{level}/cpu.max"))?;
     let (quota, period) = text.trim().split_once(' ')?;
     share(quota, period)
 }
 
-/// Two files; a quota of -1 is none.
+/// Two files. -1 stands for no quota.
 fn quota_v1(tree: Tree, level: &str) -> Option<(f64, Duration)> {
     let quota = tree.text(&format!("{level}/cpu.cfs_quota_us"))?;
     let period = tree.text(&format!("{level}/cpu.cfs_period_us"))?;

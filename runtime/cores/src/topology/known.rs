@@ -1,14 +1,14 @@
-//! What is remembered of this machine from one look to the next: a program may build a pool for
-//! each of its calls. The hierarchy of CPUs is read again when others are online, and the places of
-//! the control groups' files when this process is in another group; what is in these files, and
-//! the mask, is read each time.
+//! The memory of this machine from one look to the next: a program may build a pool for each of its
+//! calls. The hierarchy of CPUs is read again when others are online, and the places of the control
+//! groups' files when this process is in another group. The contents of these files, and the mask,
+//! are read each time.
 
 use super::cgroup::Groups;
 use super::sysfs::{self, Facts, Tree};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-/// What a look at this machine has found.
+/// The result of a look at this machine.
 #[derive(Clone)]
 pub(super) struct Known {
     online: Option<String>,
@@ -24,7 +24,7 @@ static LAST: Mutex<Option<Known>> = Mutex::new(None);
 pub(super) fn this_machine() -> Known {
     let tree = Tree(Path::new("/"));
     let (online, member) = (tree.text(sysfs::ONLINE), tree.text("proc/self/cgroup"));
-    // Not waited for: in a child of `fork` nobody may be there to give it back.
+    // Does not wait for the lock: in a child of `fork` its holder may not exist.
     let mut last = LAST.try_lock().ok();
     let known = last.as_deref().and_then(Option::as_ref);
     let same = |known: &&Known| known.online == online && known.member == member;

@@ -62,7 +62,7 @@ pub struct Cpu {
 
 /// Cores of one NUMA node that share a last-level cache.
 ///
-/// Where the system reports no shared cache the whole node counts as a group.
+/// If the system reports no shared cache, the whole node counts as a group.
 ///
 /// ```
 /// use manycore_cores::topology::Topology;
@@ -149,11 +149,10 @@ impl Topology {
     /// that says nothing is one core group of
     /// [`available_parallelism`](std::thread::available_parallelism) CPUs.
     ///
-    /// The affinity mask is the calling thread's, the one that threads it
-    /// spawns inherit: call it before pinning the caller. The first time it opens
-    /// about 15 small files for every CPU, which takes some 0.1 ms; later only those
-    /// that say which CPUs are online and what the control groups leave: call it
-    /// once, when a pool is built, not once a loop.
+    /// The affinity mask is the calling thread's, which threads inherit that it spawns: call this
+    /// before pinning the caller. The first call opens about 15 small files for every CPU, which
+    /// takes some 0.1 ms. Later calls read only which CPUs are online and what the control groups
+    /// leave. Call it once for a pool, not once for a loop.
     ///
     /// ```
     /// use manycore_cores::topology::Topology;
@@ -229,7 +228,7 @@ impl Topology {
         find(&self.cpus, id)
     }
 
-    /// Every core group of the machine, those of a package side by side.
+    /// Every core group of the machine. The groups of a package are adjacent.
     ///
     /// ```
     /// use manycore_cores::topology::Topology;
@@ -267,8 +266,8 @@ impl Topology {
         self.described
     }
 
-    /// How many threads a pool gets if nobody says: one for each usable CPU,
-    /// but no more than the quota pays for.
+    /// The default number of threads of a pool: one for each usable CPU, but no more than the quota
+    /// pays for.
     ///
     /// A fractional quota is rounded down. With one thread too many the group
     /// has used up its time before the period (100 ms as a rule) ends, and the
@@ -301,8 +300,8 @@ impl Topology {
         order::compact(self)
     }
 
-    /// The usable CPUs, far apart: core groups take turns, those of different
-    /// packages first; every core gets one thread before any gets a second.
+    /// The usable CPUs, far apart: core groups take turns, groups of different packages first.
+    /// Every core gets one thread before any core gets a second.
     ///
     /// ```
     /// use manycore_cores::topology::Topology;
@@ -346,7 +345,7 @@ fn find(cpus: &[Cpu], id: usize) -> Option<&Cpu> {
     Some(&cpus[index])
 }
 
-/// CPUs of which nothing is known but that there are some.
+/// CPUs without any known facts.
 fn equal_cpus(mask: Option<&CpuSet>) -> Vec<(usize, Facts)> {
     let ids: Vec<usize> = match mask {
         Some(mask) => mask.iter().collect(),
@@ -355,9 +354,8 @@ fn equal_cpus(mask: Option<&CpuSet>) -> Vec<(usize, Facts)> {
     ids.into_iter().map(|id| (id, Facts::default())).collect()
 }
 
-/// The calling thread's affinity mask; `None` where there is none, or where
-/// the machine has more CPUs than the system call's set has bits (then `/proc`
-/// knows).
+/// The calling thread's affinity mask. `None` if the system has none, or if the machine has more
+/// CPUs than the system call's set has bits (then `/proc` knows).
 pub(crate) fn affinity_mask() -> Option<CpuSet> {
     let cpus = manycore_platform::process::allowed_cpus()?;
     Some(cpus.into())

@@ -1,16 +1,16 @@
-//! In which order threads take CPUs.
+//! The order of CPUs for the threads of a pool.
 
 use super::{Cpu, Topology};
 use std::collections::BinaryHeap;
 
-/// A usable CPU whose place in the order is looked for.
+/// A usable CPU without a place in the order yet.
 #[derive(Clone, Copy)]
 struct Candidate {
     cpu: Cpu,
-    /// Its number among the usable CPUs of its core: a core whose first thread is masked out is
-    /// still worth a thread of its own.
+    /// Its number among the usable CPUs of its core. A core with a masked first thread is still
+    /// worth a thread.
     rank: usize,
-    /// Its number among those that it was compared with last.
+    /// Its number within the set of its last comparison.
     turn: usize,
 }
 
@@ -76,8 +76,8 @@ fn count_turns(cpus: &mut [Candidate], alike: fn(&Candidate, &Candidate) -> bool
 
 /// Puts `items` in the order of their keys; those with equal keys stay as they are.
 ///
-/// A heap sort, and the same one for all: the standard library's `sort` takes as long to compile, each
-/// time that it is used for another type, as most of this folder.
+/// A heap sort, compiled once. The standard library's `sort` is compiled again for each type, which
+/// takes as long as most of this folder.
 pub(super) fn sort_by<T: Copy>(items: &mut [T], key: &dyn Fn(&T) -> [usize; 5]) {
     let mut keys = Vec::with_capacity(items.len());
     for (index, item) in items.iter().enumerate() {

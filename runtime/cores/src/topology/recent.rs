@@ -6,7 +6,7 @@ use manycore_platform::{Native, Platform};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// For how long what was found holds, while the calling thread has the same mask.
+/// How long a result is valid while the calling thread has the same mask.
 const HOLDS: Duration = Duration::from_millis(10);
 
 struct Recent {
@@ -28,7 +28,7 @@ static LAST: Mutex<Option<Recent>> = Mutex::new(None);
 pub fn recent() -> Arc<Topology> {
     let (now, mask) = (Native::now(), affinity_mask());
     let holds = Native::duration_to_ticks(HOLDS);
-    // Not waited for: in a child of `fork` nobody may be there to give it back.
+    // Does not wait for the lock: in a child of `fork` its holder may not exist.
     let mut last = LAST.try_lock().ok();
     let found = last.as_deref().and_then(Option::as_ref);
     // Clocks of two cores may differ: what is found in the future is out of date, too.

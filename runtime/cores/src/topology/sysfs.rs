@@ -1,6 +1,6 @@
-//! What Linux says about each CPU in `/sys/devices/system`. Every file may be
-//! missing, unreadable or nonsense (a container, a hypervisor, an old kernel);
-//! then the fact is missing and `assemble` does without it.
+//! Linux's reports about each CPU in `/sys/devices/system`. Every file may be missing, unreadable
+//! or nonsense (in a container, under a hypervisor, with an old kernel). Then the fact is missing,
+//! and `assemble` does without it.
 
 use super::cpulist;
 use super::cpuset::CpuSet;
@@ -53,12 +53,12 @@ pub(super) fn whole(text: &str) -> Option<u64> {
     text.trim().parse().ok()
 }
 
-/// How long the `allowed` CPUs were busy since the system began, for anybody: also for a hypervisor
-/// that had taken them.
+/// How long the `allowed` CPUs were busy since the system began, also for other processes and for a
+/// hypervisor that had taken them.
 ///
 /// `/proc/stat` has a line for each CPU with user, nice, system, idle, waiting for I/O, interrupts
-/// (two), stolen, in hundredths of a second for programs, whatever the kernel's own step is. What
-/// guests used comes after that, and is in user already.
+/// (two), stolen, in hundredths of a second for programs, whatever the kernel's own step is. The
+/// time of guests follows, and user contains it already.
 pub(crate) fn busy_time(tree: Tree, allowed: impl Fn(usize) -> bool) -> Option<Duration> {
     let text = tree.text("proc/stat")?;
     let busy = |line: &str| {
@@ -81,7 +81,7 @@ pub(crate) fn busy_time(tree: Tree, allowed: impl Fn(usize) -> bool) -> Option<D
 /// The file that lists the CPUs that are online.
 pub(super) const ONLINE: &str = "sys/devices/system/cpu/online";
 
-/// What the system says about one CPU.
+/// The system's facts about one CPU.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Facts {
     pub(super) package: Option<i64>,

@@ -1,4 +1,4 @@
-//! In which order threads take CPUs.
+//! The order of CPUs for the threads of a pool.
 
 use crate::fixture::*;
 use proptest::prelude::*;

@@ -1,20 +1,20 @@
-//! What a pool promises: bounds, and from when on they hold.
+//! A pool's promises: bounds, and their beginning.
 //!
-//! Times are in cycles of the machine in `world.rs`, 2.5 of which are a nanosecond. They are
-//! given by what the machine's system takes (the keys in brackets), not by what was measured.
+//! Times are in cycles of the machine in `world.rs`, at 2.5 a nanosecond. They follow from the
+//! costs of the machine's system (the keys in brackets), not from measurements.
 
-/// From the call of somebody who sleeps deeply to that one's first instruction: into the
-/// kernel (`os.syscall`, 375), what it does there (`os.futex-wake`, 2,500), the way to a core
-/// that sleeps deeply (`os.wake-latency`, 10,000, and `os.deep-latency`, 100,000), a switch
-/// of threads (`os.switch`, 3,750) and back.
+/// From the call for a thread that sleeps deeply to that thread's first instruction: into the
+/// kernel (`os.syscall`, 375), its work there (`os.futex-wake`, 2,500), the way to a core that
+/// sleeps deeply (`os.wake-latency`, 10,000, and `os.deep-latency`, 100,000), a switch of threads
+/// (`os.switch`, 3,750) and back.
 const WAKE_UP: u64 = 117_000;
 
 /// A loop that has less left to do than a wake-up and a quarter may be left to its caller:
 /// whoever is woken for it hardly comes in time.
 const TOO_SHORT: u64 = WAKE_UP * 5 / 4;
 
-/// The longest block of iterations, 16 us. It is one thread's; but the check, which sees
-/// iterations, takes those that have not begun for something to be had.
+/// The longest block of iterations, 16 us. It belongs to one thread; but the check, which sees
+/// iterations, counts those that have not begun as available.
 const BLOCK: u64 = 40_000;
 
 /// Looking for something in twice as many permits takes so much longer: their lines are
@@ -24,8 +24,8 @@ const SEARCH: u64 = 10_000;
 /// Starting a thread, until it is known to the system.
 const START: u64 = 38_000;
 
-/// In a pool with more threads than cores something may be left to those who are awake, whose
-/// jobs block: for 10 ms and two naps of the watchdog (`sleep/oversubscription.rs`).
+/// In a pool with more threads than cores a job may be left to awake workers whose jobs block: for
+/// 10 ms and two naps of the watchdog (`sleep/oversubscription.rs`).
 const LEFT: u64 = 14 * 2_500_000;
 
 /// The longest time that a permit may stay idle while the same item is runnable, and no idle thread
@@ -50,8 +50,9 @@ pub(super) fn until_all_came(threads: usize, cores: usize) -> u64 {
 /// another thread takes the permit, and begins what is nothing to that job.
 pub(super) const WAITING_IS_IDLE: bool = true;
 
-/// A permit is not idle for the first so many cycles of a wait: twice a wake-up, which most
-/// waits do not last, and the lateness of the timer that ends it (`os.timer-slack`, 125,000).
+/// A permit is not idle for this number of cycles at the beginning of a wait: twice a wake-up,
+/// since most waits are shorter, and the lateness of the timer that ends it (`os.timer-slack`,
+/// 125,000).
 pub(super) const REPLACED: u64 = 2 * WAKE_UP + 125_000;
 
 /// Whether permit 0 is filled though no caller from outside takes part.

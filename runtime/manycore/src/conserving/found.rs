@@ -1,10 +1,10 @@
-//! Programs in which a pool was late once, found by random search with more seeds than a test
-//! has time for, and made smaller.
+//! Programs in which a pool was late once, found by random search with more seeds than a test has
+//! time for, and made smaller.
 
 use super::program::{Program, Shape, Step, Steps, Work};
 use std::sync::Arc;
 
-/// What they are called, and the programs.
+/// The programs and their names.
 pub(super) fn programs() -> [(&'static str, Program); 3] {
     [
         (
@@ -44,8 +44,8 @@ pub(super) fn suddenly_long() -> Program {
     }
 }
 
-/// Two iterations with a loop each. One thread is done with its own, waits for the other, and
-/// could help it: that one must learn that somebody is there.
+/// Two iterations with a loop each. One thread has finished its own, waits for the other, and could
+/// help it: that one must learn that a helper is there.
 fn nested_in_the_last_job() -> Program {
     let first = steps([
         Step::Compute(700),

@@ -1,19 +1,17 @@
 //! Every call is heard: nothing that can be done is left lying while a permit is idle.
 //!
-//! Model checkers find what is lost. What is late is not lost: a worker that sleeps until the
-//! next loop is due, and does not look at the job that was pushed meanwhile, runs that job in
-//! the end. So the property has a clock in it, and is checked where the clock is exact: on
-//! the simulated machine, with random programs that mix loops of all lengths, joins, scopes,
-//! spawned jobs, broadcasts and installed calls, from one to four callers, with gaps, bursts
-//! and rhythms, in pools of 2 to 64 threads; and again, one in four, in pools that know of
-//! half as many cores as they have threads.
+//! Model checkers find lost jobs. A late job is not lost: a worker that sleeps until the next loop
+//! is due, and does not look at the job that was pushed meanwhile, runs that job in the end. So the
+//! property has a clock in it, and is checked with an exact clock: on the simulated machine, with
+//! random programs that mix loops of all lengths, joins, scopes, spawned jobs, broadcasts and
+//! installed calls, from one to four callers, with gaps, bursts and rhythms, in pools of 2 to 64
+//! threads; and again, one in four, in pools that know of half as many cores as they have threads.
 //!
 //! # The property
 //!
-//! A pool of n threads has n *permits*, which have the numbers that
-//! [`current_thread_index`](crate::Pool::current_thread_index) says. An *item* is something
-//! that the pool was given to do. Whenever a permit is idle while one and the same item is
-//! to be had,
+//! A pool of n threads has n *permits*, numbered as by
+//! [`current_thread_index`](crate::Pool::current_thread_index). An *item* is a piece of the pool's
+//! work. Whenever a permit is idle while one and the same item is available,
 //!
 //! 1. after [`until_one_comes`](bounds::until_one_comes) cycles at the latest a permit that
 //!    was idle has begun something, or goes on with what had waited;
@@ -35,25 +33,23 @@
 //!
 //! # What is excused
 //!
-//! * Whatever is over within the bounds: waking somebody takes that long, so a loop that has
-//!   less to do may run serially, and so may the rest of a tree.
-//! * A loop's first iteration: until it ends, nobody can know that it is long.
-//! * The begin of a wait: a thread that waits with its permit, be it inside of a job or, as a
-//!   caller from outside, for its loop, is replaced by another after a while
-//!   ([`REPLACED`](bounds::REPLACED)).
-//! * The rest of a block that one thread has claimed. The check does not see blocks; it is
-//!   only in loops whose first iterations say nothing about the last that a block is much
-//!   longer than was predicted.
+//! * Work that is over within the bounds: a wake-up takes that long, so a shorter loop may run
+//!   serially, and so may the rest of a tree.
+//! * A loop's first iteration: until it ends, no thread can know that it is long.
+//! * The begin of a wait: if a thread waits with its permit, inside a job or, as a caller from
+//!   outside, for its loop, another replaces it after a while ([`REPLACED`](bounds::REPLACED)).
+//! * The rest of a block that one thread has claimed. The check does not see blocks. A block is
+//!   much longer than predicted only in loops whose first iterations say nothing about the last.
 //! * What a caller does outside of the pool.
 //! * What the constants in `bounds.rs` do not promise yet.
 //!
 //! # How it is checked
 //!
-//! [`program`] is what a program is, [`random`] makes one of a seed, [`world`] runs it on a
-//! machine, [`recorder`] keeps in the host's memory, at no simulated cost, when each item
-//! was offered and begun and when each permit was busy, [`verdict`] finds the longest idle
-//! times in that, and [`shrink`] makes a smaller program that fails as well. [`fault`] has the
-//! defects that the check must find, and [`found`] programs that have found one.
+//! [`program`] defines programs, [`random`] makes one of a seed, and [`world`] runs it on a
+//! machine. [`recorder`] keeps in the host's memory, at no simulated cost, the times when each item
+//! was offered and begun and when each permit was busy. [`verdict`] finds the longest idle times in
+//! that, and [`shrink`] makes a smaller program that fails as well. [`fault`] has the defects that
+//! the check must find, and [`found`] programs that have found one.
 //!
 //! [`moving`] has a second property and programs of its own: a permit is one thread's at a time.
 //!
@@ -83,7 +79,7 @@ use verdict::Verdict;
 /// Seeds of one run of the test: twenty to thirty seconds of a core's time.
 const SEEDS: u64 = 440;
 
-/// What a run broke, if anything, and how long permits were idle in it.
+/// The promise that a run broke, if any, and its idle times of permits.
 fn check(mixture: Mixture, program: &Program) -> (Option<String>, Verdict) {
     let outcome = world::run(program);
     let end = match outcome.end {

@@ -1,7 +1,6 @@
 //! A program that uses a pool: what it calls, and how long what it calls computes.
 //!
-//! Lengths are in instructions where they are computed, and in cycles where somebody
-//! sleeps.
+//! Lengths of computations are in instructions, and lengths of sleeps in cycles.
 
 use std::sync::Arc;
 
@@ -12,7 +11,7 @@ pub(super) struct Program {
     pub(super) cores: usize,
     /// Threads of the pool.
     pub(super) threads: usize,
-    /// What each thread from outside does, one step after the other.
+    /// The steps of each thread from outside, one after the other.
     pub(super) callers: Vec<Steps>,
 }
 
@@ -46,7 +45,7 @@ pub(super) enum Step {
     /// A join of two halves that wait for each other, if no other such pair does now;
     /// else two that do not.
     Meet(u64),
-    /// A scope with so many jobs, each of which spawns another if they are `nested`.
+    /// A scope with this number of jobs. Each job spawns another if they are `nested`.
     Scope {
         jobs: usize,
         nested: bool,
@@ -60,7 +59,7 @@ pub(super) enum Step {
     Install(Steps),
 }
 
-/// What the iterations of a loop do.
+/// The work of a loop's iterations.
 #[derive(Clone, Debug)]
 pub(super) enum Work {
     Even(u64),
@@ -85,7 +84,7 @@ pub(super) enum Shape {
 }
 
 impl Shape {
-    /// Leaves in the first half of a tree of so many.
+    /// Leaves in the first half of a tree with this number of leaves.
     pub(super) fn first(self, leaves: usize) -> usize {
         match self {
             Self::Balanced => leaves / 2,

@@ -4,7 +4,7 @@ use super::program::{Program, Shape, Step, Steps, Work};
 use fastrand::Rng;
 use std::sync::Arc;
 
-/// What a program is mixed of.
+/// The kinds of steps in a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Mixture {
     /// Loops of all lengths, with gaps.
@@ -105,7 +105,7 @@ impl Random {
         }
     }
 
-    /// So many times what `make` makes.
+    /// Calls `make` this number of times.
     fn some(
         &mut self,
         times: std::ops::Range<usize>,
@@ -218,8 +218,8 @@ impl Random {
         vec![rhythm(times, steps(vec![call])), rhythm(more, steps(both))]
     }
 
-    /// A job whose second part another thread runs, for long, and which spawns jobs that
-    /// are nothing to that part before it waits.
+    /// A job whose second part another thread runs, for long. Before the job waits, it spawns jobs
+    /// unrelated to that part.
     fn waits(&mut self) -> Step {
         let long = steps(vec![Step::Compute(self.length(6..7) * 3)]);
         let stranger = Step::Spawn {

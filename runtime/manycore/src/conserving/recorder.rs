@@ -1,13 +1,13 @@
-//! What happened when, in cycles: kept in the host's memory, so that the simulated
-//! machine knows nothing of it and takes no time for it.
+//! Events and their times, in cycles: kept in the host's memory, so that the simulated machine
+//! knows nothing of it and takes no time for it.
 //!
-//! Its mutex is the standard library's. A simulated machine is one host thread, and no
-//! thread of the machine is put aside while it holds the mutex, so nobody ever waits.
+//! Its mutex is the standard library's. A simulated machine is one host thread, and no thread of
+//! the machine is put aside while it holds the mutex, so no thread ever waits.
 
 use manycore_chip::{Simulated, SimulatedThread};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What can be had.
+/// The kinds of items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     /// A call from outside, until its first code runs.
@@ -41,13 +41,12 @@ pub(super) struct Span {
     pub(super) to: u64,
 }
 
-/// What one permit of the pool did.
+/// The record of one permit of the pool.
 #[derive(Debug, Default)]
 pub(super) struct PermitLog {
     /// Computing, or waiting for what the user's own code waits for. In order.
     pub(super) leaves: Vec<Span>,
-    /// Inside of a job, be it that the job waits for others. In order, as far as one
-    /// thread is concerned.
+    /// The times inside jobs, including waits. In order, for each thread.
     pub(super) jobs: Vec<Span>,
     /// From when a caller from outside had done its own part of a loop until the loop was
     /// over.
@@ -83,7 +82,7 @@ pub(super) struct Recorder(Mutex<Log>);
 const PAUSE: u64 = 2_000;
 
 impl Recorder {
-    /// For a pool of so many threads.
+    /// For a pool of this number of threads.
     pub(super) fn new(threads: usize) -> Self {
         // With room for most runs: what grows inside of the simulation takes memory of
         // the simulated machine.
@@ -122,7 +121,7 @@ impl Recorder {
         self.offer(kind, None, u64::MAX)
     }
 
-    /// What was announced can be had from `at` on.
+    /// The announced item is available from `at` on.
     pub(super) fn offer_announced(&self, item: usize, at: u64) {
         let item = &mut self.log().items[item];
         item.from = item.from.min(at);
@@ -132,7 +131,7 @@ impl Recorder {
         let item = &mut self.log().items[item];
         assert!(item.until.is_none(), "begun twice");
         item.until = Some(at);
-        // A thief may be ahead of who has pushed it.
+        // A thief may be ahead of the thread that has pushed it.
         item.from = item.from.min(at);
     }
 
@@ -188,7 +187,7 @@ impl Recorder {
     /// A job, with all that it called, ran with `permit`.
     pub(super) fn job(&self, permit: Option<usize>, from: u64, to: u64) {
         let spans = &mut self.log().permits[permit.unwrap_or(0)].jobs;
-        // Jobs that it called itself, or ran while it waited, have told before.
+        // Jobs that it called itself, or ran while it waited, are recorded already.
         while spans.last().is_some_and(|last| last.from >= from) {
             spans.pop();
         }
@@ -198,8 +197,8 @@ impl Recorder {
         }
     }
 
-    /// This thread, a caller from outside, has waited until `to` for the rest of its loop:
-    /// since its newest leaf, be that of the loop or of one inside of it.
+    /// This thread, a caller from outside, has waited until `to` for the rest of its loop: since
+    /// its newest leaf, of the loop or of an inner one.
     pub(super) fn end_of_call(&self, to: u64) {
         let (log, this) = (self.log(), Simulated::this_thread());
         let newest = log.newest.iter().find(|newest| newest.0 == this).copied();
@@ -218,8 +217,7 @@ impl Recorder {
     pub(super) fn take(&self) -> Log {
         let mut log = std::mem::take(&mut *self.log());
         for called in std::mem::take(&mut log.loops) {
-            // A loop can be had once an iteration has ended; one that is nobody's yet is
-            // a call.
+            // A loop is available once an iteration has ended; without an owner yet it is a call.
             let Some(from) = called.offered else { continue };
             let until = (called.not_begun == 0).then_some(called.last_begun);
             if until.is_none_or(|until| until > from) {

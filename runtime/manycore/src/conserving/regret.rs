@@ -53,7 +53,7 @@ struct Work {
     calls: usize,
 }
 
-/// What is run: by each caller one row of loops after another.
+/// The case: each caller runs one row of loops after another.
 #[derive(Clone, Debug)]
 struct Case {
     cores: usize,

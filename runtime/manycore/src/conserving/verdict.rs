@@ -11,7 +11,7 @@ use std::fmt;
 pub(super) struct IdleSpan {
     /// From where on, in cycles.
     pub(super) from: u64,
-    /// For how many cycles.
+    /// The number of cycles.
     pub(super) cycles: u64,
     pub(super) permit: usize,
     pub(super) item: Item,
@@ -30,7 +30,7 @@ pub(super) struct Verdict {
 }
 
 impl Verdict {
-    /// What a pool of so many threads on so many cores should not have been idle for.
+    /// The item for which a pool of this number of threads and cores was idle against its promise.
     pub(super) fn late(&self, threads: usize, cores: usize) -> Option<String> {
         let longer = |idle: &Option<IdleSpan>, bound| idle.filter(|idle| idle.cycles > bound);
         if let Some(idle) = longer(&self.none_came, until_one_comes(threads, cores)) {
@@ -119,7 +119,7 @@ fn parts(span: Span, cuts: &[u64]) -> impl Iterator<Item = Span> {
     })
 }
 
-/// What breaks the promise about permits, if something does.
+/// The violation of the promise about permits, if there is one.
 pub(super) fn broken_permits(log: &Log) -> Option<String> {
     if !PERMITS_ARE_UNIQUE {
         return None;
@@ -162,7 +162,7 @@ fn idle_of(permit: &PermitLog, end: u64) -> Vec<Span> {
     idle
 }
 
-/// What `busy` leaves of the time until `end`, in order.
+/// The times until `end` that are not in `busy`, in order.
 fn pauses(busy: &[Span], end: u64) -> Vec<Span> {
     let mut busy = busy.to_vec();
     busy.sort_by_key(|span| span.from);
@@ -179,7 +179,7 @@ fn pauses(busy: &[Span], end: u64) -> Vec<Span> {
     pauses
 }
 
-/// What `one` has in common with each of `spans`, which are in order.
+/// The overlap of `one` with each of `spans`, which are in order.
 fn common(spans: &[Span], one: Span) -> impl Iterator<Item = Span> {
     let first = spans.partition_point(|span| span.to <= one.from);
     let spans = spans[first..].iter();
@@ -223,7 +223,7 @@ mod tests {
     const THREADS: usize = 3;
     const END: u64 = 10_000_000;
 
-    /// A pool of three. Permit 0 is busy all the time, the others as told.
+    /// A pool of three. Permit 0 is busy all the time, the others as given.
     fn judge(busy: &[(usize, u64, u64)], items: impl Fn(&Recorder)) -> Verdict {
         let recorder = Recorder::new(THREADS);
         for &(permit, from, to) in [(0, 0, END)].iter().chain(busy) {
@@ -347,7 +347,7 @@ mod tests {
                         },
                     );
                 }
-                // A wait that began before this pause is none of it.
+                // A wait that began before this pause is no part of it.
                 log.wait(
                     1,
                     Span {

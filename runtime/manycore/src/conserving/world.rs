@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// A server of 64 cores in one core group, whose system is Linux.
+/// A server of 64 cores in one core group, with Linux as its system.
 const MACHINE: &str = "graviton2-64";
 /// Cycles after which a program that has not ended is said to hang: a hundred times what
 /// the longest takes.
@@ -64,7 +64,7 @@ pub(super) fn machine(cores: usize) -> Config {
     machine
 }
 
-/// What all threads of a program share.
+/// The shared data of a program's threads.
 struct ProgramRun {
     pool: Pool<Simulated>,
     recorder: Arc<Recorder>,
@@ -75,7 +75,7 @@ struct ProgramRun {
     meeting: AtomicBool,
 }
 
-/// A thread in the midst of its program.
+/// A thread during its program.
 #[derive(Clone, Copy)]
 struct Thread<'a> {
     world: &'a Arc<ProgramRun>,
@@ -128,7 +128,7 @@ impl ProgramRun {
     }
 }
 
-/// Sleeps for so many cycles.
+/// Sleeps for this number of cycles.
 pub(super) fn sleep(cycles: u64) {
     let time = Duration::from_nanos(Simulated::ticks_to_ns(cycles) as u64);
     Word::new(0).wait(0, Some(time));
@@ -177,7 +177,7 @@ impl Thread<'_> {
         }
     }
 
-    /// What is to be had from now on.
+    /// The item is available from now on.
     fn offer(self, kind: Kind) -> usize {
         self.world.recorder.offer(kind, None, Simulated::now())
     }
@@ -235,8 +235,8 @@ impl Thread<'_> {
         }
     }
 
-    /// A loop whose body has an address of its own for each `SITE`: that is what the
-    /// pool knows it by.
+    /// A loop whose body has a different address for each `SITE`: the pool identifies it by that
+    /// address.
     fn loop_at<const SITE: usize>(self, n: usize, work: &Work) {
         let recorder = &self.world.recorder;
         let call = if n == 0 { None } else { self.call() };

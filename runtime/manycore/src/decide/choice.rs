@@ -44,7 +44,7 @@ use super::{Reason, Recent};
 /// After a shared phase that lost some time, the caller runs the loop alone for this many times that
 /// long.
 const RETURN: f32 = 32.0;
-/// ... and for no longer than this, in ns.
+/// The longest time that the caller runs the loop alone, in ns.
 const LONGEST_NS: f32 = 2e9;
 /// Runs alone after a shared phase, at least.
 const FEWEST_ALONE: f32 = 8.0;
@@ -98,7 +98,7 @@ pub(crate) struct Choice {
     alone: Recent,
     /// Ticks an iteration of a shared run, its beginning to its end, in this phase.
     shared: Recent,
-    /// Ticks an iteration of a shared run for which the caller had to wake a helper.
+    /// Ticks an iteration of a shared run whose caller had to wake a helper.
     woken: Recent,
     /// Ticks that sharing has saved in this phase.
     balance: f32,
@@ -108,7 +108,7 @@ pub(crate) struct Choice {
     due: f32,
     /// Ticks that a trial may cost.
     trial: f32,
-    /// The factor by which the next failed phase is paid for.
+    /// The price factor of the next failed phase.
     patience: f32,
     /// The balance at the beginning of the phase; 0 in the first phase.
     credit: f32,

@@ -4,8 +4,8 @@
 use super::*;
 
 impl Choice {
-    /// The broken variant: a mean of ratios decides, in which one run, cut off at 8, counts as much
-    /// as fifteen that gain, and then for 32 runs, 64, up to 4,096.
+    /// The broken variant: a mean of ratios decides. One run in it, cut off at 8, counts as much as
+    /// fifteen that gain, and the decision holds for 32 runs, 64, up to 4,096.
     pub(crate) fn ran_shared_by_mean(mut self, run: Run) -> Self {
         let alone = self.each_alone() * run.n as f32;
         let mean = if self.patience == 1.0 {
@@ -27,7 +27,7 @@ impl Choice {
 }
 
 const UNITS: Units = Units { ticks_per_ns: 1.0 };
-/// What posting a loop costs, in ns.
+/// The cost of posting a loop, in ns.
 const POST: f64 = 400.0;
 
 /// Another process takes a core for `slice` ns in each `period`, at any time of it.
@@ -91,7 +91,7 @@ impl Loop {
         Self::end(self.caller, at, self.alone)
     }
 
-    /// The end, and what the choice is told.
+    /// The end, and the run as the choice hears of it.
     fn shared(&self, at: f64) -> (f64, Run) {
         let posted = at + POST;
         let here: Vec<_> = self

@@ -66,8 +66,8 @@ impl fmt::Display for Reason {
     }
 }
 
-/// What a pool did with the loops of one call site: one place in the program, and lengths
-/// between two powers of two.
+/// The record of a pool's loops at one call site: one place in the program, and lengths between two
+/// powers of two.
 ///
 /// ```
 /// let pool = manycore::Pool::builder().threads(2).explain(true).build()?;
@@ -261,7 +261,8 @@ impl Explained {
 fn caller() -> Option<String> {
     let trace = Backtrace::force_capture().to_string();
     let mut lines = trace.lines().map(str::trim).peekable();
-    // Where this crate's sources are. This very function says so, if there is debug information.
+    // The folder of this crate's sources. This function's debug information names it, if there is
+    // any.
     let mut sources = None;
     while let Some(line) = lines.next() {
         let frame = line

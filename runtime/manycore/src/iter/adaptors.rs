@@ -1,11 +1,11 @@
-//! What makes one parallel iterator of another: each is the standard library's adaptor, applied
-//! to every block.
+//! Adaptors, which make one parallel iterator of another: each applies the standard library's
+//! adaptor to every block.
 
 use super::{IndexedParallelIterator, ParallelIterator, blocks};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-/// The blocks of an adaptor whose indices are its base's, from the base's.
+/// The blocks of an adaptor with its base's indices, from the base's blocks.
 macro_rules! blocks {
     ($item:ty, $exact:expr, |$self:ident, $base:ident| $block:expr) => {
         type Item = $item;
@@ -31,7 +31,7 @@ macro_rules! blocks {
     };
 }
 
-/// The same of an indexed adaptor, whose ends are its base's.
+/// The same for an indexed adaptor with its base's ends.
 macro_rules! ordered {
     (|$self:ident, $base:ident| $block:expr) => {
         fn cut(&mut self, indices: Range<usize>) {
@@ -225,14 +225,14 @@ struct Lent<'a, T> {
 
 impl<T> Drop for Lent<'_, T> {
     fn drop(&mut self) {
-        // Nothing of the user's runs under the lock. After a panic nobody asks any more.
+        // No user code runs under the lock. After a panic no thread asks any more.
         let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
         spare.extend(self.state.take());
     }
 }
 
 impl<I, T, D: Fn() -> T, F> MapInit<I, T, D, F> {
-    /// What maps the items of one block.
+    /// Makes the function that maps the items of one block.
     fn of_block<Item, R>(&self) -> impl FnMut(Item) -> R
     where
         F: Fn(&mut T, Item) -> R,

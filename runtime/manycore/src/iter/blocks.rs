@@ -29,8 +29,8 @@ pub(super) fn ranges<I: ParallelIterator>(items: &I, of_range: impl Fn(Range<usi
     unwinding.end();
 }
 
-/// What `of_block` makes of each block of `items`, and `reduce` of neighbours; `None` if there is
-/// no index.
+/// Applies `of_block` to each block of `items`, and `reduce` to the results of neighbours; `None`
+/// if there is no index.
 pub(super) fn reduced<I: ParallelIterator, R: Send>(
     items: &I,
     of_range: impl Fn(Range<usize>) -> R + Sync,
@@ -64,7 +64,7 @@ pub(super) fn extended<I: ParallelIterator, R: Send>(
         });
         value
     };
-    // The loop goes on after a panic, so one of two may be missing.
+    // The loop goes on after a panic, so one of two results may be missing.
     let both = |left: Option<R>, right: Option<R>| {
         let mut pair = Some((left?, right?));
         let mut value = None;
@@ -80,15 +80,15 @@ pub(super) fn extended<I: ParallelIterator, R: Send>(
     value.flatten()
 }
 
-/// What `map` gives of an item, whichever it first gives something of. Blocks that begin after that
-/// are skipped.
+/// The first result of `map` that is not `None`, for any item. Blocks that begin after that are
+/// skipped.
 pub(super) fn any_of<I: ParallelIterator, R: Send>(
     items: &I,
     map: impl Fn(I::Item) -> Option<R> + Sync,
 ) -> Option<R> {
     let (over, found) = (AtomicBool::new(false), Mutex::new(None));
     ranges(items, |range| {
-        // Relaxed: who misses it searches for longer.
+        // Relaxed: a thread that misses it searches for longer.
         if over.load(Relaxed) {
             // SAFETY: a loop gives out each index once.
             return unsafe { items.discard(range) };
@@ -110,8 +110,8 @@ pub(super) fn any_of<I: ParallelIterator, R: Send>(
     found.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What `map` gives of the first item of which it gives something. Blocks behind one in which it
-/// has are skipped.
+/// The result of `map` for the first item that does not give `None`. Blocks after a block with a
+/// result are skipped.
 pub(super) fn first_of<I: ParallelIterator, R: Send>(
     items: &I,
     map: impl Fn(I::Item) -> Option<R> + Sync,
@@ -119,7 +119,7 @@ pub(super) fn first_of<I: ParallelIterator, R: Send>(
     let (limit, found) = (AtomicUsize::new(usize::MAX), Mutex::new(None));
     ranges(items, |range| {
         let start = range.start;
-        // Relaxed: who misses it searches for longer.
+        // Relaxed: a thread that misses it searches for longer.
         if limit.load(Relaxed) < start {
             // SAFETY: a loop gives out each index once.
             return unsafe { items.discard(range) };

@@ -20,9 +20,9 @@ pub trait ParallelBridge: Iterator<Item: Send> + Send + Sized {
     /// when it has done with the one before. For iterators that cannot be divided, and items that
     /// take longer than a lock, some 20 ns. Others are collected first, and then shared.
     ///
-    /// What the iterator itself calls in parallel runs nothing that came of another item, so it
-    /// does not come to itself again. After its first panic no thread asks it. A wrong `size_hint`
-    /// loses no item.
+    /// If the iterator's `next` makes parallel calls, these run no descendants of other items, so
+    /// `next` never runs inside itself. After its first panic no thread asks it. A wrong
+    /// `size_hint` loses no item.
     fn par_bridge(self) -> Bridge<Self>;
 }
 
@@ -56,7 +56,7 @@ pub struct Bridge<I> {
 
 impl<I: Iterator<Item: Send> + Send> Bridge<I> {
     fn next(&self) -> Option<I::Item> {
-        // Relaxed: who misses it asks under the lock.
+        // Relaxed: a thread that misses it asks under the lock.
         if self.over.load(Relaxed) {
             return None;
         }

@@ -78,7 +78,7 @@ impl Random {
 trait FromBothEnds<T>: DoubleEndedIterator<Item = T> + ExactSizeIterator {}
 impl<T, I: DoubleEndedIterator<Item = T> + ExactSizeIterator> FromBothEnds<T> for I {}
 
-/// An indexed iterator whose type is forgotten, so that chains of any length are of one type.
+/// An indexed iterator with a hidden type, so that chains of any length have one type.
 trait Indexed<'a>: Sync {
     fn indices(&self) -> usize;
     fn cut(&mut self, indices: Range<usize>);
@@ -156,7 +156,7 @@ impl<'a> IndexedParallelIterator for Items<'a> {
     }
 }
 
-/// What a chain borrows.
+/// The data that a chain borrows.
 struct Borrowed {
     numbers: Vec<Vec<u64>>,
     counts: Counts,
@@ -274,7 +274,7 @@ fn adapted<'a>(
     }
 }
 
-/// Consumes `items`, whose values are to be `right`.
+/// Consumes `items` and compares its values with `right`.
 fn consumed(random: &mut Random, items: Items<'_>, right: &[u64]) {
     let one = random.below(right.len() as u64 + 1) as usize;
     let wanted = right.get(one).copied().unwrap_or(u64::MAX - 1);
@@ -450,7 +450,7 @@ fn chains_while_cores_come_and_go() {
     });
 }
 
-/// What cannot be divided: each item once, to whichever thread, until the first panic.
+/// An indivisible iterator gives each item once, to any thread, until the first panic.
 #[test]
 #[cfg_attr(miri, ignore = "safe code, and minutes there")]
 fn a_bridge_gives_each_item_once() {

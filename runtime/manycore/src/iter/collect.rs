@@ -1,4 +1,4 @@
-//! What parallel iterators are collected into.
+//! The targets of `collect`.
 
 use super::until_bad::until_bad;
 use super::{ParallelIterator, blocks};
@@ -7,7 +7,8 @@ use std::hash::{BuildHasher, Hash};
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ops::Range;
 
-/// What the items of a parallel iterator become, in order.
+/// A collection that [`collect`](super::ParallelIterator::collect) makes of the items of a parallel
+/// iterator, in order.
 ///
 /// A collection of `Option`s or `Result`s becomes an `Option` or a `Result` of a collection. When an item
 /// is `None` or an error, each thread stops before its next item.

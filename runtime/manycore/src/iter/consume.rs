@@ -1,4 +1,4 @@
-//! What every parallel iterator can do.
+//! The methods of every parallel iterator.
 
 use super::adaptors::{
     Cloned, Copied, Filter, FilterMap, FlatMap, Flatten, Fold, Inspect, Map, MapInit, Update,
@@ -136,8 +136,8 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         bad.unwrap_or_else(|| R::good(()))
     }
 
-    /// What `reduce` makes of what is good in neighbouring items, until one is left or one is bad: an
-    /// error, or `None`. `reduce` is associative.
+    /// Reduces the good values of neighbouring items with `reduce`, until one is left or one item
+    /// is bad: an error, or `None`. `reduce` must be associative.
     ///
     /// ```
     /// use manycore::prelude::*;
@@ -198,7 +198,7 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         Filter { base: self, keep }
     }
 
-    /// What `map` gives of the items, if anything.
+    /// The results of `map` that are not `None`.
     fn filter_map<R: Send, F: Fn(Self::Item) -> Option<R> + Sync>(
         self,
         map: F,
@@ -263,7 +263,7 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         Update { base: self, change }
     }
 
-    /// The items, and then those of `after`.
+    /// The items, followed by the items of `after`.
     ///
     /// ```
     /// use manycore::prelude::*;
@@ -294,9 +294,9 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         Cloned { base: self }
     }
 
-    /// The items of each stretch of neighbours, folded into one: a parallel iterator over what came
-    /// of the stretches, in order. Before [`reduce`](Self::reduce) a stretch is all that one thread
-    /// has had of neighbours; before others it is a block.
+    /// Folds the items of each stretch of neighbours into one value: a parallel iterator over the
+    /// values of the stretches, in order. Before [`reduce`](Self::reduce) a stretch is the longest
+    /// row of neighbours that one thread has taken; before other methods it is a block.
     ///
     /// ```
     /// use manycore::prelude::*;
@@ -328,7 +328,7 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         }
     }
 
-    /// What `reduce` makes of neighbours, until one is left; `identity` if there is no item.
+    /// Reduces neighbours with `reduce`, until one value is left; `identity` if there is no item.
     /// `reduce` must be associative, and need not be commutative.
     ///
     /// ```
@@ -474,7 +474,7 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         self.find_map_any(|item| holds(&item).then_some(item))
     }
 
-    /// What `map` gives of an item, whichever it first gives something of.
+    /// The first result of `map` that is not `None`, for any item.
     fn find_map_any<R: Send>(self, map: impl Fn(Self::Item) -> Option<R> + Sync) -> Option<R> {
         any_of(&self, map)
     }
@@ -490,7 +490,7 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         self.find_map_first(|item| holds(&item).then_some(item))
     }
 
-    /// What `map` gives of the first item of which it gives something.
+    /// The result of `map` for the first item that does not give `None`.
     fn find_map_first<R: Send>(self, map: impl Fn(Self::Item) -> Option<R> + Sync) -> Option<R> {
         first_of(&self, map)
     }

@@ -1,4 +1,4 @@
-//! What parallel iterators can do whose items have numbers.
+//! The methods of parallel iterators with numbered items.
 
 use super::adaptors::{Enumerate, Zip};
 use super::order::{Rev, StepBy};
@@ -6,7 +6,7 @@ use super::{IntoParallelIterator, ParallelIterator};
 use std::cmp::Ordering;
 use std::ops::Range;
 
-/// A parallel iterator whose items have numbers.
+/// A parallel iterator with numbered items.
 ///
 /// ```
 /// use manycore::prelude::*;
@@ -69,8 +69,8 @@ pub trait IndexedParallelIterator: ParallelIterator {
         self
     }
 
-    /// The items behind the first `items`, if there are any. What stands before in the chain does
-    /// not see the others.
+    /// The items after the first `items`, if there are any. Earlier steps of the chain do not see
+    /// the first ones.
     ///
     /// ```
     /// use manycore::prelude::*;
@@ -98,7 +98,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
         Rev { base: self }
     }
 
-    /// The first item, and each that is `step` behind one of these.
+    /// The first item, and then each item at a distance of `step` from the last.
     ///
     /// # Panics
     ///
@@ -172,7 +172,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
         numbered.find_map_any(|(index, item)| holds(item).then_some(index))
     }
 
-    /// The items in place of those of `target`, whose memory is used again.
+    /// The items replace those of `target`, and its memory is used again.
     ///
     /// ```
     /// use manycore::prelude::*;

@@ -17,8 +17,8 @@
 //! every block, and a consumer is a loop over blocks: the [adaptive](crate::Partitioner) one,
 //! which chooses them by time. Nothing is divided in halves, and nothing needs a minimal length.
 //!
-//! Items are in order wherever order can be seen: in what is collected, in `reduce` and `fold`,
-//! and in which of several equal items is the least, the largest or the first.
+//! The order of items is kept wherever it is visible: in `collect`, in `reduce` and `fold`, and in
+//! the choice of the least, the largest or the first among equal items.
 //!
 //! An ordinary iterator that cannot be divided is shared item by item
 //! ([`par_bridge`](ParallelBridge::par_bridge)), in no order.
@@ -63,7 +63,7 @@ pub use sort::ParallelSliceMut;
 pub use tried::Tried;
 pub use vec::VecIter;
 
-/// What becomes a parallel iterator: ranges of integers, slices, vectors, maps and sets.
+/// Types that become a parallel iterator: ranges of integers, slices, vectors, maps and sets.
 ///
 /// ```
 /// use manycore::prelude::*;

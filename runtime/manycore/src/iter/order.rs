@@ -10,7 +10,7 @@ pub struct Rev<I> {
     pub(super) base: I,
 }
 
-/// `range` of so many indices, counted from the other end.
+/// `range` counted from the other end, among this number of indices.
 fn mirrored(range: Range<usize>, indices: usize) -> Range<usize> {
     indices - range.end..indices - range.start
 }
@@ -179,8 +179,8 @@ where
     }
 }
 
-/// What a block has of both parts: most have something of one only. The standard library's chain
-/// does not know its length.
+/// A block's items from both parts: most blocks have items from one only. The standard library's
+/// chain does not know its length.
 struct Chained<A, B> {
     first: Option<A>,
     second: Option<B>,

@@ -3,7 +3,7 @@
 use super::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use std::ops::{Range, RangeInclusive};
 
-/// The integers whose ranges are parallel iterators: all but the 128-bit ones.
+/// The integers whose ranges are parallel iterators: all except the 128-bit ones.
 pub trait Integer: Copy + Send + Sync + PartialOrd + sealed::SealedInteger {
     /// `self` and `steps` more, which is within the type.
     #[doc(hidden)]

@@ -100,7 +100,7 @@ pub struct Chunks<'data, T> {
 
 /// The items of chunks `block`, of `len` items in chunks of `size`.
 fn of_chunks(block: Range<usize>, size: usize, len: usize) -> Range<usize> {
-    // The last chunk may be shorter; the products are those of chunks that there are.
+    // The last chunk may be shorter.
     let end = |chunk: usize| chunk.saturating_mul(size).min(len);
     end(block.start)..end(block.end)
 }
@@ -228,7 +228,7 @@ impl<'data, T: Sync> IndexedParallelIterator for Windows<'data, T> {
 
 /// Parallel iterators over parts of slices.
 pub trait ParallelSlice<T: Sync> {
-    /// Over chunks of `size` items, the last of which may be shorter.
+    /// Over chunks of `size` items. The last one may be shorter.
     ///
     /// # Panics
     ///

@@ -5,25 +5,25 @@ use crate::current_num_threads;
 use crate::join;
 use std::cmp::Ordering;
 
-/// Pieces a thread, so that one that is slow does not keep the others waiting.
+/// Pieces a thread, so that a slow one does not delay the others.
 const PIECES: usize = 4;
 /// Items below which sharing does not pay.
 const FEW: usize = 2_000;
-/// Pairs of neighbours that are looked at to see whether most items are in order ...
+/// Pairs of neighbours that are looked at to see whether most items are in order.
 const PROBES: usize = 256;
-/// ... They are if at most this many pairs fall. ...
+/// Most items are in order if at most this many pairs fall.
 const MOST_FALLS: usize = PROBES / 16;
-/// ... They are in the reverse order if at least this many pairs fall.
+/// They are in the reverse order if at least this many pairs fall.
 const SURELY_FALLS: usize = PROBES - MOST_FALLS;
 
-/// What is done to slices in parallel.
+/// Parallel methods of slices.
 ///
 /// Threads sort parts of the slice by the standard library's sorts. A slice that is sorted or reversed
 /// takes one pass. If the comparison is not a total order, a sort may panic, as the standard library's
 /// does, or leave the items in any order. `partial_cmp` of floating-point numbers is not one if some
 /// are NaN; [`f64::total_cmp`] is. After a panic the slice has all its items, in any order.
 pub trait ParallelSliceMut<T: Send> {
-    /// Over mutable chunks of `size` items, the last of which may be shorter.
+    /// Over mutable chunks of `size` items. The last one may be shorter.
     ///
     /// # Panics
     ///
@@ -143,7 +143,7 @@ fn piece_of(items: usize) -> usize {
     }
 }
 
-/// Returns the number of items before the first pair of neighbours for which `goes_on` is false.
+/// Returns the number of items before the first pair of neighbours with `goes_on` false.
 fn run_len<T>(items: &[T], goes_on: impl Fn(&T, &T) -> bool) -> usize {
     // Four pairs at a time: one check of the bounds for all.
     let mut len = 1;

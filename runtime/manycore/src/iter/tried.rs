@@ -2,8 +2,9 @@
 
 use std::ops::ControlFlow;
 
-/// What [`try_for_each`](super::ParallelIterator::try_for_each) and
-/// [`try_reduce`](super::ParallelIterator::try_reduce) stop at: `None`, or an error.
+/// The result types of [`try_for_each`](super::ParallelIterator::try_for_each) and
+/// [`try_reduce`](super::ParallelIterator::try_reduce), which stop at a bad value: `None`, or an
+/// error.
 ///
 /// ```
 /// use manycore::prelude::*;
@@ -12,14 +13,14 @@ use std::ops::ControlFlow;
 /// assert!([1, -1].par_iter().copied().try_for_each(positive).is_err());
 /// ```
 pub trait Tried: Sized + sealed::SealedTried {
-    /// What is in it if it is good.
+    /// The content of a good value.
     type Output;
 
-    /// One that is good.
+    /// Makes a good value.
     #[doc(hidden)]
     fn good(output: Self::Output) -> Self;
 
-    /// What is in it, or itself, if it is bad.
+    /// The content, or the value itself if it is bad.
     #[doc(hidden)]
     fn branch(self) -> ControlFlow<Self, Self::Output>;
 }

@@ -1,4 +1,4 @@
-//! Vectors, whose items are moved out; maps and sets, by way of a vector.
+//! Vectors, which give their items away by value; maps and sets, through a vector.
 
 use super::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use super::{SliceIter, SliceIterMut};
@@ -125,7 +125,7 @@ impl<T> Iterator for Drained<T> {
         if self.left == 0 {
             return None;
         }
-        // SAFETY: one of the items, which is this one's, and is read once.
+        // SAFETY: `next` points to one of this block's items, which is read once.
         let item = unsafe { self.next.read() };
         // SAFETY: to the next, or to the end.
         self.next = unsafe { self.next.add(1) };
@@ -219,7 +219,8 @@ impl<'data, T: Send, const N: usize> IntoParallelIterator for &'data mut [T; N] 
     }
 }
 
-/// Collections whose items are first moved, or pointed to, by a vector: one pass on one thread.
+/// Collections that first move their items, or pointers to them, into a vector: one pass on one
+/// thread.
 macro_rules! by_vector {
     ($([$($parameters:tt)*] $collection:ty => $item:ty;)*) => {$(
         impl<$($parameters)*> IntoParallelIterator for $collection {

@@ -3,8 +3,8 @@
 use std::cell::UnsafeCell;
 use std::ops::Range;
 
-/// The rank of a thread that runs a loop, or its beginning, alone: the loop is not posted, so
-/// nobody else is in it, and any number will do.
+/// The rank of a thread that runs a loop, or its beginning, alone: the loop is not posted, so it
+/// has no other participant, and any number will do.
 pub(crate) const ALONE: usize = 0;
 
 /// A loop's body, its type erased: the launcher and the partitioners are
@@ -23,7 +23,7 @@ unsafe impl Sync for Body<'_> {}
 // SAFETY: as above: it stands for a shared reference.
 unsafe impl Send for Body<'_> {}
 
-/// Where a participant is: its rank, as an address, or where it keeps its partial result.
+/// A participant's place: its rank, as an address, or the address of its partial result.
 #[derive(Clone, Copy)]
 pub(crate) struct Place(*mut ());
 
@@ -46,8 +46,8 @@ pub(crate) trait Gather: Sync {
     /// The partial result of a helper that has run nothing yet.
     fn begin(&self) -> Self::Partial;
 
-    /// Runs a block. `partial` is the helper's partial result, and `None` for the caller. No other thread uses it, but
-    /// the thread may come here again in the midst of the block.
+    /// Runs a block. `partial` is the helper's partial result, and `None` for the caller. No other
+    /// thread uses it, but the thread may call this again during the block.
     fn run(&self, partial: Option<&UnsafeCell<Self::Partial>>, block: Range<usize>);
 
     /// A helper is done, and leaves its partial result in `slot`.
@@ -197,14 +197,14 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// The address of what the body refers to: on its caller's stack, so that it tells
-    /// callers apart, and the same each time that a caller calls at the same depth of its stack.
+    /// The address of the body's captured state: on its caller's stack, so that it differs between
+    /// callers, and is the same each time that a caller calls at the same depth of its stack.
     #[inline(always)]
     pub(crate) fn caller(&self) -> usize {
         self.data as usize
     }
 
-    /// The address of the body's code, which tells loops apart.
+    /// The address of the body's code, which differs between loops.
     #[inline(always)]
     pub(crate) fn address(&self) -> usize {
         self.code.call as usize

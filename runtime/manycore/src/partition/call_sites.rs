@@ -1,4 +1,4 @@
-//! What is known of a loop, by the place in the program.
+//! Data about loops, by the place in the program.
 
 use crate::decide::{Choice, Units};
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
@@ -28,7 +28,7 @@ struct Entry<P: Platform> {
 /// 32 KiB a pool; a program has few hot loops at a time.
 const ENTRIES: usize = 256;
 
-/// Where a loop's entry is.
+/// The place of a loop's entry.
 #[derive(Clone, Copy)]
 pub(crate) struct CallSite {
     index: usize,
@@ -106,7 +106,7 @@ impl<P: Platform> CallSites<P> {
             .store(0, Ordering::Relaxed);
     }
 
-    /// What is known of a loop that was recalled.
+    /// The data of a loop that was recalled.
     #[inline]
     pub(crate) fn choice(&self, call_site: CallSite) -> Choice {
         let entry = &self.entries[call_site.index];
@@ -114,7 +114,7 @@ impl<P: Platform> CallSites<P> {
         Choice::of_words(words)
     }
 
-    /// What `change` makes of it.
+    /// Applies `change` to it.
     #[inline]
     pub(crate) fn update(&self, call_site: CallSite, change: impl FnOnce(Choice) -> Choice) {
         let before = self.choice(call_site);

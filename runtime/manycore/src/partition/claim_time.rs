@@ -10,11 +10,10 @@ const PART: u64 = 2;
 /// be busy with all that is left of its range; both in one unit, ticks or
 /// nanoseconds, and so is the result: at most `work`, and at least 1.
 ///
-/// What a thread has claimed nobody can take from it, so the loop ends when the
-/// last block does. Blocks that are a part f of what is left shrink until they
-/// reach a least duration m; from work w that takes `ln(f w / m) / -ln(1 - f)`
-/// claims and some `1 / f` more. At the end a thread waits for half a least
-/// block on average. With claims of cost c the two that depend on m,
+/// No thread can take another's claimed block, so the loop ends when the last block does. Blocks
+/// that are a part f of the remainder shrink until they reach a least duration m; from work w that
+/// takes `ln(f w / m) / -ln(1 - f)` claims and some `1 / f` more. At the end a thread waits for
+/// half a least block on average. With claims of cost c the two that depend on m,
 ///
 /// ```text
 /// c / -ln(1 - f) ln(1 / m)  +  m / 2

@@ -1,5 +1,5 @@
-//! Says which participants of a sharded loop still hold iterations, so that nobody has to look into
-//! the shard of each other participant to see that the loop is over.
+//! Says which participants of a sharded loop still hold iterations, so that a thread need not read
+//! each participant's shard to see that the loop is over.
 //!
 //! A loop on 64 threads used to write 64 shards before it was posted, and each of the 64 read the
 //! others' at its end: 64 transfers in a row that no work hides. Now there is a word for each
@@ -22,8 +22,8 @@ use std::ops::Range;
 ///
 /// A share is begun once: by its owner, which clears `whole`, or by a thief, which clears both
 /// bits. Each is one read-modify-write of the word, so only one of them finds `whole` set.
-/// Thereafter `holds` is its owner's alone to change. It may lag behind the shard; then a thief
-/// looks in vain, or leaves early, and iterations that it did not see are run by who has them.
+/// Thereafter only the owner may change `holds`. It may lag behind the shard; then a thief looks in
+/// vain, or leaves early, and the holder of the iterations that it did not see runs them.
 ///
 /// # Clusters
 ///
@@ -49,8 +49,8 @@ pub(super) struct Holders<'a, P: Platform> {
     words: PhantomData<&'a HoldersWord<P>>,
 }
 
-// SAFETY: the pointer stands for a shared reference to the elements, of which only the words, which are
-// atomics, are used.
+// SAFETY: the pointer stands for a shared reference to the elements. Only their words are used,
+// which are atomics.
 unsafe impl<P: Platform> Sync for Holders<'_, P> {}
 // SAFETY: as above.
 unsafe impl<P: Platform> Send for Holders<'_, P> {}
@@ -71,12 +71,12 @@ const WORD: usize = u64::BITS as usize;
 /// In a participants' word: the bits that say whether they hold anything.
 const HOLD: u64 = (1 << MOST) - 1;
 
-/// What a participant holds.
+/// The state of a participant's share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Holding {
-    /// Its whole share, which nobody has begun.
+    /// Its whole share, not yet begun.
     Share,
-    /// What its shard says.
+    /// The range in its shard.
     Shard,
     Nothing,
 }
@@ -177,7 +177,8 @@ impl<'a, P: Platform> Holders<'a, P> {
         (&self.clusters[cluster / WORD], 1 << (cluster % WORD))
     }
 
-    /// The clusters beside `own` in which a member holds something, as a hint: those after it first.
+    /// The clusters other than `own` with a member that holds iterations, as a hint: the clusters
+    /// after `own` first.
     #[inline]
     pub(super) fn others(&self, own: usize) -> impl Iterator<Item = usize> + '_ {
         (own + 1..self.count).chain(0..own).filter(|&cluster| {
@@ -214,18 +215,18 @@ impl<'a, P: Platform> Holders<'a, P> {
         holding(self.word_of(member).load(Ordering::Acquire), member)
     }
 
-    /// The owner begins its share, which it has put into its shard; `false`: somebody else has.
+    /// The owner begins its share, which it has put into its shard; `false`: a thief has.
     ///
     /// Cost: one locked instruction on a line that the participants share.
     #[inline]
     pub(super) fn begin(&self, member: Member) -> bool {
-        // Release pairs with the acquire in `first_in`: who sees that the shard is in use sees what
-        // is in it, and not what an earlier loop has left there.
+        // Release pairs with the acquire in `first_in`: a thread that sees that the shard is in use
+        // sees its content, and not an earlier loop's.
         let before = (self.word_of(member)).fetch_and(!whole(member), Ordering::Release);
         before & whole(member) != 0
     }
 
-    /// A thief begins the share of `victim`; `false`: somebody else has.
+    /// A thief begins the share of `victim`; `false`: another thread has.
     pub(super) fn take(&self, victim: Member) -> bool {
         let word = self.word_of(victim);
         let mut before = word.load(Ordering::Relaxed);
@@ -248,7 +249,7 @@ impl<'a, P: Platform> Holders<'a, P> {
     /// Cost: as [`begin`](Self::begin).
     #[inline]
     pub(super) fn emptied(&self, member: Member) {
-        // Relaxed: who still looks finds the shard empty.
+        // Relaxed: a thread that still looks finds the shard empty.
         let before = (self.word_of(member)).fetch_and(!holds(member), Ordering::Relaxed);
         self.cleared(member, before);
     }
@@ -265,8 +266,8 @@ impl<'a, P: Platform> Holders<'a, P> {
         }
     }
 
-    /// The first member of `cluster` from number `from` on, and below `end`, that holds something now,
-    /// as a hint, and whether this is a share that nobody has begun.
+    /// The first member of `cluster` from number `from` on, and below `end`, that holds iterations
+    /// now, as a hint, and whether they are a share not yet begun.
     #[inline]
     pub(super) fn first_in(
         &self,

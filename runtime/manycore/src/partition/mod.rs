@@ -1,6 +1,6 @@
-//! How a loop's iterations are given out, each exactly once. Nothing here
-//! knows of threads that wait, sleep or are woken: that is the pool's (`pool`), and who posts a
-//! loop is above both (`loops`).
+//! Divides a loop's iterations among threads, each exactly once. This module knows nothing of
+//! threads that wait, sleep or wake: that is the pool's task (`pool`), and posting a loop is above
+//! both (`loops`).
 
 mod body;
 mod call_sites;
@@ -26,16 +26,15 @@ pub(crate) use timed::{BlockRate, TimedClaims, measure_claim};
 use crate::clusters::Invited;
 use std::ops::Range;
 
-/// How one loop's iterations are divided; on the caller's stack, shared by all
-/// who take part.
+/// The division of one loop's iterations; on the caller's stack, shared by all participants.
 pub trait Partition: Sync {
     /// One participant's view.
     type Claims<'a>: Claims
     where
         Self: 'a;
 
-    /// What the participant `rank` claims from. No two participants of a loop
-    /// have the same rank.
+    /// The source of the participant `rank`'s claims. No two participants of a loop have the same
+    /// rank.
     fn claims(&self, rank: usize) -> Self::Claims<'_>;
 
     /// Before the clusters `more`, which had no share, are invited as well.
@@ -56,9 +55,9 @@ pub trait Claims {
         None
     }
 
-    /// The participant leaves before the end, between two blocks. Whether it leaves
-    /// iterations behind that others may have looked for in vain before they were
-    /// there; not so where all claim from the same words.
+    /// The participant leaves before the end, between two blocks. Returns whether it leaves
+    /// iterations that others may have looked for in vain before; never so if all claim from the
+    /// same words.
     fn abandon(self) -> bool
     where
         Self: Sized,

@@ -28,8 +28,8 @@ pub(crate) enum Division {
 }
 
 impl Partitioner {
-    /// Blocks of so many `iterations`, from a counter that all threads share. The loop is shared
-    /// whatever it costs.
+    /// Blocks of this number of `iterations`, from a counter that all threads share. The loop is
+    /// shared at any cost.
     ///
     /// # Panics
     ///

@@ -15,9 +15,8 @@ const LOW: u64 = u32::MAX as u64;
 /// The range `next..end` and whether its owner has come, in one 64-bit word:
 /// bits 0..32 `next`, bits 32..63 `end`, bit 63 owned.
 ///
-/// * The owner claims with one fetch-and-add on `next`. It always succeeds: no
-///   loop, no branch on contention. While nobody steals, the line stays in the
-///   owner's cache.
+/// * The owner claims with one fetch-and-add on `next`. It always succeeds: no loop, no branch on
+///   contention. While no thread steals, the line stays in the owner's cache.
 /// * A thief takes the upper half (all of it, if the owner never came) by
 ///   compare-and-swap of the whole word. The word holds everything that the
 ///   decision rests on, so a word that returns to an old value is harmless.
@@ -28,18 +27,17 @@ const LOW: u64 = u32::MAX as u64;
 /// that), so `next` stays at or below the largest `end` the shard has had,
 /// which is below 2^31: it cannot carry into `end`.
 ///
-/// All orderings are relaxed: the word hands out iterations, it publishes no
-/// data. What the iterations read was published by the gate, and what they
-/// wrote is by its `leave`.
+/// All orderings are relaxed: the word hands out iterations, it publishes no data. The gate has
+/// published the data that iterations read, and its `leave` publishes their writes.
 pub(crate) struct Shard<P: Platform> {
     word: P::AtomicU64,
 }
 
-/// What an owner's claim returned.
+/// The result of an owner's claim.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ShardClaim {
     pub(crate) units: Range<u64>,
-    /// What is left in the shard after it.
+    /// The number of units in the shard after it.
     pub(crate) left: u64,
 }
 
@@ -50,8 +48,7 @@ impl<P: Platform> Shard<P> {
         }
     }
 
-    /// Fills the shard before the loop is posted; `owned` if its owner is the
-    /// one who fills it.
+    /// Fills the shard before the loop is posted; `owned` if its owner calls this.
     #[inline]
     pub(crate) fn fill(&self, units: Range<u64>, owned: bool) {
         debug_assert!(units.start <= units.end && units.end <= MAX_UNITS);

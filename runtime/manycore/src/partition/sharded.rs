@@ -23,8 +23,8 @@ pub(crate) struct Shards<'a, P: Platform> {
 }
 
 impl<'a, P: Platform> Shards<'a, P> {
-    /// For all permits in `clusters`. In each of the `elements`, one for each cluster, is a word that
-    /// says who holds iterations: `word` finds it.
+    /// For all permits in `clusters`. Each of the `elements`, one for each cluster, contains a word
+    /// that says which members hold iterations: `word` finds it.
     pub(crate) fn new<T>(
         clusters: &Clusters,
         elements: &'a [T],
@@ -61,8 +61,8 @@ pub(crate) struct Ranges<'a, P: Platform> {
 }
 
 impl<'a, P: Platform> Ranges<'a, P> {
-    /// Gives a share to each of the ranks below `allowed` in the clusters `invited`, and to the
-    /// `caller`, the rank of the thread that does, and in one of them; a thread that is allowed later
+    /// Gives a share to each of the ranks below `allowed` in the clusters `invited`, and to
+    /// `caller`, the calling thread's rank, which is in one of them; a thread that is allowed later
     /// steals.
     pub(crate) fn new(
         shards: &'a Shards<'a, P>,
@@ -143,7 +143,7 @@ impl<'a, P: Platform> Ranges<'a, P> {
             Holding::Share => {
                 let share = self.share(rank);
                 let left = share.end - share.start;
-                // Nobody looks into it before `begin`.
+                // No thread reads it before `begin`.
                 shard.fill(share, true);
                 if holders.begin(member) {
                     return left;
@@ -158,7 +158,7 @@ impl<'a, P: Platform> Ranges<'a, P> {
     }
 }
 
-/// One participant's own range, and its way to those of others.
+/// One participant's own range, and its access to the others' ranges.
 pub(crate) struct OwnRange<'a, P: Platform> {
     ranges: &'a Ranges<'a, P>,
     shard: &'a Shard<P>,
@@ -168,7 +168,8 @@ pub(crate) struct OwnRange<'a, P: Platform> {
     left: u64,
 }
 
-/// How long to let others finish a remainder before it is stolen all the same.
+/// The number of looks at a remainder that others may still finish, before it is stolen all the
+/// same.
 const PATIENCE: u32 = 32;
 
 impl<P: Platform> OwnRange<'_, P> {
@@ -194,9 +195,9 @@ impl<P: Platform> OwnRange<'_, P> {
         claim.map(|claim| self.iterations(&claim.units))
     }
 
-    /// Takes half of another's range, the next neighbour's first: a block of it, as long as
-    /// `block` makes of so many iterations, is the result, and the rest goes into the empty own
-    /// range. `None`: nobody has anything left.
+    /// Takes half of another's range, the next neighbour's first. The result is a block of it, as
+    /// long as `block` says for this number of iterations, and the rest goes into the empty own
+    /// range. `None`: no range has anything left.
     ///
     /// A victim with no more than `small` iterations left will be done with
     /// them before a thief has fetched half. It is left alone for a moment,
@@ -256,9 +257,9 @@ impl<P: Platform> OwnRange<'_, P> {
         self.iterations(&(units.start..middle))
     }
 
-    /// Takes half of the first of the members of `cluster`, from number `from` on and below `end`,
-    /// that has more than `small` iterations left, or the whole share of one that has not come;
-    /// `Err`: whether a member had iterations left.
+    /// Takes half of the range of the first member of `cluster`, from number `from` on and below
+    /// `end`, that has more than `small` iterations left, or the whole share of a member that has
+    /// not come; `Err`: whether a member had iterations left.
     fn steal_from(
         &self,
         cluster: usize,

@@ -16,7 +16,7 @@ pub(crate) struct TimedClaims<'a, P: Platform> {
     /// Length of the running block, and when it started.
     block: usize,
     block_started: u64,
-    /// What those before it took.
+    /// The time of the blocks before it.
     busy: u64,
 }
 
@@ -68,9 +68,9 @@ impl<P: Platform> Claims for TimedClaims<'_, P> {
 
 /// An estimate of how fast one participant goes, which gives the length of its next block.
 ///
-/// A block's time includes a claim, and the cost of a claim is known only roughly. So a block that took as
-/// long as predicted, within one such cost, leaves the estimate as it is. Without this rule, loops whose
-/// iterations are much cheaper than a claim would seem to slow down with each short block.
+/// A block's time includes a claim, and the cost of a claim is known only roughly. So if a block
+/// takes its predicted time, within one such cost, the estimate stays. Without this rule, loops
+/// whose iterations are much cheaper than a claim would seem to slow down with each short block.
 ///
 /// It believes a slow block at once, also if the system had put the thread aside in it. Such a block is
 /// followed by some ten claims of few iterations, since each later block halves the error. To doubt a slow
@@ -85,7 +85,7 @@ pub(crate) struct BlockRate {
     /// Ticks that a claim costs.
     claim: u64,
     max_ticks: f32,
-    /// If not 0, the next block has so many iterations and tries the guess.
+    /// If not 0, the next block has this number of iterations and tries the guess.
     tries: usize,
 }
 

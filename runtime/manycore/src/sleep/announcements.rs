@@ -1,5 +1,5 @@
-//! How a thread that posts tells idle workers: an event count for each cluster, so that a loop is
-//! heard only where it invites.
+//! Announcements of work to idle workers: an event count for each cluster, so that only invited
+//! clusters hear of a loop.
 
 use crate::clusters::Invited;
 use manycore_cores::sync::EventCount;

@@ -24,9 +24,9 @@ fn with_period<P: Platform>(budget: Duration, period: u64, last: u64) -> Nearest
     })
 }
 
-/// Worker 1 waits for the loop, in timed sleeps, by spinning, and in the end asleep
-/// for good; worker 0 posts a job meanwhile. What is broken without a fence is each of
-/// these sleeps by itself: see `nearest_checked`.
+/// Worker 1 waits for the loop, in timed sleeps, by spinning, and in the end asleep without a
+/// timeout; worker 0 posts a job meanwhile. Without a fence each of these sleeps fails by itself:
+/// see `nearest_checked`.
 fn a_job_between_two_loops<P: Platform>() {
     let policy = with_period::<P>(Duration::from_nanos(1_000), 20_000, 120_000);
     let jobs = Jobs::none(1);

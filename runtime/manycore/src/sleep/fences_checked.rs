@@ -1,5 +1,5 @@
-//! Our policy on a machine whose stores are seen late: who fences, posters or sleepers, changes
-//! while they run, and no sleeper misses a job.
+//! Our policy on a machine with delayed stores: the fencing side changes between posters and
+//! sleepers while they run, and no sleeper misses a job.
 
 use super::Nearest;
 use super::nearest::FenceFault;
@@ -13,10 +13,10 @@ use manycore_platform::Platform;
 /// Posters, jobs each, and sleepers.
 type Shape = (usize, usize, usize);
 
-/// Enough jobs for one that sleeps to get up, and to fall asleep once more in the other way.
+/// Enough jobs for a sleeper to get up, and to fall asleep once more in the other way.
 const SHAPES: [Shape; 5] = [(1, 1, 1), (1, 4, 1), (1, 4, 2), (2, 2, 1), (2, 4, 2)];
 
-/// Posters cease to fence after so many posts.
+/// Posters cease to fence after this number of posts.
 const MOST_FENCED: [u32; 3] = [1, 2, 256];
 
 fn run<P: Platform>(

@@ -1,4 +1,4 @@
-//! What a worker without work does next, and what waking it costs.
+//! The next action of a worker without work, and the cost of waking it.
 
 use super::announcements::Announcements;
 use super::inter_arrival::InterArrival;
@@ -9,9 +9,8 @@ use crate::times::{CLOSING_NS, LATENESS_NS, WAKE_NS};
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 use std::time::Duration;
 
-/// What a pool knows of its idle times: the event counts on which work is
-/// announced, the gaps between loops, and the measured latencies that decide
-/// whether waking pays.
+/// A pool's data about its idle times: the event counts that announce work, the gaps between loops,
+/// and the measured latencies that decide whether waking pays.
 pub struct Idle<P: Platform> {
     pub(crate) events: Announcements<P>,
     inter_arrival: CachePadded<InterArrival<P>>,
@@ -21,7 +20,7 @@ pub struct Idle<P: Platform> {
     other_processes: OtherProcesses<P>,
     /// The longest a worker spins for the next loop, in ticks.
     spin_budget: u64,
-    /// Where threads outnumber cores, the workers that find a core beside the
+    /// In a pool with more threads than cores, the number of workers that find a core beside the
     /// caller's: short loops do without the others, which never spin.
     seated: Option<usize>,
 }
@@ -35,9 +34,9 @@ struct Costs<P: Platform> {
     lateness: Samples<P>,
     /// Time that loops lost for lack of an awake worker since the last wake.
     missed: P::AtomicU64,
-    /// What a cluster more costs the caller of a loop that closes the loop's gates.
+    /// The cost of one more cluster to the caller of a loop that closes the loop's gates.
     closing: Samples<P>,
-    /// The core from which a worker was last woken.
+    /// The core of the last waker.
     waker_core: P::AtomicU32,
     /// Workers woken for that, in a row, without a loop that gained by one.
     in_vain: P::AtomicU32,
@@ -52,7 +51,7 @@ pub(crate) enum Woken {
     Sleeping,
 }
 
-/// What a worker did before it ran out of work.
+/// A worker's last action before it ran out of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum After {
     /// It worked in a loop, which ends about now.
@@ -71,7 +70,7 @@ pub(super) struct TimedWait {
     pub(super) alarm: u64,
     /// Until when to spin from then on.
     pub(super) until: u64,
-    /// How long to sleep if it has not come by then: until its trace is found, and
+    /// The time to sleep if the loop has not come by then: until the worker finds its trace, and
     /// the period with it. It may come yet, and may not wake anybody.
     pub(super) timeout: u64,
     /// The core to spin elsewhere than on.
@@ -82,8 +81,8 @@ pub(super) struct TimedWait {
 const DUTY: u64 = 8;
 /// A longer spin budget means the same, and no sum of clock readings wraps.
 const LONGEST_SPIN: Duration = Duration::from_secs(3600);
-/// Transfers of a line between clusters, one after the other, that a cluster more costs a loop; the
-/// closing of its gate is one of them.
+/// Transfers of a line between clusters, one after the other, that one more cluster costs a loop;
+/// the closing of its gate is one of them.
 const TRANSFERS: f32 = 3.0;
 /// A window is no wider than this many spin budgets, however long the period: what
 /// it saves is one wake-up.
@@ -91,7 +90,7 @@ const WIDEST: u64 = 8;
 /// Loops that last longer than this many wake-ups have every worker take part, also
 /// where threads outnumber cores: their bodies may be blocking.
 const LONG: f32 = 20.0;
-/// A loop of which nobody knows when the next follows misses this part of its work for lack of an awake
+/// A loop with no prediction for the next one misses this part of its work for lack of an awake
 /// worker.
 const UNFORESEEABLE: f32 = 128.0;
 /// How often the price of a wake-up doubles while none gains.
@@ -120,16 +119,16 @@ impl<P: Platform> Idle<P> {
         }
     }
 
-    /// A loop has ended that was posted, or would have been if somebody had been
-    /// awake. `caller`: as in [`InterArrival::loop_ended`].
+    /// A loop has ended. It was posted, or would have been with a worker awake. `caller`: as in
+    /// [`InterArrival::loop_ended`].
     pub(crate) fn loop_ended(&self, caller: usize, started: u64, ended: u64) {
         self.inter_arrival
             .loop_ended(caller, started, ended, self.spin_budget);
     }
 
-    /// How many of `helpers` are of use to a loop with `work` ticks to do (unknown:
-    /// infinite): where threads outnumber cores, one that must wait for a core holds
-    /// the caller up at the end of a short loop.
+    /// The number of `helpers` that are useful to a loop with `work` ticks to do (unknown:
+    /// infinite): in a pool with more threads than cores, a helper that must wait for a core delays
+    /// the caller at the end of a short loop.
     pub(crate) fn helpers(&self, work: f32, helpers: usize) -> usize {
         if work > LONG * self.wake_cost() as f32 {
             return helpers;
@@ -138,7 +137,7 @@ impl<P: Platform> Idle<P> {
             .map_or(helpers, |seated| helpers.min(seated.max(1)))
     }
 
-    /// Ticks that it takes to wake somebody.
+    /// Ticks to wake a worker.
     pub(crate) fn wake_cost(&self) -> u64 {
         self.costs.wake.recent().typical().unwrap_or(0.0) as u64
     }
@@ -148,7 +147,7 @@ impl<P: Platform> Idle<P> {
         TRANSFERS * self.costs.closing.recent().typical().unwrap_or(0.0)
     }
 
-    /// A caller took `ticks` to close the gates of so many clusters.
+    /// A caller took `ticks` to close the gates of this number of clusters.
     pub(crate) fn learn_closing(&self, ticks: u64, clusters: usize) {
         self.costs.closing.add(ticks / clusters as u64);
     }
@@ -159,24 +158,23 @@ impl<P: Platform> Idle<P> {
         work > 1.25 * self.wake_cost() as f32 || self.has_missed(work)
     }
 
-    /// Whether loops have missed so much for lack of an awake worker, with this one of `work` ticks, that
-    /// waking one pays.
+    /// Whether waking a worker pays by now: loops, including this one of `work` ticks, have missed
+    /// enough for lack of an awake worker.
     ///
     /// A short loop gains only if more follow while the woken worker still spins. So loops save up
-    /// what they miss, and wake somebody once that exceeds what it costs:
-    /// waking costs at most about twice what never or always waking would have
-    /// (the ski-rental argument); and where it has gained nothing, its price doubles
-    /// each time, so that it costs next to nothing in the long run.
+    /// their missed work, and wake a worker once that exceeds the cost: waking costs at most about
+    /// twice the cost of never or always waking (the ski-rental argument). After each wake-up
+    /// without gain the price doubles, so that wake-ups cost next to nothing in the long run.
     pub(crate) fn has_missed(&self, work: f32) -> bool {
         let wake = self.wake_cost();
-        // Where the worker would be asleep again before the next loop, it is tried now and then.
+        // If the worker would be asleep again before the next loop, it is tried now and then.
         let foreseeable = self.spins(1) && self.inter_arrival.next_is_foreseeable();
         let share = if foreseeable { 2.0 } else { UNFORESEEABLE };
         let missed = self.costs.missed.load(Ordering::Relaxed) + (work / share) as u64;
         let in_vain = self.costs.in_vain.load(Ordering::Relaxed);
         let pays = missed > wake.max(1) << in_vain;
         if pays {
-            // With a core for each thread a wake-up in vain disturbs nobody.
+            // With a core for each thread a useless wake-up disturbs nobody.
             let most = self.seated.map_or(1, |_| DOUBLINGS);
             let in_vain = (in_vain + 1).min(most);
             self.costs.in_vain.store(in_vain, Ordering::Relaxed);
@@ -196,12 +194,12 @@ impl<P: Platform> Idle<P> {
         }
     }
 
-    /// The core from which a worker was last woken.
+    /// The core of the last waker.
     pub(super) fn waker_core(&self) -> usize {
         self.costs.waker_core.load(Ordering::Relaxed) as usize
     }
 
-    /// A loop was done sooner because somebody was awake to help.
+    /// A loop ended sooner because an awake worker helped.
     pub(crate) fn helped(&self) {
         // Looking first spares the line.
         if self.costs.in_vain.load(Ordering::Relaxed) > 0 {
@@ -211,7 +209,8 @@ impl<P: Platform> Idle<P> {
 
     /// A caller from outside waits from here on.
     pub(crate) fn caller_waits(&self) {
-        // Relaxed: a hint to those who look for work, who may have the core that it needs.
+        // Relaxed: a hint to threads that look for work and may have the core that the caller
+        // needs.
         self.callers.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -278,7 +277,7 @@ impl<P: Platform> Idle<P> {
         self.spin_budget > 0 && self.seated.is_none_or(|seated| worker <= seated)
     }
 
-    /// Where threads outnumber cores, how many of those there are.
+    /// The number of cores, if threads outnumber them.
     pub(super) fn scarce_cores(&self) -> Option<usize> {
         self.seated.map(|seated| seated + 1)
     }
@@ -307,7 +306,7 @@ impl<P: Platform> Idle<P> {
             helped,
             margin: self.spin_budget / 2,
         };
-        // The share of time is that of all periods together.
+        // The share of time counts all periods together.
         let most = |period: u64, periods: u64| {
             (period / (DUTY * periods)).min(WIDEST * self.spin_budget) + self.spin_budget
         };

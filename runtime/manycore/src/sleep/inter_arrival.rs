@@ -7,16 +7,15 @@ use std::array::from_fn;
 /// The recent inter-arrival gaps: between the end of one posted loop and the start of the
 /// next, in ticks.
 ///
-/// Two kinds are told apart by the spin budget. *Short* gaps are cheaper to
-/// spin through than to sleep through. The period of *long* gaps is kept: a
-/// worker sleeps through most of a regular one and is spinning again when the
-/// loop comes. A burst of loops and a pause (a frame, a request) has gaps of
-/// both kinds, and they do not disturb each other.
+/// The spin budget divides gaps into two kinds. *Short* gaps are cheaper to spin through than to
+/// sleep through. Of *long* gaps the period is kept: a worker sleeps through most of a regular one
+/// and is spinning again when the loop comes. A burst of loops and a pause (a frame, a request) has
+/// gaps of both kinds, and they do not disturb each other.
 ///
 /// A period is kept for the pool, and one for each of the last few callers:
 /// where several call at once, each regularly, the gaps of the pool are wild.
 ///
-/// Relaxed and racy throughout: estimates, on which nothing but time depends.
+/// Relaxed and racy throughout: estimates, which affect nothing but time.
 pub(crate) struct InterArrival<P: Platform> {
     /// Share of gaps that were short, in 1/256, decaying by an eighth.
     short_share: P::AtomicU32,
@@ -30,8 +29,8 @@ pub(crate) struct InterArrival<P: Platform> {
     callers: [CachePadded<Period<P>>; CALLERS],
 }
 
-/// Callers whose periods are kept. The one that has not called for the longest
-/// time makes room for a new one.
+/// The number of callers with a stored period. A new caller replaces the one whose last call is the
+/// oldest.
 const CALLERS: usize = 8;
 /// Short gaps are waited for when this share of the recent ones was short, in
 /// 1/256.
@@ -84,7 +83,7 @@ impl<P: Platform> InterArrival<P> {
         }
     }
 
-    /// Where the period of `caller` is, or is to be.
+    /// The index of the period of `caller`, present or future.
     fn index_of(&self, caller: usize) -> usize {
         let is_callers = |key: &P::AtomicUsize| key.load(Ordering::Relaxed) == caller;
         if let Some(index) = self.keys.iter().position(is_callers) {
@@ -135,13 +134,13 @@ impl<P: Platform> InterArrival<P> {
         self.short_share.load(Ordering::Relaxed) >= SHORT_SHARE_TO_SPIN || self.are_regular()
     }
 
-    /// Whether somebody's long gaps have been regular lately.
+    /// Whether some caller's long gaps have been regular lately.
     pub(crate) fn are_regular(&self) -> bool {
         self.regular.load(Ordering::Relaxed) != 0
     }
 
-    /// The first window in which a loop is expected. `most`: how wide it may be, for
-    /// a mean gap and so many periods. Forgets periods that are over.
+    /// The first window in which a loop is expected. `most`: its greatest width, for a mean gap and
+    /// a number of periods. Forgets periods that are over.
     pub(crate) fn expected(&self, view: &View, most: impl Fn(u64, u64) -> u64) -> Option<Window> {
         let regular = self.regular.load(Ordering::Relaxed);
         let count = u64::from(regular.count_ones());
@@ -288,7 +287,7 @@ mod tests {
         assert!(window.from <= end + 10_000, "{window:?}");
     }
 
-    /// Callers with periods and phases of their own, in the order in which they call.
+    /// Callers with separate periods and phases, in the order of their calls.
     fn callers(periods: &[(u64, u64)], until: u64) -> InterArrival<Native> {
         let gaps = InterArrival::new();
         let mut calls: Vec<_> = periods
@@ -312,8 +311,8 @@ mod tests {
         let periods = [(1_000, 10_000), (3_000, 10_500), (8_300, 9_700)];
         let until = 200_000;
         let gaps = callers(&periods, until);
-        // Seen right after each one's last call, the next call is that of the caller
-        // that is due first, whoever that is.
+        // Seen right after the last call of any caller, the next call is that of the caller that is
+        // due first.
         let next = |&(phase, period): &(u64, u64)| phase + (until - phase).next_multiple_of(period);
         let first = periods.iter().map(next).min().unwrap();
         let window = expected(&gaps, until, 200, 3_000).expect("regular");

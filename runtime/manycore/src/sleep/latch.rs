@@ -1,4 +1,4 @@
-//! What a worker waits for, and may sleep on.
+//! A worker waits for a latch, and may sleep on it.
 
 use manycore_platform::{Atomic, Ordering, Platform};
 
@@ -16,16 +16,15 @@ const SET: u32 = 2;
 ///   owner stays awake;
 /// * the setter came after: [`set`](Self::set) returns `true`, and the setter wakes the owner.
 ///
-/// Latches live in pool memory (a worker's, or a slot of its stack), so the
-/// setter may touch one that the owner has done with, and no latch dies while
-/// it is being set.
+/// Latches live in pool memory (a worker's, or a slot of its stack), so the setter may touch one
+/// that its owner no longer uses, and no latch dies while a thread sets it.
 #[repr(transparent)]
 pub struct Latch<P: Platform> {
     state: P::AtomicU32,
 }
 
 impl<P: Platform> Latch<P> {
-    /// One that is not set.
+    /// A latch that is not set.
     #[expect(clippy::new_without_default, reason = "nobody asks for a default one")]
     pub fn new() -> Self {
         Self {
@@ -44,9 +43,9 @@ impl<P: Platform> Latch<P> {
     /// must not.
     #[must_use]
     pub fn announce_sleep(&self) -> bool {
-        // Release: who reads AWAITED in `set` finds the owner parked. Acquire when it fails: an
-        // owner that stays awake because the latch is set sees what the setter did before,
-        // the pool's end for one.
+        // Release: a thread that reads AWAITED in `set` finds the owner parked. Acquire when it
+        // fails: an owner that stays awake because the latch is set sees the setter's earlier
+        // writes, such as the pool's end.
         let announced =
             (self.state).compare_exchange(OPEN, AWAITED, Ordering::Release, Ordering::Acquire);
         announced.is_ok()
@@ -54,7 +53,7 @@ impl<P: Platform> Latch<P> {
 
     /// The owner is awake, by whatever cause.
     pub fn withdraw(&self) {
-        // Relaxed: it tells the setter only that nobody need be woken. If the latch is set it
+        // Relaxed: it tells the setter only that no thread needs waking. If the latch is set it
         // stays so, and the owner's acquire is in `is_set`.
         let _ = (self.state).compare_exchange(AWAITED, OPEN, Ordering::Relaxed, Ordering::Relaxed);
     }

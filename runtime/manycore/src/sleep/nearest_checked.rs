@@ -24,7 +24,7 @@ pub(super) fn fresh<P: Platform>(workers: usize) -> Nearest<P> {
     })
 }
 
-/// As `policy`, on so many `cores` that some workers find none.
+/// As `policy`, on too few `cores` for all workers.
 pub(super) fn oversubscribed<P: Platform>(workers: usize, cores: usize) -> Nearest<P> {
     Nearest::new(&Setup {
         clusters: &vec![0; workers],
@@ -56,7 +56,7 @@ impl<P: Platform> Jobs<P> {
     }
 }
 
-/// What a sleeper looks at last.
+/// A sleeper's last look.
 pub(super) struct LookAtJobs<'a, P: Platform>(pub(super) Option<&'a Jobs<P>>);
 
 impl<P: Platform> Scan for LookAtJobs<'_, P> {
@@ -138,7 +138,7 @@ fn two_jobs_for_one_sleeper() {
     loom_model(Some(2), || all_jobs_run::<Loom>(1, 2, 1));
 }
 
-/// ... for whom the second one is not: it calls the next.
+/// The first sleeper must not run the second job: it calls the next.
 #[test]
 fn two_jobs_for_two_sleepers() {
     loom_model(Some(1), || all_jobs_run::<Loom>(1, 2, 2));
@@ -259,8 +259,8 @@ fn a_latch_and_a_job_for_the_same_sleeper() {
     assert!(caught(deaf).contains("deadlock"));
 }
 
-/// A job is sent to a worker that is falling asleep: `Registry::send`, whose queue ends
-/// its push with an exchange.
+/// Another thread sends a job to a worker that is falling asleep: `Registry::send`, whose queue
+/// ends its push with an exchange.
 fn mail_wakes_its_worker<P: Platform>() {
     let (policy, mail) = (policy::<P>(2), Jobs::none(1));
     team::<P>(2, |rank| {
@@ -308,7 +308,7 @@ fn no_worker_sleeps_through_the_end() {
     assert!(why.contains("deadlock"), "{why}");
 }
 
-/// What a worker looks at last that waits for a call to an adopted thread.
+/// The last look of a worker that waits for a call to an adopted thread.
 struct LookForEnd<'a, P: Platform>(&'a P::AtomicBool);
 
 impl<P: Platform> Scan for LookForEnd<'_, P> {

@@ -95,7 +95,7 @@ macro_rules! of_either {
 }
 
 impl<P: Platform> Policy<P> {
-    /// What `other` makes, or else [`Nearest`].
+    /// The policy that `other` makes, or else [`Nearest`].
     pub fn new(setup: &Setup<'_, P>, other: Option<Make<P>>) -> Self {
         Self(match other {
             None => Which::Nearest(Nearest::new(setup)),

@@ -23,7 +23,7 @@
 use crate::times::{FIRST_PAUSE, LATELY, LONGEST_PAUSE, SLICE};
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 
-/// What is known of other processes, on a line of its own, which is written when one shows up.
+/// The pool's knowledge of other processes, on a line of its own, written when one appears.
 ///
 /// Relaxed throughout: hints about time.
 pub(super) struct OtherProcesses<P: Platform>(CachePadded<Pause<P>>);
@@ -31,7 +31,7 @@ pub(super) struct OtherProcesses<P: Platform>(CachePadded<Pause<P>>);
 struct Pause<P: Platform> {
     /// When a thread last ran again a time slice late, in ticks.
     late: P::AtomicU64,
-    /// Until when nobody spins or yields, in ticks.
+    /// The end of the time without spinning or yielding, in ticks.
     until: P::AtomicU64,
     /// How long that has been, in ticks; 0: none has been seen.
     length: P::AtomicU64,
@@ -120,11 +120,11 @@ mod tests {
     use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
     const CALLS: u64 = 4_000;
-    /// Cycles, 24 us: some wake-ups, and their share of the slices that other processes have had.
-    /// Where a caller yields however long that takes, two other processes make it 100,000 and more.
+    /// Cycles, 24 us: some wake-ups, and the other processes' slices in between. If a caller yields
+    /// without a limit, two other processes make it 100,000 and more.
     const A_CALL: u64 = 60_000;
 
-    /// Cycles that a call takes a thread from outside, beside so many other processes on two cores.
+    /// Cycles of a call by a thread from outside, with this number of other processes on two cores.
     fn call_beside(processes: usize, threads: usize) -> u64 {
         let mut machine = Config::preset("graviton2-64").expect("it comes along");
         (machine.cores, machine.group_cores) = (2, 2);
@@ -224,7 +224,7 @@ mod tests {
         seen.load(Relaxed)
     }
 
-    /// One call from outside, whose threads compute for 10,000 to 10,000,000 cycles in all.
+    /// One call from outside, whose threads compute for 10,000 to 10,000,000 cycles together.
     fn a_call(pool: &Pool<Simulated>, random: &mut fastrand::Rng) {
         fn halves(pool: &Pool<Simulated>, pieces: u64, piece: u64) {
             match pieces {
@@ -250,8 +250,8 @@ mod tests {
         }
     }
 
-    /// What the pool does itself is no other process: otherwise its threads would not spin for most
-    /// of the time, and pay for sleeping and waking instead.
+    /// A pool does not count its own work as another process. Otherwise its threads would not spin
+    /// for most of the time, and would pay for sleeping and waking instead.
     #[test]
     #[cfg_attr(miri, ignore = "simulated threads are coroutines in assembly")]
     fn a_pool_is_no_other_process_to_itself() {

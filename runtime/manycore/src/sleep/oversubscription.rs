@@ -1,14 +1,14 @@
 //! Pools with more threads than cores: as many workers are awake as there are cores, and one
-//! of those that sleep keeps watch.
+//! sleeper keeps watch.
 //!
-//! A third worker that is awake on two cores makes nothing faster: it takes the core of one that
-//! others wait for. So a job that is posted while as many are awake as there are cores is left to
-//! them. But a worker that is awake may be blocked in a job of the user's, and no thread can see
-//! that it is. So one sleeper, the *watchdog*, naps. After each it looks whether something was
-//! left, and whether it finds a core that nobody uses: then it works, and the next sleeper keeps
-//! watch. A core that nobody uses also shows that workers which are awake are blocked; beside other processes, the
-//! system says so of some of them. Then more may be awake: one more at first, and twice
-//! as many each time, until a watchdog finds none that is blocked.
+//! A third worker that is awake on two cores makes nothing faster: it takes the core of a worker
+//! that others wait for. So a job posted while each core has an awake worker is left to those
+//! workers. But an awake worker may be blocked in a user's job, and no thread can see that it is.
+//! So one sleeper, the *watchdog*, naps. After each nap it looks whether a job was left, and
+//! whether it finds an unused core: then it works, and the next sleeper keeps watch. An unused core
+//! also shows that some awake workers are blocked; in competition with other processes, the system
+//! reports some blocked threads. Then more workers may be awake: one more at first, and twice as
+//! many each time, until a watchdog finds none that is blocked.
 //!
 //! `README.md` in this folder proves that some worker picks up every job.
 
@@ -17,7 +17,7 @@ use crate::times::{AT_ONCE, IN_VAIN, LONGEST_LEFT, PROBE, WATCH_FIRST_NAP, WATCH
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 use std::time::Duration;
 
-/// What is known of a pool with more threads than cores.
+/// The state of a pool with more threads than cores.
 pub(super) struct Oversubscription<P: Platform> {
     permits: u32,
     cores: u32,
@@ -34,7 +34,7 @@ struct Watch<P: Platform> {
     blocked: P::AtomicU32,
 }
 
-/// What the watchdog does after a nap.
+/// The watchdog's next action after a nap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
     /// It gets up and looks for work.
@@ -69,8 +69,8 @@ impl<P: Platform> Oversubscription<P> {
         }
     }
 
-    /// A watchdog that leaves after one nap in vain, and that leaves nothing: for model checks,
-    /// in which naps take no time.
+    /// A watchdog that leaves after one useless nap, and that leaves no job to others: for model
+    /// checks, in which naps take no time.
     #[cfg(test)]
     pub(super) fn impatient(mut self) -> Self {
         (self.first_nap, self.longest_left) = (IN_VAIN, Duration::ZERO);
@@ -81,7 +81,7 @@ impl<P: Platform> Oversubscription<P> {
         P::name(&self.watch.watched, "sleep: sentry");
     }
 
-    /// Whether each core has a worker that is awake, beside `asleep` who are not.
+    /// Whether each core has an awake worker, if `asleep` workers sleep.
     pub(super) fn is_full(&self, asleep: u32) -> bool {
         asleep + self.cores + self.blocked() <= self.permits
     }
@@ -107,7 +107,7 @@ impl<P: Platform> Oversubscription<P> {
         self.watch.watched.load(Ordering::Relaxed)
     }
 
-    /// Keeps watch from now on, unless somebody does.
+    /// Keeps watch from now on, unless another worker does.
     pub(super) fn keep_watch(&self) -> Option<WatchdogTimer> {
         // Relaxed: what the watchdog is to see it looks for after the fence of its sleep.
         let alone = !self.is_watched()
@@ -122,8 +122,8 @@ impl<P: Platform> Oversubscription<P> {
         })
     }
 
-    /// The watchdog leaves. What has been left to it meanwhile it finds in its next search, or
-    /// in its last look before it sleeps. `fence` is against posters that have seen it on watch.
+    /// The watchdog leaves. It finds jobs that others have left to it meanwhile in its next search,
+    /// or in its last look before it sleeps. `fence` is against posters that have seen it on watch.
     pub(super) fn leave(&self, _: WatchdogTimer, fence: impl FnOnce()) {
         // Relaxed: ordered by the fence.
         self.watch.watched.store(false, Ordering::Relaxed);
@@ -139,7 +139,7 @@ impl WatchdogTimer {
 }
 
 impl<P: Platform> Oversubscription<P> {
-    /// What the watchdog does after a nap in a full pool. `left`: no worker has begun some job.
+    /// The watchdog's next action after a nap in a full pool. `left`: no worker has begun some job.
     pub(super) fn after_nap(&self, timer: &mut WatchdogTimer, left: bool, scan: &dyn Scan) -> Next {
         if !left {
             self.set_blocked(0);
@@ -174,7 +174,7 @@ impl<P: Platform> Oversubscription<P> {
     }
 }
 
-/// Whether the system has given this thread, which has just woken, a core that nobody else
+/// Whether the system has given this thread, which has just woken, a core that no other thread
 /// wants.
 fn has_idle_core<P: Platform>() -> bool {
     let (probe, at_once) = (P::duration_to_ticks(PROBE), P::duration_to_ticks(AT_ONCE));

@@ -42,8 +42,8 @@ impl<P: Platform> ParkingSlot<P> {
     }
 }
 
-/// All parking slots of a pool. A worker's bit says that it lies down or is about to;
-/// who takes the worker out of its parker clears it.
+/// All parking slots of a pool. A worker's bit says that it lies down or is about to; the thread
+/// that takes the worker out of its parker clears it.
 pub(super) struct ParkingSlots<P: Platform> {
     slots: Box<[CachePadded<ParkingSlot<P>>]>,
     sets: Box<[CachePadded<SleepSet<P>>]>,
@@ -116,14 +116,14 @@ impl<P: Platform> ParkingSlots<P> {
     /// `worker`, which lies in its parker, is to be found.
     pub(super) fn mark(&self, worker: usize, free: bool) {
         self.slots[worker].sleeps.fetch_add(1, Relaxed);
-        // Release: who finds the bit finds the worker lying.
+        // Release: a thread that finds the bit finds the worker lying.
         self.word(worker, free)
             .fetch_or(self.slots[worker].bit, Ordering::Release);
     }
 
     /// `worker` is up.
     pub(super) fn unmark(&self, worker: usize, free: bool) {
-        // Relaxed: who still sees the bit finds the parker empty.
+        // Relaxed: a thread that still sees the bit finds the parker empty.
         self.word(worker, free)
             .fetch_and(!self.slots[worker].bit, Ordering::Relaxed);
     }
@@ -145,9 +145,9 @@ impl<P: Platform> ParkingSlots<P> {
         self.sets[invited.clusters()].iter().map(asleep).sum()
     }
 
-    /// Takes a sleeper of the clusters `within`, or of any, out of its parker: one of the cluster of
-    /// worker `near` if there is one, and of several the next after `near`, so that not
-    /// always the same ones are woken.
+    /// Takes a sleeper of the clusters `within`, or of any, out of its parker: one of the cluster
+    /// of worker `near` if there is one, and of several the next after `near`, so that the choice
+    /// changes.
     pub(super) fn rouse_near(
         &self,
         near: usize,
@@ -237,7 +237,7 @@ impl<P: Platform> ParkingSlots<P> {
         self.slots[worker].is_lent()
     }
 
-    /// `worker` lies down; nobody has roused it yet.
+    /// `worker` lies down; no thread has roused it yet.
     pub(super) fn lie_down(&self, worker: usize, lendable: bool) {
         let slot = &self.slots[worker];
         slot.roused_at.store(0, Relaxed);

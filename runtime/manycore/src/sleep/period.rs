@@ -23,14 +23,14 @@ pub(super) struct Period<P: Platform> {
 
 /// A long gap is predicted after this many in a row that fit.
 const HITS_TO_TRUST: u32 = 3;
-/// After this many, one that does not fit changes nothing.
+/// After this number of hits, a single miss changes nothing.
 const MOST_HITS: u32 = 4;
 /// Half-width of the window a long gap is expected in, in mean deviations.
 const WINDOW_DEVIATIONS: u64 = 3;
 /// Periods without a loop after which the estimate is dropped.
 const PERIODS: u64 = 2;
 
-/// The window in which the next loop is expected, as absolute ticks.
+/// The expected time of the next loop, as absolute ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Window {
     pub(crate) from: u64,
@@ -41,7 +41,7 @@ pub(crate) struct Window {
     pub(crate) core: usize,
 }
 
-/// What a worker knows when it asks for the next window.
+/// A worker's knowledge when it asks for the next window.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View {
     pub(crate) now: u64,
@@ -110,8 +110,8 @@ impl<P: Platform> Period<P> {
         let low = self.low.load(Ordering::Relaxed);
         let low = gap.min(low + mean.saturating_sub(low) / 16);
         self.low.store(low, Ordering::Relaxed);
-        // The deviation falls slowly and rises fast: a window that is a
-        // little wide costs spinning, one that is too narrow costs a wake-up.
+        // The deviation falls slowly and rises fast: a window that is slightly wide costs spinning,
+        // one that is too narrow costs a wake-up.
         let step = if miss > deviation { 2 } else { 8 };
         let deviation = deviation - deviation / step + miss / step;
         self.deviation.store(deviation, Ordering::Relaxed);
@@ -126,9 +126,9 @@ impl<P: Platform> Period<P> {
             && self.deviation.load(Ordering::Relaxed) <= self.mean.load(Ordering::Relaxed) / 4
     }
 
-    /// The window in which the next loop is expected, if gaps have been regular
-    /// and the last periods have not passed without a loop. It is as wide as the
-    /// deviation asks, but no wider than `most` says for this mean gap.
+    /// The expected time of the next loop, if gaps have been regular and the last periods have not
+    /// passed without a loop. It is as wide as the deviation asks, but no wider than `most` says
+    /// for this mean gap.
     pub(super) fn expected(&self, view: &View, most: impl Fn(u64) -> u64) -> Option<Window> {
         if !self.is_regular() {
             return None;
@@ -141,7 +141,7 @@ impl<P: Platform> Period<P> {
             .max(low + view.margin)
             .min(from + most(mean));
         let end = self.last_end();
-        // The loop just helped with was one of those that were due.
+        // The worker has just helped with one of the loops that were due.
         let end = if view.helped && view.now >= end + from {
             view.now
         } else {

@@ -1,10 +1,10 @@
-//! What a pool and its sleep policy know of each other.
+//! The interface between a pool and its sleep policy.
 
 use super::{Idle, Seen};
 use manycore_platform::Platform;
 use std::sync::Arc;
 
-/// What the workers of a pool have done about sleeping, since it was made.
+/// Counts of the sleeps and wake-ups of a pool's workers since its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Tally {
@@ -17,26 +17,26 @@ pub struct Tally {
     pub recovered: u64,
 }
 
-/// What is known of a pool when its policy is made.
+/// A pool's data for its policy.
 pub struct Setup<'a, P: Platform> {
     /// The cluster of each worker: cores that are near one another.
     pub clusters: &'a [u32],
-    /// What is known of the loops that the pool is given.
+    /// Data about the pool's loops.
     pub idle: &'a Arc<Idle<P>>,
 }
 
-/// What a worker finds that looks once more after a nap.
+/// The result of a worker's look after a nap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Left {
     /// Nothing.
     Nothing,
-    /// Jobs that nobody has begun.
+    /// Jobs that no worker has begun.
     Jobs,
     /// Something that [this worker](Scan::wants_it) must see to.
     ForIt,
 }
 
-/// What a worker that is about to sleep may still look at.
+/// The last looks of a worker that is about to sleep.
 pub trait Scan {
     /// Whether something waits that did not come from a worker's own deque:
     /// in the injector, in this worker's mailbox, a posted loop, the pool's end.
@@ -69,8 +69,8 @@ pub trait Scan {
     /// and takes descendants of that.
     fn is_free(&self) -> bool;
 
-    /// Whether at some time `since` then the pool's threads may have had work for all of its
-    /// cores, as a hint: a thread that is late may have waited for one of them.
+    /// Whether at some time since `since` the pool's threads may have had work for all of its
+    /// cores, as a hint: a thread that is late may have waited for a core.
     fn has_filled_cores(&self, since: u64) -> bool {
         let _ = since;
         false
@@ -82,8 +82,7 @@ pub trait Scan {
     }
 
     /// Whether fewer workers are awake than there are cores, as seen a moment ago. If not, a
-    /// worker that spins may keep a thread from running that the pool knows nothing of: one that
-    /// waits for what a job sends it.
+    /// spinning worker may delay a thread outside the pool that waits for a message from a job.
     fn has_spare_core(&self) -> bool {
         true
     }

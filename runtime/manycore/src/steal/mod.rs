@@ -1,5 +1,5 @@
-//! Where jobs wait to be taken: by their owner, without a locked instruction,
-//! or by a thief. `README.md` beside this file argues the protocol.
+//! Stacks of waiting jobs: the owner takes its jobs without a locked instruction, and thieves take
+//! the others. `README.md` in this folder argues the protocol.
 
 #[cfg(test)]
 mod checked;

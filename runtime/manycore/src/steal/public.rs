@@ -14,28 +14,26 @@ const REQUESTED: u32 = INDEX_MASK as u32;
 /// As `raiser`: the owner got a request, and had nothing to give.
 const PROMISED: u64 = RAISER_MASK;
 
-/// The most jobs a stack can hold: their indices, and one past them, are numbers
-/// below the one that means "requested".
+/// The most jobs a stack can hold: their indices, and one past them, are numbers below the one that
+/// means "requested".
 pub(super) const MOST_JOBS: u32 = REQUESTED - 2;
 
-/// Which of a stack's jobs are whose, in one word: everything about it changes
-/// by one compare-and-swap.
+/// The owners of a stack's jobs, in one word: each change is one compare-and-swap.
 ///
 /// Indices count from 1. The jobs at indices up to `top` are stolen; those after it up to
 /// `limit` are public; those above both are the owner's. While `raiser` is not 0,
 /// a thief is about to move the limit up, and nothing is public yet; when `limit`
 /// is the largest number, a thief requests jobs of the owner.
 ///
-/// The limit is in the highest bits, but for FENCED, so that the owner can ask
-/// whether a job is its own by one comparison of the whole word (see
-/// [`covers`](Self::covers)).
+/// The limit is in the highest bits below FENCED, so that the owner can check by one comparison of
+/// the whole word whether a job is its own (see [`covers`](Self::covers)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Public(pub(super) u64);
 
-/// What the word says, in words.
+/// The word's meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PublicState {
-    /// What is above `top` up to `limit` may be stolen, perhaps nothing.
+    /// Thieves may steal the jobs above `top` up to `limit`, perhaps none.
     Open,
     /// Nothing may be stolen; a thief requests jobs.
     Requested,

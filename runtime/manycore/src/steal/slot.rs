@@ -1,4 +1,4 @@
-//! What a job is to its stack, and what there is beside it for when it is stolen.
+//! A job's head in its stack, and the slot for its theft.
 
 use crate::sleep::Latch;
 use manycore_platform::{Atomic, Ordering, Platform};
@@ -7,7 +7,7 @@ use manycore_platform::{Atomic, Ordering, Platform};
 /// than its owner runs it.
 pub(crate) type Run = unsafe fn(*const (), bool);
 
-/// What a job begins with, wherever it lies: a stack holds pointers to this.
+/// The first field of each job, anywhere in memory: a stack holds pointers to it.
 pub(crate) struct Head(pub(crate) Run);
 
 /// The worker that has stolen a job, and where its own jobs begin that came after: what a
@@ -24,8 +24,8 @@ const NOBODY: u64 = u64::MAX;
 /// The thief has given the job back, to whoever takes it.
 const ORPHANED: u64 = u64::MAX - 1;
 
-/// What belongs to an index of the stack and not to the job there: what the
-/// owner of a stolen job waits on.
+/// The part that belongs to an index of the stack and not to the job there: the owner of a stolen
+/// job waits on it.
 ///
 /// It is pool memory, which does not die under a thief that sets the latch; and
 /// apart from the pointers to jobs, so that thieves write no line that the owner
@@ -56,7 +56,7 @@ impl<P: Platform> JobSlot<P> {
         }
     }
 
-    /// Release pairs with `thief`: who follows finds the thief's stack set up.
+    /// Release pairs with `thief`: a thread that follows finds the thief's stack set up.
     pub(super) fn set_thief(&self, thief: Option<Thief>) {
         let word = thief.map_or(NOBODY, |thief| {
             u64::from(thief.worker) << 32 | u64::from(thief.base)
@@ -66,7 +66,7 @@ impl<P: Platform> JobSlot<P> {
 
     /// The thief gives the job back.
     pub(super) fn orphan(&self) {
-        // Release: who adopts it may do so for the owner, who sees all this.
+        // Release: a worker that adopts it may do so for the owner, who sees all this.
         self.thief.store(ORPHANED, Ordering::Release);
     }
 
@@ -78,8 +78,8 @@ impl<P: Platform> JobSlot<P> {
     /// `thief` takes a job that was given back; one of several does.
     pub(super) fn adopt(&self, thief: Thief) -> bool {
         let word = u64::from(thief.worker) << 32 | u64::from(thief.base);
-        // Acquire pairs with `orphan`, release with `thief`. Relaxed if another was
-        // first, or there is none: nothing follows.
+        // Acquire pairs with `orphan`, release with `thief`. Relaxed if another thief was first, or
+        // there is no job: no access follows.
         let adopt =
             (self.thief).compare_exchange(ORPHANED, word, Ordering::AcqRel, Ordering::Relaxed);
         adopt.is_ok()

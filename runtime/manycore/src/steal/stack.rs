@@ -14,9 +14,9 @@ const CHUNK: usize = if cfg!(test) { 2 } else { 64 };
 /// A worker's jobs. The owner pushes and pops at the bottom; thieves steal the
 /// oldest, at the top. `README.md` argues why each job is run exactly once.
 ///
-/// Cost to the owner while nobody is idle, on x86-64: a push is two stores into
-/// lines that only the owner writes, a pop one store and one load of a line that
-/// thieves write and then leave alone. No locked instruction, no fence.
+/// Cost to the owner while no worker is idle, on x86-64: a push is two stores into lines that only
+/// the owner writes, a pop one store and one load of a line that thieves write and then leave
+/// alone. No locked instruction, no fence.
 pub(crate) struct JobStack<P: Platform> {
     own: CachePadded<Owned<P>>,
     public: CachePadded<P::AtomicU64>,
@@ -24,18 +24,16 @@ pub(crate) struct JobStack<P: Platform> {
     fenced: u64,
 }
 
-/// What only the owner writes, but for what thieves write into slots.
+/// The part that only the owner writes, except for the thieves' writes into slots.
 struct Owned<P: Platform> {
     /// The index of the next job. Thieves read it only when the owner does not
     /// answer.
     bottom: P::AtomicU32,
-    /// A push at this index or above takes the slow way: where the entries end, or 0
-    /// while thieves are starving: from a request until the owner gets back a job
-    /// that was public. Written by thieves too, who may overwrite the owner; it is
-    /// about speed only.
+    /// A push at this index or above takes the slow way: the end of the entries, or 0 while thieves
+    /// are starving, from a request until the owner gets back a public job. Thieves write it too,
+    /// and may overwrite the owner's value; it affects only speed.
     gate: P::AtomicU32,
-    /// Entries below this exist, but for 0; the memory beyond has never been
-    /// touched.
+    /// Entries from 1 up to below this exist; no thread has ever touched the memory beyond.
     ready: Cell<u32>,
     /// By index. As many as can ever be pushed; reserved at once, and given pages
     /// by the system when they are first used.
@@ -52,7 +50,7 @@ unsafe impl<P: Platform> Sync for JobStack<P> {}
 // their claimers follow.
 unsafe impl<P: Platform> Send for JobStack<P> {}
 
-/// Memory for so many, none of it made.
+/// Memory for this number of entries, none of them made.
 fn reserve<T>(entries: usize) -> io::Result<Box<[MaybeUninit<T>]>> {
     let mut memory = Vec::<MaybeUninit<T>>::new();
     memory
@@ -99,7 +97,7 @@ impl<P: Platform> JobStack<P> {
         P::name(&self.public, "jobs: public part");
     }
 
-    /// Where the owner's next job will be; its own view.
+    /// The index of the owner's next job; its own view.
     #[inline(always)]
     pub(crate) fn bottom(&self) -> u32 {
         // Relaxed: the owner's own writing.
@@ -140,7 +138,7 @@ impl<P: Platform> JobStack<P> {
         // exchange releases the jobs.
         let word = Public(self.public.load(Ordering::Acquire));
         if word.state() != PublicState::Raising {
-            // If the word has changed, a thief is at it, who needs no help.
+            // If the word has changed, a thief is active, and it needs no help.
             let _ = self.exchange(word, Public::open(word.top(), index));
         }
     }
@@ -165,7 +163,7 @@ impl<P: Platform> JobStack<P> {
         for index in from..to {
             let job = own.jobs[index].as_ptr().cast_mut();
             let slot = own.slots[index].as_ptr().cast_mut();
-            // SAFETY: `ready` is the owner's, which is the caller; nobody looks at
+            // SAFETY: `ready` belongs to the owner, which is the caller; no other thread reads
             // entries at or above it, so these are the only accesses to them.
             unsafe {
                 job.write(P::AtomicPtr::new(std::ptr::null_mut()));
@@ -182,7 +180,7 @@ impl<P: Platform> JobStack<P> {
         debug_assert_eq!(self.bottom(), index);
         // Relaxed: published by `bottom`, or by the public word after it.
         self.entry(index).store(job.cast_mut(), Ordering::Relaxed);
-        // Release: who reads this finds the job there.
+        // Release: a thread that reads this finds the job there.
         self.own.bottom.store(index + 1, Ordering::Release);
     }
 
@@ -190,12 +188,12 @@ impl<P: Platform> JobStack<P> {
     #[inline(always)]
     fn entry(&self, index: u32) -> &P::AtomicPtr<Head> {
         debug_assert!((1..self.own.jobs.len()).contains(&(index as usize)));
-        // SAFETY: below `ready` at the owner's, who compared; a thief's index is
-        // below a `bottom` it has acquired, so that it was made before.
+        // SAFETY: for the owner the index is below `ready`, which the caller has compared; a
+        // thief's index is below a `bottom` that it has acquired, so the entry was made before.
         unsafe { (self.own.jobs.get_unchecked(index as usize)).assume_init_ref() }
     }
 
-    /// What is beside it.
+    /// The slot of the job.
     fn slot(&self, index: u32) -> &JobSlot<P> {
         // SAFETY: as in `entry`; both are made together.
         unsafe { self.own.slots[index as usize].assume_init_ref() }
@@ -204,7 +202,7 @@ impl<P: Platform> JobStack<P> {
     /// Whether nothing can be stolen and nothing popped. Exact for the owner,
     /// a look for others: it may be over when they act.
     pub(crate) fn is_empty(&self) -> bool {
-        // Acquire: who acts on it, a worker about to sleep, has fenced before.
+        // Acquire: a worker about to sleep, which acts on it, has fenced before.
         let bottom = self.own.bottom.load(Ordering::Acquire);
         let word = Public(self.public.load(Ordering::Acquire));
         bottom <= word.top() + 1
@@ -218,17 +216,17 @@ impl<P: Platform> JobStack<P> {
         debug_assert_eq!(self.bottom(), index + 1);
         // Release: a thief that reads it relies on the entries below.
         self.own.bottom.store(index, Ordering::Release);
-        // Against the heavy fence in `raise`: either that thief sees this
-        // bottom, or the load below sees its word. Where there are no light
-        // fences the word says so, and `confirm` has a real one.
+        // Against the heavy fence in `raise`: either that thief sees this bottom, or the load below
+        // sees its word. On a system without light fences the word says so, and `confirm` has a
+        // real one.
         P::untested_light_fence();
         // Relaxed: if the word does not cover `index`, no thief published anything.
         !Public(self.public.load(Ordering::Relaxed)).covers(index)
     }
 
-    /// The owner takes the job that it has not got by [`pop`](Self::pop) out of
-    /// reach of thieves; `false`: one of them has it, and the owner must wait for
-    /// its latch and then [`retire`](Self::retire) it.
+    /// The owner takes a job that [`pop`](Self::pop) did not give it out of reach of thieves;
+    /// `false`: a thief has it, and the owner must wait for its latch and then
+    /// [`retire`](Self::retire) it.
     pub(crate) fn confirm(&self, index: u32) -> bool {
         if self.fenced != 0 {
             // As the light fence in `pop`.
@@ -248,8 +246,8 @@ impl<P: Platform> JobStack<P> {
             let next = match word.state() {
                 PublicState::Open | PublicState::Promised if word.limit() < index => return true,
                 PublicState::Open | PublicState::Promised => {
-                    // Nobody wanted it: thieves are not starving any more. Relaxed, as
-                    // all of `gate`: it is about speed only.
+                    // No thief wanted it: thieves are not starving any more. Relaxed, as all of
+                    // `gate`: it affects only speed.
                     (self.own.gate).store(self.own.ready.get(), Ordering::Relaxed);
                     Public::open(top, older)
                 }
@@ -274,8 +272,8 @@ impl<P: Platform> JobStack<P> {
 
     fn exchange(&self, from: Public, to: Public) -> Result<(), Public> {
         let to = to.0 | self.fenced;
-        // Release: who makes jobs public, or hands the word on, has set them up.
-        // Acquire: who claims one finds it so; also if it fails, for the next round.
+        // Release: the thread that makes jobs public, or hands the word on, has set them up.
+        // Acquire: the thread that claims one finds it so; also if it fails, for the next round.
         let swap = (self.public).compare_exchange(from.0, to, Ordering::AcqRel, Ordering::Acquire);
         swap.map(drop).map_err(Public)
     }
@@ -297,10 +295,10 @@ impl<P: Platform> JobStack<P> {
         let slot = self.slot(index);
         slot.set_thief(None);
         slot.latch.reset();
-        // Down first: while `bottom` is two above `top`, a thief would think that
-        // there is a job. The exchange's release has who sees the lower top see this,
-        // too; its own is for who reads it alone, as in `push`. Relaxed: of the word
-        // only what it says counts, which the exchange compares.
+        // Down first: while `bottom` is two above `top`, a thief would see a job there. The
+        // exchange's release makes a thread that sees the lower top see this, too; the store's own
+        // release is for a thread that reads it alone, as in `push`. Relaxed: only the word's value
+        // counts, which the exchange compares.
         self.own.bottom.store(index, Ordering::Release);
         let mut word = Public(self.public.load(Ordering::Relaxed));
         loop {
@@ -448,7 +446,7 @@ impl<P: Platform> Drop for JobStack<P> {
             ready, jobs, slots, ..
         } = &mut *self.own;
         for index in 1..ready.get() as usize {
-            // SAFETY: below `ready` both were made, and nobody has the stack.
+            // SAFETY: below `ready` both were made, and no other thread has the stack.
             unsafe {
                 jobs[index].assume_init_drop();
                 slots[index].assume_init_drop();

@@ -92,8 +92,8 @@ fn the_others_meet_while_a_caller_sits() {
     }
 }
 
-/// A job that its caller waits for meets strangers' jobs, as many as there are other
-/// threads: the one that waits is in nobody's way.
+/// A job for which its caller waits meets unrelated jobs, as many as there are other threads: the
+/// waiting thread delays none of them.
 fn meets_strangers(what: &str, wait: fn(&Pool, &(dyn Fn() + Sync))) {
     for threads in 2..=4 {
         for installed in [false, true] {

@@ -152,7 +152,7 @@ fn when_the_second_is_stolen() {
     }
 }
 
-/// On the thread to which a call is handed over.
+/// On the thread that gets a handed-over call.
 #[test]
 fn in_a_call_that_is_handed_over() {
     for threads in [1, 2] {

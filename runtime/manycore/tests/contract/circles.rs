@@ -9,7 +9,7 @@ use std::thread;
 const CALLERS: usize = 6;
 const ROUNDS: usize = 10;
 
-/// A pool in which every call is another thread's, or where callers may sit.
+/// A pool in which another thread runs every call, or one in which callers take part.
 fn pool(threads: usize, dedicated: bool) -> Pool {
     let builder = Pool::builder().threads(threads).dedicated(dedicated);
     builder.build().unwrap()

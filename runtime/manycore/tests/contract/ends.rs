@@ -1,4 +1,4 @@
-//! Pools that end in the midst of others' jobs, or of their own.
+//! Pools that end during others' jobs, or their own.
 
 use super::live::ends;
 use manycore::Pool;
@@ -73,10 +73,10 @@ fn a_drop_that_waits_costs_nothing() {
     use std::time::Duration;
     use std::{fs, thread};
 
-    /// Processor time in nanoseconds, of 500 ms in which each of four could use all.
+    /// Processor time in nanoseconds, of 500 ms on each of four threads.
     const ALLOWED: u64 = 50_000_000;
 
-    /// Processor time by thread, in nanoseconds; without those that have ended.
+    /// Processor time by thread, in nanoseconds; without ended threads.
     fn used(name: &str) -> HashMap<PathBuf, u64> {
         let used = |task: PathBuf| {
             let text = fs::read_to_string(task.join("schedstat")).ok()?;

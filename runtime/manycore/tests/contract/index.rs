@@ -9,7 +9,7 @@ use std::sync::{Arc, mpsc};
 /// More than the pool that free functions use by default has, on most machines.
 const THREADS: usize = 3;
 
-/// This thread is one of the pool's, and known as such.
+/// This thread is a member of the pool, and the pool says so.
 fn assert_in(pool: &Pool) {
     let index = pool.current_thread_index();
     assert!(
@@ -42,7 +42,7 @@ fn assert_all_in(pool: &Arc<Pool>) {
     assert!(manycore::current_thread_has_pending_tasks().is_some());
 }
 
-/// What `spawn` and `spawn_broadcast` start, here.
+/// Starts this check by `spawn` and `spawn_broadcast`.
 fn spawn_in(pool: &Arc<Pool>, sender: &mpsc::Sender<()>) {
     let (inside, to_caller) = (Arc::clone(pool), sender.clone());
     manycore::spawn(move || {

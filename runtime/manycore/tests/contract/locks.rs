@@ -1,5 +1,5 @@
-//! A lock held around a call that waits: strangers want it meanwhile, and neither run on
-//! the stack of who holds it, nor keep that thread from going on.
+//! A lock held around a call that waits: unrelated jobs want it meanwhile. They neither run on the
+//! holder's stack, nor keep the holder from going on.
 
 use super::live::ends;
 use super::pools::pool;
@@ -100,7 +100,7 @@ fn round(pool: &Pool, other: &Pool, strangers: &[Stranger], installed: bool, wai
         let threads: Vec<_> = threads.collect();
         let body = || {
             begun.store(true, SeqCst);
-            // Longer than who waits keeps its permit.
+            // Longer than a waiting thread keeps its permit.
             thread::sleep(Duration::from_millis(1));
         };
         let hold = || lock.section(|| wait(pool, other, &body));
@@ -182,8 +182,8 @@ fn around_an_installed_call() {
     });
 }
 
-/// A job that holds the lock would give its permit away for as long as it blocks in the
-/// other pool, to strangers that wait for the lock.
+/// A job that holds the lock would give its permit away for as long as it blocks in the other pool,
+/// to unrelated jobs that wait for the lock.
 #[test]
 fn around_a_call_into_another_pool() {
     check_outside("a lock around another pool", 1, |_, other, body| {

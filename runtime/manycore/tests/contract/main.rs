@@ -1,5 +1,5 @@
-//! What other people's programs may rely on: how many jobs run at once, whose turn it
-//! is, what a waiting thread may run, and what a panic leaves behind.
+//! Promises to other people's programs: the number of jobs that run at once, the order of turns,
+//! the jobs that a waiting thread may run, and the state after a panic.
 
 #[path = "../support/eventually.rs"]
 mod eventually;

@@ -44,8 +44,8 @@ fn the_body_of_a_scope_in_place_receives_from_its_jobs() {
     }
 }
 
-/// Random rows of quick runs, each with a run after it in which all iterations meet. Each iteration
-/// runs once, and the sums are right, also after a panic.
+/// Random rows of quick runs. After each row, all iterations of one run meet. Each iteration runs
+/// once, and the sums are right, also after a panic.
 #[test]
 fn items_meet_whatever_the_loop_was_before() {
     for seed in 0..if cfg!(miri) { 2 } else { 40 } {

@@ -1,4 +1,4 @@
-//! More threads than cores: those that sleep come when those that are awake block, or spin.
+//! More threads than cores: sleeping threads come when awake ones block, or spin.
 
 use manycore::Pool;
 use std::sync::Barrier;
@@ -56,9 +56,8 @@ fn a_pool_at_rest_hears_a_call() {
     pool.join(|| all.wait(), || all.wait());
 }
 
-/// Callers from outside whose loops and joins come one after the other: some take part, others hand
-/// their calls in, and permits change hands while they do. Two threads with one permit would spoil
-/// a sum.
+/// Callers from outside with loops and joins one after the other: some take part, others hand their
+/// calls in, and permits change hands meanwhile. Two threads with one permit would spoil a sum.
 #[test]
 fn callers_from_outside_all_come_back() {
     for pool in [crowded(), Pool::builder().threads(2).build().unwrap()] {

@@ -29,7 +29,7 @@ impl Watch {
         })
     }
 
-    /// A piece of a body in which nothing is waited for.
+    /// A piece of a body without a wait.
     fn section(&self) {
         let threads = self.taken.len();
         let index = manycore::current_thread_index().expect("bodies run in the pool");
@@ -137,7 +137,7 @@ fn never_more_than_the_pool_has() {
     }
 }
 
-/// With long bodies: those that wait for them give their permits away.
+/// With long bodies: the threads that wait for them give their permits away.
 #[test]
 fn nor_while_permits_change_hands() {
     for threads in 1..=3 {

@@ -51,7 +51,8 @@ fn with_maker(
     seam::build(&Pool::builder().threads(3), None, Some(&mut make))
 }
 
-/// A pool whose threads somebody else makes: all of them, or an error that says which not.
+/// A pool with a caller's function that makes its threads: all of them, or an error that names the
+/// missing one.
 #[test]
 fn threads_of_another_maker() {
     let mut threads = Vec::new();
@@ -111,7 +112,7 @@ fn pool_of(threads: usize) -> Pool {
     builder.build().unwrap()
 }
 
-/// Jobs that were spawned run although nobody waits, and the adopted thread's are others'.
+/// Spawned jobs run without a waiting caller, and other threads run the adopted thread's.
 #[test]
 fn a_pool_that_is_dismissed() {
     for adopts in [false, true] {
@@ -131,7 +132,7 @@ fn a_pool_that_is_dismissed() {
     }
 }
 
-/// Threads that were started in the place of those that wait end when they have nothing to do.
+/// Threads that replaced waiting ones end when they have no work.
 #[test]
 #[cfg(target_os = "linux")]
 #[cfg_attr(miri, ignore = "looks into /proc")]

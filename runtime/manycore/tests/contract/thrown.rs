@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-/// What tests panic with.
+/// The payload of the tests' panics.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Thrown(pub(crate) &'static str);
 
@@ -19,7 +19,7 @@ impl Drop for Nasty {
     }
 }
 
-/// What `run` panics with; nothing else than [`Thrown`] must arrive.
+/// The payload of `run`'s panic; only [`Thrown`] may arrive.
 pub(crate) fn caught<R>(run: impl FnOnce() -> R) -> Option<&'static str> {
     let payload = catch_unwind(AssertUnwindSafe(run)).err()?;
     match payload.downcast::<Thrown>() {

@@ -7,8 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, mpsc};
 use std::thread;
 
-/// Far more than a queue in order of arrival lets pass; one that starves lets pass
-/// thousands.
+/// Far more than a queue in order of arrival lets pass; a starving queue lets pass thousands.
 const MOST: usize = 200;
 
 fn spin() {

@@ -1,4 +1,5 @@
-//! Pools that start no other thread in the place of one that waits: whatever ends on rayon ends here.
+//! Pools that start no thread in the place of a waiting one: if a program ends on rayon, it ends
+//! here.
 
 use crate::eventually::LIMIT;
 use manycore::Pool;

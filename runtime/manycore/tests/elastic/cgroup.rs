@@ -22,7 +22,7 @@ impl Group {
         fs::create_dir(&group).ok()?;
         let group = Self(group);
         if controller == "cpuset" {
-            // Empty in a new one, and nobody can enter it before they are set.
+            // Empty in a new group, and no process can enter it before they are set.
             for file in ["cpuset.cpus", "cpuset.mems"] {
                 let text = fs::read_to_string(parent.join(file)).ok()?;
                 fs::write(group.0.join(file), text.trim()).ok()?;
@@ -45,13 +45,13 @@ impl Group {
         fs::read_to_string(self.0.join(file)).unwrap()
     }
 
-    /// A quota of so many CPUs; `None`: no limit.
+    /// A quota of this number of CPUs; `None`: no limit.
     pub(crate) fn set_quota(&self, cpus: Option<f64>) {
         let us = cpus.map_or(-1, |cpus| (cpus * 100_000.0) as i64);
         self.write("cpu.cfs_quota_us", &us.to_string());
     }
 
-    /// Periods in which the quota ran out, so far.
+    /// The number of periods so far in which the quota ran out.
     pub(crate) fn throttled(&self) -> u64 {
         let stat = self.read("cpu.stat");
         let line = stat

@@ -1,10 +1,10 @@
-//! Something of everything that a pool does, each part of which counts what it ran.
+//! All kinds of a pool's work. Each part counts its runs.
 
 use manycore::{Partitioner, Pool, seam};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// Some work that takes about so many nanoseconds, and is not optimised away.
+/// Some work that takes about this number of nanoseconds, and is not optimised away.
 pub(crate) fn spin(steps: u64) -> u64 {
     let mut x = steps | 1;
     for _ in 0..steps {
@@ -23,7 +23,7 @@ fn fib(pool: &Pool, n: u32) -> u64 {
     a + b
 }
 
-/// Jobs that were spawned and nobody waits for, until [`Detached::wait`] does.
+/// Spawned jobs without a waiting caller, until [`Detached::wait`].
 #[derive(Default)]
 pub(crate) struct Detached {
     spawned: usize,
@@ -84,7 +84,7 @@ pub(crate) fn round(pool: &Pool, round: usize, detached: &mut Detached) {
             }
         }
         _ => {
-            // Also on those that are parked.
+            // Also on parked threads.
             let each = pool.broadcast(|context| context.index());
             assert!(each.into_iter().eq(0..pool.threads()), "round {round}");
         }

@@ -1,5 +1,5 @@
-//! What a process may use changes a thousand times, from outside and from within, under
-//! load: no job is lost, and who is not allowed to run does not.
+//! A process's CPUs change a thousand times, from outside and from within, under load: no job is
+//! lost, and a thread without a permit does not run.
 
 use crate::cgroup::Group;
 use crate::child;
@@ -96,7 +96,7 @@ fn confine(process: u32, cpus: &[usize]) {
     }
 }
 
-/// The child: keeps a pool busy while it is told what to do.
+/// The child: keeps a pool busy while it follows commands.
 fn work() {
     let watch = Watch::start().unwrap();
     let build = || {
@@ -135,9 +135,9 @@ fn work() {
     });
 }
 
-/// Waits until the watch has seen that there is one CPU; from then on never two threads run
-/// anything at once. (The one that runs need not be the caller: a worker that has the one
-/// permit runs the caller's loop.)
+/// Waits until the watch has seen that there is one CPU; from then on two threads never run at
+/// once. (The running one need not be the caller: a worker that has the one permit runs the
+/// caller's loop.)
 fn check_parked(pool: &Pool, watch: &Watch) {
     let patience = Instant::now() + Duration::from_secs(60);
     while watch.allotment().cores() > 1 {
@@ -153,7 +153,7 @@ fn check_parked(pool: &Pool, watch: &Watch) {
     // A block that was begun before is not in these loops.
     (0..20).for_each(|_| pool.parallel_for(0..1_000, body));
     assert_eq!(most.into_inner(), 1, "threads ran at once");
-    // And they use no time: what this thread does not, nobody does but the watch.
+    // And they use no time: all time beyond this thread's is the watch's.
     let (mine, all) = (times(true), times(false));
     std::thread::sleep(Duration::from_millis(300));
     let (mine, all) = (times(true) - mine, times(false) - all);

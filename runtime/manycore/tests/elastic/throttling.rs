@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 
 const TEST: &str = "throttling::a_fractional_quota_never_runs_out";
 
-/// Counted is what the kernel counts in the child's own group, where nothing else runs:
-/// periods in which the quota ran out. Other load on this machine makes the child use
-/// less, not more. What it can do is to delay the watch, between whose looks two
-/// workers then run on; so one period in twenty is allowed.
+/// The count is the kernel's for the child's own group, which contains no other process: periods in
+/// which the quota ran out. Other load on this machine makes the child use less, not more. It can
+/// delay the watch. Two workers then run on between two of its looks; so one period in twenty is
+/// allowed.
 #[test]
 fn a_fractional_quota_never_runs_out() {
     if child::is("quota") {

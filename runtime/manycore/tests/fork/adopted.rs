@@ -60,7 +60,7 @@ fn a_thread_has_one_pool() {
             error.to_string().contains("already part of a pool"),
             "{error}"
         );
-        // One that adopts nobody is always welcome.
+        // A pool that adopts no thread is always allowed.
         assert_eq!(super::pools::pool(2).join(|| 1, || 2), (1, 2));
     });
     let pool = super::pools::pool(2);
@@ -112,7 +112,7 @@ fn calls_from_outside_reach_the_others() {
     });
 }
 
-/// ... and by nobody else, if there is none: until the adopted thread waits.
+/// Without other workers, the calls run when the adopted thread waits.
 #[test]
 fn alone_it_runs_jobs_when_it_yields() {
     adopted(1, |pool| {
@@ -191,13 +191,13 @@ fn adopted_and_ends(threads: usize, body: impl FnOnce(Pool) + Send + 'static) {
     }
 }
 
-/// Runs `body` on a thread that is none of the pool's, while this one blocks.
+/// Runs `body` on a thread outside the pool, while this one blocks.
 fn elsewhere<R: Send>(body: impl FnOnce() -> R + Send) -> R {
     thread::scope(|scope| scope.spawn(body).join().unwrap())
 }
 
-/// What external threads give a pool that has the adopted thread only waits for that
-/// thread, also where its end comes first.
+/// Jobs that external threads give a pool with only the adopted thread wait for that thread, even
+/// if its end comes first.
 #[test]
 fn alone_it_runs_what_others_spawn() {
     let give = |pool: &Pool| {
@@ -297,8 +297,8 @@ fn mail_of_a_blocked_thread_is_run_by_the_others() {
     }
 }
 
-/// The same where one of the others waits for that mail, asleep most likely, and
-/// where it is one of them that drops the pool.
+/// The same if one of the others waits for that mail, probably asleep, and if it is one of them
+/// that drops the pool.
 #[test]
 fn a_worker_that_waits_for_a_blocked_thread_is_not_left() {
     for threads in [2, 3] {
@@ -338,8 +338,7 @@ fn a_worker_that_waits_for_a_blocked_thread_is_not_left() {
     }
 }
 
-/// A pool that ends on the adopted thread: that one still gets its own mail, and
-/// nobody else.
+/// A pool that ends on the adopted thread: that thread still gets its own mail, and no other does.
 #[test]
 fn at_an_end_of_its_own_each_thread_has_its_mail() {
     for threads in [1, 2, 3] {
@@ -387,8 +386,8 @@ fn an_end_within_a_scope() {
     }
 }
 
-/// The adopted thread is its pool's for ever. What it asks of that one's other
-/// threads when they have ended, it gets of itself.
+/// The adopted thread belongs to its pool for ever. After the pool's other threads have ended, it
+/// runs its calls to them itself.
 #[test]
 fn after_the_end_it_does_everything_itself() {
     for threads in [1, 2, 3] {

@@ -22,8 +22,7 @@ fn results_are_in_the_order_of_the_permits() {
     }
 }
 
-/// Every call waits for all others: one that two threads took turns in would
-/// never end.
+/// Every call waits for all others: if two threads took turns in one, it would never end.
 #[test]
 fn all_at_once() {
     for threads in [2, 4] {
@@ -73,8 +72,7 @@ fn broadcasts_at_the_same_time() {
     }
 }
 
-/// Busy threads come when they have done; those that wait for a stolen job come
-/// from there.
+/// Busy threads come after their jobs; threads that wait for a stolen job come from there.
 #[test]
 fn busy_and_waiting_threads_come_too() {
     let pool = pool(3);
@@ -102,7 +100,7 @@ fn busy_and_waiting_threads_come_too() {
     }
 }
 
-/// With nobody seated, worker 0 is a thread of the pool's own.
+/// Without a caller, worker 0 is a thread of the pool's own.
 #[test]
 fn a_detached_broadcast_reaches_every_thread() {
     for threads in [1, 2, 4] {

@@ -55,11 +55,11 @@ fn is_within(node: Node, ancestor: Node) -> bool {
 }
 
 thread_local! {
-    /// The nodes that this thread is in the midst of.
+    /// The nodes that this thread has begun and not ended.
     static INSIDE: RefCell<Vec<Node>> = const { RefCell::new(vec![]) };
 }
 
-/// Whatever a thread runs while it waits came of what it waits for.
+/// A waiting thread runs only descendants of the call for which it waits.
 #[test]
 fn a_waiting_stack_holds_descendants_only() {
     fn visit(pool: &Pool, node: Node, depth: u32, deepest: &AtomicUsize) {
@@ -73,7 +73,7 @@ fn a_waiting_stack_holds_descendants_only() {
         });
         deepest.fetch_max(nested, Relaxed);
         if depth > 0 {
-            // Uneven, so that somebody always waits for somebody.
+            // Uneven, so that some thread always waits for another.
             let (a, b) = match node % 3 {
                 0 => (depth - 1, depth.saturating_sub(4)),
                 1 => (depth.saturating_sub(4), depth - 1),

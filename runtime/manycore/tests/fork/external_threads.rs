@@ -1,4 +1,4 @@
-//! Many threads that are none of a pool's, all calling it.
+//! Many threads outside a pool, all calling it.
 
 use super::pools::pool;
 use super::stolen::Door;
@@ -64,7 +64,7 @@ fn a_dedicated_pool_has_all_its_threads() {
             let all = pool.broadcast(|_| thread::current().id());
             assert!(!all.contains(&here));
         }
-        // Worker 0 works when nobody calls, too.
+        // Worker 0 also works without a caller.
         let (sender, receiver) = std::sync::mpsc::channel();
         pool.spawn_broadcast(move |context| sender.send(context.index()).unwrap());
         let mut indices: Vec<_> = receiver.iter().collect();
@@ -73,8 +73,8 @@ fn a_dedicated_pool_has_all_its_threads() {
     }
 }
 
-/// An external thread that waits lets no other wait: one that finds no slot hands in the call,
-/// and what is handed in is run by who sits and waits.
+/// A waiting external thread makes no other wait: a caller that finds no slot hands in the call,
+/// and the waiting caller in the slot runs it.
 #[test]
 fn calls_while_worker_0_waits_in_a_scope() {
     let pool = pool(1);

@@ -27,7 +27,7 @@ fn fib(n: u32) -> u32 {
     a + b
 }
 
-/// The larger half as the one that may be stolen.
+/// Thieves may steal the larger half.
 fn fib_from_below(n: u32) -> u32 {
     if n < 2 {
         return n;
@@ -216,7 +216,7 @@ fn open_joins_run_out() {
     }
 }
 
-/// What is told of a thread stays on it.
+/// Data about a thread stays on it.
 #[test]
 fn contexts_are_not_send() {
     trait AmbiguousIf<Kind: ?Sized> {

@@ -51,7 +51,7 @@ fn no_thread_outlives_its_pool() {
     }
 }
 
-/// A pool of one starts a thread for jobs that nobody waits for, and ends it.
+/// A pool of one starts a thread for jobs without a waiting caller, and ends it.
 #[test]
 fn a_thread_started_later_ends_too() {
     let pool = pool(1);
@@ -72,7 +72,7 @@ fn the_end_waits_for_all_jobs() {
         }
     }
     for threads in [1, 2, 4] {
-        // Jobs that are there, and jobs that come of them.
+        // Jobs that are there, and their descendants.
         let owner = pool(threads);
         let ran = Arc::new(AtomicUsize::new(0));
         for _ in 0..20 {
@@ -109,8 +109,7 @@ fn a_thread_of_its_own_that_cannot_start_is_an_error() {
     assert!(error.to_string().contains("thread 0 of 1"), "{error}");
 }
 
-/// A pool whose last owner is one of its jobs: its threads end, but not before
-/// that job.
+/// A pool whose last owner is one of its jobs: its threads end, but not before that job.
 #[test]
 fn dropped_by_one_of_its_jobs() {
     for threads in [1, 2, 3] {

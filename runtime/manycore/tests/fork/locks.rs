@@ -24,8 +24,7 @@ fn locked(lock: &Mutex<u32>, section: impl FnOnce()) {
     *count += 1;
 }
 
-/// Without the lock, unless the thread has it already: a descendant of who holds
-/// it.
+/// Without the lock, unless the thread has it already: a descendant of the holder.
 fn tree(pool: &Pool, depth: u32, leaf: &(impl Fn() + Sync)) {
     if depth == 0 {
         return leaf();

@@ -1,4 +1,4 @@
-//! Panics: who gets them, and what has ended when they do.
+//! Panics: the thread that gets them, and the jobs that have ended by then.
 
 use super::eventually::eventually;
 use super::pools::pool;
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// What the closures here panic with.
+/// The payload of the closures' panics.
 #[derive(Debug, PartialEq)]
 struct Thrown(&'static str);
 
@@ -170,7 +170,7 @@ fn payloads_that_panic_in_their_turn_are_let_go() {
     for _ in 0..20 {
         let what = caught(|| join_stolen(&pool, |_| throw("a"), |_| throw_nasty()));
         assert_eq!(what, Some("a"));
-        // One of five panics arrives, and which one is chance.
+        // One of five panics arrives; chance decides which.
         let what = caught(|| {
             pool.scope(|scope| {
                 (0..4).for_each(|_| scope.spawn(|_| throw_nasty()));

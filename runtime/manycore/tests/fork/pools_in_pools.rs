@@ -114,8 +114,8 @@ fn many_threads_around_a_ring() {
     }
 }
 
-/// Two pools of one thread each call the other: each call can only be run by a
-/// thread that waits for the other one.
+/// Two pools of one thread each call the other: only a thread that waits for the other pool can run
+/// each call.
 #[test]
 fn two_that_need_each_other() {
     let (a, b) = (pool(1), pool(1));
@@ -138,8 +138,7 @@ fn two_that_need_each_other() {
     }
 }
 
-/// A worker of one pool, in the midst of a call to another, comes back to the
-/// first.
+/// A worker of one pool, during a call to another, comes back to the first.
 #[test]
 fn a_worker_comes_back_as_itself() {
     let (a, b) = (pool(2), pool(2));
@@ -164,8 +163,7 @@ fn a_worker_comes_back_as_itself() {
     assert_eq!(receiver.try_recv(), Ok(Some(1)));
 }
 
-/// A broadcast reaches a worker that is in the midst of a call to another pool,
-/// also if it is that worker that broadcasts.
+/// A broadcast reaches a worker during its call to another pool, also if that worker broadcasts.
 #[test]
 fn broadcasts_from_within_another_pool() {
     let (a, b) = (pool(2), pool(2));
@@ -177,7 +175,7 @@ fn broadcasts_from_within_another_pool() {
     }
 }
 
-/// The worker that a broadcast is for waits, in another pool, for who broadcasts.
+/// The target of a broadcast waits, in another pool, for the thread that broadcasts.
 #[test]
 fn a_broadcast_to_a_worker_that_waits_for_it() {
     let (a, b) = (pool(2), pool(2));

@@ -45,7 +45,7 @@ fn jobs_write_what_they_borrow() {
     }
 }
 
-/// What order a pool of one thread runs jobs in that are spawned 0, 1, 2.
+/// The order in which a pool of one thread runs jobs that are spawned as 0, 1, 2.
 fn order(run: impl FnOnce(&Pool, &(dyn Fn(u32) + Sync))) -> Vec<u32> {
     let pool = pool(1);
     let order = Mutex::new(vec![]);
@@ -86,7 +86,7 @@ fn a_fifo_scope_begins_the_oldest_first() {
         pool.in_place_scope_fifo(|scope| (0..3).for_each(|i| scope.spawn_fifo(move |_| say(i))));
     });
     assert_eq!(kept, [0, 1, 2]);
-    // Jobs of jobs come after those that were there.
+    // Jobs of jobs come after the jobs that were there.
     let kept = order(|pool, say| {
         pool.scope_fifo(|scope| {
             for i in 0..3 {
@@ -119,8 +119,8 @@ fn fifo_scopes_in_fifo_scopes() {
     assert_eq!(kept, [10, 11, 20, 0, 1]);
 }
 
-/// However many threads there are: of the jobs that one of them has spawned, what
-/// any thread runs later was spawned later.
+/// With any number of threads: of the jobs that one thread has spawned, a job that any thread runs
+/// later was spawned later.
 #[test]
 fn fifo_jobs_of_one_thread_begin_in_order() {
     for threads in [2, 4] {

@@ -25,7 +25,7 @@ fn from_outside_and_from_inside() {
     }
 }
 
-/// Nobody waits in the pool, and nobody comes again: the job runs all the same.
+/// No thread waits in the pool, and no caller comes again: the job runs all the same.
 #[test]
 fn a_job_spawned_by_an_external_thread_that_leaves() {
     for threads in [1, 2] {
@@ -41,7 +41,7 @@ fn a_job_spawned_by_an_external_thread_that_leaves() {
     }
 }
 
-/// What order a pool of one thread of its own runs jobs in.
+/// The order in which a pool of one own thread runs jobs.
 fn order(spawn: impl Fn(&Arc<Pool>, Box<dyn FnOnce() + Send>) + Send + Sync + 'static) -> Vec<i32> {
     let pool = Arc::new(Pool::builder().threads(1).dedicated(true).build().unwrap());
     let (sender, receiver) = mpsc::channel();
@@ -118,7 +118,7 @@ fn outside_of_pools_nobody_is_anybody() {
     assert_eq!(manycore::yield_local(), None);
     assert_eq!(manycore::current_thread_index(), None);
     assert_eq!(manycore::current_thread_has_pending_tasks(), None);
-    // Inside another pool it is nobody of this one.
+    // Inside another pool it is no member of this one.
     let other = super::pools::pool(2);
     other.install(|| {
         assert_eq!(pool.current_thread_index(), None);
@@ -127,7 +127,7 @@ fn outside_of_pools_nobody_is_anybody() {
     });
 }
 
-/// On a pool of one thread a job is run by whoever yields, and by nobody else.
+/// On a pool of one thread only a thread that yields runs a job.
 #[test]
 fn yielding_runs_a_job() {
     let pool = pool(1);

@@ -4,8 +4,8 @@ use manycore::{FnContext, Pool};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex};
 
-/// A door that is opened once; who comes before that blocks. Blocks, and does not
-/// spin: so that what is stolen is stolen without its owner's help.
+/// A door that is opened once; a thread that comes before that blocks. It blocks, and does not
+/// spin, so that the owner does not help the thief.
 #[derive(Default)]
 pub(crate) struct Door {
     open: Mutex<bool>,
@@ -24,8 +24,8 @@ impl Door {
     }
 }
 
-/// `pool.join_context`, with `a` begun once `b` has: somebody else must come for
-/// `b`, while this thread is no help.
+/// `pool.join_context`, with `a` begun once `b` has: another thread must come for `b`, while this
+/// thread does not help.
 pub(crate) fn join_stolen<A: Send, B: Send>(
     pool: &Pool,
     a: impl FnOnce(FnContext) -> A + Send,

@@ -191,7 +191,7 @@ fn sorts() {
     });
 }
 
-/// A value whose drops are counted.
+/// A value that counts its drops.
 struct Counted<'a>(u64, &'a AtomicUsize);
 
 impl Drop for Counted<'_> {
@@ -240,7 +240,8 @@ fn each_item_of_a_vector_is_dropped_once() {
     });
 }
 
-/// What no thread has come to is dropped, and what was collected; nothing is dropped twice.
+/// Items that no thread has reached are dropped, and so are collected ones; no item is dropped
+/// twice.
 #[test]
 fn panics_reach_the_caller_and_drop_each_item_once() {
     with_vectors(|items| {

@@ -1,4 +1,4 @@
-//! A panic of a body: who gets it, when, and what is left afterwards.
+//! A panic of a body: its recipient, its time, and the state afterwards.
 
 use crate::eventually::eventually;
 use crate::partitioners::all;
@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// What the bodies here panic with: the index.
+/// The payload of the bodies' panics: the index.
 #[derive(Debug, PartialEq)]
 struct At(usize);
 
@@ -131,8 +131,7 @@ fn panics_of_workers_reach_the_caller() {
     }
 }
 
-/// Each iteration panics: the caller gets one of them, and nobody is inside
-/// when it does.
+/// Each iteration panics: the caller gets one of them, and no thread is inside by then.
 #[test]
 fn one_of_many_panics_arrives() {
     for threads in [2, 3, 9] {
@@ -246,8 +245,7 @@ fn panics_use_nothing_up() {
     }
 }
 
-/// A loop too short to be shared, and one that `adaptive` knows to be short:
-/// both run inline.
+/// A loop too short to be shared, and one that `adaptive` knows to be short: both run inline.
 #[test]
 fn panics_of_inlined_loops() {
     let pool = pool(2);

@@ -236,7 +236,7 @@ fn the_free_function_runs_on_the_global_pool() {
     visits.assert_each(1, "global");
 }
 
-/// What the body writes is the caller's to read without more ado.
+/// The caller may read the body's writes without further synchronisation.
 #[test]
 fn writes_of_the_body_are_visible_after_the_loop() {
     let pool = pool(3);

@@ -180,7 +180,7 @@ fn owned_results_are_dropped_once() {
 
 #[test]
 fn a_panic_leaks_no_partial_result() {
-    /// In which call to panic.
+    /// The call that panics.
     #[derive(Clone, Copy, Debug)]
     enum When {
         Mapping(usize),
@@ -361,8 +361,7 @@ fn a_panic_in_a_scan_drops_every_item_once() {
     }
 }
 
-/// Bodies that wait long beside others' calls: permits change hands in the midst of blocks, and
-/// so do ranks.
+/// Bodies with long waits, while others call: permits change hands during blocks, and so do ranks.
 #[test]
 fn reductions_of_bodies_that_wait() {
     let pause = || thread::sleep(Duration::from_micros(200));

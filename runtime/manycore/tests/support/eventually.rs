@@ -1,5 +1,5 @@
-//! For what happens in the end, but not at a time anybody promises: that a
-//! worker takes part in some loop, that an ended thread leaves `/proc`.
+//! For events that happen in the end, without a promised time: a worker takes part in some loop, an
+//! ended thread leaves `/proc`.
 
 use std::time::{Duration, Instant};
 

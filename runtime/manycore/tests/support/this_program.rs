@@ -3,8 +3,8 @@
 use std::env::{current_exe, var};
 use std::process::Command;
 
-/// What starts programs of this kind, if the system does not by itself: an emulator with its
-/// arguments, as `ci/platforms.sh` sets it.
+/// The command that starts programs of this kind, if the system does not by itself: an emulator
+/// with its arguments, as `ci/platforms.sh` sets it.
 const RUNNER: &str = "MANYCORE_TEST_RUNNER";
 
 /// Starts the program that runs.

@@ -22,7 +22,7 @@ impl Visits {
         self.counts[i - self.start].fetch_add(1, Relaxed);
     }
 
-    /// Each index has run `times`; `what` says of which loop.
+    /// Each index has run `times`; `what` names the loop.
     pub(crate) fn assert_each(&self, times: u32, what: impl Display) {
         for (i, count) in self.counts.iter().enumerate() {
             let count = count.load(Relaxed);

@@ -1,10 +1,10 @@
 //! Coroutines, and the stacks they run on.
 //!
-//! With the feature `coroutines` they are those of the crate `corosensei`, which says what each
-//! does; here is where the rest of manycore has them from. Without it, and on processors that
-//! `corosensei` does not know (WebAssembly, and 64-bit Arm under Windows), types of the same names
-//! stand in for them: no stack can be had there ([`Platform::stack`](crate::Platform::stack)
-//! is an error), and so no coroutine is ever made, but code over them compiles.
+//! With the feature `coroutines` these are the types of the crate `corosensei`, which documents
+//! them. Without it, and on processors that `corosensei` does not support (WebAssembly, and 64-bit
+//! Arm under Windows), types of the same names replace them. No stack can be made there
+//! ([`Platform::stack`](crate::Platform::stack) is an error), so no coroutine exists, but code over
+//! these types compiles.
 //!
 #![cfg_attr(feature = "coroutines", doc = "```")]
 #![cfg_attr(not(feature = "coroutines"), doc = "```ignore")]

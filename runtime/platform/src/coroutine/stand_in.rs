@@ -1,4 +1,4 @@
-//! In place of coroutines, where there are none: their types, without values.
+//! Types without values, for platforms without coroutines.
 
 use std::convert::Infallible;
 use std::io;
@@ -20,7 +20,7 @@ pub unsafe trait Stack {
     /// The lowest address.
     fn limit(&self) -> StackPointer;
 
-    /// What Windows has to know of a stack.
+    /// The fields of a stack that Windows needs.
     #[cfg(windows)]
     fn teb_fields(&self) -> StackTebFields;
 
@@ -29,7 +29,7 @@ pub unsafe trait Stack {
     fn update_teb_fields(&mut self, stack_limit: usize, guaranteed_stack_bytes: usize);
 }
 
-/// What Windows has to know of a stack.
+/// The fields of a stack that Windows needs.
 #[cfg(windows)]
 #[derive(Clone, Copy, Debug)]
 pub struct StackTebFields(Infallible);
@@ -79,7 +79,7 @@ pub struct Coroutine<Input, Yield, Return, S> {
     types: PhantomData<(Resume<Input, Yield, Return>, S)>,
 }
 
-/// What resuming a coroutine would be.
+/// The type of a function that resumes a coroutine.
 type Resume<Input, Yield, Return> = fn(Input) -> CoroutineResult<Yield, Return>;
 
 impl<Input, Yield, Return, S: Stack> Coroutine<Input, Yield, Return, S> {
@@ -132,7 +132,7 @@ impl<Input, Yield, Return, S: Stack> Coroutine<Input, Yield, Return, S> {
     }
 }
 
-/// What a coroutine suspends itself with.
+/// The handle with which a coroutine suspends itself.
 pub struct Yielder<Input, Yield> {
     never: Infallible,
     types: PhantomData<fn(Yield) -> Input>,

@@ -27,7 +27,7 @@ pub(super) fn now() -> u64 {
     #[cfg(all(target_arch = "riscv64", not(miri)))]
     {
         let ticks: u64;
-        // SAFETY: Linux lets user mode read the timer, from which its own clocks are made.
+        // SAFETY: Linux allows user mode to read the timer, and derives its own clocks from it.
         unsafe {
             core::arch::asm!("rdtime {}", out(reg) ticks, options(nomem, nostack));
         }
@@ -46,9 +46,9 @@ pub(super) fn now() -> u64 {
     }
 }
 
-/// The system's monotonic clock, from any beginning. It is asked directly: to measure from
-/// an `Instant` of the beginning would take a lock around making that, which a fork in the
-/// midst of it would leave locked in the child.
+/// The system's monotonic clock, from an arbitrary beginning. The function asks the system
+/// directly: measuring from a stored `Instant` would need a lock for its initialisation, and a fork
+/// during that would leave the lock locked in the child.
 #[cfg(unix)]
 fn nanoseconds() -> u64 {
     let mut time = libc::timespec {
@@ -63,8 +63,7 @@ fn nanoseconds() -> u64 {
         .wrapping_add(time.tv_nsec as u64)
 }
 
-/// Where the standard library has no clock either, calls are counted: budgets of time come
-/// to an end.
+/// If the standard library has no clock either, calls are counted: budgets of time come to an end.
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
 fn nanoseconds() -> u64 {
     static CALLS: AtomicU64 = AtomicU64::new(0);
@@ -72,7 +71,7 @@ fn nanoseconds() -> u64 {
     CALLS.fetch_add(A_CALL, Ordering::Relaxed)
 }
 
-/// What a call counts for, in nanoseconds: some instructions.
+/// The time that a call counts for, in nanoseconds: some instructions.
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
 const A_CALL: u64 = 10;
 
@@ -89,8 +88,9 @@ fn nanoseconds() -> u64 {
 pub(super) fn ticks_per_ns() -> f64 {
     /// The rate's bits; 0 while it is not known, which is no rate.
     static RATE: AtomicU64 = AtomicU64::new(0);
-    // Relaxed, here and below: the number is all there is. Without a lock, as in `nanoseconds`:
-    // several threads may measure at once, and the first one's rate is everybody's.
+    // Relaxed, here and below: the number is the only shared data. There is no lock, for the reason
+    // given at `nanoseconds`: several threads may measure at once, and the first to store decides
+    // the rate for all.
     let known = RATE.load(Ordering::Relaxed);
     if known != 0 {
         return f64::from_bits(known);

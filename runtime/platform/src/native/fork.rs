@@ -1,8 +1,8 @@
 //! Counting forks on unix, where the C library calls a handler in each child.
 //!
-//! The child of a process with many threads has one, the one that forked: whatever the
-//! others did is left as it was in the middle. Only what POSIX calls async-signal-safe may be
-//! done in it before `exec`, so the handler stores to atomics and no more.
+//! The child of a process with many threads has only the thread that forked: the work of the other
+//! threads stays half done. Before `exec` it may only call functions that POSIX calls
+//! async-signal-safe, so the handler stores to atomics and does nothing else.
 
 use super::system;
 use std::io;
@@ -15,8 +15,8 @@ static WATCHED: AtomicBool = AtomicBool::new(false);
 
 #[inline(always)]
 pub(super) fn forks() -> u32 {
-    // Relaxed: what another thread did matters to nobody. It is written only while a child has
-    // one thread, before that returns from `fork`.
+    // Relaxed: no other data depends on it. It is written only while a child has one thread, before
+    // that thread returns from `fork`.
     FORKS.load(Ordering::Relaxed)
 }
 
@@ -25,9 +25,8 @@ pub(super) fn watch() -> io::Result<()> {
     if cfg!(miri) || WATCHED.load(Ordering::Relaxed) {
         return Ok(());
     }
-    // No lock, which a fork in the midst of this would leave locked in the child: two threads
-    // may both come here, and then each fork counts as two. A number that differs is all that
-    // is promised.
+    // There is no lock, since a fork during this would leave it locked in the child. Two threads
+    // may both come here, and then each fork counts as two. Only a different number is promised.
     // SAFETY: the handler is a function of this program, and may run whenever a child begins.
     match unsafe { libc::pthread_atfork(None, None, Some(count)) } {
         0 => {

@@ -7,8 +7,8 @@ mod clock;
 mod fork;
 mod thread;
 
-// What the system has. `--cfg manycore_portable` leaves out what only Linux has, so that a
-// Linux machine can test what the others run on (`ci/platforms.sh`).
+// The system's facilities. `--cfg manycore_portable` leaves out Linux's own, so a Linux machine can
+// test the code for other systems (`ci/platforms.sh`).
 #[cfg(all(target_os = "linux", not(manycore_portable)))]
 mod linux;
 #[cfg(any(manycore_portable, not(target_os = "linux")))]

@@ -19,11 +19,10 @@ pub struct NativeThread(JoinHandle<()>);
 
 impl NativeThread {
     pub(super) fn join(self) {
-        // An error is the thread's panic, whose message the panic hook has
-        // already printed.
+        // An error is the thread's panic. The panic hook has already printed its message.
         if let Err(payload) = self.0.join() {
-            // Somebody's value, whose destructor may panic in turn; that one's payload is
-            // leaked, so that there is an end of it.
+            // The payload is the user's value, and its destructor may panic. The payload of that
+            // second panic is leaked, so that this ends.
             let dropped = catch_unwind(AssertUnwindSafe(|| drop(payload)));
             std::mem::forget(dropped);
         }

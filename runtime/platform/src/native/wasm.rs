@@ -1,4 +1,4 @@
-//! WebAssembly without threads: nobody else is there, to be waited for or to be told.
+//! WebAssembly without threads: there is no other thread to wait for or to wake.
 
 pub(super) use super::portable::{
     are_light, begin_on, bind, core, heavy, is_blocked, leave_core, light, preemptions,

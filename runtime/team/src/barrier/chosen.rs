@@ -4,11 +4,9 @@ use super::placement::Placement;
 use super::sense::{SenseBarrier, SenseMember};
 use manycore_platform::Platform;
 
-/// The barrier that the placement asks for. Where every member has a core, it is the
-/// [`GroupedBarrier`]. Where members share
-/// cores it is the [`SenseBarrier`], by which nobody waits for anybody twice, so that
-/// each has to be given the core only once an episode. Two members have
-/// one word, to which each adds once an episode.
+/// The barrier for a placement. If every member has a core, it is the [`GroupedBarrier`]. If
+/// members share cores, it is the [`SenseBarrier`]: no member waits twice in an episode, so each
+/// needs the core only once. Two members share one word, and each adds to it once an episode.
 ///
 /// ```
 /// use manycore_platform::Native;

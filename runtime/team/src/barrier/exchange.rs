@@ -1,14 +1,13 @@
 use super::waiting::Waiting;
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 
-/// All tell all that they are there, in ceil(log2 n) rounds: in round r each tells
-/// the one 2^r further on, and waits to be told by the one 2^r before it, so that
-/// it then knows of 2^(r+1) of them (Hensgen, Finkel and Manber 1988).
+/// Every party announces itself to every other, in ceil(log2 n) rounds. In round r a party
+/// announces itself to the party 2^r further on and waits for the party 2^r before it. After the
+/// round it knows of 2^(r+1) parties (Hensgen, Finkel and Manber 1988).
 ///
-/// A word a party and round, on a line of its own, written by one and read by one.
-/// It holds the number of the episode. The published version has two sets of flags,
-/// used by turns, whose meaning is reversed every other time: that keeps apart what
-/// the number does.
+/// A word for each party and round, on a line of its own, with one writer and one reader. It holds
+/// the number of the episode. The published version alternates between two sets of flags and
+/// reverses their meaning every other time; the number makes both unnecessary.
 pub struct Exchange<P: Platform> {
     /// Round by round.
     told: Box<[CachePadded<P::Futex>]>,
@@ -16,7 +15,7 @@ pub struct Exchange<P: Platform> {
 }
 
 impl<P: Platform> Exchange<P> {
-    /// For so many parties.
+    /// For `parties` parties.
     pub fn new(parties: usize) -> Self {
         let rounds = parties.next_power_of_two().trailing_zeros() as usize;
         let word = |_| CachePadded::new(<P::Futex as Atomic<u32>>::new(0));
@@ -26,11 +25,10 @@ impl<P: Platform> Exchange<P> {
         }
     }
 
-    /// The last episode in which the party has told somebody, which nobody else writes down in
-    /// its name.
+    /// The last episode that the party has announced. Only the party writes this word.
     pub fn told(&self, party: usize) -> u32 {
-        // The first round's, in which it tells the one after it. Relaxed: the caller comes after
-        // who was this party before.
+        // The word of the first round, for the next party. Relaxed: the caller comes after the
+        // thread that was this party before.
         let word = self.told.get((party + 1) % self.parties);
         word.map_or(0, |word| word.load(Ordering::Relaxed))
     }
@@ -47,8 +45,9 @@ impl<P: Platform> Exchange<P> {
                 further - self.parties
             };
             waiting.release(&round[next], episode);
-            // The party that tells may be in the next episode by now, and no further: that one
-            // takes this party. So the word holds the episode before, or it is time.
+            // The announcing party may be in the next episode by now, but not further: the next
+            // episode needs this party. So the word holds the episode before, or this episode or
+            // the next.
             waiting.wait_while(&round[party], episode.wrapping_sub(1));
             distance *= 2;
             round = &round[self.parties..];

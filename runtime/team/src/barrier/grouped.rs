@@ -7,12 +7,11 @@ use manycore_platform::Platform;
 
 /// Two levels: members meet in their core group, and the groups meet for them.
 ///
-/// The members of a group count themselves off on one line, which their
-/// shared cache keeps near; the last one goes on to an exchange between the groups, in
-/// ceil(log2 groups) rounds, and then lets its own group go with one more line.
-/// Members of one core group all exchange with each other, without a count; with two
-/// of them that makes one store and one load an episode. Core groups of more than 16
-/// are taken in parts.
+/// The members of a group count themselves on one line, which their shared cache keeps near. The
+/// last member takes part in an exchange between the groups, in ceil(log2 groups) rounds, and then
+/// releases its own group with one more line. If all members are in one core group, all exchange
+/// with each other, without a count; with two members that is one store and one load an episode.
+/// Core groups of more than 16 are divided into parts.
 ///
 /// ```
 /// use manycore_platform::Native;
@@ -62,7 +61,7 @@ impl<P: Platform> GroupedBarrier<P> {
         let members = self.groups.members();
         assert!(rank < members, "rank {rank} of {members}");
         let group = self.groups.group(rank);
-        // The last episode that a member of the group has been in, who is in none.
+        // The last episode of a member of the group that is in no episode now.
         let of_several = self.nodes[group].released();
         let episode = of_several.unwrap_or_else(|| self.exchange.told(group));
         GroupedMember { group, episode }

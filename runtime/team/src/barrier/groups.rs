@@ -1,10 +1,10 @@
 use super::placement::Placement;
 
-/// Up to here arrivals are cheaper counted on one line near all of a core group than
-/// told apart: on the simulated Westmere-EX one line for ten cores beats two.
+/// Up to this size, counting arrivals on one line of a core group is cheaper than separate words:
+/// on the simulated Westmere-EX one line for ten cores beats two.
 const ONE_LINE: usize = 16;
-/// Otherwise parts of at most so many: on the simulated Kunpeng 920, whose groups are of
-/// 32 cores, 3 to 8 hardly differ.
+/// The largest part otherwise. On the simulated Kunpeng 920, with groups of 32 cores, parts of 3 to
+/// 8 hardly differ.
 const PART: usize = 8;
 
 /// Which ranks meet first.
@@ -14,8 +14,8 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    /// The placement's groups, large ones in parts; or everybody alone, if
-    /// all are in one, because what is told apart has no line that all must write.
+    /// The placement's groups, large ones in parts. If all members are in one group, each member is
+    /// a group of its own, because separate words need no line that all members write.
     pub(super) fn new(placement: &Placement) -> Self {
         let members = placement.members();
         if placement.groups() == 1 {

@@ -1,12 +1,11 @@
-//! Barriers: nobody leaves before everybody has arrived.
+//! Barriers: no member leaves before every member has arrived.
 //!
-//! A [`TeamBarrier`] is one of three, chosen by where its members run: two members meet at one word
-//! (`pair.rs`); members with a core each meet in groups, and then the groups with each other
-//! (`grouped.rs`); members that share cores have one count and one word (`sense.rs`).
+//! A [`TeamBarrier`] chooses from three barriers, by the cores of its members. Two members meet at
+//! one word (`pair.rs`). Members with a core each meet in groups, and then the groups meet
+//! (`grouped.rs`). Members that share cores have one count and one word (`sense.rs`).
 //!
-//! In every one of them a member that waits long sleeps, so that it cannot keep a core from the
-//! member that it waits for. `waiting.rs` has their protocol, but for that of two members, which is
-//! in `pair.rs`.
+//! In each of them a member that waits long sleeps, so it cannot keep a core from the member that
+//! it waits for. `waiting.rs` has the protocol, and `pair.rs` that for two members.
 
 pub(crate) mod chosen;
 pub(crate) mod exchange;

@@ -9,15 +9,14 @@ use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 pub struct Node<P: Platform> {
     /// How many have yet to come in this episode.
     missing: CachePadded<P::AtomicU32>,
-    /// The last episode from which all may go. Its lowest bit is the sense of the
-    /// published barriers; as a number it tells episodes apart for whatever else
-    /// goes by them.
+    /// The last released episode. Its lowest bit is the sense of the published barriers. Other code
+    /// uses the number to distinguish episodes.
     released: CachePadded<P::Futex>,
     size: u32,
 }
 
 impl<P: Platform> Node<P> {
-    /// For so many who arrive.
+    /// For `size` members.
     ///
     /// # Panics
     ///
@@ -31,10 +30,10 @@ impl<P: Platform> Node<P> {
         }
     }
 
-    /// The last episode from which all may go: that of a member that is in none, and keeps the
-    /// next from being released. `None` where nobody meets anybody.
+    /// The last released episode, from the view of a member that is in none and so keeps the next
+    /// from being released. `None` for a node of one member.
     pub fn released(&self) -> Option<u32> {
-        // Relaxed: the caller comes after who was this member before.
+        // Relaxed: the caller comes after the thread that was this member before.
         (self.size > 1).then(|| self.released.load(Ordering::Relaxed))
     }
 
@@ -45,8 +44,8 @@ impl<P: Platform> Node<P> {
         if self.size == 1 {
             return true;
         }
-        // Release: what this member did is in the word's history. Acquire: the last
-        // one takes all of it along.
+        // Release: this member's work is in the word's history. Acquire: the last member sees all
+        // of it.
         let is_last = self.missing.fetch_sub(1, Ordering::AcqRel) == 1;
         if is_last {
             // For the next episode, which begins for the others with the release.

@@ -4,22 +4,21 @@ use super::placement::Placement;
 use super::waiting::Waiting;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Ordering, Platform};
 
-/// In the word: the one who has come sleeps, or is about to.
+/// In the word: the member that has arrived sleeps, or is about to.
 const ASLEEP: u32 = 1;
 /// In the word: one has come. One more carries into the number of the episode above.
 const ARRIVAL: u32 = 2;
 
-/// One word, on one line. Each member adds itself as it comes, and the second one thereby opens
-/// the next episode, for which the first one waits.
+/// One word, on one line. Each member adds to it when it arrives. The second addition opens the
+/// next episode, which the first member awaits.
 ///
-/// An episode is two additions, and one transfer of the line. The second member leaves at once, with
-/// the line in its cache, so that its next arrival costs no transfer. The first one looks by
-/// exchanges that change nothing ([`Waiting::own_while`]): the look that finds the second's
-/// addition has brought the line for the arrival that follows. By loads it would be two
-/// transfers, as in a barrier with a count and a generation on one line. With two lines,
-/// each written by one and read by the other
-/// (`DisseminationBarrier` in the crate `manycore-programs`), it is two, and both wait in every
-/// episode, where here one does.
+/// An episode is two additions and one transfer of the line. The second member leaves at once, with
+/// the line in its cache, so its next arrival costs no transfer. The first member looks by
+/// exchanges that change nothing ([`Waiting::own_while`]): the look that finds the second addition
+/// has also brought the line for the next arrival. With loads it would be two transfers, as in a
+/// barrier with a count and a generation on one line. With two lines, each with one writer and one
+/// reader (`DisseminationBarrier` in the crate `manycore-programs`), it is two transfers, and both
+/// members wait in every episode, where here one waits.
 ///
 /// Measured alone, two cores of an EPYC VM, real-time priority, medians of 61 rounds of 5,000
 /// episodes, ns: this 109; looks by loads 167; count and generation on one line 167; two lines, a
@@ -54,7 +53,7 @@ impl<P: Platform> Pair<P> {
     /// Waits until both have arrived. Members keep nothing: whoever comes is one.
     #[inline]
     pub(super) fn wait(&self) {
-        // Release: what this one did. Acquire: what the other one did, if it was there.
+        // Release: this member's work. Acquire: the other member's work, if it has arrived.
         let before = self.word.fetch_add(ARRIVAL, Ordering::AcqRel);
         if before & ARRIVAL == 0 {
             self.wait_for_other(before.wrapping_add(ARRIVAL));
@@ -65,7 +64,7 @@ impl<P: Platform> Pair<P> {
 
     #[inline]
     fn wait_for_other(&self, arrived: u32) {
-        // The other's addition changes the word, and so does one that clears ASLEEP late.
+        // The other member's addition changes the word, and so does a late clearing of ASLEEP.
         let seen = self.waiting.own_while(&self.word, arrived);
         if episode(seen) == episode(arrived) {
             self.wait_long(seen);
@@ -83,11 +82,11 @@ impl<P: Platform> Pair<P> {
 
     fn sleep(&self, during: u32) {
         loop {
-            // Acquire: what the other one did, if it has come.
+            // Acquire: the other member's work, if it has arrived.
             let before = self.word.fetch_or(ASLEEP, Ordering::Acquire);
             if episode(before) != during {
-                // The bit stays, and costs who comes second next a call that wakes nobody: by now
-                // it may be the other one's, who sleeps in the next episode.
+                // The bit stays set, and costs the next second arrival a wake-up call in vain. It
+                // must stay: by now the other member may have set it, to sleep in the next episode.
                 return;
             }
             self.word.wait(before | ASLEEP, None);

@@ -20,16 +20,16 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// The default [patience](Self::patience). Some times what it takes to wake a thread, 30 to
-    /// 60 us on a virtual machine: who sleeps too early pays that, and so does who spins until
-    /// then for nothing.
+    /// The default [patience](Self::patience). It is several times the wake-up of a thread, 30 to
+    /// 60 us on a virtual machine. A member that sleeps too early pays for a wake-up, and a member
+    /// that sleeps too late has spun in vain.
     pub const PATIENCE: Duration = Duration::from_micros(200);
 
     /// `members` ranks, each on a core of its own, near to each other.
     ///
     /// # Panics
     ///
-    /// If there are none.
+    /// Panics if `members` is 0.
     #[track_caller]
     pub fn flat(members: usize) -> Self {
         Self::grouped(vec![0; members])
@@ -40,7 +40,7 @@ impl Placement {
     ///
     /// # Panics
     ///
-    /// If there are none, or a number between is missing.
+    /// Panics if `group` is empty, or if a number is missing.
     #[track_caller]
     pub fn grouped(group: Vec<usize>) -> Self {
         assert!(!group.is_empty(), "a barrier needs a member");
@@ -55,13 +55,13 @@ impl Placement {
         }
     }
 
-    /// The same ranks on so many cores.
+    /// The same ranks on `cores` cores.
     #[must_use]
     pub fn on_cores(self, cores: usize) -> Self {
         Self { cores, ..self }
     }
 
-    /// The same ranks, who wait awake for so long before they sleep; by default 200 us.
+    /// The same ranks, with this time awake before a member sleeps; 200 us by default.
     ///
     /// ```
     /// use manycore_team::barrier::Placement;
@@ -99,7 +99,7 @@ impl Placement {
         self.group[rank]
     }
 
-    /// Whether ranks share cores: then who waits must let others run.
+    /// Whether ranks share cores. Then a waiting member must let others run.
     pub fn is_oversubscribed(&self) -> bool {
         self.cores < self.group.len()
     }

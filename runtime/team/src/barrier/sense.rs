@@ -6,10 +6,9 @@ use manycore_platform::Platform;
 /// The sense-reversing barrier: one count, and one word that lets all go (Hensgen,
 /// Finkel and Manber 1988; Mellor-Crummey and Scott 1991, algorithm 7).
 ///
-/// The count is a line that all members write one after the other; the word is
-/// another, which the last one writes and all others read. Both are linear in the
-/// members. Where members share cores it is the one to take: nobody waits for
-/// anybody twice.
+/// All members write the count's line one after the other. The last member writes the word, on
+/// another line, and all others read it. Both are linear in the members. It is the barrier for
+/// members that share cores: no member waits twice in an episode.
 ///
 /// ```
 /// use manycore_platform::Native;

@@ -46,7 +46,7 @@ struct Shared<P: Platform> {
 struct Places {
     /// The first that was never taken.
     next: usize,
-    /// Those that were given back.
+    /// The members that were given back.
     back: Vec<usize>,
 }
 
@@ -66,9 +66,9 @@ impl Places {
 
 /// A thread's part in a [`TeamBarrier`].
 ///
-/// Dropped, it can be taken again, by [`TeamBarrier::member`], as what it was: the others wait
-/// at the next episode until somebody has taken it and arrives. So a thread that panics between
-/// two episodes keeps its team waiting, not broken.
+/// A dropped member can be taken again by [`TeamBarrier::member`]. Until a thread has taken it and
+/// arrives, the others wait at the next episode. So a thread that panics between two episodes
+/// delays its team, and does not break it.
 #[doc(alias = "Barrier")]
 pub struct TeamMember<P: Platform = Native> {
     /// Dropped before its place is given back.
@@ -90,12 +90,12 @@ impl<P: Platform> Drop for TakenRank<P> {
 }
 
 impl TeamBarrier {
-    /// A barrier for so many threads of this process. Looks at the topology and at
-    /// what mask and quota leave of it, some 0.1 ms.
+    /// A barrier for `members` threads of this process. Reads the topology and what mask and quota
+    /// leave of it, which takes some 0.1 ms.
     ///
     /// # Panics
     ///
-    /// If there are none.
+    /// Panics if `members` is 0.
     ///
     /// ```
     /// let mut alone = manycore_team::barrier::TeamBarrier::new(1).member();
@@ -108,12 +108,12 @@ impl TeamBarrier {
     }
 }
 
-/// Members on the usable CPUs, in the order in which a pool fills them: the system
-/// is likely to keep together what it finds together.
+/// Members on the usable CPUs, in the order of a pool's threads: the system is likely to leave
+/// threads where it finds them.
 fn placement(machine: &Topology, members: usize) -> Placement {
     let cores = machine.default_threads();
     let cpus = machine.compact_order();
-    // Numbered anew, in the order in which they are filled.
+    // Numbered anew, in the order of filling.
     let mut filled: Vec<usize> = vec![];
     let group = |rank: usize| {
         let cpu = machine.cpu(cpus[rank % cpus.len()]);
@@ -143,8 +143,8 @@ impl<P: Platform> TeamBarrier<P> {
         }
     }
 
-    /// The next member: the first one taken is rank 0 of the placement; those that were dropped
-    /// are taken again.
+    /// The next member. The first member is rank 0 of the placement; dropped members are taken
+    /// again.
     ///
     /// # Panics
     ///
@@ -196,10 +196,10 @@ impl<P: Platform> TeamBarrier<P> {
 }
 
 impl<P: Platform> TeamMember<P> {
-    /// Waits until all members have called this as often. Returns `true` on exactly one member,
-    /// the same one in each episode: the leader, for work done once an episode.
+    /// Waits until all members have called this as often. Returns `true` on exactly one member, the
+    /// leader, for work done once an episode. The leader is the same member in each episode.
     ///
-    /// What the members did before is visible to all of them.
+    /// The members' work before the barrier is visible to all of them after it.
     #[inline]
     pub fn wait(&mut self) -> bool {
         self.place.shared.barrier.wait(&mut self.member);

@@ -5,8 +5,8 @@ use manycore_cores::sync::{Asymmetric, Sleepers};
 use manycore_platform::{Atomic, Futex, Ordering, Platform};
 use std::time::Duration;
 
-/// What a spinner takes at most before it yields: the system may have put two members on
-/// one core though there is another, and then the one keeps the other from arriving.
+/// The longest spin before a yield: the system may have put two members on one core although
+/// another is idle, and then the spinner keeps the other member from arriving.
 const SPIN_QUANTUM: Duration = Duration::from_micros(10);
 
 /// Looks by exchanges before the clock is asked: about 2 us. A member without patience looks once.
@@ -25,8 +25,8 @@ const LOOKS: u32 = 64;
 /// itself: a sleeper sees the word changed, or the releaser sees a sleeper, and wakes whoever
 /// sleeps on the word.
 ///
-/// So a release costs no read-modify-write and, where the kernel grants `membarrier`,
-/// no fence: what sleeping needs is paid for by those who sleep.
+/// So a release costs no read-modify-write and, if the kernel grants `membarrier`, no fence:
+/// sleeping members pay for sleep.
 pub struct Waiting<P: Platform> {
     /// Members of the barrier that sleep or are about to, on whatever word.
     sleepers: Sleepers<P, Asymmetric>,
@@ -61,8 +61,8 @@ impl<P: Platform> Waiting<P> {
     /// Writes the word that others wait on.
     #[inline]
     pub fn release(&self, word: &P::Futex, value: u32) {
-        // Release: what the releaser did, and knows of others, is seen by those who
-        // see the value.
+        // Release: a member that sees the value sees the releaser's work, and the work of others
+        // that the releaser has seen.
         word.store(value, Ordering::Release);
         if self.sleepers.after_publishing() > 0 {
             wake::<P>(word);
@@ -84,15 +84,15 @@ impl<P: Platform> Waiting<P> {
         if self.yields {
             word.load(Ordering::Acquire)
         } else {
-            // One spin quantum, for which the clock is not asked when to end it.
+            // One spin quantum. Its end needs no look at the clock.
             P::spin_while(word, value, 0)
         }
     }
 
-    /// The same, for a word that the caller writes when it comes next. A look is an exchange that
-    /// changes nothing, so it brings the line for writing: by a load it would come for reading
-    /// first, and then once more for writing. While nobody writes, the line stays in
-    /// this core's cache, and a look costs no transfer.
+    /// The same, for a word that the caller writes next. A look is an exchange that changes
+    /// nothing, so it brings the line for writing: a load would bring it for reading, and the write
+    /// would need a second transfer. While no thread writes, the line stays in this core's cache,
+    /// and a look costs no transfer.
     #[inline]
     pub fn own_while(&self, word: &P::Futex, value: u32) -> u32 {
         if self.yields {

@@ -8,23 +8,22 @@ use std::time::Duration;
 /// costs.
 const SPIN: Duration = Duration::from_micros(20);
 
-/// Set while somebody may be asleep.
+/// Set while a thread may be asleep.
 const AWAITED: u32 = 1;
 
-/// A word that is odd while somebody may sleep on it, and counts in twos how often it
-/// rang.
+/// A word that is odd while a thread may sleep on it, and counts its rings in twos.
 ///
 /// The side that rings: R1 publishes what is waited for; R2 light fence; R3 reads the word; if it is
 /// odd, makes it even by compare-and-swap, and wakes all. The side that sleeps: S1 makes the
 /// word odd; S2 heavy fence; S3 looks once more; S4 sleeps while the word is as it
 /// left it.
 ///
-/// *No wake-up is lost.* Either R2 or S2 comes first. If R2 does, S3 finds what was
-/// published. If S2 does, R3 reads what S1 left or something later. If that is odd, R
-/// makes it even, or somebody else just did; if it is even, somebody else has made
-/// it so since S1. Whoever did wakes all afterwards, and the word never comes back to what S1
-/// left (but after 2^31 rings, while S is held up between S1 and S4). The futex compares
-/// and falls asleep in one step: so S is woken, or does not fall asleep.
+/// *No wake-up is lost.* Either R2 or S2 comes first. If R2 does, S3 finds what was published. If
+/// S2 does, R3 reads what S1 left or something later. If that is odd, R makes it even, or another
+/// ringer just did; if it is even, a ringer has made it so since S1. The ringer that did wakes all
+/// sleepers afterwards. The word does not return to what S1 left (except after 2^31 rings, while S
+/// is held up between S1 and S4). The futex compares and falls asleep in one step, so S is woken,
+/// or does not fall asleep.
 ///
 /// A bell rings once for each time that a thread lies down: a sender of a thousand
 /// messages makes one system call while a sleeper gets up.
@@ -39,7 +38,7 @@ impl<P: Platform> Bell<P> {
         }
     }
 
-    /// What was waited for has been published.
+    /// The awaited change has been published.
     #[inline(always)]
     pub(super) fn ring(&self) {
         P::light_fence();
@@ -54,7 +53,7 @@ impl<P: Platform> Bell<P> {
     fn wake(&self) {
         let mut word = self.word.load(Ordering::Relaxed);
         while word & AWAITED != 0 {
-            // Relaxed, as all here: who wakes up looks for what it waits for anew, and
+            // Relaxed, as everywhere here: a thread that wakes up checks its condition anew, and
             // fences before it sleeps again.
             let rung = word.wrapping_add(AWAITED);
             match (self.word).compare_exchange(word, rung, Ordering::Relaxed, Ordering::Relaxed) {

@@ -1,4 +1,4 @@
-//! What the ports of a channel share.
+//! The data that the ports of a channel share.
 
 use super::bell::Bell;
 use super::inbox::Inbox;
@@ -10,8 +10,8 @@ use manycore_cores::sync::Lock;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 use std::sync::Arc;
 
-/// What the ports of a channel share. What is read all the time is on a line that
-/// changes when somebody falls asleep, or begins or ends to send.
+/// The data that the ports of a channel share. Frequently read words are on a line that changes
+/// only when a thread falls asleep, or begins or stops to send.
 pub(super) struct Hub<P: Platform> {
     settings: Settings,
     pub(super) longest_piece: usize,
@@ -31,16 +31,16 @@ pub(super) struct HotLine<P: Platform> {
 struct Members<P: Platform> {
     /// Ports opened so far.
     opened: usize,
-    /// The numbers of those that are open.
+    /// The numbers of the open ports.
     ports: Vec<usize>,
-    /// Rings that somebody may still read from.
+    /// Rings that a port may still read from.
     rings: Vec<Arc<Ring<P>>>,
 }
 
 impl<P: Platform> Hub<P> {
-    /// That of a channel with one handle.
+    /// The hub of a channel with one handle.
     pub(super) fn new(settings: Settings) -> Arc<Self> {
-        // Light fences are real ones until somebody has asked.
+        // Light fences are real fences until this call.
         P::has_light_fences();
         Arc::new(Self {
             settings,
@@ -92,7 +92,7 @@ impl<P: Platform> Hub<P> {
                 self.tell();
             }
             members.ports.retain(|&port| port != number);
-            // Also those that this port has not noticed.
+            // Also the rings that this port has not noticed.
             for ring in &members.rings {
                 ring.leave(number);
             }
@@ -124,15 +124,14 @@ impl<P: Platform> Hub<P> {
 
     /// Rings have changed; under the lock.
     fn tell(&self) {
-        // Release: who reads it is not yet in the lock, and goes there next. That a
-        // sleeper does not miss a new ring is a matter of the bell's fences: this comes
-        // before the first message.
+        // Release: a reader takes the lock next. The bell's fences make sure that a sleeper does
+        // not miss a new ring: this comes before the first message.
         self.hot.version.fetch_add(1, Ordering::Release);
     }
 
     /// Brings a port's readers up to date; whether there was anything to be done.
     pub(super) fn look_after(&self, inbox: &mut Inbox<P>, port: usize) -> bool {
-        // Acquire: what is told of is in the lock.
+        // Acquire: the lock protects the change that the version announces.
         let version = self.hot.version.load(Ordering::Acquire);
         if version == inbox.version {
             return false;

@@ -46,7 +46,7 @@ impl<P: Platform> Inbox<P> {
         }
     }
 
-    /// Takes the next word of the sender whose turn it is.
+    /// Takes the next word of the current sender; senders take turns.
     #[inline(always)]
     fn take_word(&mut self, hub: &Hub<P>, port: usize) -> Option<Message> {
         let reader = self.readers.get_mut(self.turn)?;
@@ -58,7 +58,7 @@ impl<P: Platform> Inbox<P> {
         Some(message)
     }
 
-    /// Takes any message of anybody.
+    /// Takes any message of any sender.
     #[inline(never)]
     fn search(
         &mut self,
@@ -143,7 +143,7 @@ impl<P: Platform> Inbox<P> {
         })
     }
 
-    /// What is in the rings passes by the old filter.
+    /// Messages that are already in the rings pass by the old filter.
     pub(super) fn set_filter(&mut self, hub: &Hub<P>, port: usize, filter: Filter) {
         hub.look_after(self, port);
         for reader in &mut self.readers {

@@ -25,14 +25,14 @@ pub struct Message {
     pub length: usize,
     /// The [number](super::Port::number) of the port that sent it.
     pub sender: usize,
-    /// Messages of this sender that the receiver lost between the last one it took
-    /// notice of and this one, whether or not they would have passed the
-    /// filter: it was too slow for a channel that [loses](super::Slow::Lose). Otherwise 0.
+    /// Messages of this sender that the receiver lost before this one, since the last message of
+    /// this sender that it noticed, whether or not they would have passed the filter. The receiver
+    /// was too slow for a channel that [loses](super::Slow::Lose). Otherwise 0.
     pub missed: u64,
 }
 
-/// Nobody can send to this port any more: all other ports of its channel, and all handles from
-/// which one could be opened, are gone, and what they have sent is taken.
+/// No port can send to this port any more: all other ports of its channel, and all handles that
+/// could open one, are gone, and their messages are taken.
 ///
 /// ```
 /// use manycore_team::channel::{Channel, Closed};

@@ -3,18 +3,18 @@
 //! port that sends, which all others read). `README.md` argues that nothing is lost or torn.
 //!
 //! * A [`Port`] receives what is sent after the port was opened.
-//! * Messages of one sender arrive in the order of sending; those of several
-//!   senders in any order.
+//! * Messages of one sender arrive in the order of sending. Messages of several senders arrive in
+//!   any order.
 //! * A message is kept until it is taken, unless the channel was made to
 //!   [lose](Slow::Lose) what slow receivers do not take. Memory is bounded: see
 //!   [`Settings`].
 //! * What a sender did before it sent is visible to the thread that received.
 //! * A message may also carry a signature and a tag ([`Port::send_marked`]). A port may
 //!   [filter](Port::set_filter) what it hears by signatures.
-//! * When all other ports and all handles are gone and everything is taken, a port that receives
-//!   is told so ([`Closed`]). A handle that nobody uses keeps the channel open: drop it when
-//!   all ports are open. Ports keep the channel open too, also if they only listen: if several
-//!   ports wait for each other, one has to send a message that says that it is over.
+//! * When all other ports and all handles are gone and all messages are taken, a receiving port
+//!   returns [`Closed`]. An unused handle keeps the channel open: drop it when all ports are open.
+//!   Ports keep the channel open too, even if they only listen: if several ports wait for each
+//!   other, one must send a last message.
 //!
 //! ```
 //! use manycore_team::channel::{Channel, Closed};
@@ -63,8 +63,8 @@ use sender_count::HANDLE;
 use std::fmt;
 use std::sync::Arc;
 
-/// A broadcast channel. Clones are handles of the same one; it ends with the last of
-/// them and of its ports.
+/// A broadcast channel. Clones are handles of the same channel. It ends with the last of its
+/// handles and ports.
 ///
 /// ```
 /// use manycore_team::channel::Channel;
@@ -81,7 +81,7 @@ pub struct Channel<P: Platform = Native> {
 }
 
 impl Channel {
-    /// A channel that nobody has, whose senders wait for slow receivers.
+    /// A new channel. Its senders wait for slow receivers.
     ///
     /// ```
     /// use manycore_team::channel::Channel;

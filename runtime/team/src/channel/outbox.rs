@@ -7,10 +7,10 @@ use super::ring::{Mark, Ring};
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::sync::Arc;
 
-/// What a port needs to send. The ring is made at the first message.
+/// The sending side of a port. The ring is made at the first message.
 pub(super) struct Outbox<P: Platform> {
     ring: Option<Arc<Ring<P>>>,
-    /// Where the next record goes.
+    /// The place of the next record.
     next: Mark,
     /// Up to here there is room.
     limit: u64,
@@ -93,7 +93,7 @@ impl<P: Platform> Outbox<P> {
         }
     }
 
-    /// Room for a record of so many words, and for the header after it.
+    /// Makes sure of room for a record of `words` words and for the header after it.
     #[inline(always)]
     fn make_sure_of(&mut self, hub: &Hub<P>, sender: usize, words: u64) {
         if self.next.position + words + GRANULE > self.limit {
@@ -115,8 +115,8 @@ impl<P: Platform> Outbox<P> {
         // Relaxed: whoever looks there has seen the header below.
         ring.word(position + words)
             .store(Header::NONE, Ordering::Relaxed);
-        // Release: who reads it finds the record, no header after it, and what the
-        // sender did before.
+        // Release: a thread that reads it finds the record, no header after it, and the sender's
+        // earlier writes.
         ring.word(position).store(header.0, Ordering::Release);
         self.next.position = position + words;
         self.next.number = number + u64::from(last);

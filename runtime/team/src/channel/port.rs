@@ -47,7 +47,7 @@ impl<P: Platform> Port<P> {
 
     /// Broadcasts a word to all others with a port of the channel.
     ///
-    /// A few stores, while there is room and nobody sleeps. With
+    /// It takes a few stores, while there is room and no thread sleeps. With
     /// [`Slow::Wait`](super::Slow::Wait) it waits for room.
     ///
     /// ```
@@ -165,9 +165,8 @@ impl<P: Platform> Port<P> {
     ///
     /// # Errors
     ///
-    /// [`Closed`] when everything is taken and nobody can send any more: no other port of the
-    /// channel is open, and no handle is there to open one. A receiver that waits is told
-    /// at once.
+    /// [`Closed`] when all messages are taken and no port can send any more: no other port of the
+    /// channel is open, and no handle is left to open one. A receiver that waits returns at once.
     ///
     /// ```
     /// use manycore_team::channel::Channel;
@@ -207,8 +206,8 @@ impl<P: Platform> Port<P> {
         (self.inbox).wait_and_take(&self.hub, self.number, Some(data))
     }
 
-    /// Whether nobody can send any more. What was sent may still be there to be taken: after
-    /// this, [`try_receive`](Self::try_receive) finds nothing only if there is nothing left.
+    /// Whether no port can send any more. Sent messages may still be there: after this,
+    /// [`try_receive`](Self::try_receive) finds nothing only if nothing is left.
     ///
     /// ```
     /// use manycore_team::channel::Channel;

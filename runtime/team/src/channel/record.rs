@@ -1,4 +1,4 @@
-//! What stands in a ring for a message.
+//! The form of a message in a ring.
 //!
 //! A record begins with a header, which is never 0, at an even place. The record of a word:
 //!
@@ -8,7 +8,7 @@
 //! | payload | 64 |
 //! | tag, if the kind is [`WIDE`] | 64, and 64 unused |
 //!
-//! and that of long data, or of a piece of it:
+//! and long data, or a piece of it:
 //!
 //! | word | bits |
 //! |---|---|
@@ -105,7 +105,7 @@ impl Header {
     }
 }
 
-/// Words that a record of so many bytes takes.
+/// Words of a record with `bytes` bytes of data.
 pub(super) fn long_words(bytes: usize) -> u64 {
     (2 + bytes.div_ceil(8) as u64).next_multiple_of(GRANULE)
 }

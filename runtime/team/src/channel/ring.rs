@@ -1,4 +1,4 @@
-//! What one port has sent and others may not have read.
+//! The messages that one port has sent and other ports may not have read.
 
 use super::bell::Bell;
 use super::record::Header;
@@ -56,7 +56,7 @@ pub(super) struct Mark {
 
 struct Readers<P: Platform> {
     cursors: Vec<Arc<ReadCursor<P>>>,
-    /// Where the owner was when it last looked at them.
+    /// The owner's position when it last looked at the readers.
     mark: Mark,
     /// The owner has gone.
     closed: bool,
@@ -77,7 +77,7 @@ impl<P: Platform> ReadCursor<P> {
 
     /// The reader has done with all before `position`.
     pub(super) fn publish(&self, position: u64) {
-        // Release: its loads come before the stores of the owner, who acquires.
+        // Release: the reader's loads come before the stores of the owner, which acquires.
         self.position.store(position, Ordering::Release);
     }
 }
@@ -128,9 +128,9 @@ impl<P: Platform> Ring<P> {
         self.lines.len() as u64 * WORDS_A_LINE
     }
 
-    /// A reader tells how far it is each time it has read so many words, and no
-    /// record is longer: so whoever has read everything is never waited for, though it
-    /// has not told.
+    /// A reader publishes its position each time it has read this many words, and no record is
+    /// longer. So a sender never waits for a reader that has read everything, even if its published
+    /// position is old.
     #[inline(always)]
     pub(super) fn quarter(&self) -> u64 {
         self.capacity() / 4
@@ -159,12 +159,12 @@ impl<P: Platform> Ring<P> {
     pub(super) fn claim(&self, mark: Mark, limit: u64) {
         let claim = &self.claim;
         claim.claimed.store(limit, Ordering::Relaxed);
-        // A reader that reads one of the stores below, or of the words written from now
-        // on, and then fences (acquire), finds `claimed` to be at least this.
+        // A reader that reads a store below, or a word written from now on, and then fences
+        // (acquire), finds `claimed` to be at least this.
         P::fence(Ordering::Release);
         claim.mark.store(mark.position, Ordering::Relaxed);
         claim.mark_number.store(mark.number, Ordering::Relaxed);
-        // Release: who reads it finds the mark.
+        // Release: a thread that reads it finds the mark.
         claim.settled.store(limit, Ordering::Release);
     }
 
@@ -238,7 +238,7 @@ impl<P: Platform> Ring<P> {
         self.readers.with(|readers| readers.closed)
     }
 
-    /// Whether nobody needs it any more.
+    /// Whether no port needs the ring any more.
     pub(super) fn is_over(&self) -> bool {
         (self.readers).with(|readers| readers.closed && readers.cursors.is_empty())
     }

@@ -17,11 +17,11 @@ pub(super) struct RingReader<P: Platform> {
     next: Mark,
     /// What the cursor says.
     published: u64,
-    /// Messages lost since the last one that was noticed.
+    /// Messages lost since the last noticed loss.
     missed: u64,
-    /// A long message of which some is still to come.
+    /// A long message that is not complete yet.
     partial: Option<Partial>,
-    /// What comes next may be the rest of a message whose beginning was lost.
+    /// The next record may be the rest of a message with a lost beginning.
     headless: bool,
     /// Filters that were replaced, and where; in order.
     replaced: VecDeque<(u64, Filter)>,
@@ -94,8 +94,7 @@ impl<P: Platform> RingReader<P> {
         })
     }
 
-    /// Looks at the next record. The long data of a message goes to `data`, if
-    /// somebody wants it.
+    /// Looks at the next record. The long data of a message goes to `data`, if the caller wants it.
     pub(super) fn look(&mut self, filter: Filter, data: Option<&mut Vec<u8>>) -> Look {
         let position = self.next.position;
         // Acquire: as above.
@@ -172,8 +171,8 @@ impl<P: Platform> RingReader<P> {
         let mut length = 0;
         if let Some(partial) = partial.as_mut().filter(|partial| partial.passes) {
             length = partial.data.len() + header.bytes();
-            // A whole one that nobody wants need not be copied; of another, who takes
-            // the last piece may want all.
+            // A whole message that the caller does not want need not be copied. Pieces are copied:
+            // the caller of the last piece may want all of them.
             match &mut data {
                 Some(data) if whole && !self.ring.loses => {
                     data.clear();
@@ -222,7 +221,7 @@ impl<P: Platform> RingReader<P> {
         }
     }
 
-    /// Tells the owner how far this port is.
+    /// Publishes this port's position to the owner.
     #[cold]
     pub(super) fn publish(&mut self) {
         self.published = self.next.position;

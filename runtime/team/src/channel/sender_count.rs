@@ -2,7 +2,7 @@
 
 use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
 
-/// In the count: a handle, from which ports can be opened.
+/// In the count: a handle that can open ports.
 pub const HANDLE: u64 = 1 << 32;
 /// In the count: an open port.
 pub const PORT: u64 = 1;
@@ -42,7 +42,7 @@ impl<P: Platform> SenderCount<P> {
         self.count.fetch_sub(end, Ordering::Release) - end == PORT
     }
 
-    /// Whether nobody but the caller, a port, is left.
+    /// Whether the caller, a port, is the last sender.
     pub fn is_closed(&self) -> bool {
         // Acquire: see above.
         self.count.load(Ordering::Acquire) == PORT

@@ -17,11 +17,11 @@ pub struct Settings {
     /// and to 128. A word takes 16 of them, 32 if its tag is 2^24 or more. Memory of that
     /// size is taken at a port's first message, none by ports that only receive.
     pub capacity: usize,
-    /// What a sender does when it is that far ahead.
+    /// The behaviour of a sender that is so far ahead.
     pub slow: Slow,
 }
 
-/// What becomes of a receiver that is a whole [capacity](Settings::capacity) behind.
+/// The treatment of a receiver that is a whole [capacity](Settings::capacity) behind.
 ///
 /// ```
 /// use manycore_team::channel::{Settings, Slow};
@@ -30,8 +30,8 @@ pub struct Settings {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slow {
-    /// The sender waits for it. Nothing is lost; who never receives stops all
-    /// senders, and two that send to each other without receiving stop both.
+    /// The sender waits for it, and nothing is lost. A receiver that never receives stops all
+    /// senders, and two ports that send to each other without receiving stop each other.
     Wait,
     /// It loses what it has not taken, and learns
     /// [how many messages](super::Message::missed) that were. No sender ever waits.

@@ -19,8 +19,8 @@ fn fiber<P: Platform>(
     body: impl FnOnce(&Suspender<P>) + Send + 'static,
 ) -> Movable<P> {
     let fiber = Fiber::new(stacks.take().unwrap(), body);
-    // SAFETY: the bodies here keep what they captured, and numbers; the models' thread-locals
-    // are data of the host's thread, on which all of a model runs.
+    // SAFETY: the bodies here keep what they captured, and numbers. The models' thread-locals
+    // belong to the host's thread, and all of a model runs on one.
     unsafe { Movable::new(fiber) }
 }
 
@@ -33,7 +33,7 @@ fn resume<P: Platform>(fiber: &mut Movable<P>) -> bool {
     }
 }
 
-/// Two threads with a fiber each, whose additions cross.
+/// Two threads with a fiber each. Their additions cross.
 fn additions_cross<P: Platform>() {
     let sum = Arc::new(P::AtomicU32::new(0));
     let stacks = Stacks::<P>::new(STACK);
@@ -111,9 +111,8 @@ fn either_thread_goes_on_with_it() {
     shuttle_random(500, either_goes_on::<Shuttle>);
 }
 
-/// What one fiber writes before a flag, another reads after it; on plain memory, which
-/// loom watches. The fibers have orders of their own in neither thread nor model: it is the
-/// threads that run them whose clocks count.
+/// One fiber writes before it sets a flag, and another reads after it, on plain memory that loom
+/// watches. The model knows no order of fibers: only the clocks of the threads that run them count.
 fn a_message_passes<P: Platform>() {
     let message = Arc::new((Plain::new(0), P::AtomicBool::new(false)));
     let stacks = Stacks::<P>::new(STACK);
@@ -124,7 +123,7 @@ fn a_message_passes<P: Platform>() {
             if rank == 0 {
                 memory.write(7);
                 suspender.suspend();
-                // Release publishes the write to who reads the flag.
+                // Release publishes the write to a thread that reads the flag.
                 flag.store(true, Ordering::Release);
             } else {
                 suspender.suspend();
@@ -145,8 +144,8 @@ fn orderings_hold_across_a_suspension() {
     assert!(why.contains("Causality violation"), "{why}");
 }
 
-/// A fiber that is dropped suspended, whose destructor takes steps of the model while
-/// it unwinds.
+/// A suspended fiber is dropped, and a destructor on its stack takes steps of the model while it
+/// unwinds.
 fn one_is_dropped<P: Platform>() {
     struct CountsDrops<P: Platform>(Arc<P::AtomicU32>);
     impl<P: Platform> Drop for CountsDrops<P> {

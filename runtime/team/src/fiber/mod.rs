@@ -30,17 +30,17 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! What a switch takes, on a machine that others used meanwhile (`cargo bench -p
-//! manycore-team --bench fiber`): some 10 to 15 ns. On the simulated chip it takes sixty
-//! instructions and, for what is saved, the line or two at that place of the stack: on
-//! `atac-64`, 48 fibers that take turns on one core need 64 cycles each where their stacks
-//! have colours ([`Stacks`]), and 560 where all begin on a page.
+//! A switch takes some 10 to 15 ns, on a machine that others used meanwhile
+//! (`cargo bench -p manycore-team --bench fiber`). On the simulated chip it takes sixty
+//! instructions and, for the saved registers, the line or two at that place of the stack: on
+//! `atac-64`, 48 fibers that take turns on one core need 64 cycles each if their stacks have
+//! colours ([`Stacks`]), and 560 if all begin on a page.
 //!
 //! # The three worlds
 //!
-//! The switch is that of the crate `corosensei`: some registers onto the stack, and the
-//! stack pointer exchanged. Its coroutine remembers who resumed it, in a word at the base
-//! of its stack, the parent link, that is written anew at each resumption.
+//! The crate `corosensei` has the switch: it stores some registers on the stack and exchanges the
+//! stack pointer. Its coroutine keeps the thread that resumed it in a word at the base of its
+//! stack, the parent link. Each resumption writes this word anew.
 //!
 //! On the simulated chip and under the checkers, the thread that resumes a fiber is a
 //! coroutine itself, the *outer* one, which is suspended whenever another simulated thread
@@ -53,9 +53,8 @@
 //!   is where it was. To resume the outer coroutine goes to the stack pointer handed
 //!   over, and writes the outer parent link: by the base of the outer stack, which the
 //!   coroutine's owner knows, and not by the stack pointer.
-//! * Meanwhile the inner stack is in use, and nobody else can resume or drop the fiber:
-//!   whoever did `resume` it has it borrowed, in a frame of the outer stack that has not
-//!   returned.
+//! * Meanwhile the inner stack is in use, and no other thread can resume or drop the fiber: the
+//!   caller of `resume` has borrowed it, in a frame of the outer stack that has not returned.
 //! * The inner parent link leads to that frame. When the fiber suspends itself, it goes
 //!   there, and nowhere else: the outer coroutine then executes on its own stack again.
 //!   From there on another simulated thread may resume the fiber, which writes the
@@ -72,25 +71,23 @@
 //! A [`Fiber`] stays on its thread; [`Movable`] is the door, and unsafe. Two things that a
 //! compiler takes for granted end when a frame goes on on another thread:
 //!
-//! * **That data which is not [`Send`] stays on its thread.** An `Rc` whose clone is in
-//!   a thread-local, a guard of a lock that its own thread must release.
-//! * **That a function is on one thread from its entry to its return.** The address of a
-//!   thread-local variable is then a constant of the function, and may be computed once,
-//!   before a suspension, and used after it: on the thread that was left
-//!   (<https://github.com/rust-lang/rust/issues/33368>). This is not a matter of principle
-//!   only: rustc 1.95 on x86-64 makes of a loop that reads a `thread_local!` on both sides
-//!   of an opaque call one look at `fs` for each read in a program, but in a shared library
-//!   one call of `__tls_get_addr` before the loop. No annotation says otherwise. What
-//!   helps is that the access is in a function of its own, which suspends nowhere and is
-//!   never inlined.
+//! * **Data that is not [`Send`] stays on its thread.** An `Rc` with a clone in a thread-local, a
+//!   guard of a lock that its own thread must release.
+//! * **A function stays on one thread from its entry to its return.** The address of a thread-local
+//!   variable is then a constant of the function. The compiler may compute it once, before a
+//!   suspension, and use it after it, on the thread that was left
+//!   (<https://github.com/rust-lang/rust/issues/33368>). This happens in practice: for a loop that
+//!   reads a `thread_local!` on both sides of an opaque call, rustc 1.95 on x86-64 reads `fs` for
+//!   each access in a program, but in a shared library it calls `__tls_get_addr` once before the
+//!   loop. No annotation prevents it. The remedy is a function of its own for the access, which
+//!   suspends nowhere and is never inlined.
 //!
-//! This crate's thread-local variable is the platform's slot. A fiber has a slot of its
-//! own: a resumption puts it in place and keeps it afterwards, each by a function that is
-//! not inlined, so that the fiber finds its slot wherever it runs. [`slot`] is how code
-//! that may suspend reads it; `P::slot` natively inlines. The chip's thread-local variables
-//! (the engine, the arena) and those of the checkers are those of the *host's* thread,
-//! and a simulation or model lives on one from its beginning to its end: there is nothing
-//! to be stale.
+//! This crate's thread-local variable is the platform's slot. Each fiber has its own slot: a
+//! resumption installs it and saves it afterwards, each by a function that is not inlined, so the
+//! fiber finds its slot on every thread. Code that may suspend reads it by [`slot`]; `P::slot`
+//! natively inlines. The chip's thread-local variables (the engine, the arena) and those of the
+//! checkers belong to the *host's* thread. A simulation or model stays on one host thread, so they
+//! cannot be stale.
 //!
 //! The standard library has thread-locals too, and two matter here. The count of panics is
 //! one: a fiber must not be suspended while it unwinds and go on elsewhere, or the panic
@@ -99,15 +96,14 @@
 //!
 //! # Dropping one that has not ended
 //!
-//! It is unwound, by the thread that drops it: [`Suspender::suspend`] does not return, and
-//! what is on the stack is dropped from there to the root, as by a panic that no hook
-//! reports. Forgetting the stack instead would be cheaper and wrong: others rely on what a
-//! frame guarantees by its destructor, for instance that a scope's threads have ended. A
-//! body that catches the panic and suspends again is thrown at again; a *destructor* on its
-//! stack that suspends ends the process, as a panic in one does. So does dropping one
-//! that must be unwound in a program that is compiled to abort on panics. On the chip
-//! a fiber is unwound inside of the simulation, whose time the destructors take, or not at all:
-//! the fibers that an ended simulation leaves behind are not unwound, nor are its threads.
+//! The thread that drops it unwinds it: [`Suspender::suspend`] does not return, and everything on
+//! the stack is dropped up to the root, as by a panic that no hook reports. Forgetting the stack
+//! would be cheaper and wrong: other code relies on destructors, for instance that a scope's
+//! threads have ended. A body that catches the panic and suspends again is thrown at again. A
+//! *destructor* on its stack that suspends ends the process, as a panic in a destructor does. So
+//! does dropping a fiber that must be unwound in a program that is compiled to abort on panics. On
+//! the chip a fiber is unwound inside of the simulation, and its destructors take simulated time.
+//! Fibers and threads that an ended simulation leaves behind are not unwound.
 
 #[cfg(all(test, not(miri)))]
 mod checked;

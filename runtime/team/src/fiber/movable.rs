@@ -5,8 +5,8 @@ use manycore_platform::Platform;
 
 /// A fiber that any thread may go on with, one after the other.
 ///
-/// It does not lend the [`Fiber`]: whoever had a `&mut Fiber` of it could exchange that for one
-/// that must stay where it is.
+/// It does not lend the [`Fiber`]: a `&mut Fiber` could be exchanged for a fiber that must stay on
+/// its thread.
 ///
 /// ```compile_fail,E0308
 /// use manycore_platform::Native;

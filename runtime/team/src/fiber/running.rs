@@ -45,7 +45,7 @@ pub enum Progress {
     Ended(thread::Result<()>),
 }
 
-/// What a fiber's body suspends itself with.
+/// The handle with which a fiber's body suspends itself.
 ///
 /// ```
 /// use manycore_platform::Native;
@@ -65,8 +65,8 @@ pub enum Progress {
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub struct Suspender<P: Platform> {
-    /// Where the fiber's parent link is, at the base of its stack. A pointer, so that this is
-    /// neither `Send` nor `Sync`.
+    /// The place of the fiber's parent link, at the base of its stack. A pointer makes this neither
+    /// `Send` nor `Sync`.
     yielder: *const Yielder<(), ()>,
     /// The addresses of its stack.
     stack: Range<usize>,
@@ -74,9 +74,8 @@ pub struct Suspender<P: Platform> {
 }
 
 impl<P: Platform> Suspender<P> {
-    /// Puts the fiber aside: `resume` returns to who called it, and this returns when
-    /// somebody calls it again, perhaps on another thread. A few nanoseconds where the
-    /// stacks are in the cache.
+    /// Suspends the fiber: `resume` returns to its caller. This returns at the next `resume`,
+    /// perhaps on another thread. It takes a few nanoseconds if the stacks are in the cache.
     ///
     /// Does not return if the fiber is dropped instead.
     ///
@@ -96,14 +95,14 @@ impl<P: Platform> Suspender<P> {
             "a fiber is suspended only by what runs on its own stack"
         );
         P::write(&mut registers);
-        // SAFETY: the yielder is at the base of this stack, whose fiber runs.
+        // SAFETY: the yielder is at the base of this stack, and the fiber on it runs.
         unsafe { (*self.yielder).suspend(()) };
         P::read(&registers);
     }
 }
 
-/// What a fiber keeps on its stack while it is suspended: two registers and the address
-/// to go on at, by the switch, and the four that its caller may have to save.
+/// The words that a suspended fiber keeps on its stack: two registers and the return address, by
+/// the switch, and the four that its caller may have to save.
 const SAVED: usize = 7;
 /// Instructions from `resume` to the fiber and back: seventeen on the suspending side, as
 /// rustc 1.95 compiles it for x86-64, and some forty on the resuming one, the slot included.
@@ -141,8 +140,8 @@ impl<P: Platform> Fiber<P> {
     ///
     /// # Safety
     ///
-    /// What `body` borrows lives until the fiber has ended or is dropped; for ever, if
-    /// it is forgotten.
+    /// The borrows of `body` live until the fiber has ended or is dropped; for ever, if it is
+    /// forgotten.
     ///
     /// # Panics
     ///
@@ -174,9 +173,9 @@ impl<P: Platform> Fiber<P> {
                 stack: range,
                 platform: PhantomData,
             };
-            // Whoever resumes is told of a panic, and decides whether what it left
-            // behind may still be looked at. This catches the unwinding of a fiber
-            // that is dropped too, whose payload nobody sees.
+            // The caller of `resume` receives a panic, and decides whether the remaining state may
+            // still be used. This also catches the unwinding of a fiber that is dropped. No code
+            // sees that payload.
             catch_unwind(AssertUnwindSafe(|| {
                 let body = body.0.take().expect("a body is called once");
                 body(&suspender);
@@ -274,8 +273,8 @@ impl<P: Platform> Fiber<P> {
         };
         // Destructors on the stack run as the fiber.
         let resumer = exchange::<P>(self.slot);
-        // A body that catches the unwinding and panics has a payload whose destructor may
-        // panic, when the coroutine has ended and lets go of it.
+        // A body that catches the unwinding and panics leaves a payload. Its destructor may panic
+        // when the coroutine has ended and drops it.
         forget(catch_unwind(AssertUnwindSafe(|| coroutine.force_unwind())));
         exchange::<P>(resumer);
     }

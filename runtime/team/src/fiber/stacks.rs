@@ -6,7 +6,7 @@ use manycore_platform::{Platform, Stack};
 use std::fmt;
 use std::io;
 
-/// What stacks' ends are apart at least: they lie on pages.
+/// The least distance between stacks' ends: they lie on pages.
 const PAGE: usize = 4096;
 /// Bytes from where one colour begins to where the next does: what a fiber that
 /// waits touches at each switch, the root's frame and the few above it, and an odd number
@@ -15,8 +15,8 @@ const STEP: usize = 5 * 64;
 /// As many as there are lines on a page.
 const COLOURS: usize = PAGE / 64;
 
-/// The stacks of a team's fibers: one that was used is handed out in some tens of
-/// nanoseconds, a new one in some ten microseconds.
+/// The stacks of a team's fibers. A used stack is handed out in some tens of nanoseconds, a new one
+/// takes some ten microseconds.
 ///
 /// A stack keeps the memory that it ever touched until the pool is dropped.
 ///
@@ -59,8 +59,7 @@ pub struct FiberStack<P: Platform> {
 }
 
 impl<P: Platform> Stacks<P> {
-    /// No stacks yet; each will have at least `bytes`, of which only touched pages
-    /// cost memory.
+    /// No stacks yet. Each will have at least `bytes`; only touched pages cost memory.
     ///
     /// Rust's own frames want some kilobytes, a panic's message some 16 KiB; less than 4 KiB
     /// is taken to mean that.
@@ -78,8 +77,7 @@ impl<P: Platform> Stacks<P> {
         Self::with_colours(bytes, COLOURS)
     }
 
-    /// The same with so many colours, at least one and at most 64: for measurements of what
-    /// colours gain.
+    /// The same with 1 to 64 colours, for measurements of what colours gain.
     ///
     /// ```
     /// use manycore_platform::Native;
@@ -106,8 +104,8 @@ impl<P: Platform> Stacks<P> {
     ///
     /// # Errors
     ///
-    /// What the operating system, or the simulated one, says when there is no room for
-    /// a new one.
+    /// The error of the operating system, or of the simulated one, if there is no room for a new
+    /// stack.
     ///
     /// ```
     /// use manycore_platform::Native;
@@ -148,7 +146,7 @@ impl<P: Platform> Stacks<P> {
 }
 
 impl<P: Platform> FreeStacks<P> {
-    /// A stack, or the number of one that is to be made.
+    /// A stack, or the number of a stack that must be made.
     fn take(&mut self) -> Result<FiberStack<P>, usize> {
         self.free.pop().ok_or_else(|| {
             self.made += 1;
@@ -157,10 +155,10 @@ impl<P: Platform> FreeStacks<P> {
     }
 }
 
-// SAFETY: the memory is that of a stack, whose trait promises that it is ours, writable, and
-// guarded below; less than a page is left out at its end, and a page more than the
-// minimum was asked for. Pages and colours are multiples of a line, as every alignment that a
-// stack must have divides.
+// SAFETY: the memory is a stack's. Its trait promises that it is ours, writable, and guarded below.
+// Less than a page is left out at its end, and a page more than the minimum was asked for. Pages
+// and colours are multiples of a line, which is a multiple of every alignment that a stack must
+// have.
 unsafe impl<P: Platform> Stack for FiberStack<P> {
     #[inline]
     fn base(&self) -> StackPointer {

@@ -99,8 +99,8 @@ impl Drop for Explodes {
     }
 }
 
-/// The coroutine drops a body again whose first drop unwinds: twice in all, the second time
-/// what is freed.
+/// If the first drop of a body unwinds, the coroutine would drop it again: the second time, freed
+/// memory.
 #[test]
 fn one_that_never_began_drops_its_body_once_even_if_that_panics() {
     let (drops, booms) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(0)));

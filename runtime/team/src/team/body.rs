@@ -1,4 +1,4 @@
-//! What a rank is to the team: something that goes on for a turn, and says why it stopped.
+//! A rank, as the team sees it: a body that runs for a turn, and says why it stopped.
 
 use super::Site;
 use super::exchange::ValueExchange;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Interrupted in the midst of its work, to go on later.
+    /// Interrupted during its work, to be continued later.
     Preempted,
     /// At a barrier: it goes on when all ranks have arrived.
     Arrived(Site),
@@ -27,21 +27,21 @@ pub enum Step {
     Done,
 }
 
-/// What one rank does: the team calls [`go_on`](Self::go_on) again and again, on whatever
-/// worker has time, until it says [`Step::Done`].
+/// The program of one rank: the team calls [`go_on`](Self::go_on) again and again, on any free
+/// worker, until it returns [`Step::Done`].
 ///
-/// No two calls are at the same time, and what one wrote is visible to the next. What all
-/// ranks did before they arrived is visible to all after it.
+/// No two calls overlap, and the writes of one call are visible to the next. The work of all ranks
+/// before they arrived is visible to all ranks after it.
 ///
-/// Anybody who has a turn may call it, for a body made of others, say. One that does not hand on
-/// what they return breaks their barriers, not more: a
-/// [`Stackful`](super::Stackful) finds that out and panics.
+/// Any code that has a turn may call it, for example a body made of others. A body that does not
+/// hand on their results breaks their barriers and nothing else: a [`Stackful`](super::Stackful)
+/// notices that and panics.
 ///
-/// A body is a state machine: where it is, and how far in that phase. It looks at
-/// [`Turn::is_over`] every microsecond or so, and stops with [`Step::Preempted`] when that says so;
-/// loops do it by a [`Cursor`](super::Cursor). One that does not look is never preempted, so that
-/// ranks are divided among workers as a whole. A closure is a body too. For code that cannot
-/// be written so there is [`Stackful`](super::Stackful).
+/// A body is a state machine: its phase, and its progress in that phase. It checks
+/// [`Turn::is_over`] every microsecond or so, and stops with [`Step::Preempted`] when the turn is
+/// over. Loops do so by a [`Cursor`](super::Cursor). A body that does not check is never preempted,
+/// so its ranks are divided among workers as a whole. A closure is a body too. For code that cannot
+/// be written like this there is [`Stackful`](super::Stackful).
 ///
 /// ```
 /// use manycore_cores::elastic::Allotment;
@@ -97,8 +97,8 @@ impl<P: Platform, F: FnMut(&Turn<'_, P>) -> Step + Send> Body<P> for F {
 
 /// A rank's turn on a worker.
 ///
-/// It stays on its thread: what ranks leave for one another is written and read by their turns,
-/// so no two threads may have the same one.
+/// It stays on its thread: ranks write and read exchanged values by their turns, so no two threads
+/// may have the same turn.
 ///
 /// ```compile_fail,E0277
 /// use manycore_team::{Step, Turn};
@@ -133,7 +133,7 @@ pub struct Turn<'a, P: Platform = Native> {
 }
 
 impl<P: Platform> Turn<'_, P> {
-    /// The rank whose turn it is, from 0.
+    /// The rank of this turn, from 0.
     #[must_use]
     pub fn rank(&self) -> usize {
         self.rank
@@ -151,8 +151,8 @@ impl<P: Platform> Turn<'_, P> {
         self.worker
     }
 
-    /// Whether the rank should stop with [`Step::Preempted`], as soon as it can: somebody else has
-    /// a better use for the worker, or the worker must go.
+    /// Whether the rank should stop with [`Step::Preempted`] as soon as it can: another rank has a
+    /// better use for the worker, or the worker must go.
     ///
     /// Two looks at lines that are hardly ever written, and one at the clock if it
     /// matters: some 10 ns. Call it each microsecond or so.
@@ -173,7 +173,7 @@ impl<P: Platform> Turn<'_, P> {
         unsafe { self.exchange.leave::<P, T>(self.episode, self.rank, value) };
     }
 
-    /// What rank `other` has left in the episode before; `None` if it is no `T`, or nothing.
+    /// The value that rank `other` left in the episode before; `None` if it is no `T`, or nothing.
     pub(super) fn take<T: Copy + Send + 'static>(&self, other: usize) -> Option<T> {
         // SAFETY: as above.
         unsafe { self.exchange.take::<P, T>(self.episode, other) }

@@ -54,8 +54,8 @@ impl<P: Platform> TeamBuilder<P> {
         }
     }
 
-    /// Where the workers are bound, a set of logical CPUs each; those that it has no entry for
-    /// are free, and so is worker 0, which is whoever calls [`Team::run`].
+    /// The CPUs of the workers: a set of logical CPUs each. Workers without an entry are free, and
+    /// so is worker 0, the caller of [`Team::run`].
     #[must_use]
     pub fn cpus(mut self, cpus: Vec<Vec<usize>>) -> Self {
         self.cpus = cpus;
@@ -84,18 +84,17 @@ impl<P: Platform> TeamBuilder<P> {
         self
     }
 
-    /// How long a worker that has no rank to run stays awake, 20 us by default: about what it
-    /// costs to wake it. Less where somebody else has a use for the core at once.
+    /// How long a worker without a rank stays awake. The default, 20 us, is about the cost of
+    /// waking it. Choose less if another thread can use the core at once.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
         self.settings.patience = patience;
         self
     }
 
-    /// What it costs to interrupt a rank and to go on with it on another worker, 0.5 us by
-    /// default: more if it works on much data, of which the caches there have nothing. Ranks
-    /// are not cut where less than that is gained, and their turns are the longer the more
-    /// it is.
+    /// The cost of interrupting a rank and continuing it on another worker, 0.5 us by default. It
+    /// is more if the rank works on much data, which the caches there do not have. Ranks are not
+    /// cut for a smaller gain, and a higher cost makes turns longer.
     #[must_use]
     pub fn switch_cost(mut self, cost: Duration) -> Self {
         self.settings.switch_cost = cost;

@@ -4,7 +4,7 @@ use super::Turn;
 use manycore_platform::Platform;
 use std::ops::Range;
 
-/// How far a rank has come in a loop in which it can be preempted, between two blocks.
+/// The progress of a rank in a loop that can be preempted between two blocks.
 ///
 /// ```
 /// use manycore_cores::elastic::Allotment;
@@ -47,7 +47,7 @@ impl Cursor {
         Self { left: items, grain }
     }
 
-    /// Over the share of rank `rank` of `size` in so many items, divided between blocks.
+    /// Over the share of rank `rank` of `size` in `items` items, divided between blocks.
     ///
     /// # Panics
     ///
@@ -69,14 +69,14 @@ impl Cursor {
         Self::new(edge(rank)..edge(rank + 1), grain)
     }
 
-    /// What is left.
+    /// The remaining items.
     #[must_use]
     pub fn left(&self) -> Range<usize> {
         self.left.clone()
     }
 
-    /// Runs `body` for block after block, until there is none or the turn is over; `true` if
-    /// there is none left.
+    /// Runs `body` for block after block, until no block is left or the turn is over. Returns
+    /// `true` if no block is left.
     #[inline]
     pub fn go_on<P: Platform>(
         &mut self,

@@ -1,12 +1,12 @@
-//! What a rank's work takes after a site, learned from what it took.
+//! Estimates of a rank's work after a site, learned from its durations.
 
 /// Noise only adds: interrupts, misses, a neighbour. So the least that was seen is
 /// right, unless the work itself has grown: the estimate drifts up by this part of the
-/// difference each time, ...
+/// difference each time.
 const DRIFT: u64 = 16;
-/// ... and takes over what it sees if that was larger so often in a row, ...
+/// The estimate takes over a larger value that comes this number of times in a row.
 const CONSISTENT: u8 = 3;
-/// ... by more than this part.
+/// A value is larger if it exceeds the estimate by more than this part.
 const LARGER: u64 = 10;
 
 /// The work of one rank, in ticks.

@@ -1,4 +1,4 @@
-//! Where ranks leave values for one another.
+//! The slots through which ranks exchange values.
 
 use super::words::Episode;
 use manycore_platform::{CachePadded, Platform};
@@ -10,9 +10,9 @@ use std::slice;
 /// Bytes that a rank can leave.
 const ROOM: usize = 64;
 
-/// What a rank has left.
+/// The value that a rank has left.
 struct Slot {
-    /// In which episode, and of which type; `None` if never.
+    /// The episode and the type of the value; `None` before the first.
     label: Option<(Episode, TypeId)>,
     bytes: Bytes,
 }
@@ -25,17 +25,17 @@ struct Bytes {
 
 /// Two slots a rank, which take turns: one for even episodes, one for odd.
 ///
-/// In an episode ranks write the slots of its parity, each its own, and read those of the other
-/// parity. An episode begins when all have arrived at the end of the one before. So no
-/// reading is at the same time as a writing, whatever bodies do with their turns, and the
-/// label says whether a value is the one that is looked for. (Episodes are numbered modulo
-/// 2^29: a rank that leaves nothing for so long is taken to have left what it left then.)
+/// In an episode each rank writes its own slot of the episode's parity, and reads slots of the
+/// other parity. An episode begins when all ranks have arrived at the end of the one before. So no
+/// read overlaps a write, whatever bodies do with their turns, and the label says whether a value
+/// is the expected one. (Episodes are numbered modulo 2^29: if a rank leaves nothing for so long,
+/// its old value passes for a new one.)
 pub(super) struct ValueExchange {
     slots: [Box<[CachePadded<UnsafeCell<Slot>>]>; 2],
 }
 
-// SAFETY: a slot is written by who has claimed its rank, and read by others in the next episode,
-// by the contract of the methods. Only `Send` values are in it.
+// SAFETY: the claimer of a rank writes its slot, and others read it in the next episode, by the
+// contract of the methods. It holds only `Send` values.
 unsafe impl Sync for ValueExchange {}
 // SAFETY: as above.
 unsafe impl Send for ValueExchange {}
@@ -76,8 +76,8 @@ impl ValueExchange {
     ) {
         const { Self::fits::<T>() };
         let slot = self.slots[episode.parity()][rank].get();
-        // SAFETY: the claimer's alone, and nobody reads it in this episode. It has room, see
-        // `fits`.
+        // SAFETY: the slot is the claimer's alone, and no rank reads it in this episode. It has
+        // room, see `fits`.
         unsafe {
             (*slot).label = Some((episode, TypeId::of::<T>()));
             value_in::<T>(slot).write(value);
@@ -85,7 +85,7 @@ impl ValueExchange {
         }
     }
 
-    /// What `rank` left in the episode before; `None` if it is no `T`, or nothing.
+    /// The value that `rank` left in the episode before; `None` if it is no `T`, or nothing.
     ///
     /// # Safety
     ///
@@ -108,7 +108,7 @@ impl ValueExchange {
     }
 }
 
-/// Where the value is in a slot.
+/// The place of the value in a slot.
 ///
 /// # Safety
 ///

@@ -1,8 +1,8 @@
 //! Fixed teams of ranks on a changing number of workers.
 //!
-//! A *rank* is one of T parts of a program that meet at barriers; T is fixed. A *worker* is a
-//! thread that runs ranks, as many as there are cores to use. `README.md` beside this file says
-//! how ranks are divided among workers, and argues the protocol.
+//! A *rank* is a part of a program; its T parts meet at barriers, and T is fixed. A *worker* is a
+//! thread that runs ranks. There are as many workers as cores to use. `README.md` beside this file
+//! argues the protocol, and describes the division of ranks among workers.
 
 mod body;
 mod builder;
@@ -50,9 +50,9 @@ use workers::Workers;
 
 /// Workers that run the ranks of a program, on the cores that an [`Allotment`] leaves them.
 ///
-/// Worker `w` runs while the allotment allows it: a new core is used at once, and one that is
-/// taken away is left at the next place where its rank can be interrupted; the rank then goes
-/// on elsewhere. How many ranks there are never changes.
+/// Worker `w` runs while the allotment allows it. A new core is used at once. A core that is taken
+/// away is left at the next place where its rank can be interrupted, and the rank continues
+/// elsewhere. The number of ranks never changes.
 ///
 /// # Cost
 ///
@@ -92,7 +92,7 @@ pub struct Team<P: Platform = Native> {
 }
 
 impl<P: Platform> Team<P> {
-    /// A team of up to so many workers, who follow the allotment. Worker 0 is whoever calls
+    /// A team of up to `workers` workers, which follow the allotment. Worker 0 is the caller of
     /// [`run`](Self::run), the others are threads of the team.
     ///
     /// # Errors
@@ -120,15 +120,14 @@ impl<P: Platform> Team<P> {
         self.workers.allotment()
     }
 
-    /// Runs so many ranks, each with the body that `body` makes for its number, until all are
-    /// done.
+    /// Runs `ranks` ranks until all are done. `body` makes the body of each rank from its number.
     ///
     /// # Panics
     ///
-    /// If there are none, or more than 65,535. With the panic of a rank, when all others
-    /// have come to where they can be interrupted; they do not go on from there. If some
-    /// ranks are done and others wait for them at a barrier. Else with the panic of a body's
-    /// destructor, when all bodies are dropped.
+    /// Panics if `ranks` is 0 or more than 65,535. Panics with the panic of a rank, when all other
+    /// ranks have come to a place where they can be interrupted; they do not continue. Panics if
+    /// some ranks are done and others wait for them at a barrier. Otherwise panics with the panic
+    /// of a body's destructor, when all bodies are dropped.
     ///
     /// The first of several panics goes on; the others' payloads are dropped, and a panic of
     /// their destructors ends there.
@@ -159,7 +158,8 @@ impl<P: Platform> Team<P> {
         // SAFETY: it is.
         let mut result = unsafe { run.result() };
         for body in bodies {
-            // One that panics keeps the others from nothing, nor a rank's panic from the caller.
+            // A body that panics does not keep the others from being dropped, nor a rank's panic
+            // from the caller.
             if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(body))) {
                 match result {
                     Ok(_) => result = Err(payload),

@@ -1,12 +1,12 @@
 //! Which worker runs which part of an interval: McNaughton's wrap-around rule.
 
-/// Where a core's part of the concatenated work begins.
+/// The beginning of a core's part of the concatenated work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut {
-    /// The core's first rank, by its place in the order in which they are divided.
+    /// The core's first rank, by its place in the order of division.
     pub rank: usize,
-    /// If not 0 the core before has a part of that rank too: this one runs it first, for so
-    /// many ticks, and that one last.
+    /// If not 0, the core before has a part of that rank too: this core runs it first, for `budget`
+    /// ticks, and the core before runs it last.
     pub budget: u64,
 }
 
@@ -42,8 +42,8 @@ pub(super) fn even_span(work: &[u64], cores: usize) -> u64 {
     (0..cores).map(load).max().unwrap_or(0)
 }
 
-/// The shortest time in which so many cores can do the work if each rank is on one of them
-/// at a time: McNaughton, Management Science 6, 1959.
+/// The shortest time for the work on `cores` cores if each rank is on one core at a time:
+/// McNaughton, Management Science 6, 1959.
 pub(super) fn ideal_span(work: &[u64], cores: usize) -> u64 {
     let sum: u64 = work.iter().sum();
     let longest = work.iter().copied().max().unwrap_or(0);
@@ -53,9 +53,9 @@ pub(super) fn ideal_span(work: &[u64], cores: usize) -> u64 {
 /// Which worker runs which part.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Plan {
-    /// The ranks, in the order in which they are divided.
+    /// The ranks, in the order of division.
     pub(super) order: Vec<usize>,
-    /// Where each core's part begins, and the end.
+    /// The beginning of each core's part, and the end.
     pub(super) cuts: Vec<Cut>,
 }
 
@@ -102,22 +102,22 @@ impl Plan {
     }
 }
 
-/// What each core has of the cuts' cost, if all boundaries are cuts: rounded up, so that the last
-/// core is not left with what the others were spared.
+/// Each core's share of the cuts' cost, if all boundaries are cuts: rounded up, so that the last
+/// core does not get the remainder of all others.
 pub(super) fn shared(overhead: u64, cores: usize) -> u64 {
     (overhead * (cores as u64 - 1)).div_ceil(cores as u64)
 }
 
 /// Divides the work of the ranks in order among the cores, an ideal span each, so that at most
-/// `cores - 1` ranks are cut; and none where one of the parts would be shorter than `least`. A rank
-/// that is cut takes `overhead` more, which the cores share.
+/// `cores - 1` ranks are cut; none is cut if a part would be shorter than `least`. A cut rank takes
+/// `overhead` more, which the cores share.
 ///
 /// `cuts` is left with `cores + 1` entries, the last of them the end.
 fn wrap(work: &[u64], cores: usize, least: u64, overhead: u64, cuts: &mut Vec<Cut>) {
     let span = ideal_span(work, cores) + shared(overhead, cores);
     cuts.clear();
     cuts.push(Cut::before(0));
-    // The rank in which the boundary lies, and where that begins.
+    // The rank that contains the boundary, and the rank's beginning.
     let (mut rank, mut start) = (0, 0);
     for core in 1..cores {
         let boundary = span * core as u64;

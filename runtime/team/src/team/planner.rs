@@ -6,15 +6,15 @@ use super::plan::{Cut, Plan, even_span, ideal_span, shared};
 use super::{Policy, Site};
 use manycore_platform::{Atomic, Ordering, Platform};
 
-/// Sites whose intervals are remembered; one more takes the place of the one that was
-/// learned first.
+/// The number of sites with remembered intervals. One more replaces the site that was learned
+/// first.
 const SITES: usize = 32;
 /// An interval is unstable if its estimates are off by more than this.
 const UNSTABLE: f64 = 0.1;
-/// Learning takes one part in so many of the time, after the first few times.
+/// After the first few times, learning takes one part in 50 of the time.
 const LEARNING_SHARE: u64 = 50;
 const ALWAYS_LEARNED: u32 = 3;
-/// What is less than this part of the span is no reason to change anything.
+/// A difference below this part of the span is no reason for a change.
 const SLIGHT: u64 = 64;
 
 /// How an interval is run.
@@ -24,15 +24,15 @@ pub enum Division {
     Even,
     /// As the plan of this interval says.
     Planned(usize),
-    /// In turns of so many ticks.
+    /// In turns of this many ticks.
     Turns(u64),
 }
 
 /// The decisions, as workers read them.
 ///
-/// All accesses are relaxed: they are written before the episode is opened by a release, and
-/// read after its opening was acquired. A worker that is late may read those of a later
-/// episode; then it cannot claim a rank, see `README.md`, so what it does hangs on none.
+/// All accesses are relaxed. The words are written before a release opens the episode, and read
+/// after its opening was acquired. A late worker may read the words of a later episode; then it
+/// cannot claim a rank, see `README.md`, so nothing depends on its decisions.
 pub struct Schedule<P: Platform> {
     way: P::AtomicU64,
     cores: P::AtomicU32,
@@ -42,9 +42,9 @@ pub struct Schedule<P: Platform> {
 pub struct Plans<P: Platform>(Box<[Entries<P>]>);
 
 struct Entries<P: Platform> {
-    /// Where each core's part begins.
+    /// The beginning of each core's part.
     cuts: Box<[P::AtomicU64]>,
-    /// The ranks, in the order in which they are divided.
+    /// The ranks, in the order of division.
     order: Box<[P::AtomicU32]>,
 }
 
@@ -89,7 +89,7 @@ fn decode(way: u64) -> Division {
 const BUDGET_BITS: u32 = 48;
 
 impl<P: Platform> Plans<P> {
-    /// Room for plans of so many `cores` and `ranks`.
+    /// Room for plans of up to `cores` and `ranks`.
     pub fn new(cores: usize, ranks: usize) -> Self {
         let entries = |_| Entries {
             cuts: (0..=cores).map(|_| P::AtomicU64::new(0)).collect(),
@@ -115,7 +115,7 @@ impl<P: Platform> Plans<P> {
         self.0[interval].order[place].load(Ordering::Relaxed) as usize
     }
 
-    /// Where a core's part begins; that of the core after the last is the end.
+    /// The beginning of a core's part. For the number after the last core, the end.
     pub fn get(&self, interval: usize, core: usize) -> Cut {
         let entry = self.0[interval].cuts[core].load(Ordering::Relaxed);
         Cut {
@@ -125,13 +125,13 @@ impl<P: Platform> Plans<P> {
     }
 }
 
-/// What is known of the work after one site.
+/// The knowledge about the work after one site.
 struct Interval {
     site: Site,
     estimates: Estimates,
     /// Time in it since it was learned from.
     unlearned: u64,
-    /// The plan was made for so many cores; 0: it is to be made.
+    /// The number of cores of the plan; 0 if there is no plan yet.
     cores: usize,
     way: Division,
     plan: Plan,
@@ -141,9 +141,9 @@ struct Interval {
 pub struct Planner {
     policy: Policy,
     ranks: usize,
-    /// What a cut costs, in ticks.
+    /// The cost of a cut, in ticks.
     switch: u64,
-    /// What a rank that is cut takes more on its first core.
+    /// The additional time of a cut rank on its first core.
     overhead: u64,
     /// Intervals are cut by plan even if they are unstable.
     always: bool,
@@ -175,14 +175,14 @@ impl Planner {
         planner
     }
 
-    /// A runtime whose other choice is to cut nothing has a plan for unstable intervals too.
+    /// Plans unstable intervals too, for a runtime that could otherwise only leave ranks uncut.
     pub fn always(mut self) -> Self {
         self.always = true;
         self
     }
 
-    /// A rank that is cut takes so many ticks more on its first core, which are not in what is told
-    /// to [`close`](Self::close).
+    /// Charges a cut rank `overhead` more ticks on its first core, which the times of
+    /// [`close`](Self::close) do not contain.
     pub fn charge(&mut self, overhead: u64) {
         self.overhead = overhead;
     }
@@ -226,7 +226,7 @@ impl Planner {
             let span = ideal_span(&self.work, cores) + shared(self.overhead, cores);
             let mut slight = (2 * self.switch).max(span / SLIGHT);
             if self.always {
-                // What noise makes of ranks that are alike is no reason either.
+                // Noise between equal ranks is no reason either.
                 slight = slight.max((span as f64 * interval.estimates.error() / 2.0) as u64);
             }
             interval.way = match self.policy {
@@ -359,7 +359,7 @@ mod tests {
         );
         // Too short to be cut.
         assert_eq!(trial.episode(1_000_000, short, 2), Division::Even);
-        // Alone there is nobody to share with.
+        // One core alone has no core to share with.
         assert_eq!(trial.episode(50, long, 1), Division::Even);
     }
 

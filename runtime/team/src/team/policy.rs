@@ -11,16 +11,16 @@
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Policy {
-    /// A rank runs until it arrives; a worker that has none left takes one that nobody has
-    /// begun: ceil(T/C) w.
+    /// A rank runs until it arrives. A worker without a rank takes a rank that has not begun:
+    /// ceil(T/C) w.
     Fifo,
     /// Ranks take turns of q = sqrt(s I), where s is what a switch costs: at most
     /// I + 2 sqrt(s I).
     RoundRobin,
-    /// Each worker has a part of I of the work of all ranks, one after the other, so that it
-    /// cuts one rank at most (McNaughton 1959). What a rank has to do is learned: in the first
-    /// interval after a site this is [`Fifo`](Self::Fifo), and
-    /// [`RoundRobin`](Self::RoundRobin) while the work is more than 10% off what it was.
+    /// Each worker has a part of I of the work of all ranks, one after the other, so it cuts one
+    /// rank at most (McNaughton 1959). The work of a rank is learned: in the first interval after a
+    /// site this is [`Fifo`](Self::Fifo), and [`RoundRobin`](Self::RoundRobin) while the work
+    /// differs from the estimate by more than 10%.
     #[default]
     Wrap,
 }

@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
 
-/// Where a rank and who resumes it leave each other messages.
+/// The messages between a rank and the worker that resumes it.
 pub(super) struct Seat<P: Platform> {
     /// The turn that it has, while it runs; else null.
     pub(super) turn: Cell<*const Turn<'static, P>>,
@@ -18,8 +18,8 @@ pub(super) struct Seat<P: Platform> {
     pub(super) step: Cell<Step>,
 }
 
-/// A rank of a [`Team`](super::Team), to the program that it runs: who it is, and how it meets
-/// the others. The program of a [`Stackful`](super::Stackful) is given one.
+/// A rank of a [`Team`](super::Team), as its program sees it: its number, and how it meets the
+/// others. The program of a [`Stackful`](super::Stackful) receives one.
 ///
 /// At a barrier, and at [`pause`](Self::pause), the rank may be put aside and go on on another
 /// thread: see [`Stackful::new`](super::Stackful::new).
@@ -59,8 +59,8 @@ pub struct Rank<P: Platform = Native> {
 impl<P: Platform> Rank<P> {
     /// # Safety
     ///
-    /// Both pointers are good for as long as the rank exists, the suspender is that of the
-    /// fiber on which it does, and whoever resumes the fiber has set the seat's turn.
+    /// Both pointers are valid while the rank exists, the suspender belongs to the fiber of the
+    /// rank, and each thread that resumes the fiber has set the seat's turn.
     pub(super) unsafe fn new(seat: *const Seat<P>, suspender: &Suspender<P>) -> Self {
         let mut rank = Self {
             rank: 0,
@@ -75,9 +75,9 @@ impl<P: Platform> Rank<P> {
 
     #[track_caller]
     fn turn(&self) -> &Turn<'_, P> {
-        // SAFETY: by the contract of `new` the seat is there; its turn is that of the
-        // resumption in which this is called, which returns when the rank suspends itself, or
-        // null. No reference is kept across that, since suspending takes `&mut self`.
+        // SAFETY: by the contract of `new` the seat is there. Its turn belongs to the current
+        // resumption, which returns when the rank suspends itself, or is null. No reference is kept
+        // across that, since suspending takes `&mut self`.
         let turn = unsafe { (*self.seat).turn.get().as_ref() };
         turn.expect("a rank that is being dropped meets nobody")
     }
@@ -94,15 +94,15 @@ impl<P: Platform> Rank<P> {
         self.size
     }
 
-    /// The worker that it is on now, from 0; in a destructor that runs because another rank has
-    /// panicked, the one that it was on last.
+    /// The rank's current worker, from 0. In a destructor that runs because another rank has
+    /// panicked, its last worker.
     #[must_use]
     pub fn worker(&self) -> usize {
         // SAFETY: by the contract of `new` the seat is there.
         unsafe { (*self.seat).worker.get() }
     }
 
-    /// Waits until all ranks are here. What they did before is visible to all after it.
+    /// Waits until all ranks are here. Their work before it is visible to all ranks after it.
     ///
     /// The place from where it is called is the [site](Site) of what follows.
     #[inline]
@@ -127,7 +127,7 @@ impl<P: Platform> Rank<P> {
         let next = self.turn().episode.next();
         self.suspend(Step::Arrived(site));
         let episode = self.turn().episode;
-        // Its body is called by the program, which has not told the team, or not at once.
+        // The program calls its body without handing the step on to the team, or not at once.
         assert!(
             episode == next,
             "rank {} goes on from a barrier in the wrong episode",
@@ -135,8 +135,8 @@ impl<P: Platform> Rank<P> {
         );
     }
 
-    /// A place where the rank can be interrupted, if somebody else should have the worker.
-    /// Otherwise it costs some 10 ns; call it each microsecond or so.
+    /// A place where the rank can be interrupted, if another rank should have the worker. Otherwise
+    /// it costs some 10 ns. Call it each microsecond or so.
     #[inline]
     pub fn pause(&mut self) {
         if self.turn().is_over() {
@@ -146,7 +146,7 @@ impl<P: Platform> Rank<P> {
 
     #[inline(never)]
     fn suspend(&mut self, step: Step) {
-        // SAFETY: as in `turn`; the suspender is that of this fiber.
+        // SAFETY: as in `turn`; the suspender is this fiber's.
         unsafe {
             (*self.seat).step.set(step);
             (*self.suspender).suspend();

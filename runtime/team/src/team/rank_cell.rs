@@ -1,20 +1,21 @@
-//! What the team has of each rank.
+//! The team's record of each rank.
 
 use super::words::Episode;
 use super::{Body, Site};
 use manycore_platform::{Atomic, Futex, Ordering, Platform};
 use std::cell::UnsafeCell;
 
-/// Nobody has run it.
+/// No worker has run it.
 pub(super) const NOWHERE: usize = usize::MAX;
 
-/// A rank: its word, and what belongs to who has claimed it.
+/// A rank: its word, and the data of its claimer.
 pub(super) struct RankCell<P: Platform> {
     word: P::AtomicU32,
     inner: UnsafeCell<Inner<P>>,
 }
 
-/// What the claimer of a rank has; and, when all have arrived, who completes the episode.
+/// The data of a rank's claimer, and, when all ranks have arrived, of the worker that completes the
+/// episode.
 pub(super) struct Inner<P: Platform> {
     pub(super) body: *mut (dyn Body<P> + 'static),
     /// Ticks it has had in this interval.
@@ -49,11 +50,12 @@ impl<P: Platform> RankCell<P> {
     /// Whether it can be claimed; a look.
     #[inline]
     fn is_ready(&self, episode: Episode) -> bool {
-        // Relaxed: the claim decides; and who is about to sleep has a fence before the look.
+        // Relaxed: the claim decides, and a worker that is about to sleep has a fence before the
+        // look.
         self.word.load(Ordering::Relaxed) == episode.ready()
     }
 
-    /// Claims it, if nobody has and it has not arrived.
+    /// Claims it, if no worker has and it has not arrived.
     #[inline]
     pub(super) fn claim(&self, episode: Episode) -> bool {
         let (ready, running) = (episode.ready(), episode.running());
@@ -63,14 +65,14 @@ impl<P: Platform> RankCell<P> {
             .is_ok()
     }
 
-    /// The same for one that is not this worker's by plan: looked at first, because an exchange
-    /// that fails takes the line from who has it.
+    /// The same for a rank that the plan does not give to this worker. It looks first, because a
+    /// failed exchange takes the line away from its owner.
     #[inline]
     pub(super) fn claim_of_others(&self, episode: Episode) -> bool {
         self.is_ready(episode) && self.claim(episode)
     }
 
-    /// What the claimer has.
+    /// The claimer's data.
     ///
     /// # Safety
     ///
@@ -79,12 +81,12 @@ impl<P: Platform> RankCell<P> {
     #[allow(clippy::mut_from_ref, reason = "the contract gives it to one alone")]
     #[inline]
     pub(super) unsafe fn inner(&self) -> &mut Inner<P> {
-        // SAFETY: by the contract nobody else has it.
+        // SAFETY: by the contract no other worker has it.
         unsafe { &mut *self.inner.get() }
     }
 
-    /// Gives it back in the midst of an interval, for others to claim. The caller then looks
-    /// whether somebody sleeps: what follows this is after it for all.
+    /// Gives it back in the middle of an interval, for others to claim. The caller then checks for
+    /// sleepers: every thread sees that check after this.
     pub(super) fn put_back(&self, episode: Episode) {
         // Publishes what the rank did to the next claimer: release. A read-modify-write with
         // its fence, because a look at the opening word comes after it, see `README.md`. SeqCst
@@ -96,14 +98,14 @@ impl<P: Platform> RankCell<P> {
     /// It has arrived, and can be claimed in the next episode.
     #[inline]
     pub(super) fn arrive(&self, episode: Episode) {
-        // Relaxed: it is claimed again only by who has acquired the next opening, and
-        // that follows the caller's announcement of the arrival, which is a release. A
-        // plain store: nobody else writes the word of a claimed rank.
+        // Relaxed: a worker claims it again only after it has acquired the next opening, and that
+        // follows the caller's announcement of the arrival, which is a release. A plain store is
+        // enough: no other worker writes the word of a claimed rank.
         self.word.store(episode.next().ready(), Ordering::Relaxed);
     }
 }
 
-/// Wakes all who sleep on the word.
+/// Wakes all threads that sleep on the word.
 #[cold]
 #[inline(never)]
 pub(super) fn wake_all<P: Platform>(word: &P::Futex) {

@@ -1,11 +1,11 @@
-//! What thread-local memory is to threads.
+//! Memory for ranks, as thread-local memory is for threads.
 
 use manycore_platform::{Atomic, CachePadded, Native, Ordering, Platform};
 use std::cell::UnsafeCell;
 use std::fmt;
 
-/// A value for each rank, on lines of its own, wherever the rank runs: in place of
-/// `thread_local!`, whose variables a rank loses when it changes to another worker.
+/// A value for each rank, on lines of its own, on every worker. It replaces `thread_local!`: a rank
+/// loses those variables when it changes to another worker.
 ///
 /// ```
 /// use manycore_cores::elastic::Allotment;
@@ -42,7 +42,7 @@ unsafe impl<T: Send, P: Platform> Sync for RankLocal<T, P> {}
 unsafe impl<T: Send, P: Platform> Send for RankLocal<T, P> {}
 
 impl<T, P: Platform> RankLocal<T, P> {
-    /// A value for each of so many ranks, made by `value` from their numbers.
+    /// A value for each of `ranks` ranks. `value` makes it from the rank's number.
     pub fn new(ranks: usize, mut value: impl FnMut(usize) -> T) -> Self {
         let place = |rank| {
             CachePadded::new(LocalValue {
@@ -60,8 +60,8 @@ impl<T, P: Platform> RankLocal<T, P> {
     ///
     /// # Panics
     ///
-    /// If there is no such rank, or somebody has its value now: another thread in its name, or
-    /// the caller itself.
+    /// Panics if there is no such rank, or if its value is in use: by another thread under this
+    /// rank, or by the caller itself.
     #[track_caller]
     pub fn with<R>(&self, rank: usize, body: impl FnOnce(&mut T) -> R) -> R {
         let place = &self.places[rank];

@@ -1,6 +1,6 @@
-//! What a run has done.
+//! The statistics of a run.
 
-/// What a team did in one run, in numbers.
+/// The statistics of a team's run.
 ///
 /// ```
 /// use manycore_cores::elastic::Allotment;
@@ -13,7 +13,7 @@
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Intervals between barriers, the last one included, which ends with the ranks.
+    /// Intervals between barriers, and the last interval, which ends with the ranks.
     pub episodes: u64,
     /// Turns that ranks had.
     pub switches: u64,

@@ -14,42 +14,42 @@ use std::cell::UnsafeCell;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// In `arrived` the low half counts the ranks that have arrived, the high half those of them
-/// that are done.
+/// In `arrived` the low half counts the ranks that have arrived, and the high half counts how many
+/// of these are done.
 const DONE_SHIFT: u32 = 16;
 /// The most ranks that the halves can count.
 pub(super) const MOST_RANKS: usize = u16::MAX as usize;
 
-/// The settings with which a team is made.
+/// The settings of a team.
 #[derive(Clone, Debug)]
 pub(super) struct TeamSettings {
     pub(super) policy: Policy,
     /// How long a worker that has nothing to do stays awake.
     pub(super) patience: Duration,
-    /// What it costs to preempt a rank and go on with it elsewhere.
+    /// The cost of preempting a rank and continuing it elsewhere.
     pub(super) switch_cost: Duration,
 }
 
-/// The line that all look at. Written when an episode is opened, and when somebody falls
+/// The line that all workers read. It is written when an episode is opened, and when a worker falls
 /// asleep or stops the run.
 pub(super) struct EpisodeOpening<P: Platform> {
     pub(super) word: P::Futex,
     pub(super) schedule: Schedule<P>,
 }
 
-/// What a worker has done; its own line, written by it before it gives ranks out of its hands.
+/// The counts of a worker; its own line, written by it before it gives ranks away.
 pub(super) struct Tally<P: Platform> {
     pub(super) switches: P::AtomicU64,
     pub(super) preemptions: P::AtomicU64,
     pub(super) migrations: P::AtomicU64,
 }
 
-/// A run of so many ranks.
+/// A run of ranks.
 pub(super) struct Run<P: Platform> {
     pub(super) opening: CachePadded<EpisodeOpening<P>>,
     /// Ranks that have arrived in this episode, as far as announced.
     arrived: CachePadded<P::AtomicU32>,
-    /// Where the next turn begins, when ranks take turns. A hint.
+    /// The beginning of the next turn, when ranks take turns. A hint.
     pub(super) turn: CachePadded<P::AtomicUsize>,
     pub(super) ranks: Box<[CachePadded<RankCell<P>>]>,
     pub(super) plans: Plans<P>,
@@ -60,7 +60,7 @@ pub(super) struct Run<P: Platform> {
     pub(super) allotment: Allotment<P>,
     pub(super) exchange: ValueExchange,
     pub(super) stacks: Arc<Stacks<P>>,
-    /// What the run has failed with.
+    /// The panic that the run has failed with.
     failure: Lock<P, Option<Payload>>,
     /// Workers that may take part.
     workers: usize,
@@ -68,9 +68,9 @@ pub(super) struct Run<P: Platform> {
     pub(super) politeness: u64,
 }
 
-// SAFETY: the planner and the count of episodes belong to one worker at a time: that whose
-// announcement completed an episode (all others are before it in the order of changes of
-// `arrived`), until it opens the next. All else is made to be shared.
+// SAFETY: the planner and the count of episodes belong to one worker at a time: the worker whose
+// announcement completed an episode (all other announcements come before it in the order of changes
+// of `arrived`), until it opens the next. Everything else is made to be shared.
 unsafe impl<P: Platform> Sync for Run<P> {}
 // SAFETY: as above.
 unsafe impl<P: Platform> Send for Run<P> {}
@@ -80,11 +80,11 @@ unsafe impl<P: Platform> Send for Run<P> {}
 const POLITENESS: Duration = Duration::from_micros(1);
 
 impl<P: Platform> Run<P> {
-    /// A run of these bodies, by so many workers.
+    /// A run of these bodies, by `workers` workers.
     ///
     /// # Safety
     ///
-    /// The bodies live until the run is over, and nobody else touches them until then.
+    /// The bodies live until the run is over, and no other code touches them until then.
     pub(super) unsafe fn new<'a>(
         bodies: impl ExactSizeIterator<Item = *mut (dyn Body<P> + 'a)>,
         workers: usize,
@@ -147,7 +147,7 @@ impl<P: Platform> Run<P> {
     }
 
     pub(super) fn is_over(&self) -> bool {
-        // Acquire: what the ranks did is seen by who returns.
+        // Acquire: the caller, which returns, sees the ranks' work.
         Atomic::load(&self.opening.word, Ordering::Acquire) & OVER != 0
     }
 
@@ -170,37 +170,38 @@ impl<P: Platform> Run<P> {
         if let Some(later) = later {
             let_go(later);
         }
-        // Relaxed: the caller holds a rank, whose arrival it announces later, by a release.
-        // A worker that sleeps need not wake for it: the caller buries what is ready, and a
-        // worker that runs a rank comes to its end.
+        // Relaxed: the caller holds a rank, and announces its arrival later, by a release. A worker
+        // that sleeps need not wake for it: the caller buries what is ready, and a worker that runs
+        // a rank comes to its end.
         self.opening.word.fetch_or(STOP, Ordering::Relaxed);
     }
 
-    /// If somebody sleeps, or is about to, all are woken: there is a rank to claim.
-    /// Call it after [`RankCell::put_back`].
+    /// Wakes all workers that sleep or are about to: there is a rank to claim. Call it after
+    /// [`RankCell::put_back`].
     pub(super) fn tell_sleepers(&self) {
         let word = &self.opening.word;
-        // Relaxed: the fence of `put_back` orders it after the rank's word; against it
-        // stands the fence of who falls asleep, see `README.md`.
+        // Relaxed: the fence of `put_back` orders it after the rank's word. It pairs with the fence
+        // of a worker that falls asleep, see `README.md`.
         if Atomic::load(word, Ordering::Relaxed) & PARKED != 0 {
-            // Relaxed: it publishes nothing. The word changes, so that who has not yet
-            // fallen asleep does not.
+            // Relaxed: it publishes nothing. The word changes, so a worker that has not yet fallen
+            // asleep does not.
             word.fetch_and(!PARKED, Ordering::Relaxed);
             wake_all::<P>(word);
         }
     }
 
-    /// So many more ranks have arrived, some of them for good; `site` is where the last of
-    /// them did. Returns whether that was all: then the next episode is open, or the run over.
+    /// Announces that `arrived` more ranks have arrived, `done` of them for good; `site` is the
+    /// place of the last. Returns whether the episode is complete: then the next episode is open,
+    /// or the run is over.
     pub(super) fn announce(&self, arrived: u32, done: u32, site: Site, episode: Episode) -> bool {
         let news = arrived | done << DONE_SHIFT;
-        // Release: what the ranks did, and their words. Acquire: those of all others, for
-        // who completes the episode. It is one chain of read-modify-writes.
+        // Release: the ranks' work, and their words. Acquire: the work and words of all others, for
+        // the worker that completes the episode. It is one chain of read-modify-writes.
         let all = self.arrived.fetch_add(news, Ordering::AcqRel) + news;
         if (all & u32::from(u16::MAX)) as usize != self.ranks.len() {
             return false;
         }
-        // Relaxed: published with the opening, before which nobody announces.
+        // Relaxed: the opening publishes it, and no worker announces before the opening.
         self.arrived.store(0, Ordering::Relaxed);
         self.complete((all >> DONE_SHIFT) as usize, site, episode);
         true
@@ -236,9 +237,9 @@ impl<P: Platform> Run<P> {
     }
 
     fn open(&self, word: u32) {
-        // Release: the ranks' work, the schedule, and this worker's turn as planner are over.
-        // A swap, because it takes PARKED along: who has set it before is woken, and who
-        // sets it later sees the new word.
+        // Release: the ranks' work, the schedule, and this worker's turn as planner are over. A
+        // swap also takes PARKED: a worker that set it before is woken, and a worker that sets it
+        // later sees the new word.
         let before = self.opening.word.swap(word, Ordering::Release);
         if before & PARKED != 0 {
             wake_all::<P>(&self.opening.word);
@@ -259,8 +260,8 @@ impl<P: Platform> Run<P> {
             self.tallies.iter().map(of).sum()
         };
         Ok(Report {
-            // SAFETY: nobody completes an episode any more, and the caller has acquired the
-            // last opening.
+            // SAFETY: no worker completes an episode any more, and the caller has acquired the last
+            // opening.
             episodes: unsafe { *self.episodes.get() },
             switches: sum(|tally| &tally.switches),
             preemptions: sum(|tally| &tally.preemptions),

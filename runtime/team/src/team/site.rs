@@ -1,4 +1,4 @@
-//! Places of a program where all ranks meet, told apart.
+//! Places of a program where all ranks meet, distinguished by name.
 
 use std::fmt;
 use std::panic::Location;
@@ -27,7 +27,7 @@ enum Kind {
 }
 
 impl Site {
-    /// Where a run begins.
+    /// The beginning of a run.
     pub const START: Self = Self(Kind::Start);
 
     /// A site with a name.

@@ -10,8 +10,8 @@ use std::panic::resume_unwind;
 use std::ptr;
 use std::sync::Arc;
 
-/// The body of a rank with a stack of its own: a program that calls
-/// [`Rank::barrier`] wherever it is, in the midst of its loops.
+/// The body of a rank with a stack of its own: a program that may call [`Rank::barrier`] anywhere,
+/// also inside its loops.
 ///
 /// An example is at [`Rank`]. Stacks come from the team's pool, of
 /// [`stack_size`](super::TeamBuilder::stack_size) each.
@@ -40,9 +40,9 @@ struct Begun<P: Platform> {
     stacks: Arc<Stacks<P>>,
 }
 
-// SAFETY: by the contract of `new` the program and what it has on its stack may change threads.
-// The seat is used by the rank and by who resumes it, who is one at a time; its pointer is set
-// anew at each resumption.
+// SAFETY: by the contract of `new` the program and the values on its stack may change threads. The
+// rank and the thread that resumes it use the seat, one at a time; each resumption sets its pointer
+// anew.
 unsafe impl<P: Platform, F: Send> Send for Stackful<P, F> {}
 
 impl<P: Platform, F: FnOnce(&mut Rank<P>) + Send> Stackful<P, F> {
@@ -50,10 +50,9 @@ impl<P: Platform, F: FnOnce(&mut Rank<P>) + Send> Stackful<P, F> {
     ///
     /// # Safety
     ///
-    /// Between any two calls of the program to its [`Rank`] it may change to another thread,
-    /// but for those that do nothing but ask who it is. So, for the program and all that it
-    /// calls, wherever it calls [`barrier`](Rank::barrier), [`pause`](Rank::pause) or one of
-    /// the reductions:
+    /// Between any two calls of the program to its [`Rank`] it may change to another thread, except
+    /// calls that only ask for its number. So, for the program and all functions that it calls, at
+    /// each [`barrier`](Rank::barrier), [`pause`](Rank::pause) and reduction:
     ///
     /// * all that is live on its stack is [`Send`]: no guard of a lock, no [`Rc`](std::rc::Rc);
     /// * no address of a thread-local variable is kept across the call: not by the program,

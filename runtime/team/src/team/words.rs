@@ -1,6 +1,6 @@
 //! The words of the protocol; `README.md` beside this file argues it.
 
-/// In the opening word: somebody sleeps on it, or is about to.
+/// In the opening word: a worker sleeps on it, or is about to.
 pub(super) const PARKED: u32 = 1;
 /// In the opening word: the run has failed, no rank is to go on.
 pub(super) const STOP: u32 = 2;
@@ -44,7 +44,7 @@ impl Episode {
         self.0 << 1
     }
 
-    /// A rank's word: somebody has claimed it in this episode.
+    /// A rank's word: a worker has claimed it in this episode.
     pub(super) fn running(self) -> u32 {
         self.0 << 1 | 1
     }

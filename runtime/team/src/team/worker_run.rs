@@ -20,7 +20,7 @@ pub(super) enum Leave {
     Revoked,
 }
 
-/// What a worker does next in its episode.
+/// The next action of a worker in its episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Then {
     /// It has no rank left to run.
@@ -39,8 +39,8 @@ const LONGEST: u64 = 8;
 pub(super) struct WorkerRun<'a, P: Platform> {
     run: &'a Run<P>,
     worker: usize,
-    /// Ranks that have arrived here and are not announced, those of them that are done, and
-    /// where the last one is.
+    /// Ranks that have arrived here and are not announced, how many of them are done, and the site
+    /// of the last.
     arrived: u32,
     done: u32,
     site: Site,
@@ -52,7 +52,7 @@ pub(super) struct WorkerRun<'a, P: Platform> {
 }
 
 impl<'a, P: Platform> WorkerRun<'a, P> {
-    /// The part of worker `worker`, which is one of those that may take part.
+    /// The part of worker `worker`, which may take part.
     pub(super) fn new(run: &'a Run<P>, worker: usize) -> Self {
         let tally = &run.tallies[worker];
         // Relaxed: its own, from when it was here before.
@@ -73,7 +73,7 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
     /// Runs ranks until the run is over or the worker has to go.
     pub(super) fn take_part(mut self) -> Leave {
         loop {
-            // Acquire pairs with the release of who has opened the episode.
+            // Acquire pairs with the release of the worker that opened the episode.
             let opening = Atomic::load(&self.run.opening.word, Ordering::Acquire);
             if opening & OVER != 0 {
                 return Leave::Over;
@@ -114,8 +114,7 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
             _ => even(self.run.ranks.len(), core, cores),
         };
         let (from, to): (Cut, Cut) = (cut(self.worker), cut(self.worker + 1));
-        // The first rank is the one that the core before has a part of; its own last one, the
-        // core behind.
+        // The core before has a part of the first rank; the next core has a part of the last rank.
         let last = to.rank + usize::from(to.budget > 0);
         for place in from.rank..last {
             let rank = match way {
@@ -160,7 +159,7 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
                 }
                 return Then::Leaves;
             }
-            // The one that it has is given back only for another.
+            // It gives its rank back only for another one.
             let rank = match (self.next_turn(episode), held.take()) {
                 (Some(other), held) => {
                     if let Some(rank) = held {
@@ -194,8 +193,8 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
         order.find(|&rank| ranks[rank].claim_of_others(episode))
     }
 
-    /// Gives a rank that it has claimed a turn, of `budget` ticks if somebody is to have it
-    /// then. `false` if it was preempted; then the worker still has it.
+    /// Gives a claimed rank a turn, of `budget` ticks if another worker has it afterwards. Returns
+    /// `false` if it was preempted; then the worker still has it.
     fn go_on(&mut self, episode: Episode, rank: usize, budget: Option<u64>) -> bool {
         let run = self.run;
         let cell = &run.ranks[rank];
@@ -283,8 +282,8 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
     /// Writes down what it has done.
     fn keep_tally(&self) {
         let tally = &self.run.tallies[self.worker];
-        // Relaxed: published by what follows, an announcement or a rank that is put
-        // back, whose next claimer goes on to announce it.
+        // Relaxed: the next step publishes it, an announcement or a rank that is put back; its next
+        // claimer announces it.
         tally.switches.store(self.switches, Ordering::Relaxed);
         tally.preemptions.store(self.preemptions, Ordering::Relaxed);
         tally.migrations.store(self.migrations, Ordering::Relaxed);
@@ -321,7 +320,7 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
                 if !goes_on {
                     return Then::Leaves;
                 }
-                // Where there was one there may be more.
+                // There may be more ranks.
                 now = P::now();
                 (pause, until) = (0, now + patience);
                 continue;
@@ -346,14 +345,14 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
         }
     }
 
-    /// Where its own ranks end, if they were divided by number: what it looks at first.
+    /// The end of its own ranks, if they were divided by number. It looks at these first.
     fn own_end(&self) -> usize {
         let (_, cores) = self.run.opening.schedule.get();
         even(self.run.ranks.len(), self.worker + 1, cores.max(1)).rank
     }
 
-    /// Claims a rank that nobody runs; if there is none, sleeps until the next episode or until
-    /// one is put back.
+    /// Claims a rank that no worker runs. If there is none, sleeps until the next episode or until
+    /// a rank is put back.
     ///
     /// # No wake-up is lost
     ///
@@ -370,7 +369,7 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
         }
         P::fence_after_rmw();
         let found = self.claim_from(episode, self.own_end());
-        // If there is one PARKED stays, and costs somebody a call that wakes nobody.
+        // If there is one, PARKED stays set, and costs another worker a call that wakes no thread.
         if found.is_none() {
             Futex::wait(word, before | PARKED, None);
         }

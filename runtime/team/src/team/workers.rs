@@ -8,7 +8,7 @@ use manycore_cores::sync::Lock;
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::sync::Arc;
 
-/// What a team and its workers share.
+/// The data that a team and its workers share.
 pub(super) struct Workers<P: Platform> {
     allotment: Allotment<P>,
     /// The run, if there is one.
@@ -55,18 +55,19 @@ impl<P: Platform> Workers<P> {
 
     /// All workers are to end.
     pub(super) fn end(&self) {
-        // Release: not needed by anybody, who ends looks at nothing else.
+        // Release is not needed: an ending worker reads nothing else.
         self.is_ending.store(true, Ordering::Release);
         self.announce();
         self.allotment.nudge();
     }
 
-    /// What worker `worker` does with its life.
+    /// The life of worker `worker`.
     pub(super) fn work(&self, worker: usize) {
         loop {
-            // In this order: what it may sleep on, and then what that announces. A change
-            // after the first looks changes the words, on which it then does not sleep.
-            // And `seen` acquires: who sees the word of a nudge sees why.
+            // The order matters: first the words that it may sleep on, and then what they announce.
+            // A change after the first looks changes the words, and the worker then does not sleep
+            // on them. `seen` acquires: a worker that sees the word of a nudge also sees its
+            // reason.
             let cores = self.allotment.seen();
             let call = self.calls.seen();
             if self.is_ending.load(Ordering::Acquire) {

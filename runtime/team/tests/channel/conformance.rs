@@ -1,6 +1,6 @@
-//! What every channel does, whatever it goes through. Whoever includes this file says in a module
-//! `subject` which channel it is about, and for which platforms (`World`) it is there: the chip's
-//! tests include it for channels over the network.
+//! The behaviour of every channel, over memory and over a network. A file that includes this one
+//! names, in a module `subject`, the channel and its platforms (`World`): the chip's tests include
+//! it for channels over the network.
 
 #![allow(
     clippy::manual_is_multiple_of,
@@ -12,7 +12,7 @@ use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering, Platform, Thread
 use manycore_team::channel::{Closed, Filter};
 use std::sync::{Arc, Mutex};
 
-/// Where threads run: on a core each, as ports on hardware need it, or anywhere.
+/// The cores of threads: a core each, as ports on hardware need it, or any.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(dead_code, reason = "each crate's tests use a part")]
 pub(crate) enum Place {
@@ -36,7 +36,7 @@ impl<P: Platform> Meeting<P> {
         self.arrived.wake(u32::MAX);
     }
 
-    /// Until so many have arrived in all.
+    /// Waits until `count` have arrived in all.
     pub(crate) fn wait_for(&self, count: usize) {
         loop {
             let seen = self.arrived.load(Ordering::Acquire);
@@ -133,7 +133,7 @@ pub(crate) fn everybody_to_everybody<P: World>(channel: Channel<P>, threads: usi
             heard += hear(&mut port, true);
         }
         assert!(port.try_receive().is_none());
-        // Nobody closes before all have sent.
+        // No port closes before all have sent.
         opened.arrive();
         opened.wait_for(2 * threads);
     });
@@ -284,7 +284,7 @@ pub(crate) fn filters<P: World>(channel: Channel<P>, place: Place) {
     });
 }
 
-/// What was sent is kept, though its sender has gone.
+/// Sent messages remain after their sender has gone.
 pub(crate) fn the_last_message_of_a_dropped_port<P: World>(channel: Channel<P>, place: Place) {
     let step = Meeting::<P>::new();
     together::<P>(2, place, move |rank| {
@@ -312,8 +312,8 @@ pub(crate) fn the_last_message_of_a_dropped_port<P: World>(channel: Channel<P>, 
     });
 }
 
-/// A port that still receives when all others have gone is told so, awake or asleep, after their last
-/// messages; also if its port is told of one in `every` only.
+/// A port that still receives when all others have gone learns of it, awake or asleep, after their
+/// last messages, even if its filter passes one message in `every` only.
 pub(crate) fn the_end<P: World>(
     channel: Channel<P>,
     threads: usize,

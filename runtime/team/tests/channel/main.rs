@@ -2,7 +2,7 @@
 
 mod conformance;
 mod memory;
-/// What `conformance` is about.
+/// The subject of `conformance`.
 mod subject {
     pub(crate) use manycore_platform::Platform as World;
     pub(crate) use manycore_team::channel::{Channel, Port};
@@ -79,7 +79,7 @@ fn a_handle_keeps_a_channel_open() {
     assert_eq!(port.receive(), Err(Closed));
 }
 
-/// A sender that waits for room of one that goes has room, and is then the last.
+/// A sender waits for a receiver that goes. Then it has room, and is the last.
 #[test]
 fn a_sender_that_is_left_alone() {
     let channel = Channel::with(memory::TIGHT);
@@ -92,11 +92,11 @@ fn a_sender_that_is_left_alone() {
     (0..100).for_each(|payload| sender.send(payload));
     assert_eq!(sender.receive(), Err(Closed));
     goes.join().unwrap();
-    // Nobody hears it.
+    // No port hears it.
     (0..100).for_each(|payload| sender.send(payload));
 }
 
-/// What a filter keeps back, and what was lost, does not keep a channel open.
+/// Filtered and lost messages do not keep a channel open.
 #[test]
 fn filtered_and_lost_messages_at_the_end() {
     for settings in [memory::TIGHT, LOSING] {

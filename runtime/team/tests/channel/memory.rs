@@ -1,5 +1,5 @@
-//! What channels through memory do beyond that: bounded rings, senders that
-//! wait, receivers that lose. The chip's tests run this too.
+//! Further properties of channels through memory: bounded rings, senders that wait, receivers that
+//! lose. The chip's tests run this too.
 
 use super::conformance::{Meeting, Place, bytes, together};
 use manycore_platform::Platform;
@@ -48,8 +48,8 @@ pub(crate) fn a_sender_waits_for_the_slowest<P: Platform>(threads: usize, place:
     });
 }
 
-/// Messages of many rings' length, in turn with short ones, to who takes them all and
-/// to who drops their data.
+/// Messages of many rings' length, in turn with short ones, for a receiver that takes them all and
+/// a receiver that drops their data.
 pub(crate) fn long_messages_stream<P: Platform>(threads: usize, place: Place) {
     let channel = Channel::<P>::over_with(TIGHT);
     let opened = Meeting::<P>::new();
@@ -66,7 +66,7 @@ pub(crate) fn long_messages_stream<P: Platform>(threads: usize, place: Place) {
                 let message = if rank % 2 == 0 {
                     port.receive().unwrap()
                 } else {
-                    // It may be begun by who does not want it, and does not get it.
+                    // A receiver that does not want it may begin it, and does not get it.
                     port.try_receive()
                         .unwrap_or_else(|| port.receive_long(&mut data).unwrap())
                 };
@@ -114,7 +114,7 @@ pub(crate) fn ports_come_and_go<P: Platform>(threads: usize, place: Place) {
             let mut next = [None; 64];
             for number in 0..12 {
                 port.send_marked(number, 0, (rank * 2 + life) as u32);
-                // Takes all there is, so that nobody waits for it for ever.
+                // Takes all messages, so that no sender waits for ever.
                 while let Some(message) = port.try_receive() {
                     let next = &mut next[message.tag as usize];
                     assert!(next.is_none_or(|next| next == message.payload));
@@ -211,7 +211,7 @@ pub(crate) fn losses_of_long_data<P: Platform>(threads: usize, place: Place) {
     });
 }
 
-/// One thread: it can tell exactly what must be lost.
+/// One thread, so the test knows exactly which messages are lost.
 pub(crate) fn who_begins_late_counts_only_its_own_losses<P: Platform>() {
     let channel = Channel::<P>::over_with(LOSING);
     let (mut sender, mut early) = (channel.open(), channel.open());
@@ -230,7 +230,7 @@ pub(crate) fn who_begins_late_counts_only_its_own_losses<P: Platform>() {
     );
     let message = early.receive().unwrap();
     assert_eq!(message.payload, message.missed);
-    // What is lost while nothing passes the filter is told in the end.
+    // Losses while no message passes the filter are reported in the end.
     while late.try_receive().is_some() {}
     late.set_filter(Filter::NONE);
     (0..100).for_each(|number| sender.send(number));

@@ -1,12 +1,11 @@
 /// A core's hardware filter (Park 2013, section 3.1.2): which arriving
 /// messages its lambda queues take.
 ///
-/// The message's signature is masked, then combined with the filter's by the
-/// operation; the message passes if a bit of the result is set. The thesis
-/// names the operations and leaves open what result passes. "A bit is set" is
-/// the one rule by which `and` and `or` also select; by it `xor` passes the
-/// signatures that differ, and so [`Xnor`](MatchOperation::Xnor), which passes
-/// those that are equal, is added.
+/// The message's signature is masked and combined with the filter's by the operation. The message
+/// passes if a bit of the result is set. The thesis names the operations and does not say which
+/// result passes. Only the rule "a bit is set" makes `and` and `or` selective too. By it `xor`
+/// passes the signatures that differ, so [`Xnor`](MatchOperation::Xnor) is added, which passes
+/// equal signatures.
 ///
 /// The default filter passes every message.
 ///
@@ -27,7 +26,7 @@ pub struct Filter {
     pub signature: u32,
 }
 
-/// What a [`Filter`] does with two signatures.
+/// The operation of a [`Filter`] on two signatures.
 ///
 /// ```
 /// use manycore_chip::{Filter, MatchOperation::And};

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
-/// What a core broadcasts (Park 2013, figure 3-3; the size of the data, the
-/// channel and the wavelength are the network's business).
+/// A broadcast message of a core (Park 2013, figure 3-3; the size of the data, the channel and the
+/// wavelength are the network's business).
 ///
 /// ```
 /// use manycore_chip::Message;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub struct Message {
     /// One word for the receivers.
     pub payload: u64,
-    /// What filters look at.
+    /// The part that filters look at.
     pub signature: u32,
     /// A second word for the receivers; the hardware does not look at it.
     pub tag: u32,
@@ -21,7 +21,7 @@ pub struct Message {
     pub data: Option<Arc<[u8]>>,
 }
 
-/// A message and the wavelength on which it came.
+/// A message and its wavelength.
 ///
 /// ```
 /// use manycore_chip::{Delivery, Message};
@@ -33,6 +33,6 @@ pub struct Message {
 pub struct Delivery {
     /// The core that sent it.
     pub sender: u32,
-    /// What it sent.
+    /// The message.
     pub message: Message,
 }

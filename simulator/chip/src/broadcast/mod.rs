@@ -11,12 +11,11 @@ use std::convert::Infallible;
 use std::fmt::Debug;
 use std::num::NonZeroU32;
 
-/// A platform whose machines may have an on-chip broadcast network.
+/// A platform for machines that may have an on-chip broadcast network.
 ///
-/// This is the hardware under virtual channels (Park 2013, sections 3.1 and
-/// 4.1): ports and filters belong to the *core* on which the caller runs, so
-/// threads that use them must be bound to cores. Messages of one sender arrive in the
-/// order of sending, and are kept until they are taken.
+/// This is the hardware under virtual channels (Park 2013, sections 3.1 and 4.1). Ports and filters
+/// belong to the *core* of the caller, so threads that use them must be bound to cores. Messages of
+/// one sender arrive in the order of sending, and are kept until they are taken.
 ///
 /// A machine may lack it though its platform could have it: then
 /// [`create_channel`](Self::create_channel) says so.
@@ -40,9 +39,9 @@ use std::num::NonZeroU32;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// The provided methods are those of a platform without such a network. It has no channel, which
-/// its type [`Channel`](Self::Channel) says, [`Infallible`]: so nothing can call them, and the
-/// compiler removes what handles a channel.
+/// The provided methods are for a platform without such a network. Its type
+/// [`Channel`](Self::Channel) is [`Infallible`]: it has no channel, so nothing can call these
+/// methods, and the compiler removes code that handles a channel.
 ///
 /// ```
 /// use manycore_chip::Broadcast;
@@ -55,7 +54,7 @@ pub trait Broadcast: Platform {
     /// A number that the hardware puts on messages.
     type Channel: Copy + Debug + Send + Sync + 'static;
 
-    /// A channel that nobody has; `None` if the machine has no such network.
+    /// A new channel; `None` if the machine has no such network.
     #[inline(always)]
     fn create_channel() -> Option<Self::Channel> {
         None

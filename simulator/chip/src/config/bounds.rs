@@ -1,11 +1,10 @@
 //! The range of every number that a machine has, and the one place where it is
 //! checked.
 //!
-//! A machine may be imagined, so the ranges are wide: well beyond all that was
-//! ever built. They end where a simulation would stop being worth its time or
-//! its memory: where a number is zero or overflows in a sum, where one access
-//! outlasts the program that makes it, where tags fill the host. What numbers
-//! must be to *each other* is [`validate`](super::validate)'s.
+//! A machine may be imagined, so the ranges extend well beyond every machine that was ever built.
+//! They end where a simulation stops being worth its time or its memory: where a number is zero or
+//! overflows in a sum, where one access outlasts the program that makes it, where tags fill the
+//! host. [`validate`](super::validate) checks numbers against *each other*.
 
 use toml::{Table, Value};
 

@@ -1,4 +1,4 @@
-//! What is wrong with a machine's description, in one line.
+//! An error in a machine's description, in one line.
 
 /// Why there is no [`Config`](super::Config).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -24,7 +24,7 @@ pub enum ConfigError {
     /// Neither a preset nor a path.
     #[error("no machine `{name}`, expected a path ending in .toml or one of {known}")]
     UnknownMachine {
-        /// What was asked for.
+        /// The requested name.
         name: String,
         /// The presets, separated by commas.
         known: String,
@@ -34,13 +34,12 @@ pub enum ConfigError {
     Unreadable {
         /// Its path.
         file: String,
-        /// What the host's operating system says.
+        /// The message of the host's operating system.
         reason: String,
     },
 }
 
-/// What is wrong with the value at a dotted key; the key of the whole machine
-/// is empty.
+/// An error in the value at a dotted key; the key of the whole machine is empty.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Problem {
     pub(super) key: String,

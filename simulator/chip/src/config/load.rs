@@ -50,7 +50,7 @@ impl Config {
     ///
     /// # Errors
     ///
-    /// That there is none of this name, and which there are.
+    /// An error that lists the presets, if there is none of this name.
     pub fn preset(name: &str) -> Result<Self, ConfigError> {
         let text = Self::preset_toml(name)?;
         Self::from_toml(text, &format!("{name}.toml"))
@@ -147,7 +147,7 @@ fn key_around(text: &str, span: &Range<usize>) -> String {
     innermost.join(".")
 }
 
-/// Where the value at a dotted key stands, or else the nearest table around it.
+/// The place of the value at a dotted key, or of the nearest table around it.
 fn offset_of(text: &str, key: &str) -> usize {
     let Ok(root) = DeTable::parse(text) else {
         return 0;

@@ -33,11 +33,11 @@ pub struct SharedCache {
     pub dirty: u64,
     /// Added when copies in the group's private caches must be invalidated.
     pub invalidate: u64,
-    /// Where its lines are.
+    /// The placement of its lines.
     pub slices: Slices,
 }
 
-/// Where the lines of a shared cache are.
+/// The placement of lines in a shared cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Slices {
@@ -53,14 +53,14 @@ pub enum Slices {
 pub struct Coherence {
     /// The states of a line.
     pub protocol: Protocol,
-    /// What the home of a line knows.
+    /// The knowledge of a line's home.
     pub directory: Directory,
     /// Sharers a limited directory (`ackwise`) can name; ignored by others.
     pub pointers: u32,
     /// Cycles to read and update a directory entry.
     pub latency: u64,
-    /// Cycles for which a read of a clean line keeps its home from serving
-    /// the line's next request. Writes keep it until they are done.
+    /// How long a read of a clean line keeps its home from serving the line's next request. Writes
+    /// keep it until they are done.
     pub occupancy: u64,
     /// Which place serialises the requests to a line.
     pub home: Home,
@@ -69,7 +69,7 @@ pub struct Coherence {
     pub clean_forward: bool,
     /// The way of a line that another group owns.
     pub data_path: DataPath,
-    /// Where a write is done.
+    /// The place of a write.
     pub writes: Writes,
 }
 
@@ -83,7 +83,7 @@ pub enum Protocol {
     Mesi,
 }
 
-/// What the home of a line knows about its copies.
+/// The knowledge of a line's home about its copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Directory {
@@ -117,7 +117,7 @@ pub enum DataPath {
     ThroughHome,
 }
 
-/// Where a write is done.
+/// The place of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Writes {
@@ -127,13 +127,13 @@ pub enum Writes {
     Through,
 }
 
-/// What atomic operations cost beyond getting the line: E(A) of
-/// L(A,S) = R(S) + E(A) + O (Schweizer, Besta, Hoefler, PACT'15). With `llsc`
-/// they are the cycles between the load and the store.
+/// The costs of atomic operations beyond getting the line: E(A) of L(A,S) = R(S) + E(A) + O
+/// (Schweizer, Besta, Hoefler, PACT'15). With `llsc` they are the cycles between the load and the
+/// store.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Atomics {
-    /// Where they are done.
+    /// The place of their execution.
     pub kind: AtomicKind,
     /// Compare-and-swap, whether it succeeds or not.
     pub cas: u64,
@@ -141,16 +141,15 @@ pub struct Atomics {
     pub faa: u64,
     /// Exchange.
     pub swap: u64,
-    /// Test-and-set: an exchange whose new value is fixed.
+    /// Test-and-set: an exchange with a fixed new value.
     pub tas: u64,
     /// A full fence.
     pub fence: u64,
-    /// With `far`: cycles of any of them at the line's home, beyond its
-    /// directory's. Without a value they are those of the operation.
+    /// With `far`: cycles of any atomic operation at the line's home, beyond its directory's. The
+    /// default is the operation's own value.
     pub at_home: Option<u64>,
-    /// With `far`: a compare-and-swap is done in the core all the same, which
-    /// keeps the line for so many cycles for its next try. Without a value it is
-    /// done at the home.
+    /// With `far`: a compare-and-swap is still done in the core, which keeps the line for this many
+    /// cycles for its next try. Without a value it is done at the home.
     pub hold: Option<u64>,
     /// With `far`: a core sends additions and bit operations ahead and does not wait
     /// for the old value, as an out-of-order core that has no use for it. One core's
@@ -159,7 +158,7 @@ pub struct Atomics {
     pub posted: Option<bool>,
 }
 
-/// Where an atomic operation is done.
+/// The place of an atomic operation's execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AtomicKind {
@@ -182,9 +181,9 @@ pub struct Memory {
     /// Consecutive nodes ([`Config::nodes`](super::Config::nodes)) that share
     /// a controller.
     pub nodes_per_controller: u32,
-    /// Channels of a controller, over which lines are spread; the bytes a cycle
-    /// are those of one. They take exact fractions of cycles and let a later
-    /// request pass one that is not there yet. Without a value a controller serves
-    /// in the order of asking, each line in whole cycles (Graphite's controller).
+    /// Channels of a controller. Lines are spread over them, and the bytes a cycle are per channel.
+    /// They take exact fractions of cycles and let a later request pass an earlier one that has not
+    /// arrived yet. Without a value a controller serves in the order of asking, each line in whole
+    /// cycles (Graphite's controller).
     pub channels: Option<u32>,
 }

@@ -51,7 +51,7 @@ pub use topology::{CacheLevel, Topology, Unit};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Config {
-    /// The name by which results refer to it.
+    /// The name in results.
     pub name: String,
     /// The real machine, or where the imagined one comes from.
     pub title: String,
@@ -82,13 +82,13 @@ pub struct Config {
     pub core: Core,
     /// The first cache of a core.
     pub l1: Cache,
-    /// Its second, if it has one of its own.
+    /// Its second-level cache, if it has its own.
     pub l2: Option<Cache>,
     /// The cache of a group, if there is one.
     pub llc: Option<SharedCache>,
     /// How copies of a line are kept equal.
     pub coherence: Coherence,
-    /// What atomic operations cost.
+    /// The costs of atomic operations.
     pub atomics: Atomics,
     /// Memory controllers.
     pub memory: Memory,
@@ -98,8 +98,7 @@ pub struct Config {
     pub optical: Option<Optical>,
     /// The operating system.
     pub os: Os,
-    /// Where each value comes from: a section (`l1`) or a key (`l1.latency`)
-    /// to a citation.
+    /// The source of each value: a section (`l1`) or a key (`l1.latency`) to a citation.
     pub sources: BTreeMap<String, String>,
 }
 
@@ -164,8 +163,8 @@ pub struct Core {
     pub overlap: Option<Overlap>,
 }
 
-/// What a core does not wait for: its plain stores, and lines that a stride
-/// prefetcher brings. Atomic operations and loads that miss are waited for.
+/// The accesses that a core does not wait for: its plain stores, and lines that a stride prefetcher
+/// brings. It waits for atomic operations and for loads that miss.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Overlap {

@@ -26,7 +26,7 @@ pub enum Network {
     /// Core groups at distances from each other.
     #[serde(rename_all = "kebab-case")]
     Groups {
-        /// What each distance class is called and costs, one way.
+        /// The name and the one-way cost of each distance class.
         classes: Vec<Distance>,
         /// For each pair of groups the index of its class plus one; 0 on the
         /// diagonal.
@@ -82,8 +82,8 @@ pub struct Optical {
     pub check: u64,
     /// Setting the local filter.
     pub filter: u64,
-    /// A level of the adder tree by which an interface counts what arrives at
-    /// once; it has as many as it takes to add one bit of each core.
+    /// A level of the adder tree with which an interface counts simultaneous arrivals. The tree has
+    /// enough levels to add one bit of each core.
     pub adder: u64,
     /// Bytes of long data that the waveguide carries in a cycle.
     pub bytes_per_cycle: u32,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct Os {
     /// The scheduler's clock interrupt.
     pub tick: u64,
-    /// What the interrupt takes from the thread it interrupts.
+    /// Cycles that the interrupt takes from the interrupted thread.
     pub tick_cost: u64,
     /// In this time every runnable thread of a core runs once.
     pub latency: u64,
@@ -22,14 +22,14 @@ pub struct Os {
     pub migration: u64,
     /// Into the kernel and back.
     pub syscall: u64,
-    /// What interrupting one more core takes from who interrupts it.
+    /// Cycles that the interrupting thread pays for each further core.
     pub ipi: u64,
-    /// What such an interrupt takes from the thread that it interrupts, and from
-    /// the interrupter, who waits for the last of them.
+    /// Cycles that such an interrupt takes from the interrupted thread, and from the interrupting
+    /// thread, which waits for the last of them.
     pub interrupt: u64,
-    /// What a futex wait does in the kernel before the thread sleeps.
+    /// Cycles of a futex wait in the kernel before the thread sleeps.
     pub futex_wait: u64,
-    /// What a futex wake does in the kernel for each thread it wakes.
+    /// Cycles of a futex wake in the kernel for each thread that it wakes.
     pub futex_wake: u64,
     /// From the wake to the moment an idle core picks the thread up.
     pub wake_latency: u64,

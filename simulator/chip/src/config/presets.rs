@@ -64,16 +64,15 @@ const PRESETS: &[(&str, &str)] = &[
 /// `RAM` at distance `local`.
 pub const PUBLISHED_SOSP13: &str = include_str!("../../presets/published/sosp13.csv");
 
-/// Nanoseconds for one increment of one contended counter as one of its
-/// threads sees it, medians of 15 trials (T. Downs, "A Concurrency Cost
-/// Hierarchy", 2020, and the results beside its program). Columns:
-/// `machine,operation,threads,ns,fit`, the last `fitted` for a row that values of
-/// the machine were chosen by, else `unseen`.
+/// Nanoseconds for an increment of a contended counter as a thread sees it, medians of 15 trials
+/// (T. Downs, "A Concurrency Cost Hierarchy", 2020, and the results beside its program). Columns:
+/// `machine,operation,threads,ns,fit`. `fit` is `fitted` if values of the machine were chosen by
+/// the row, else `unseen`.
 pub const PUBLISHED_CONTENDED: &str = include_str!("../../presets/published/contended.csv");
 
-/// What else was measured on real machines, each with its source: loads from a
-/// level by pointer chase and words handed from core to core (nanoseconds),
-/// bandwidths by cores (GB/s). Columns: `machine,measure,place,figure,fit,source`.
+/// Further measurements of real machines, each with its source: loads from a level by pointer chase
+/// and words handed from core to core (nanoseconds), bandwidths by cores (GB/s). Columns:
+/// `machine,measure,place,figure,fit,source`.
 pub const PUBLISHED_SERVERS: &str = include_str!("../../presets/published/servers.csv");
 
 /// The names that [`Config::preset`](super::Config::preset) knows.

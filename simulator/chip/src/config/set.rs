@@ -111,7 +111,7 @@ fn apply(root: &mut Table, setting: &str) -> Result<(), Problem> {
     Ok(())
 }
 
-/// What holds keys or numbered elements.
+/// A container of keys or numbered elements.
 enum Place<'a> {
     Table(&'a mut Table),
     List(&'a mut Vec<Value>),

@@ -1,5 +1,5 @@
-//! What a machine's values must be to each other. The range of each by itself
-//! is in [`bounds`](super::bounds), and checked before.
+//! The relations between a machine's values. [`bounds`](super::bounds) has the range of each value,
+//! which is checked before.
 
 use super::error::Problem;
 use super::network::{Contention, Distance, Network};
@@ -8,7 +8,7 @@ use super::{AtomicKind, Config, Directory, Slices, Writes};
 /// Lines of all caches together. A simulation keeps 8 bytes for each: half a
 /// gigabyte.
 const MOST_LINES: u64 = 1 << 26;
-/// A tick is an event on each core: at most one in so many cycles.
+/// A tick is an event on each core: at most one in this many cycles.
 const TICK_PER_CORE: u64 = 100;
 /// Groups of a network of groups. A link from each to each other has up to 2 KB
 /// of history: 128 MB.

@@ -1,4 +1,4 @@
-//! What happens next: events of the machine, and cores that go on.
+//! The agenda: events of the machine, and cores that continue.
 
 use super::port::Port;
 use crate::os::ThreadId;
@@ -17,7 +17,7 @@ pub(crate) enum Event {
     Free(u32),
     /// A spinner's patience ends, unless it was disturbed since.
     Patience { plan: u32 },
-    /// A core is told to look at its run queue.
+    /// A core must look at its run queue.
     Wake,
     /// The thread must make way, if the core still runs it.
     Displace { thread: ThreadId },
@@ -32,7 +32,7 @@ pub(crate) enum Event {
     Message { plan: u32 },
 }
 
-/// What orders a queue: the time, then the core, then a number of the plan's. In one number,
+/// The order of a queue: the time, then the core, then a number of the plan's. It is one number,
 /// since two such are compared without a jump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key(u128);
@@ -96,7 +96,7 @@ pub(crate) struct Agenda {
     now: u64,
 }
 
-/// What is first.
+/// The first entry.
 pub(crate) enum Next {
     Event(u64, u32, Event),
     Core(u64, u32),

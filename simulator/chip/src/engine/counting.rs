@@ -28,8 +28,8 @@ impl Engine {
         self.plain_cpi_1024 = None;
     }
 
-    /// Cycles an instruction of `core`, in 1024ths, where that varies or so many
-    /// `instructions` are counted.
+    /// Cycles an instruction of `core`, in 1024ths, if that varies or if `instructions` are
+    /// counted.
     #[inline(never)]
     pub(super) fn varying_cpi_1024(&mut self, core: u32, instructions: u64) -> u64 {
         if let Some(census) = &mut self.census {
@@ -58,7 +58,7 @@ impl Engine {
         Some(census.total(spent_by_core(&self.ports, now)))
     }
 
-    /// Where the cycles of all cores together went until `now`.
+    /// The cycles of all cores together by activity until `now`.
     pub(crate) fn spent(&self, now: u64) -> Breakdown {
         let mut all = Breakdown::default();
         for port in &self.ports {

@@ -19,14 +19,13 @@ pub enum SimulationError {
     Runaway {
         /// The limit.
         limit: u64,
-        /// What each thread was doing.
+        /// The state of each thread.
         threads: Waiting,
     },
     /// The program's main closure panicked; the panic hook has printed why.
     #[error("the simulated program panicked: {0}")]
     Panicked(String),
-    /// The simulated machine broke one of its own invariants: a defect of the
-    /// simulator.
+    /// The simulated machine broke an invariant: a defect of the simulator.
     #[error("the simulator is wrong: {0}")]
     Incoherent(String),
     /// The host would not give the simulated machine its memory.

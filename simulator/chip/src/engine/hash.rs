@@ -1,7 +1,7 @@
 //! A fingerprint of everything that happened, in order.
 
-/// Folds the events of a run into 64 bits; equal runs have equal hashes on any
-/// host. Not cryptographic: it tells accidents, not attacks.
+/// Folds the events of a run into 64 bits. Equal runs have equal hashes on any host. It is not
+/// cryptographic: it detects accidents, not attacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EventHash(u64);
 

@@ -39,7 +39,7 @@ impl Engine {
         self.arm_ticks();
     }
 
-    /// An idle core has been told to look for work.
+    /// An idle core must look for work.
     pub(super) fn wake_core(&mut self, core: u32, at: u64) {
         let port = &mut self.ports[core as usize];
         port.waking = false;
@@ -183,7 +183,7 @@ impl Engine {
         self.agenda.go_on(port);
     }
 
-    /// What the interrupt takes from a computation.
+    /// The time that the interrupt takes from a computation.
     fn interrupt(&mut self, core: u32, at: u64) {
         let cost = self.config.os.tick_cost;
         let port = &mut self.ports[core as usize];
@@ -214,7 +214,7 @@ impl Engine {
         }
     }
 
-    /// What follows from where the scheduler put a thread.
+    /// The consequences of the scheduler's placement of a thread.
     pub(super) fn placed(&mut self, placement: Placement, at: u64) {
         let core = placement.core;
         let os = &self.config.os;
@@ -299,7 +299,7 @@ impl Engine {
         }
         if let State::Blocked(Wait::Futex { address }) = this.state {
             self.futexes.remove(address, thread);
-            // How a guest tells it from a wake-up.
+            // A guest distinguishes this from a wake-up.
             self.threads[thread as usize].reply.value = LATE;
             self.wake_thread(thread, 0, at);
         }

@@ -10,8 +10,7 @@ use crate::network::Channel;
 use std::num::NonZeroU32;
 
 impl Engine {
-    /// A channel that nobody has; `None` if the machine has no optical
-    /// network.
+    /// A new channel; `None` if the machine has no optical network.
     pub(crate) fn create_channel(&mut self) -> Option<Channel> {
         self.optical
             .as_mut()

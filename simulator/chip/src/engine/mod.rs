@@ -1,4 +1,4 @@
-//! Simulated time: who goes on next, and what happens when.
+//! Simulated time: which core runs next, and the order of events.
 //!
 //! # Order
 //!
@@ -76,7 +76,7 @@ pub(crate) struct Engine {
     limit: u64,
     /// The limit, or when a sample is due.
     pause: u64,
-    /// What is counted, if somebody wants to know.
+    /// The counters, if they were asked for.
     census: Option<Box<Census>>,
     /// Shift from a simulated address to its line.
     line_shift: u32,
@@ -87,7 +87,7 @@ pub(crate) struct Engine {
     cpi_1024: u64,
     /// The same, unless it varies or instructions are counted.
     plain_cpi_1024: Option<u64>,
-    /// What makes cores slower than that.
+    /// The reasons why cores are slower than that.
     pace: Option<Pace>,
     /// Lines that come while cores go on.
     overlap: Option<Overlap>,
@@ -197,8 +197,8 @@ impl Engine {
         }
     }
 
-    /// How far `core`, which runs, may go before it must ask again: to be told
-    /// anew when it has made something happen.
+    /// How far the running `core` may go before it must ask again. It must be set anew when the
+    /// core has caused an event.
     pub(crate) fn set_horizon(&mut self, core: u32) {
         let (other, _) = self.agenda.next_core(&self.ports);
         let (sibling, _) = self.next_sibling(core);
@@ -350,7 +350,7 @@ impl Engine {
     }
 }
 
-/// What the front end does next.
+/// The front end's next action.
 pub(crate) enum Step {
     /// Resume the thread on this core, until it suspends.
     Resume(u32),

@@ -1,5 +1,4 @@
-//! What a run leaves behind: its length, its fingerprint, and where the cycles
-//! went.
+//! The outcome of a run: its length, its fingerprint, and the activities of its cycles.
 
 use super::Engine;
 use super::error::{SimulationError, Waiter, Waiting};
@@ -19,18 +18,18 @@ pub struct Statistics {
     pub events: u64,
     /// Threads the program made, its main thread included.
     pub threads: usize,
-    /// What the optical broadcast network did, if the machine has one.
+    /// The work of the optical broadcast network, if the machine has one.
     pub messages: Option<Messages>,
-    /// Where the cycles went.
+    /// The activities of the cycles.
     pub report: Report,
-    /// What the parts of the machine did, if [`Simulation::counters`] asked for it.
+    /// The counters of the machine's parts, if [`Simulation::counters`] asked for them.
     ///
     /// [`Simulation::counters`]: crate::Simulation::counters
     pub counters: Option<Counters>,
 }
 
-/// What the optical broadcast network did, all receivers together: the
-/// statistics that the thesis's simulator printed (Park 2013, section 4.3.3).
+/// The counts of the optical broadcast network, all receivers together: the statistics that the
+/// thesis's simulator printed (Park 2013, section 4.3.3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Messages {
     /// Messages that reached a filter of a core with a port of their channel.

@@ -84,8 +84,8 @@ impl Overlap {
 }
 
 impl Tile {
-    /// What `operation` on `line` must wait for, the last first; `None` in it for
-    /// a line that its home has not served yet.
+    /// The accesses that `operation` on `line` must wait for, the last first; `None` in it for a
+    /// line that its home has not served yet.
     fn blocks(&self, line: u32, operation: Operation) -> Option<Option<(u64, Class)>> {
         let blocking = self.flights.iter().filter(|flight| {
             let same = flight.request.line == line;
@@ -144,7 +144,7 @@ impl Tile {
     }
 }
 
-/// What a core does that waits for a line.
+/// The activity of a core that waits for a line.
 pub(super) fn activity(class: Class) -> Activity {
     match class {
         Class::Group => Activity::Group,
@@ -154,8 +154,8 @@ pub(super) fn activity(class: Class) -> Activity {
 }
 
 impl Engine {
-    /// What lines on their way mean for an access to `line`: `None` if it may go
-    /// on to the caches.
+    /// The effect of lines on their way on an access to `line`: `None` if it may go on to the
+    /// caches.
     pub(super) fn meet_flights(
         &mut self,
         core: u32,
@@ -309,7 +309,7 @@ impl Engine {
         flights.find(|flight| flight.request.line == line && flight.landed.is_none())
     }
 
-    /// A request that nobody waits for reaches its next stage.
+    /// A request without a waiting thread reaches its next stage.
     pub(super) fn flight_arrives(&mut self, core: u32, line: u32, at: u64) {
         let Some(flight) = self.flight_of(core, line) else {
             return;

@@ -1,5 +1,5 @@
-//! Cores that are slower than their clock: those whose frequency a governor
-//! has lowered, and those whose pipeline another hardware thread uses too.
+//! Cores that are slower than their clock: a governor has lowered their frequency, or another
+//! hardware thread uses their pipeline too.
 //!
 //! Time stays in cycles of the machine's one clock. A slow core takes more of
 //! them for its instructions and for the kernel's work; caches, network and
@@ -16,7 +16,7 @@ const ONE: u64 = 1024;
 /// that grows is seen to grow (Linux: `map_util_freq`, 1.25).
 const HEADROOM: (u64, u64) = (5, 4);
 
-/// What makes cores slow.
+/// The reasons for slow cores.
 pub(super) struct Pace {
     /// Cycles an instruction, in 1024ths, beside a sibling that runs.
     shared_cpi: Option<u64>,
@@ -25,7 +25,7 @@ pub(super) struct Pace {
 
 struct Governed {
     governor: Governor,
-    /// What a period leaves of a load, in 2^-32.
+    /// The part of a load that remains after a period, in 2^-32.
     kept: u64,
     cores: Vec<Load>,
 }
@@ -34,14 +34,14 @@ struct Governed {
 #[derive(Clone, Copy, Default)]
 struct Load {
     at: u64,
-    /// Cycles in which the core was not idle, until then.
+    /// Busy cycles of the core until then.
     busy: u64,
     /// The decaying mean, in 1024ths of 1024ths.
     mean: u64,
 }
 
 impl Pace {
-    /// Nothing, for a machine whose cores are all as fast as their clock.
+    /// `None` for a machine with all cores as fast as their clock.
     pub(super) fn new(config: &Config) -> Option<Self> {
         let shared_cpi = config.core.shared_cpi;
         let governed = config.os.governor.clone().map(|governor| {
@@ -72,7 +72,7 @@ impl Pace {
         self.slowed(&ports[core as usize], cpi)
     }
 
-    /// What so many cycles of the clock's are at the core's frequency.
+    /// Converts cycles of the clock to cycles at the core's frequency.
     pub(super) fn slowed(&mut self, port: &Port, cycles: u64) -> u64 {
         let Some(governed) = &mut self.governed else {
             return cycles;
@@ -88,7 +88,7 @@ impl Governed {
         let load = &mut self.cores[port.core as usize];
         let periods = port.clock.saturating_sub(load.at) / self.governor.period;
         if periods > 0 {
-            // What a computation has been charged for may have been taken back.
+            // Charges for a computation may have been taken back.
             let busy = (port.clock - port.spent[Activity::Idle]).max(load.busy);
             let passed = u128::from(port.clock - load.at);
             let share = u128::from(busy - load.busy) * u128::from(ONE * ONE) / passed;

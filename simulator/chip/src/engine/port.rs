@@ -7,19 +7,19 @@ use crate::network::Channel;
 use crate::os::ThreadId;
 use std::ops::Range;
 
-/// What a core is doing.
+/// The state of a core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// Nothing, since the port's clock.
     Idle,
-    /// Runs its thread: it is in the queue of cores that go on at their clock,
-    /// or is the one that the host runs now.
+    /// Runs its thread: it is in the queue of cores that continue at their clock, or the host runs
+    /// it now.
     Running,
     /// Its thread waits for a line, since the clock.
     Missing,
-    /// Its thread spins on the word at a simulated address, in a line that its
-    /// tile holds, since the clock, until somebody takes the line or the clock
-    /// reaches `until`.
+    /// Its thread has been spinning on the word at a simulated address, in a line that its tile
+    /// holds, since the clock. It spins until another core takes the line or the clock reaches
+    /// `until`.
     Spinning { word: u64, until: u64 },
     /// Its thread waits for a message, since the clock.
     Listening { channel: Channel },
@@ -38,20 +38,20 @@ pub(crate) struct Port {
     pub(crate) horizon: u64,
     /// Cycles by activity; their sum is the clock.
     pub(crate) spent: Breakdown,
-    /// What the last charge that may reach beyond the present was for.
+    /// The activity of the last charge that may reach beyond the present.
     pub(crate) latest: Activity,
-    /// The clock before and after the last computation: as long as it is
-    /// still the clock, the thread can be interrupted in the middle of it.
+    /// The clock before and after the last computation. While its end is still the clock, the
+    /// thread can be interrupted in the middle of it.
     pub(crate) computed: Range<u64>,
-    /// The clock up to which the scheduler has charged the thread.
+    /// The scheduler has charged the thread up to this clock.
     pub(crate) charged_until: u64,
-    /// The clock up to which the timeline shows the core.
+    /// The timeline shows the core up to this clock.
     pub(crate) shown: u64,
     /// Makes the entries of an older plan for this core void.
     pub(crate) plan: u32,
     /// The thread is to be put aside as soon as it can be.
     pub(crate) displaced: bool,
-    /// What interrupts take when the access under way is done.
+    /// Cycles of interrupts that are charged when the current access is done.
     pub(crate) interrupted: u64,
     /// A wake-up is on its way to this idle core.
     pub(crate) waking: bool,
@@ -59,7 +59,7 @@ pub(crate) struct Port {
     /// When the core last looked for threads that wait elsewhere, as it does
     /// periodically.
     pub(crate) balanced: u64,
-    /// What the core waits for in `Missing`.
+    /// The awaited request in `Missing`.
     pub(crate) request: Option<Request>,
 }
 
@@ -101,7 +101,7 @@ impl Port {
         self.pass(activity, at - self.clock);
     }
 
-    /// A computation of so many cycles.
+    /// A computation of `cycles` cycles.
     #[inline]
     pub(crate) fn compute(&mut self, cycles: u64) {
         if self.computed.end != self.clock {
@@ -128,7 +128,7 @@ impl Port {
         rest
     }
 
-    /// A computation is interrupted at `at`, for so many cycles, and goes on.
+    /// A computation is interrupted at `at`, for `cycles` cycles, and continues.
     pub(crate) fn interrupt(&mut self, at: u64, cycles: u64) {
         let rest = self.take_back(at);
         self.pass(Activity::Switch, cycles);

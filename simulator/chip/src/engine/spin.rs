@@ -1,5 +1,4 @@
-//! Waiting on a line that nobody writes to: no host work, and the right
-//! cycles.
+//! Waiting on an unchanged line: no work of the host, and the right cycles.
 //!
 //! A spinning core looks at its word every `spin-period` cycles. As long as
 //! its tile keeps the line, each look is a hit that reads the same value: it
@@ -14,9 +13,9 @@ use crate::account::Activity;
 use crate::os::ThreadId;
 
 impl Engine {
-    /// `core` spins on the word at `word`, which it has just read, from now until somebody
-    /// takes it, or until `until`: the thread must suspend. `false` if the tile
-    /// has lost the line already.
+    /// `core` spins on the word at `word`, which it has just read, until another core takes the
+    /// line, or until `until`. The thread must suspend. Returns `false` if the tile has lost the
+    /// line already.
     pub(crate) fn spin(&mut self, core: u32, word: u64, until: u64) -> bool {
         let line = self.line_at(word);
         let tile = self.ports[core as usize].tile;
@@ -41,7 +40,7 @@ impl Engine {
     pub(crate) fn disturb(&mut self, core: u32, thread: ThreadId) {
         if let State::Blocked(Wait::Futex { address }) = self.threads[thread as usize].state {
             self.futexes.remove(address, thread);
-            // How a guest tells it from a wake-up.
+            // A guest distinguishes this from a wake-up.
             self.threads[thread as usize].reply.value = DISTURBED;
             let at = self.ports[core as usize].clock;
             self.wake_thread(thread, core, at);
@@ -71,7 +70,7 @@ impl Engine {
         }
     }
 
-    /// Cores whose line was taken look again; whether there are any.
+    /// Cores with a taken line look again. Returns whether there are any.
     pub(super) fn wake_disturbed(&mut self, at: u64) -> bool {
         let any = !self.memory.disturbed.is_empty();
         while let Some((line, core)) = self.memory.disturbed.pop() {

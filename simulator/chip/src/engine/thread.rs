@@ -7,11 +7,11 @@ use crate::os::ThreadId;
 /// A thread's code, as a front end runs it: a coroutine over real code, or a guest such as a
 /// RISC-V hart over an unmodified program.
 ///
-/// The engine resumes it on the core that its port says; it asks the engine
-/// for what leaves the core's own instructions and suspends when told to.
+/// The engine resumes it on the core of its port. It asks the engine for everything beyond the
+/// core's own instructions, and suspends when it must.
 pub(crate) trait Body {
-    /// Runs on core `core` until the thread must wait, or has ended. The engine is left to the
-    /// body meanwhile: it stays where it is, and nobody else refers to it.
+    /// Runs on core `core` until the thread must wait, or has ended. Meanwhile the engine belongs
+    /// to the body: it does not move, and no other reference to it exists.
     fn resume(&mut self, engine: *mut Engine, core: u32) -> Progress;
 
     /// The thread will never run again. Nothing of it may run now, not even
@@ -55,7 +55,7 @@ pub(crate) struct Thread {
     pub(crate) preemptions: u64,
     /// The answer to what it asked last.
     pub(crate) reply: Reply,
-    /// What is left of a computation that was interrupted.
+    /// The rest of an interrupted computation.
     pub(crate) owed: u64,
     /// Its code has returned; it ends when its last cycles have gone by.
     pub(crate) returned: bool,
@@ -64,7 +64,7 @@ pub(crate) struct Thread {
     pub(crate) joiners: Vec<ThreadId>,
 }
 
-/// The answer to a sleep that ended by its time, and to one that [`Engine::disturb`] ended.
+/// The answer to a sleep that its time limit or [`Engine::disturb`] ended.
 pub(crate) const LATE: u64 = 1;
 pub(crate) const DISTURBED: u64 = 2;
 

@@ -107,7 +107,7 @@ impl<T> Run<T> {
     ///
     /// # Errors
     ///
-    /// What `to` says.
+    /// The errors of `to`.
     pub fn write_timeline(&self, to: impl Write) -> io::Result<()> {
         self.trace.write(to)
     }

@@ -9,7 +9,7 @@ pub(crate) const CAPACITY: usize = 1 << 34;
 /// The simulated address of that memory's first byte. All that lies outside of
 /// it is numbered below.
 pub(crate) const FIRST_ADDRESS: u64 = 1 << 28;
-/// The unit by which other memory is numbered.
+/// The unit of numbering for other memory.
 const LINE: usize = 64;
 
 /// Host addresses to simulated ones.

@@ -1,16 +1,16 @@
-//! The tags of one set-associative cache: which lines it holds, in which
-//! state, in LRU order. Data stay in host memory.
+//! The tags of one set-associative cache: its lines and their states, in LRU order. Data stay in
+//! host memory.
 
 /// A line's number in the simulated machine: its address over the line size.
 pub(crate) type LineId = u32;
 
-/// What a cache may do with a line it holds. Absent lines are invalid.
+/// The rights of a cache to a line that it holds. Absent lines are invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(crate) enum State {
     /// Read; others may hold it too.
     Shared,
-    /// Read, and written without asking: nobody else holds it.
+    /// Read, and write without asking: no other cache holds it.
     Exclusive,
     /// As exclusive, and different from what lies below.
     Modified,
@@ -52,7 +52,7 @@ impl Tags {
         }
     }
 
-    /// Where the line's set begins.
+    /// The beginning of the line's set.
     #[inline(always)]
     fn first(&self, line: LineId) -> usize {
         let set = match self.mask {
@@ -121,9 +121,8 @@ impl Tags {
         (gone.line != line && gone.line != NONE).then_some((gone.line, gone.state))
     }
 
-    /// Takes a line out; its state, if it was here. Its place stays empty: a
-    /// line that comes back next, as those that are fought over do, moves
-    /// nothing.
+    /// Takes a line out; returns its state, if it was here. Its place stays empty: a contended line
+    /// that comes back next moves nothing.
     pub(crate) fn remove(&mut self, line: LineId) -> Option<State> {
         let entry = self.set(line).iter_mut().find(|entry| entry.line == line)?;
         let state = entry.state;

@@ -14,8 +14,8 @@ enum Queues {
     /// One queue a controller, in order of asking: when each is free, and the
     /// cycles that a line keeps it.
     Whole { free_at: Box<[u64]>, service: u64 },
-    /// Channels, each of which knows when it is free; a line keeps one for so
-    /// many parts of a cycle.
+    /// Channels with the time at which each is free. A line keeps a channel for a number of parts
+    /// of a cycle.
     Channels {
         each: Box<[HistoryList]>,
         of_controller: u32,
@@ -23,7 +23,7 @@ enum Queues {
     },
 }
 
-/// Parts of a cycle in which channels are occupied.
+/// The resolution of a channel's occupation: parts of a cycle.
 const PARTS: u64 = 64;
 
 impl Controllers {

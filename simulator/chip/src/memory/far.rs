@@ -1,13 +1,13 @@
 //! Far atomics: operations that are done where their line is at home.
 //!
-//! The request carries the operation to the home. The home fetches what a cache
-//! has written, has all copies dropped, executes, and keeps the line in the
-//! last-level cache. The line is free again for the next request when the
-//! operation is executed: nobody waits for data to travel, as with near atomics.
+//! The request carries the operation to the home. The home fetches the data that a cache has
+//! written, has all copies dropped, executes, and keeps the line in the last-level cache. The line
+//! is free for the next request when the operation is executed: no core waits for data to travel,
+//! as with near atomics.
 //!
-//! A line that a private cache may write to is used there, as Arm's cores do.
-//! A core that asks twice in a row for a line that nobody else has gets it: a
-//! counter of one thread lives in that thread's cache.
+//! If a private cache may write to a line, the core uses the line there, as Arm's cores do. A core
+//! that asks twice in a row for a line without other copies gets it: the counter of one thread
+//! lives in that thread's cache.
 
 use super::Memory;
 use super::cache::State;
@@ -35,7 +35,7 @@ impl Memory {
         !alone
     }
 
-    /// Cycles for which a core that has done `operation` keeps the line.
+    /// How long a core keeps the line after `operation`.
     pub(super) fn hold(&self, operation: Operation) -> u64 {
         match operation {
             Operation::CompareExchange { .. } => self.config.atomics.hold.unwrap_or(0),

@@ -1,5 +1,4 @@
-//! Changing who holds a line: tags and directory together, so that they
-//! always agree.
+//! Changes the holders of a line: tags and directory together, so they always agree.
 
 use super::Memory;
 use super::cache::{LineId, State};
@@ -121,9 +120,8 @@ impl Memory {
         self.tiles[tile as usize].invalidate(line)
     }
 
-    /// Takes a line from everybody but `writer`, which is about to write to
-    /// it; how many had it. What an owner wrote goes with it, so
-    /// nothing is written back.
+    /// Takes a line from all tiles but `writer`, which is about to write to it; returns how many
+    /// had it. An owner's writes go with it, so nothing is written back.
     pub(super) fn take_from_all(&mut self, line: LineId, writer: TileId) -> u32 {
         let record = self.lines.line(line);
         let owner = record.owner.take();

@@ -1,4 +1,4 @@
-//! Telling all who have a line to drop it, and waiting for their answers.
+//! Invalidation: all holders of a line drop it, and answer.
 
 use super::Memory;
 use super::cache::LineId;
@@ -13,8 +13,8 @@ impl Memory {
             && !self.lines.line(line).sharers.is_empty()
     }
 
-    /// Tells all other holders of a clean line to drop it; when the last
-    /// answer has reached the requester's tile.
+    /// Makes all other holders of a clean line drop it. Returns the time when the last answer has
+    /// reached the requester's tile.
     pub(super) fn invalidation(&mut self, request: &Request, at: u64) -> (u64, Class) {
         let stage = self.stage_place(request);
         let tile = self.places.tile(request.core);

@@ -1,22 +1,21 @@
-//! What the machine knows of each line: its directory entry, and who waits
-//! for it. One record a line for the whole chip: the directories of all homes
-//! and groups together.
+//! The machine's record of each line: its directory entry, and the waiting requests. There is one
+//! record a line for the whole chip: the directories of all homes and groups together.
 
 use super::cache::LineId;
 use super::request::Request;
 use crate::core_set::CoreSet;
 use std::collections::VecDeque;
 
-/// A private cache hierarchy: that of the hardware threads which share an L1.
+/// A private cache hierarchy: the caches of the hardware threads that share an L1.
 pub(crate) type TileId = u32;
 
 #[derive(Default)]
 pub(crate) struct Line {
     /// The tile that may write to it (exclusive or modified).
     pub(crate) owner: Option<TileId>,
-    /// Tiles that may read it, when nobody may write.
+    /// Tiles that may read it, if no tile may write.
     pub(crate) sharers: CoreSet,
-    /// Groups whose last-level cache has it.
+    /// Groups with the line in their last-level cache.
     pub(crate) groups: CoreSet,
     /// The home serves no other request for it before.
     pub(crate) busy_until: u64,

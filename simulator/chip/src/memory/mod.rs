@@ -59,8 +59,8 @@ pub(crate) struct Memory {
     perturbation: Perturbation,
     /// The counters, if the run asked for them.
     pub(crate) census: Option<Box<MemoryCensus>>,
-    /// Cores to be told that the line they spin on was taken, since the engine
-    /// last asked: the line and the core.
+    /// Cores that must learn that the line they spin on was taken, since the engine last asked: the
+    /// line and the core.
     pub(crate) disturbed: Vec<(LineId, u32)>,
 }
 
@@ -92,7 +92,7 @@ impl Memory {
         self.network.count();
     }
 
-    /// What was counted, if it is.
+    /// Adds the counters, if there are any.
     pub(crate) fn tell(&self, counters: &mut Counters) {
         if let Some(census) = &self.census {
             census.tell(counters);
@@ -112,8 +112,8 @@ impl Memory {
         self.places.group_place(home, line)
     }
 
-    /// Whether `line` is in memory that the program has used: nothing else is
-    /// brought ahead, and nobody's first touch of a page is a guess.
+    /// Whether `line` is in memory that the program has used. Only such lines are prefetched, so a
+    /// guess is never the first touch of a page.
     pub(crate) fn is_known(&self, line: LineId) -> bool {
         self.places.is_touched(line) && self.lines.is_known(line)
     }
@@ -122,8 +122,8 @@ impl Memory {
         self.config.coherence.protocol == Protocol::Mesi
     }
 
-    /// No event at one core can change another tile's caches in less time:
-    /// how far a core may run ahead of those of other tiles on hits.
+    /// No event at one core can change another tile's caches in less time. So a core may run this
+    /// far ahead of other tiles' cores on hits.
     pub(crate) fn lookahead(&self) -> u64 {
         self.places.request_latency()
     }
@@ -153,7 +153,7 @@ impl Memory {
         self.disturb_all(line, |one| one == tile);
     }
 
-    /// The same for many tiles in one look at those who spin, tile by tile.
+    /// The same for many tiles in one look at the spinning cores, tile by tile.
     fn disturb_all(&mut self, line: LineId, is_disturbed: impl Fn(TileId) -> bool) {
         let places = &self.places;
         let watchers = &mut self.lines.line(line).watchers;

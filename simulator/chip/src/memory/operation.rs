@@ -1,4 +1,4 @@
-//! What an access does to the word it reaches.
+//! The effect of an access on its word.
 
 use crate::config;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -53,7 +53,7 @@ pub enum Rmw {
     Swap(u64),
     /// As [`Operation::CompareExchange`].
     CompareExchange {
-        /// What the word must be.
+        /// The expected value of the word.
         current: u64,
         /// The value that the word becomes.
         new: u64,
@@ -168,8 +168,8 @@ impl Word {
     ///
     /// # Safety
     ///
-    /// The address is aligned to the width and is that of an atomic which
-    /// lives until the access is done.
+    /// The address is aligned to the width. It belongs to an atomic that lives until the access is
+    /// done.
     pub(crate) unsafe fn new(address: *mut u8, width: Width) -> Self {
         Self { address, width }
     }
@@ -221,8 +221,8 @@ impl Word {
     /// store make an indivisible operation; they are atomic, and relaxed, for
     /// the sake of memory that other host threads look at after the run.
     fn read(self) -> u64 {
-        // SAFETY: `new`'s caller vouches for alignment, type and lifetime: the
-        // thread whose access this is waits for it in the atomic's method.
+        // SAFETY: the caller of `new` vouches for alignment, type and lifetime: the accessing
+        // thread waits in the atomic's method.
         unsafe {
             match self.width {
                 Width::One => AtomicU8::from_ptr(self.address).load(Relaxed).into(),

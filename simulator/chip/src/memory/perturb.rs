@@ -2,8 +2,8 @@
 //! (Alameldeen and Wood, "Variability in Architectural Simulations of Multi-threaded Workloads",
 //! HPCA 2003).
 //!
-//! A run shows one of the many interleavings that a program's threads can take, and one cycle can
-//! select another. So two single runs differ by their interleavings, too.
+//! A run is one of many possible interleavings of a program's threads, and one cycle can select
+//! another. So two single runs also differ by their interleavings.
 
 use crate::config::Config;
 

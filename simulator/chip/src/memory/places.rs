@@ -1,11 +1,11 @@
-//! Where things are: hardware threads in tiles, tiles in groups, lines at homes.
+//! The places of things: hardware threads in tiles, tiles in groups, lines at homes.
 
 use super::cache::LineId;
 use super::line::TileId;
 use crate::config::{Config, Home, Network, Slices};
 
-/// The chip's arithmetic of places. A place in the network is a hardware
-/// thread's number; a group's is that of its first.
+/// The chip's arithmetic of places. A place in the network is a hardware thread's number. A group's
+/// place is its first thread's.
 pub(crate) struct Places {
     cores: u32,
     threads_per_core: u32,
@@ -79,13 +79,13 @@ impl Places {
         self.group_of_tile[tile as usize]
     }
 
-    /// Where a tile is in the network.
+    /// The place of a tile in the network.
     pub(crate) fn tile_place(&self, tile: TileId) -> u32 {
         tile * self.threads_per_core
     }
 
-    /// Where a group answers for `line`, as its home or for its own tiles: a slice
-    /// of its cache, or all of it.
+    /// The place at which a group answers for `line`, as its home or for its own tiles: a slice of
+    /// its cache, or all of it.
     pub(crate) fn group_place(&self, group: u32, line: LineId) -> u32 {
         let first = group * self.group_cores;
         if self.sliced {
@@ -96,15 +96,15 @@ impl Places {
         }
     }
 
-    /// The tile whose slice of the group's cache answers for `line`, if that
-    /// cache is in slices.
+    /// The tile with the slice of the group's cache that answers for `line`, if that cache is in
+    /// slices.
     pub(crate) fn tile_of_slice(&self, group: u32, line: LineId) -> Option<TileId> {
         self.sliced
             .then(|| self.tile(self.group_place(group, line)))
     }
 
-    /// Where a tile is asked for `line` by its group's cache: beside a cache in
-    /// slices it is a mesh away, else the way is part of the snoop's cost.
+    /// The place from which a tile's group cache asks it for `line`: beside a cache in slices it is
+    /// a mesh away, else the way is part of the snoop's cost.
     pub(crate) fn asked_place(&self, tile: TileId, line: LineId) -> u32 {
         if self.sliced {
             self.tile_place(tile)
@@ -148,8 +148,8 @@ impl Places {
         !self.first_touch || page.is_some_and(|&home| home != UNTOUCHED)
     }
 
-    /// The controller for a line whose home is `home`, and its place: that of
-    /// the home's node, or of the middle one of the nodes that share it.
+    /// The controller for a line with the home `home`, and its place: the place of the home's node,
+    /// or of the middle node if several share it.
     pub(crate) fn controller(&self, home: u32, line: LineId) -> (u32, u32) {
         let place = self.group_place(home, line);
         let node = if self.mesh { place } else { home };

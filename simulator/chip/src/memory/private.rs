@@ -9,15 +9,15 @@ pub(crate) struct Private {
     l2: Option<Tags>,
     l1_latency: u64,
     l2_latency: u64,
-    /// Lines somebody here spins on: writes to them must be noticed. Few.
+    /// Lines that a thread here spins on: writes to them must be noticed. Few.
     watched: Vec<LineId>,
     write_through: bool,
 }
 
-/// What a tile's caches say to an access.
+/// The answer of a tile's caches to an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lookup {
-    /// Done, after so many cycles, in the L1 or the L2.
+    /// Done, after this many cycles, in the L1 or the L2.
     L1(u64),
     L2(u64),
     /// The home must be asked.
@@ -91,7 +91,7 @@ impl Private {
         self.promote(line, state).or(gone)
     }
 
-    /// The best state in which the line is here.
+    /// The best state of the line here.
     pub(crate) fn state(&self, line: LineId) -> Option<State> {
         let below = self.l2.as_ref().and_then(|l2| l2.state(line));
         self.l1.state(line).max(below)

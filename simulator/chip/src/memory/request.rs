@@ -21,7 +21,7 @@ pub(crate) struct Request {
     pub(crate) awaited: bool,
 }
 
-/// Where a request has got to.
+/// The stage of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
     /// The last-level cache of the requester's group.
@@ -56,7 +56,7 @@ pub(crate) struct Served {
     pub(crate) taken: u32,
 }
 
-/// What became of an arrival.
+/// The result of an arrival.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Arrival {
     Served(Served),
@@ -67,7 +67,7 @@ pub(crate) enum Arrival {
     Queued(Option<u64>),
 }
 
-/// Where the data come from and when they are there.
+/// The source of the data and the time of their arrival.
 pub(super) struct Data {
     pub(super) at: u64,
     pub(super) class: Class,

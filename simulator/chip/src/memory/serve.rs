@@ -89,8 +89,7 @@ impl Memory {
         let tile = self.places.tile(request.core);
         let execution = request.operation.execution(&self.config.atomics);
         let line = self.lines.line(request.line);
-        // Readers that are still being served have their data before anybody
-        // writes.
+        // Readers that are still being served have their data before a core writes.
         let readers_until = line.readers_until;
         let owner = line.owner.filter(|&owner| owner != tile);
         if self.config.coherence.writes == Writes::Through {

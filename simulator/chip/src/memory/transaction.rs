@@ -18,8 +18,7 @@ use super::request::{Arrival, CONTROL_BITS, Class, Request, Served, Stage};
 use crate::config::Directory;
 
 impl Memory {
-    /// An access to `line` as far as the core's own tile can tell; the cycles
-    /// it takes there.
+    /// An access to `line` in the core's own tile; returns the cycles that it takes there.
     // Part of every access; two front ends call it, so the compiler would make it a call.
     #[inline(always)]
     pub(crate) fn lookup(&mut self, core: u32, line: LineId, write: bool) -> Lookup {
@@ -32,7 +31,7 @@ impl Memory {
     }
 
     /// A request leaves its tile at `at`; when and where it arrives.
-    // Part of a miss, of which there are two kinds.
+    // The first part of a miss. There are two kinds.
     #[inline(always)]
     pub(crate) fn depart(&mut self, core: u32, line: LineId, at: u64) -> (u64, Stage) {
         let at = at + self.perturbation.draw() + self.places.request_latency();
@@ -73,14 +72,13 @@ impl Memory {
         self.lines.line(line).waiting.pop_front()
     }
 
-    /// When the line's next waiting request can be served; `None` if there is
-    /// none.
+    /// The time at which the line's next waiting request can be served; `None` if there is none.
     pub(crate) fn free_at(&mut self, line: LineId) -> Option<u64> {
         let line = self.lines.line(line);
         (!line.waiting.is_empty()).then_some(line.busy_until)
     }
 
-    /// Serves a request whose line is free.
+    /// Serves a request for a free line.
     pub(crate) fn serve(&mut self, request: Request, now: u64) -> Arrival {
         if self.census.is_some() {
             self.count_look_up(&request);
@@ -118,7 +116,7 @@ impl Memory {
         }
     }
 
-    /// Whether the requester's group needs nobody outside.
+    /// Whether the requester's group can answer alone.
     pub(super) fn group_can_answer(&mut self, request: &Request) -> bool {
         let broadcast = self.config.coherence.directory == Directory::Broadcast;
         let inclusive = self.config.llc.as_ref().is_some_and(|llc| llc.inclusive);
@@ -134,7 +132,7 @@ impl Memory {
         if request.operation.reads_only() {
             return in_cache || (!inclusive && in_tiles());
         }
-        // To write, it must know that nobody else reads.
+        // A write needs to know that no other group reads.
         let only_here = line.groups.iter().all(|one| one == group) && line.sharers.iter().all(here);
         let known = !broadcast || line.sharers.is_empty();
         only_here && known && (in_cache || in_tiles())
@@ -158,7 +156,7 @@ impl Memory {
         Arrival::Served(served)
     }
 
-    /// The store of an LL/SC pair whose reservation is gone.
+    /// The store of an LL/SC pair that has lost its reservation.
     pub(super) fn refuse(&mut self, request: &Request, now: u64) -> Served {
         let from = self.stage_place(request);
         let tile = self.places.tile(request.core);

@@ -17,7 +17,7 @@ pub(crate) struct Groups {
     pairs: Box<[Cycles]>,
     links: Box<[HistoryList]>,
     occupancy: Cycles,
-    /// What the links carried, if it is counted.
+    /// The traffic of the links, if it is counted.
     traffic: Option<Box<GroupTraffic>>,
 }
 

@@ -7,10 +7,9 @@ use crate::config::{Contention, Sockets};
 
 /// A mesh with XY routing, a core a tile.
 ///
-/// It is floor(√n) tiles wide and as high as n needs; where the last row lacks
-/// cores, its routers are there. A message pays a router and a link a hop and,
-/// once, at the receiver, a cycle a flit: the head runs ahead, the flits
-/// follow. What a core sends to itself is free.
+/// It is floor(√n) tiles wide and as high as n needs. If the last row lacks cores, its routers
+/// still exist. A message pays a router and a link a hop and, once, at the receiver, a cycle a
+/// flit: the head runs ahead, the flits follow. A core's message to itself is free.
 #[derive(Clone, Debug)]
 pub(crate) struct Mesh {
     places: Box<[Place]>,
@@ -21,7 +20,7 @@ pub(crate) struct Mesh {
     /// By router and [`Port`]; empty if messages pass through each other.
     ports: Box<[HistoryList]>,
     links: Option<Links>,
-    /// What the links carried, if it is counted.
+    /// The traffic of the links, if it is counted.
     traffic: Option<Box<MeshTraffic>>,
     /// A message takes its time alone: nothing competes, nothing is counted.
     is_plain: bool,
@@ -54,8 +53,8 @@ struct Place {
     y: u32,
 }
 
-/// What carries one flit a cycle: a router's outputs to its neighbours and to
-/// its own core, and the core's output to the router.
+/// The parts that carry one flit a cycle: a router's outputs to its neighbours and to its own core,
+/// and the core's output to the router.
 #[derive(Clone, Copy)]
 enum Port {
     West,
@@ -164,7 +163,7 @@ impl Mesh {
         self.latency_within(from, to, bits) + link
     }
 
-    /// Between two places of one mesh, or from a place to that of a place on another mesh.
+    /// Between two places of one mesh, or from a place to the corresponding place on another mesh.
     #[inline(always)]
     fn latency_within(&self, from: u32, to: u32, bits: u32) -> Cycles {
         Cycles::from(self.hops(from, to)) * self.hop + self.flits.of(bits)
@@ -185,7 +184,7 @@ impl Mesh {
         }
     }
 
-    /// What competes or is counted.
+    /// A message that competes or is counted.
     #[inline(never)]
     fn send_counted(&mut self, from: u32, to: u32, bits: u32, at: Cycles) -> Cycles {
         if self.competes() {

@@ -68,7 +68,7 @@ pub enum Invalid {
         from: usize,
         /// The column.
         to: usize,
-        /// What is there.
+        /// The number in the configuration.
         found: u32,
         /// Classes that there are.
         classes: usize,
@@ -126,7 +126,7 @@ impl Electrical {
         }
     }
 
-    /// What was counted, if it is.
+    /// Adds the counters, if there are any.
     pub(crate) fn tell(&self, counters: &mut Counters) {
         match self {
             Self::Mesh(mesh) => mesh.tell(counters),

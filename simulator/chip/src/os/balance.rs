@@ -13,7 +13,7 @@ pub(crate) struct Pulled {
     pub(crate) to: Placement,
 }
 
-/// What a core balances over, nearest first.
+/// The domains of balancing, nearest first.
 #[derive(Clone, Copy)]
 enum Domain {
     /// The cores of its group.
@@ -153,9 +153,9 @@ impl Scheduler {
         }
     }
 
-    /// A core that ran out of threads takes one that waits elsewhere, its
-    /// group's first; but not one that has just run, and not if such a core is
-    /// usually idle for less than the move costs (`newidle_balance`).
+    /// A core that ran out of threads takes a thread that waits elsewhere, first within its group.
+    /// It does not take a thread that has just run, and none if such a core is usually idle for
+    /// less than the move costs (`newidle_balance`).
     pub(super) fn pull_newly_idle(&mut self, now: Cycles, core: u32) {
         if self.core(core).mean_idle < self.os.hot {
             return;
@@ -171,7 +171,7 @@ impl Scheduler {
         }
     }
 
-    /// The cores of a domain, and those of them that the core stands for.
+    /// The cores of a domain, and the cores that this core stands for.
     fn domain(&self, core: u32, domain: Domain) -> (Range<u32>, Range<u32>) {
         let group = self.span(self.group(core));
         match domain {
@@ -227,7 +227,7 @@ impl Scheduler {
     /// caches (`task_hot`).
     fn is_hot(&self, now: Cycles, thread: ThreadId) -> bool {
         let ran = self.threads[thread as usize].ran;
-        // A core may be a few cycles ahead of the one that asks.
+        // A core may be a few cycles ahead of the asking core.
         ran.is_some_and(|(_, until)| now.saturating_sub(until) < self.os.hot)
     }
 

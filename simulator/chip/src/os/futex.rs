@@ -14,8 +14,7 @@ impl FutexTable {
         self.queues.entry(address).or_default().push_back(thread);
     }
 
-    /// Takes up to `count` threads out, those that have waited longest, in
-    /// that order.
+    /// Takes out up to `count` threads, the longest waiting first.
     pub(crate) fn wake(&mut self, address: u64, count: u32) -> Vec<ThreadId> {
         let Some(queue) = self.queues.get_mut(&address) else {
             return Vec::new();
@@ -27,7 +26,7 @@ impl FutexTable {
         woken
     }
 
-    /// Takes out a thread whose time is over; false if it was woken before.
+    /// Takes out a thread with an expired time limit. Returns `false` if it was woken before.
     pub(crate) fn remove(&mut self, address: u64, thread: ThreadId) -> bool {
         let Some(queue) = self.queues.get_mut(&address) else {
             return false;

@@ -1,4 +1,4 @@
-//! The operating system: which thread runs where and when, and who waits.
+//! The operating system: the placement of threads on cores and in time, and waiting threads.
 //!
 //! Pure state machines. The engine owns time, asks them questions and does what
 //! they answer.

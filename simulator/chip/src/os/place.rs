@@ -1,4 +1,4 @@
-//! On which core a new or woken thread goes.
+//! The choice of a core for a new or woken thread.
 
 use super::scheduler::{Scheduler, State};
 use super::{Cycles, ThreadId};
@@ -6,7 +6,7 @@ use crate::core_set::CoreSet;
 use std::cmp::Reverse;
 use std::ops::Range;
 
-/// Where a thread was queued.
+/// The core of a queued thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Placement {
     pub(crate) core: u32,
@@ -66,8 +66,8 @@ impl Scheduler {
         self.enqueue(thread, core, vruntime.max(earliest))
     }
 
-    /// Where a thread may run from now on. One that runs or waits on a core
-    /// that is now forbidden moves at once.
+    /// Sets the cores that a thread may run on. A thread that runs or waits on a forbidden core
+    /// moves at once.
     ///
     /// `affinity` must have a core of the machine.
     pub(crate) fn set_affinity(

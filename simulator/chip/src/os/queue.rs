@@ -51,13 +51,13 @@ impl Queue {
             .remove(at.expect("a queued thread is in its queue"));
     }
 
-    /// In the order in which they would run.
+    /// In the order of running.
     pub(crate) fn iter(&self) -> impl Iterator<Item = ThreadId> {
         self.threads.iter().map(|&(_, thread)| thread)
     }
 
-    /// Moves the core's virtual time on to the least of its threads',
-    /// `running` being the one that is not in the queue.
+    /// Advances the core's virtual time to the least of its threads'. `running` is the thread that
+    /// is not in the queue.
     pub(crate) fn advance(&mut self, running: i64) {
         let least = self
             .first()

@@ -1,8 +1,8 @@
-//! The scheduler of Linux before 6.6 (CFS) with threads of equal weight: who
-//! runs next on a core and for how long.
+//! The scheduler of Linux before 6.6 (CFS) with threads of equal weight: the next thread on a core,
+//! and its time slice.
 //!
-//! The rules are those of `kernel/sched/fair.c`, Linux 5.12 to 6.5; function
-//! names in the comments of this module are names there.
+//! It follows the rules of `kernel/sched/fair.c`, Linux 5.12 to 6.5. Function names in the comments
+//! of this module are names there.
 
 use super::queue::Queue;
 use super::{Cycles, ThreadId};
@@ -10,7 +10,7 @@ use crate::config;
 use crate::core_set::CoreSet;
 use std::ops::Range;
 
-/// What `pick` chose.
+/// The choice of `pick`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Picked {
     pub(crate) thread: ThreadId,
@@ -33,9 +33,9 @@ pub(super) struct Thread {
     /// Relative to the virtual time of `core`.
     pub(super) vruntime: i64,
     pub(super) affinity: CoreSet,
-    /// Where it runs or is queued, or was when it blocked.
+    /// The core that it runs or is queued on, or was on when it blocked.
     pub(super) core: u32,
-    /// Where it last ran, and until when.
+    /// The core that it last ran on, and until when.
     pub(super) ran: Option<(u32, Cycles)>,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Thread {
 pub(super) struct Core {
     pub(super) running: Option<ThreadId>,
     pub(super) queue: Queue,
-    /// For how long the running thread has had the core.
+    /// How long the running thread has had the core.
     used: Cycles,
     /// The thread that yielded: not the next to run, if another is near.
     skip: Option<ThreadId>,
@@ -57,16 +57,15 @@ pub(super) struct Core {
 
 /// The run queues of all cores and the threads in them.
 ///
-/// A thread is running, queued or blocked. A core with a queue and nothing
-/// running is one for which the engine owes a `pick`, at once after the thread
-/// there left, later after a wake.
+/// A thread is running, queued or blocked. If a core has a queue and runs nothing, the engine owes
+/// it a `pick`: at once after its thread left, later after a wake.
 #[derive(Debug)]
 pub(crate) struct Scheduler {
     pub(super) os: config::Os,
     pub(super) group_cores: u32,
     pub(super) cores: Vec<Core>,
     pub(super) threads: Vec<Thread>,
-    /// Cores whose last `pick` found nothing, and that have nothing since.
+    /// Cores that found nothing at their last `pick`, and have had nothing since.
     pub(super) idle: CoreSet,
     /// Cores with at least two runnable threads.
     pub(super) crowded: CoreSet,
@@ -97,9 +96,8 @@ impl Scheduler {
         }
     }
 
-    /// The thread for a core that runs none: the one with the least vruntime
-    /// of its queue, or one that waits elsewhere. Without any, the core is
-    /// idle.
+    /// The thread for a core that runs none: the thread with the least vruntime of its queue, or a
+    /// thread that waits elsewhere. Without any, the core is idle.
     pub(crate) fn pick(&mut self, now: Cycles, core: u32) -> Option<Picked> {
         debug_assert_eq!(self.running(core), None);
         if self.core(core).queue.is_empty() {

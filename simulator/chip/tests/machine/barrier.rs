@@ -1,5 +1,5 @@
-//! The runtime's barriers on the chip: nobody leaves early, and what they cost. All side by
-//! side: `examples/barriers.rs`.
+//! The runtime's barriers on the chip: no member leaves early, and their costs.
+//! `examples/barriers.rs` has all side by side.
 
 use manycore_team::barrier::Placement;
 
@@ -39,7 +39,7 @@ fn nobody_leaves_early_whoever_comes_when() {
     }
 }
 
-/// Two or three threads a core, where a spinner keeps out whom it waits for.
+/// Two or three threads a core: a spinner keeps out the thread that it waits for.
 #[test]
 fn with_more_members_than_cores() {
     let machine = machine("gold5225r", &[]);
@@ -84,7 +84,7 @@ fn ours_at_a_thousand_cores() {
     let cost = |name| isolated(name, &large, 1_024);
     // Transport, a tree of ten adders, one message, a look.
     assert_eq!(cost("counted"), 5 + 10 + 10 + 3);
-    // That of 31 others in the group and 31 other leaders, or 32.
+    // 31 others in the group and 31 other leaders, or 32.
     let grouped = cost("grouped");
     assert!((640..=10_238 / 10).contains(&grouped), "{grouped}");
     assert!(Some(grouped) < best, "{grouped}, {best:?}");

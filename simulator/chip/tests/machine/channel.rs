@@ -5,7 +5,7 @@ mod conformance;
 #[path = "../../../../runtime/team/tests/channel/memory.rs"]
 mod memory;
 use crate::support::machine;
-/// What `conformance` is about.
+/// The subject of `conformance`.
 mod subject {
     pub(crate) use manycore_chip::Broadcast as World;
     pub(crate) use manycore_programs::channel::{Channel, Port};
@@ -61,9 +61,9 @@ fn counting(threads: usize) {
         for episode in 0..EPISODES {
             port.send_marked(episode, 1, 0);
             port.send_marked(episode, 2, 0);
-            // A sender that is ahead is counted in the place of one that is behind. It is not
-            // ahead by more than one, for it has counted, too; messages of one that is behind
-            // may stay where they are for long.
+            // A sender that is ahead is counted in the place of a sender that is behind. It is
+            // ahead by at most one, since it has counted too; messages of a late sender may stay in
+            // place for long.
             let last = port.receive().unwrap().payload;
             assert!(last <= episode + 1, "{last} in {episode}");
         }

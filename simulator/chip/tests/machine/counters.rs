@@ -1,4 +1,4 @@
-//! What counters must say, whatever the program and the machine.
+//! Properties of counters for every program and machine.
 
 use super::support::program::Program;
 use super::support::{machines, spawn};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 type U64 = <Simulated as Platform>::AtomicU64;
 
-/// What holds of every run.
+/// Properties of every run.
 fn check(name: &str, statistics: &Statistics) {
     let counters = statistics.counters.as_ref().expect("asked for");
     assert_eq!(counters.cycles, statistics.cycles, "{name}");

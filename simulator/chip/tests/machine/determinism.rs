@@ -16,7 +16,7 @@ fn print(seed: u64, machine: &Config) -> Print {
     (statistics.hash, statistics.cycles)
 }
 
-/// Machines whose threads are pre-empted and moved a good deal, too.
+/// Machines that also pre-empt and move threads often.
 fn hasty(mut machine: Config) -> Config {
     let os = &mut machine.os;
     (os.tick, os.tick_cost) = (900, 50);
@@ -39,7 +39,7 @@ fn jobs() -> Vec<(u64, Config)> {
     (0..100).map(job).collect()
 }
 
-/// All of `jobs`, on so many host threads, the last job first if `backwards`.
+/// All of `jobs`, on `threads` host threads, the last job first if `backwards`.
 fn prints(jobs: &[(u64, Config)], threads: usize, backwards: bool) -> Vec<Print> {
     let mut prints = vec![(0, 0); jobs.len()];
     let share = jobs.len().div_ceil(threads);

@@ -14,8 +14,8 @@ type Count = <Simulated as Platform>::AtomicU32;
 /// Iterations of a loop, and instructions of one.
 const ITERATIONS: usize = 16_800;
 const INSTRUCTIONS: u64 = 2_000;
-/// Loops that are timed after each change; the one in which it happens is not, nor the one
-/// after that: if the last block of the former was long, the others have fallen asleep.
+/// Loops that are timed after each change. The loop of the change does not count, nor the next one:
+/// if the last block of the former was long, the other threads have fallen asleep.
 const LOOPS: usize = 3;
 
 /// A pool of `threads` on as many cores, which follows `allotment`, if any.
@@ -34,8 +34,8 @@ fn pool(
     builder.build_on(cores, groups, places).unwrap()
 }
 
-/// Runs a loop, in whose first third `middle` is called once, and checks that
-/// each iteration ran once. Returns the cycles it took.
+/// Runs a loop, calls `middle` once in its first third, and checks that each iteration ran once.
+/// Returns its cycles.
 fn timed(pool: &Pool<Simulated>, partitioner: Partitioner, middle: impl Fn() + Sync) -> u64 {
     let ran: Vec<Count> = (0..64).map(|_| Count::new(0)).collect();
     let start = Simulated::now();
@@ -58,7 +58,7 @@ fn timed(pool: &Pool<Simulated>, partitioner: Partitioner, middle: impl Fn() + S
     took
 }
 
-/// Cycles of the loops of a pool of exactly so many threads.
+/// Cycles of the loops of a pool of exactly `threads` threads.
 fn of_exactly(machine: &Config, threads: usize, partitioner: Partitioner) -> Vec<u64> {
     let times = RefCell::new(vec![]);
     Simulation::new(machine)
@@ -74,8 +74,8 @@ fn of_exactly(machine: &Config, threads: usize, partitioner: Partitioner) -> Vec
     times.into_inner()
 }
 
-/// A pool of 16 threads whose allotment changes within a loop takes as long for each
-/// further one as a pool that was made with so many threads, to 3%.
+/// The allotment of a pool of 16 threads changes within a loop. Each further loop takes as long as
+/// in a pool of that many threads, to 3%.
 #[test]
 fn a_pool_follows_its_allotment() {
     let machine = machine("e5-2640x2", &[]);
@@ -113,8 +113,8 @@ fn a_pool_follows_its_allotment() {
     }
 }
 
-/// A loop in whose first third 15 of 16 threads must leave, and in whose second they
-/// come back: they help while it lasts.
+/// In the first third of a loop 15 of 16 threads must leave, and in the second third they come
+/// back. They help while it lasts.
 #[test]
 fn growth_helps_a_loop_in_progress() {
     let machine = machine("e5-2640x2", &[]);

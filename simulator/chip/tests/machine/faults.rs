@@ -31,7 +31,7 @@ fn apart(test: &str, until: &str) -> Option<String> {
             break;
         }
     }
-    // The one that hangs; the other has ended.
+    // The process that hangs; the other has ended.
     let _ = child.kill();
     let status = child.wait().unwrap();
     assert!(!status.success(), "{told}");

@@ -59,7 +59,7 @@ fn go_around(threads: usize, fibers: u64, steps: u64, cores: Option<usize>) -> (
             let mine = (id * 16) as *const ();
             // SAFETY: only `slot` looks at it.
             unsafe { Simulated::set_slot(mine) };
-            // On the stack, from which other cores' caches fetch it.
+            // On the stack: other cores' caches fetch it from there.
             let mut seen = [0_u64; 16];
             for step in 0..steps {
                 Simulated::compute(50 + (id * 37 + step * 11) % 200);
@@ -227,8 +227,8 @@ fn a_thread_is_put_aside_from_a_fiber_in_a_fiber() {
     assert_eq!(run(&machine("dahu", &[]), program).0, 60);
 }
 
-/// A panic in a fiber, and the unwinding of one that is dropped, take their time like
-/// anything: others' turns come in between.
+/// A panic in a fiber, and the unwinding of a dropped fiber, take simulated time: other threads run
+/// in between.
 #[test]
 fn fibers_panic_and_are_dropped_inside_of_a_simulation() {
     struct Counts(Arc<Count>);
@@ -277,7 +277,7 @@ fn fibers_panic_and_are_dropped_inside_of_a_simulation() {
     assert!(!std::thread::panicking());
 }
 
-/// What a main thread leaves behind when it returns is not unwound, and its memory is not
+/// Fibers that a main thread leaves behind when it returns are not unwound, and their memory is not
 /// used again.
 #[test]
 fn a_run_ends_while_fibers_are_suspended_and_running() {
@@ -311,8 +311,8 @@ fn a_run_ends_while_fibers_are_suspended_and_running() {
     run(&machine("atac-64", &[]), program);
 }
 
-/// Fibers on one core whose stacks all end on pages push each other's frames out of a cache that
-/// has room for all of them; where they begin at different depths, they do not.
+/// Fibers on one core with stacks that all end on pages evict each other's frames from a cache with
+/// room for all of them. Fibers that begin at different depths do not.
 #[test]
 fn colours_spare_the_caches() {
     const FIBERS: usize = 48;

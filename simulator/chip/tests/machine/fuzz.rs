@@ -1,5 +1,5 @@
-//! Machines that somebody or something has damaged: each is refused in one line
-//! or simulates a program right, in little time and memory.
+//! Damaged machines: each is refused in one line, or simulates a program correctly, in little time
+//! and memory.
 
 #[path = "support/fuzz.rs"]
 mod harness;

@@ -125,7 +125,7 @@ fn interleave(
     }
 }
 
-/// What the threads of one machine share: a round of one test after another.
+/// The data that the threads of one machine share: a round of one test after another.
 struct Table {
     words: [CachePadded<Word>; WORDS],
     arrived: CachePadded<Word>,
@@ -182,7 +182,7 @@ impl Table {
         }
     }
 
-    /// One access, by one of the operations that do it.
+    /// One access, by a random operation of its kind.
     fn access(&self, access: Access, rng: &mut Rng) -> Option<u32> {
         match access {
             Write(word, value) => {

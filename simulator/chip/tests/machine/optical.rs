@@ -17,8 +17,8 @@ fn word(payload: u64) -> Message {
     }
 }
 
-/// Runs `body` on each of the first `threads` cores, all from the same cycle,
-/// which it is told; what each returned.
+/// Runs `body` on each of the first `threads` cores, all from the same cycle, which it receives;
+/// returns their results.
 fn together<T: Send + 'static>(
     machine: &Config,
     threads: usize,
@@ -119,8 +119,8 @@ fn interfaces_count() {
     }
 }
 
-/// A count that others complete late is not missed by who waits for it, and
-/// counts what came before it waited.
+/// A waiting thread does not miss a count that others complete late, and the count includes
+/// arrivals before the wait.
 #[test]
 fn a_count_waits_for_the_last() {
     let machine = machine("atac-64", &[]);

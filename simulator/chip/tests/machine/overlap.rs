@@ -83,8 +83,7 @@ fn random_mixtures_count_right_and_run_the_same_again() {
     }
 }
 
-/// Cycles in which core 0 reads, or writes, lines that it used before and that no
-/// cache has any more.
+/// Cycles of core 0 to read, or write, lines that it used before and that no cache has any more.
 fn walk(machine: &Config, write: bool) -> u64 {
     let mut machine = machine.clone();
     machine.memory.channels = Some(1);
@@ -128,7 +127,7 @@ fn a_walk_through_memory_is_faster_by_either_and_by_each_alone_only_its_own() {
         let [reads, writes] = [false, true].map(|write| time(None, write));
         let no_stores = Some("core.overlap.store-buffer=0");
         let no_streams = Some("core.overlap.streams=0");
-        // What the first walk left in the controllers' queues differs a little.
+        // The rest of the first walk in the controllers' queues differs a little.
         let same = |found: u64, expected: u64| found.abs_diff(expected) < expected / 50;
         let read = [time(no_stores, false), time(no_streams, false)];
         let written = [time(no_streams, true), time(no_stores, true)];
@@ -139,7 +138,7 @@ fn a_walk_through_memory_is_faster_by_either_and_by_each_alone_only_its_own() {
     }
 }
 
-/// What is released by an atomic store is not visible before the stores in front of it.
+/// An atomic store releases nothing before the earlier stores are visible.
 #[test]
 fn an_atomic_store_waits_for_the_store_buffer() {
     for machine in with(WIDE) {

@@ -111,8 +111,8 @@ fn loops_inside_loops() {
     }
 }
 
-/// Workers that sleep are woken for a loop that is worth it, and those that
-/// are not leave it to the caller.
+/// Sleeping workers are woken for a loop that is worth it. A loop that is not is left to the
+/// caller.
 #[test]
 fn after_gaps_in_which_the_workers_sleep() {
     for machine in presets() {
@@ -232,7 +232,7 @@ fn cycles_of_a_loop(preset: &str, partitioner: Partitioner) -> u64 {
     Simulation::new(&machine).run(program).unwrap().value
 }
 
-/// What begins and ends a loop does not grow with each look of each participant at each other's
+/// The beginning and the end of a loop do not grow with looks of each participant at each other's
 /// range: that took 1.6 to 1.8 times as long as one shared counter here.
 #[test]
 fn ranges_of_64_threads_begin_and_end_about_as_fast_as_one_counter() {

@@ -1,6 +1,6 @@
-//! Random programs on all kinds of machine. Debug runs check the coherence of
-//! a line at every miss for it, and that of all lines at the end; the programs
-//! check what they read, count and flag, and that no cycle is lost.
+//! Random programs on all kinds of machine. Debug runs check the coherence of a line at each of its
+//! misses, and of all lines at the end. The programs check what they read, count and flag, and that
+//! no cycle is lost.
 
 use crate::support::machines;
 use crate::support::program::Program;

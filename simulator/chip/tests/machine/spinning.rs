@@ -156,7 +156,7 @@ fn the_line_is_evicted_by_a_sibling() {
     assert!(spun > 100_000, "{spun}");
 }
 
-/// Patience ends to the cycle when nobody writes.
+/// Patience ends at the exact cycle if no thread writes.
 #[test]
 fn patience_ends() {
     let program = || {

@@ -65,7 +65,7 @@ fn all_share_what_one_had() {
     }
 }
 
-/// The one word that all write is written by who runs out of work, not by who has some.
+/// Workers write the common word when they run out of work, and not while they have some.
 #[test]
 fn who_has_work_does_not_tell_all() {
     let machine = machine("atac-64", &[]);

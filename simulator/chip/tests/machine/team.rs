@@ -14,7 +14,7 @@ const RANKS: usize = 16;
 /// Work between two places where a rank can be interrupted.
 const US: u64 = 1;
 
-/// A rank that computes so many times so many microseconds.
+/// A rank that computes a number of times, some microseconds each.
 struct Worker<'a> {
     /// The length of this rank's interval of the given number.
     micros: &'a (dyn Fn(u64) -> u64 + Sync),
@@ -26,7 +26,7 @@ struct Worker<'a> {
     starts: Option<&'a Starts>,
 }
 
-/// Written by one simulated thread at a time, which are all on one of the host's.
+/// One simulated thread writes at a time, and all are on one thread of the host.
 struct Starts(Cell<Vec<u64>>);
 
 // SAFETY: see above.
@@ -69,8 +69,7 @@ fn per_us(machine: &Config) -> u64 {
     (machine.ghz * 1e3 / machine.core.cpi) as u64
 }
 
-/// The cycles that each of so many intervals has taken, and the report; `micros` of a rank in an
-/// interval.
+/// The cycles of each interval, and the report. `micros` is the work of a rank in an interval.
 fn intervals(
     machine: &Config,
     policy: Policy,
@@ -131,7 +130,7 @@ fn wrap_reaches_the_bound() {
     }
 }
 
-/// What ranks have to do differs, from rank to rank and from site to site.
+/// The work differs from rank to rank and from site to site.
 #[test]
 fn unequal_ranks_and_phases() {
     let machine = machine("e5-2640x2", &[]);
@@ -201,8 +200,8 @@ fn the_other_policies() {
     assert!(wrap < turns && turns < 1.2, "{wrap}, {turns}");
 }
 
-/// Cores are taken away and given back in the midst of intervals: each interval takes what its
-/// cores can do, and the next one is planned for those there are.
+/// Cores are taken away and given back in the middle of intervals. Each interval takes the time
+/// that its cores allow, and the next is planned for the cores that remain.
 #[test]
 fn cores_come_and_go() {
     let machine = machine("e5-2640x2", &[]);

@@ -41,7 +41,7 @@ fn contended_increments_cost_what_downs_measured() {
     }
 }
 
-/// What no value of the machine was chosen by: how wrong it is, and on how many rows.
+/// The error of each preset on rows that none of its values was chosen by, and the number of rows.
 #[test]
 fn rows_that_no_fit_has_seen_are_near_what_was_measured() {
     for (preset, rows, median, worst) in [
@@ -61,8 +61,8 @@ fn rows_that_no_fit_has_seen_are_near_what_was_measured() {
     }
 }
 
-/// Those of presets whose sums of prices count what a core that waits for a word pays, and what
-/// other programs measured of the same machines.
+/// Presets with sums of prices that count the cost of a core that waits for a word, and the results
+/// of other programs on the same machines.
 #[test]
 fn words_are_handed_over_as_measured_and_single_accesses_are_near() {
     let names = ["tr3970x", "kunpeng-920", "dahu", "milan-7r13x2"];

@@ -21,7 +21,7 @@ pub(super) struct Buffer {
 }
 
 impl Buffer {
-    /// Memory of at least `lines` lines, which nobody has touched.
+    /// Untouched memory of at least `lines` lines.
     pub(super) fn new(config: &Config, lines: usize) -> Self {
         let step = config.line as usize / size_of::<Word>();
         let page = |_| Page(std::array::from_fn(|_| Word::new(0)));
@@ -41,8 +41,8 @@ impl Buffer {
         &self.pages[word / WORDS].0[word % WORDS]
     }
 
-    /// `count` lines at home with `core`, whose thread calls this: to ask for a
-    /// line's home claims its page, where pages are at home with who is first.
+    /// `count` lines at home with `core`. Its thread calls this: asking for a line's home claims
+    /// its page on machines that place pages at their first use.
     pub(super) fn at_home(&self, config: &Config, core: usize, count: usize) -> Vec<usize> {
         let numbers = self.numbers();
         let at_home = numbers.filter(|&number| is_home(config, self.line(number), core));
@@ -50,7 +50,7 @@ impl Buffer {
     }
 }
 
-/// Lines to look through for one that is at home with a given core.
+/// Lines to search for a line that is at home with a given core.
 pub(super) fn lines_a_home(config: &Config) -> usize {
     match (config.coherence.home, &config.network) {
         (Home::FirstTouch, Network::Groups { .. }) => 1,

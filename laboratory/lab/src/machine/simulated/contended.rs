@@ -10,7 +10,7 @@ use manycore_chip::{Run, Simulated, Simulation, SimulationError};
 use manycore_platform::{Atomic, AtomicInteger, Ordering::SeqCst, Platform};
 use std::sync::Arc;
 
-/// For so many cycles the threads increment, first unmeasured, then measured.
+/// Cycles in which the threads increment, first unmeasured, then measured.
 const WARM_UP: u64 = 200_000;
 const WINDOW: u64 = 1_000_000;
 

@@ -2,20 +2,20 @@
 
 use manycore_chip::config::{Config, Network};
 
-/// A distance, and who is at it.
+/// A distance, and the cores at it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Distance {
     pub(super) name: String,
     /// The core that asks.
     pub(super) requester: usize,
-    /// The core that has the line, and with which it is at home.
+    /// The core that has the line and is its home.
     pub(super) holder: usize,
     /// A core beside the holder, if the machine has a third.
     pub(super) second: Option<usize>,
 }
 
-/// Every distance class of the machine, nearest first. The requester is core
-/// 0, or the first core from which the distance exists.
+/// Every distance class of the machine, nearest first. The requester is core 0, or the first core
+/// with that distance.
 pub(super) fn classes(config: &Config) -> Vec<Distance> {
     let cores = config.cores as usize;
     let farthest = farthest(config);
@@ -40,8 +40,8 @@ pub(super) fn classes(config: &Config) -> Vec<Distance> {
     found.into_iter().map(|(_, distance)| distance).collect()
 }
 
-/// What the distance of two cores is called and its place among the others;
-/// `None` for those on a mesh that are not shown.
+/// The name of two cores' distance and its rank among the others; `None` for distances on a mesh
+/// that are not shown.
 fn between(config: &Config, a: usize, b: usize, farthest: usize) -> Option<(usize, String)> {
     let threads = config.threads_per_core as usize;
     if a / threads == b / threads {

@@ -23,7 +23,7 @@ pub(crate) struct PresetErrors {
     pub(crate) rows: Vec<Row>,
 }
 
-/// What the simulated machine does, beside a published number if there is one.
+/// A simulated number, beside a published number if there is one.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Row {
     pub(crate) what: String,
@@ -84,7 +84,7 @@ impl PresetErrors {
     ///
     /// # Errors
     ///
-    /// What a simulation says.
+    /// The error of a simulation.
     pub(crate) fn measure(
         configs: &[Config],
         progress: &mut (dyn FnMut(&str) + Send),

@@ -1,5 +1,5 @@
-//! What one access costs, by the state of the line and the distance of who
-//! has it: the measurement of David, Guerraoui, Trigonakis, SOSP'13.
+//! The cost of one access, by the state of the line and the distance of its owner: the measurement
+//! of David, Guerraoui, Trigonakis, SOSP'13.
 //!
 //! Pinned threads bring a line into its state one after the other, then the
 //! requester's thread reads the clock, accesses the line and reads the clock
@@ -17,7 +17,7 @@ use manycore_programs::by_name;
 use std::sync::Arc;
 
 by_name! {
-    /// What is measured.
+    /// The measured access.
     pub(crate) enum Operation: "unknown operation", "expected some of" {
         Load = "load",
         Store = "store",
@@ -43,7 +43,7 @@ by_name! {
 }
 
 impl Operation {
-    /// Whether it is one of those whose errors are summed up.
+    /// Whether its error enters the sums.
     pub(super) fn is_counted(self) -> bool {
         !matches!(self, Self::Tas | Self::Swap)
     }
@@ -62,7 +62,7 @@ impl Operation {
 }
 
 impl State {
-    /// What is done to a line, and by which core, to bring it there.
+    /// The operations, and their cores, that bring a line into this state.
     fn preparation(self) -> &'static [(Role, Operation)] {
         match self {
             Self::M => &[
@@ -97,8 +97,7 @@ pub(super) struct Cost {
 /// Lines for each operation and state.
 const SAMPLES: usize = 100;
 
-/// Instructions for which the requester does nothing before it is timed, so
-/// that what others did is over.
+/// Idle instructions of the requester before it is timed, so that the effects of others are over.
 const QUIET: u64 = 4_000;
 
 /// All operations on all states at one distance.
@@ -155,12 +154,12 @@ fn plan(cells: &[(Operation, State)]) -> Vec<Step> {
     steps.collect()
 }
 
-/// What the threads of a measurement share.
+/// The data that the threads of a measurement share.
 struct Stage {
     buffer: Buffer,
     lines: Vec<usize>,
     plan: Vec<Step>,
-    /// The step whose turn it is.
+    /// The current step.
     turn: <Simulated as Platform>::Futex,
 }
 

@@ -11,8 +11,8 @@ use manycore_platform::{Atomic, Ordering::Relaxed, Platform};
 /// Levels of the memory and the cycles of a load from each.
 pub(super) type Levels = Vec<(&'static str, f64)>;
 
-/// Loads by core 0, which nobody disturbs. For a last-level cache in slices,
-/// and for the memory behind it, loads a hop away are meant.
+/// Undisturbed loads by core 0. For a last-level cache in slices, and for the memory behind it,
+/// loads a hop away.
 pub(super) fn measure(config: &Config) -> Result<Run<Levels>, SimulationError> {
     instrument::run(Simulation::new(config), &"local loads", || {
         let config = config.clone();
@@ -54,7 +54,7 @@ fn between(inner: u64, outer: u64) -> u64 {
     (inner as f64 * outer as f64).sqrt() as u64
 }
 
-/// Reads so many bytes twice: the mean cycles of the second pass.
+/// Reads `bytes` bytes twice; returns the mean cycles of the second pass.
 fn again(config: &Config, bytes: u64, which: impl Fn(&Buffer, usize) -> bool) -> Option<f64> {
     let lines = bytes / u64::from(config.line);
     let buffer = Buffer::new(config, usize::try_from(lines).ok()?);

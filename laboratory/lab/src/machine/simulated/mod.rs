@@ -50,12 +50,12 @@ pub(crate) struct SimulatedReport {
     /// Increments of one counter, in nanoseconds.
     pub(crate) contended: Vec<ContendedCost>,
     pub(crate) handovers: Vec<HandoverCost>,
-    /// Measured on machines whose cores go on beside lines on their way, and where
-    /// bandwidths are published.
+    /// Measured on machines with cores that continue while lines are on their way, and on machines
+    /// with published bandwidths.
     pub(crate) bandwidths: Vec<Bandwidth>,
     pub(crate) launches: Vec<SimulatedLaunchCost>,
     pub(crate) wakes: Vec<SimulatedWakeCost>,
-    /// What the cost model takes of all this; missing if some of it was not measured.
+    /// The cost model's part of all this; missing if a measurement is missing.
     pub(crate) prices: Option<MachinePrices>,
     /// Over load, store, compare-and-swap and fetch-and-add.
     pub(crate) latency_errors: Option<Errors>,
@@ -127,7 +127,7 @@ pub(crate) struct SimulatedWakeCost {
 ///
 /// # Errors
 ///
-/// What a simulation says.
+/// The error of a simulation.
 pub(crate) fn measure(
     config: &Config,
     threads: &[usize],

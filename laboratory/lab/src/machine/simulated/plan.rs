@@ -15,7 +15,7 @@ use std::cmp::Reverse;
 use std::fmt;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// What is measured.
+/// The measured quantity.
 #[derive(Clone, Debug)]
 pub(super) enum Measurement {
     Local,
@@ -27,7 +27,7 @@ pub(super) enum Measurement {
     Bandwidth(Kernel, usize),
 }
 
-/// What came of it, beside what was published.
+/// The result, beside the published number.
 pub(super) enum Found {
     Local(Vec<LocalCost>),
     Accesses(Vec<LatencyCost>),
@@ -41,7 +41,7 @@ pub(super) enum Found {
 /// The same with the hash of the simulation's events.
 pub(super) type Hashed = (Found, u64);
 
-/// All measurements of a machine, in the order of the report; `asked` are the thread counts for
+/// All measurements of a machine, in the order of the report. `asked` are the thread counts for
 /// loops and, with those of `published`, for increments.
 pub(super) fn of(config: &Config, asked: &[usize], published: &[usize]) -> Vec<Measurement> {
     let mut plan = vec![Measurement::Local];
@@ -68,7 +68,7 @@ pub(super) fn of(config: &Config, asked: &[usize], published: &[usize]) -> Vec<M
     plan
 }
 
-/// Those that were published, and the triad of one core.
+/// The published bandwidths, and the triad of one core.
 fn bandwidths(config: &Config) -> impl Iterator<Item = Measurement> {
     Kernel::ALL.into_iter().flat_map(|kernel| {
         let places = published::places(&config.name, kernel.name());

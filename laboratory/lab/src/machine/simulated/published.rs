@@ -1,4 +1,4 @@
-//! What was measured on the real machines, beside what the simulated ones do.
+//! Measurements of the real machines, beside the results of the simulated machines.
 
 use super::latency::{Operation, State};
 use manycore_chip::config::{PUBLISHED_CONTENDED, PUBLISHED_SERVERS, PUBLISHED_SOSP13};
@@ -48,7 +48,7 @@ impl Compared {
     }
 }
 
-/// Cycles of an operation on a line in `state` at `distance`, on a machine of so many `ghz`.
+/// Cycles of an operation on a line in `state` at `distance`, on a machine of `ghz`.
 pub(super) fn latency(
     machine: &str,
     ghz: f64,
@@ -61,7 +61,7 @@ pub(super) fn latency(
     sosp13(machine, operation, state, distance).or_else(|| Some(ns()?.times(ghz)))
 }
 
-/// Cycles of a load from a level of the core's own memory, likewise.
+/// Cycles of a load from a level of the core's own memory, on a machine of `ghz`.
 pub(super) fn local(machine: &str, ghz: f64, level: &str) -> Option<Published> {
     let ns = || server(machine, "chase", level);
     sosp13(machine, "load", level, "local").or_else(|| Some(ns()?.times(ghz)))
@@ -84,7 +84,7 @@ pub(super) fn contended(machine: &str, operation: Operation, threads: usize) -> 
     find(PUBLISHED_CONTENDED, &[machine, operation.name(), &threads])
 }
 
-/// What [`PUBLISHED_SERVERS`] has of a measure at a place.
+/// The row of [`PUBLISHED_SERVERS`] for a measure at a place.
 pub(super) fn server(machine: &str, measure: &str, place: &str) -> Option<Published> {
     find(PUBLISHED_SERVERS, &[machine, measure, place])
 }
@@ -101,7 +101,7 @@ pub(super) fn places<'a>(
     })
 }
 
-/// The numbers of threads whose contended increments were published.
+/// The thread counts with published contended increments.
 pub(super) fn contended_threads(machine: &str) -> impl Iterator<Item = usize> + '_ {
     let rows = PUBLISHED_CONTENDED.lines().skip(1);
     rows.filter_map(move |row| {
@@ -110,8 +110,8 @@ pub(super) fn contended_threads(machine: &str) -> impl Iterator<Item = usize> + 
     })
 }
 
-/// The row that begins with `key`: a number, and perhaps whether it was fitted. All
-/// numbers of a table that does not tell were.
+/// The row that begins with `key`: a number, and perhaps whether it was fitted. All numbers of a
+/// table without that column were.
 fn find(table: &str, key: &[&str]) -> Option<Published> {
     let rows = table.lines().skip(1).map(|row| row.split(','));
     let mut rows = rows.filter(|row| row.clone().take(key.len()).eq(key.iter().copied()));
@@ -179,7 +179,7 @@ mod tests {
         assert!(contended_threads("icelake-1035g4").eq([1, 2, 3, 4, 1, 2, 3, 4]));
     }
 
-    /// A row whose place has a name that its preset does not use would never be compared.
+    /// A row for a place name that its preset does not use would never be compared.
     #[test]
     fn every_row_of_servers_is_at_a_place_that_its_preset_has() {
         for row in PUBLISHED_SERVERS.lines().skip(1) {

@@ -9,7 +9,7 @@ use manycore_chip::{Run, Simulated, Simulation, SimulationError};
 use manycore_platform::Platform;
 use serde::Serialize;
 
-/// What is done to the arrays.
+/// The operation on the arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Kernel {
@@ -32,7 +32,7 @@ impl Kernel {
         }
     }
 
-    /// Arrays that are read, and those that are written.
+    /// The numbers of read arrays and of written arrays.
     fn arrays(self) -> (usize, usize) {
         match self {
             Self::Read => (1, 0),

@@ -1,4 +1,4 @@
-//! What the simulated system charges for waking threads and for loops.
+//! The simulated system's prices of waking threads and of loops.
 
 use super::thread::spawn;
 use crate::instrument;
@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 type FutexWord = <Simulated as Platform>::Futex;
 
-/// Microseconds for which a thread sleeps before it is woken: shortly, and so
-/// long that its core sleeps deeply.
+/// Microseconds of sleep before a thread is woken: a short sleep, and a sleep in which its core
+/// sleeps deeply.
 pub(super) const ASLEEP_US: [u64; 2] = [50, 10_000];
 
 /// Nanoseconds from the call that wakes a thread, which sleeps on core 1, to
@@ -37,12 +37,12 @@ pub(super) fn wake(config: &Config, asleep_us: u64) -> Result<Run<f64>, Simulati
     })
 }
 
-/// Instructions that take so many nanoseconds.
+/// Instructions that take `ns` nanoseconds.
 fn instructions(config: &Config, ns: u64) -> u64 {
     (ns as f64 * config.ghz / config.core.cpi) as u64
 }
 
-/// Loops whose mean is taken, after as many that are not.
+/// Loops in the mean, after as many that do not count.
 const LOOPS: u64 = 100;
 
 /// How long each iteration lasts.

@@ -11,7 +11,7 @@ pub(super) struct CoreTask<T> {
     result: Arc<OnceLock<T>>,
 }
 
-/// Starts `body` on `core`, one of the machine's.
+/// Starts `body` on `core`, a core of the machine.
 pub(super) fn spawn<T: Send + Sync + 'static>(
     core: usize,
     body: impl FnOnce() -> T + Send + 'static,

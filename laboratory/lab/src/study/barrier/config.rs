@@ -1,4 +1,4 @@
-//! What the study measures: its settings, checked, with their defaults.
+//! The study's checked settings, with their defaults.
 
 use super::machines;
 use crate::study::Request;
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 /// Episodes of the loop, quick and full: the thesis's thousand.
 const EPISODES: [usize; 2] = [100, 1_000];
-/// The fewest episodes whose median is taken.
+/// The least number of episodes for a median.
 const FEWEST_EPISODES: usize = 10;
 /// The thesis's largest machine: what N members cost a simulation grows with
 /// the square of N, so beyond there are fewer episodes.
@@ -53,7 +53,7 @@ impl BarrierConfig {
         })
     }
 
-    /// Waits of a loop on so many cores.
+    /// Waits of a loop on `cores` cores.
     pub(super) fn episodes(&self, cores: usize) -> usize {
         let default = || {
             let most = EPISODES[usize::from(self.full)];
@@ -89,8 +89,8 @@ impl BarrierConfig {
         }
     }
 
-    /// A barrier whose members sleep, on the machine asked for with a kernel that charges nothing
-    /// for that, if it charges something and the barrier is measured.
+    /// A barrier with sleeping members, on the requested machine with a kernel that charges nothing
+    /// for sleep, if the kernel charges something and the barrier is measured.
     pub(super) fn free(&self, cores: usize, barrier: &str) -> Option<TeamPoint> {
         let charges = self.setup.chip()?.0.os.switch > 0;
         (charges && self.has(barrier)).then(|| TeamPoint {
@@ -116,7 +116,7 @@ impl BarrierConfig {
         self.barriers.iter().any(|name| name == barrier)
     }
 
-    /// All that is measured, that of a machine and of cores side by side.
+    /// All measurements, side by side for a machine and a number of cores.
     pub(super) fn all_points(&self) -> Vec<TeamPoint> {
         let mut points = Vec::new();
         let simulated = !self.setup.machines.is_host();

@@ -84,7 +84,7 @@ mod tests {
         let settings = Settings::parse(&pairs, super::super::KEYS)?;
         let mut machines = Machines(vec![Chip(Config::preset(preset)?)]);
         add(&mut machines, &settings)?;
-        // What a result echoes can be run again.
+        // The machine that a result echoes can be run again.
         for chip in &machines.0 {
             assert_eq!(Config::from_toml(&chip.0.to_toml(), "echo")?, chip.0);
         }

@@ -1,5 +1,5 @@
-//! What a barrier costs on chips of 2 to 1,024 cores: the thesis's over a
-//! broadcast network, those it was compared with, and the best there are.
+//! The cost of a barrier on chips of 2 to 1,024 cores: the thesis's over a broadcast network, its
+//! baselines, and the best barriers.
 
 mod config;
 mod figure;

@@ -78,7 +78,7 @@ pub(super) fn single(race: Race<'_, BarrierConfig>) -> Vec<Table> {
     ]
 }
 
-/// What remains of the thesis's gain on other machines.
+/// The rest of the thesis's gain on other machines.
 pub(super) fn remains(race: Race<'_, BarrierConfig>) -> Option<Table> {
     let machines = &race.config.setup.machines;
     if machines.0.len() < 2 {

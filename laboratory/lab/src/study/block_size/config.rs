@@ -1,4 +1,4 @@
-//! What the study measures: its settings, checked, with their defaults.
+//! The study's checked settings, with their defaults.
 
 use super::grid::LoopTask;
 use super::only::BlockSizeOnly;
@@ -38,7 +38,7 @@ pub(super) struct BlockSizeConfig {
     /// The simulated machine, all of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) chip: Option<DocumentChip>,
-    /// What simulated latencies are compared with.
+    /// The published latencies for comparison.
     #[serde(skip)]
     pub(super) tables: Vec<PublishedCell>,
     pub(super) full: bool,
@@ -215,8 +215,7 @@ impl BlockSizeConfig {
         }
     }
 
-    /// The iterations of a unit-task loop: as asked, else those of the table that it is compared
-    /// with.
+    /// The iterations of a unit-task loop: the user's, or the number of the table for comparison.
     pub(super) fn iterations(&self, read: u64, write: u64) -> usize {
         let machine = self.chip.as_ref().map(DocumentChip::name_in_tables);
         let mut tables = self.tables.iter().map(|cell| &cell.at);
@@ -226,8 +225,8 @@ impl BlockSizeConfig {
         table.filter(|_| !self.n_asked).map_or(self.n, |at| at.n)
     }
 
-    /// Where a unit task stays while its reads and writes vary: for folded
-    /// ones where the document has it.
+    /// The computations of a unit task while its reads and writes vary: for folded tasks the
+    /// document's value.
     pub(super) fn middle_comp(&self, task: LoopTask) -> u64 {
         match (task, self.full) {
             (LoopTask::Opaque, true) => 1 << 16,
@@ -260,7 +259,7 @@ impl BlockSizeConfig {
         policies
     }
 
-    /// What latencies are counted in.
+    /// The unit of latencies.
     pub(super) fn unit(&self) -> Unit {
         match self.chip {
             Some(_) => Unit::Cycles,

@@ -11,7 +11,7 @@ use crate::study::trial::CellRecord;
 use manycore_figure::{Axis, Figure, Panel, Point, Series};
 use manycore_programs::partition::Partitioner;
 
-/// The pool whose fixed blocks a panel shows.
+/// The pool of a panel's fixed blocks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum WhosePool {
     Ours,

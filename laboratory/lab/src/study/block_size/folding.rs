@@ -1,4 +1,4 @@
-//! What the compiler does to the document's unit task.
+//! The compiler's effect on the document's unit task.
 
 use super::grid::{LoopTask, threads};
 use super::measure::MeasuredLoops;
@@ -12,8 +12,7 @@ use crate::study::unit::Unit;
 /// a clock cycle, and no clock is beyond this.
 const MOST_ADDITIONS_PER_NS: f64 = 6.0;
 
-/// The two ways to run the document's unit task, side by side; nothing if only
-/// one of them was measured.
+/// The document's unit task, folded and opaque, side by side; nothing if only one was measured.
 pub(super) fn blocks(measured: &[MeasuredLoops]) -> Vec<Block> {
     let Some(table) = table(measured) else {
         return Vec::new();
@@ -45,7 +44,7 @@ fn table(measured: &[MeasuredLoops]) -> Option<Table> {
         measured.iter().filter(wanted).collect::<Vec<_>>()
     };
     let (mut folded, mut opaque) = (of(LoopTask::Folded), of(LoopTask::Opaque));
-    // Where comp was varied: the sizes that most cells have.
+    // The sizes of most cells that vary comp.
     let sizes = |cell: &MeasuredLoops| (cell.cell.workload.read, cell.cell.workload.write);
     let shared = |cell: &&&MeasuredLoops| opaque.iter().any(|other| sizes(other) == sizes(cell));
     let (read, write) = folded

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 manycore_programs::by_name! {
-    /// What an iteration does.
+    /// The work of an iteration.
     pub(in crate::study) enum LoopTask: "unknown task", "expected one of" {
         Folded = "folded",
         Opaque = "opaque",
@@ -17,7 +17,7 @@ manycore_programs::by_name! {
     }
 }
 
-/// Tasks whose results are averaged together.
+/// Tasks with results that are averaged together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Class {
@@ -48,8 +48,8 @@ impl Class {
     }
 }
 
-/// A loop without its number of threads. Where the sizes mean nothing they
-/// are 0, except that `comp` is the mean of an irregular loop's additions.
+/// A loop without its number of threads. Sizes without meaning are 0, except `comp`, which is the
+/// mean of an irregular loop's additions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::study) struct Workload {
     pub(in crate::study) task: LoopTask,
@@ -72,7 +72,7 @@ const LONG_ADDITIONS: u64 = 3_000;
 /// The work of a large irregular loop, about 5 ms.
 const LARGE_LOOP_ADDITIONS: u64 = 15_000_000;
 
-/// Every cell that `config` asks for, those of a workload side by side.
+/// Every cell of `config`. The cells of a workload are side by side.
 pub(super) fn cells(config: &BlockSizeConfig) -> Vec<LoopCell> {
     let threads = |workload| {
         let counts = config.threads.iter();

@@ -77,8 +77,8 @@ impl Kernel {
     }
 }
 
-/// Latencies in ns of so many `rounds` of a cell's loop, after one for warmth; every iteration is
-/// seen to run once and to do its work. The loop is `told` what the machine charges.
+/// Latencies in ns of `rounds` runs of a cell's loop, after one to warm up. Checks that every
+/// iteration runs once and does its work. The loop receives the machine's prices, `told`.
 pub(in crate::study) fn time_natively(
     pool: &Pool,
     cell: LoopCell,

@@ -26,14 +26,14 @@ const FEWEST_ROUNDS: usize = 4;
 /// goes to the longer ones.
 const MOST_ROUNDS: [usize; 2] = [100, 400];
 
-/// What a cell's policies took, round by round. A line of the journal.
+/// The latencies of a cell's policies, round by round. A line of the journal.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct MeasuredLoops {
     pub(super) cell: LoopCell,
     pub(super) unit: Unit,
     /// Not cut short by ctrl-C.
     pub(super) complete: bool,
-    /// What the cell cost of the study's time.
+    /// The part of the study's time that the cell took.
     pub(super) seconds: f64,
     /// How long its threads waited, all together, for a CPU that others held.
     pub(super) waited: f64,
@@ -52,10 +52,9 @@ pub(super) struct LoopSamples {
 }
 
 impl LoopSamples {
-    /// What was measured.
+    /// The measurements.
     pub(super) fn policy(&self) -> LoopPolicy {
-        // The study itself wrote the name; a journal with another is as good
-        // as one that names the default.
+        // The study itself wrote the name. A journal with another name is read as the default.
         let parsed = self.policy.parse();
         parsed.unwrap_or(LoopPolicy::Ours(Partitioner::default()))
     }
@@ -222,8 +221,7 @@ fn enough(rounds: usize, wanted: &RangeInclusive<usize>, in_time: bool) -> bool 
     rounds >= *wanted.end() || will_do && !in_time
 }
 
-/// What to think of a run on a busy machine; `cpus` are those that the threads
-/// may use.
+/// A warning about a run on a busy machine. `cpus` is the number of CPUs that the threads may use.
 pub(super) fn disturbance(measured: &[MeasuredLoops], cpus: usize) -> Option<String> {
     // With more threads than CPUs they wait for each other.
     let fitting = || measured.iter().filter(|cell| cell.cell.threads <= cpus);

@@ -1,4 +1,4 @@
-//! What `--only` leaves of the study.
+//! The parts of the study that `--only` leaves.
 
 use super::grid::LoopTask;
 use crate::failure::bad_input;
@@ -31,8 +31,8 @@ impl BlockSizeOnly {
         Ok(only)
     }
 
-    /// The tasks of `--set tasks`, of which `--only` leaves some; without it those that `--only`
-    /// names, and else `usual`.
+    /// The tasks of `--set tasks` that `--only` leaves. Without `--set tasks`, the tasks of
+    /// `--only`, and otherwise `usual`.
     pub(super) fn tasks(
         &self,
         asked: Option<Vec<LoopTask>>,
@@ -56,7 +56,7 @@ impl BlockSizeOnly {
     }
 }
 
-/// What both settings leave, which must be something.
+/// The items that both settings leave. There must be some.
 fn some_of<T>(left: Vec<T>, setting: &str) -> anyhow::Result<Vec<T>> {
     if left.is_empty() {
         return Err(bad_input(format!(

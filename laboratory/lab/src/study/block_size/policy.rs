@@ -1,4 +1,4 @@
-//! How iterations are claimed, and whose pool runs them.
+//! The rule of claiming iterations, and the pool that runs them.
 
 use manycore_programs::partition::{Block, ParsePartitionerError, Partitioner};
 use std::fmt;
@@ -8,7 +8,7 @@ use std::str::FromStr;
 /// A way to run a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::study) enum LoopPolicy {
-    /// Our pool with one of its partitioners.
+    /// Our pool with a partitioner.
     Ours(Partitioner),
     /// The document's own pool, with this block size; simulated only.
     Document(NonZeroUsize),
@@ -26,7 +26,7 @@ impl LoopPolicy {
         }
     }
 
-    /// The block size that it was told.
+    /// Its given block size.
     pub(super) fn block(self) -> Option<usize> {
         match self {
             Self::Ours(Partitioner::FixedBlock(Block::Size(size)))

@@ -29,10 +29,10 @@ pub(super) struct GraphCase {
     pub(super) seed: u64,
 }
 
-/// What came of it, in cycles or ns.
+/// The result, in cycles or ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct GraphSample {
-    /// From the first rank's begin to the last one's end.
+    /// From the first rank's beginning to the last rank's end.
     pub(super) time: f64,
     /// Edges of the tree's component, or components, as its check found.
     pub(super) found: u64,
@@ -93,7 +93,7 @@ struct GraphTeam<'a> {
     unit: f64,
 }
 
-/// What the ranks write down, outside of simulated time.
+/// The notes of the ranks, outside of simulated time.
 #[derive(Default)]
 struct GraphBooks {
     begin: Option<u64>,
@@ -140,7 +140,7 @@ impl<P: Platform> DisciplineVisitor<P> for GraphTeam<'_> {
     }
 }
 
-/// What the ranks share.
+/// The data that the ranks share.
 struct GraphShared<P: Platform, D: Discipline<P>> {
     search: Search<P>,
     // Through memory: piles set the filters of their cores.
@@ -149,7 +149,7 @@ struct GraphShared<P: Platform, D: Discipline<P>> {
 }
 
 impl<P: Platform, D: Discipline<P>> GraphShared<P, D> {
-    /// What a rank does.
+    /// The work of a rank.
     fn search(&self, rank: usize) {
         let mut share = self.shares.take(rank);
         share.meet();

@@ -1,6 +1,5 @@
-//! How fast each discipline of work stealing searches a graph whose frontiers are
-//! small and uneven: what the broadcast thesis left to future work (Park 2013,
-//! section 7.2.1).
+//! How fast each discipline of work stealing searches a graph with small and uneven frontiers:
+//! future work of the broadcast thesis (Park 2013, section 7.2.1).
 
 mod case;
 mod config;

@@ -1,7 +1,7 @@
-//! What is done with the graph, which stays as it is but for the triangles.
+//! The programs on the graph. Only the triangles change it.
 
 manycore_programs::by_name! {
-    /// One of the searches of `manycore_programs::graph`.
+    /// A search of `manycore_programs::graph`.
     pub(super) enum GraphProgram: "unknown program", "expected some of" {
         BreadthFirst = "breadth-first",
         Components = "components",

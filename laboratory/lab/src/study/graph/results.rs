@@ -1,4 +1,4 @@
-//! What was measured, in medians.
+//! The measurements, in medians.
 
 use super::case::GraphCase;
 use super::config::GraphConfig;

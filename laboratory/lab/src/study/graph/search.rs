@@ -6,7 +6,7 @@ use manycore_platform::Platform;
 use manycore_programs::graph::{BreadthFirst, Components, Evolving, Rmat, Triangles, Work};
 use std::sync::Arc;
 
-/// One of them, on a graph.
+/// A search on a graph.
 pub(super) enum Search<P: Platform> {
     BreadthFirst(BreadthFirst<P>),
     Components(Components<P>),

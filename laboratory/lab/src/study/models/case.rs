@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::OnceLock;
 
-/// Simulated loops that count, after those for warmth: where threads share cores, chance decides
-/// who is put aside when.
+/// Simulated loops that count, after the warm-up. If threads share cores, chance decides when a
+/// thread is put aside.
 const ROUNDS: usize = 9;
 /// The same natively, where the median of them is taken.
 const NATIVE_ROUNDS: usize = 5;
@@ -24,14 +24,14 @@ const NATIVE_ROUNDS: usize = 5;
 /// All that decides it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ModelCase {
-    /// What the loop is, and on what.
+    /// The loop, and its machine.
     #[serde(flatten)]
     pub(super) at: Configuration,
     pub(super) policy: ModelPolicy,
     pub(super) seed: u64,
 }
 
-/// What came of it.
+/// The result.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct ModelSample {
     /// The median of the loops, in ns.

@@ -1,4 +1,4 @@
-//! What the study measures: its settings, checked, with their defaults.
+//! The study's checked settings, with their defaults.
 
 use super::case::ModelCase;
 use super::policy::ModelPolicy;
@@ -13,7 +13,7 @@ use serde::Serialize;
 
 /// Iterations of the document's loops.
 const N: u64 = 4096;
-/// Where a size stays while another varies.
+/// The value of a size while another varies.
 const MIDDLE: u64 = 1024;
 const MIDDLE_COMP: u64 = 1 << 60;
 /// Bytes that the threads of a loop write to, each to its own.
@@ -22,7 +22,7 @@ const MOST_WRITTEN: u64 = 1 << 30;
 const LONGEST_LOOP: u64 = 1 << 36;
 
 manycore_programs::by_name! {
-    /// What varies in one of the document's tables.
+    /// The varying size of a table of the document.
     pub(super) enum Dimension: "unknown size", "expected some of" {
         Read = "unit_read",
         Write = "unit_write",
@@ -35,7 +35,7 @@ manycore_programs::by_name! {
 pub(super) struct ModelsConfig {
     #[serde(flatten)]
     pub(super) setup: Setup,
-    /// What the document's tables call the machine.
+    /// The machine's name in the document's tables.
     pub(super) name_in_tables: String,
     pub(super) threads: usize,
     core_groups: usize,

@@ -16,17 +16,17 @@ manycore_programs::by_name! {
         Refitted = "refitted",
         /// The balance of measured prices, times a power of an iteration's bytes.
         Ours = "ours",
-        /// `fixed-block` without a size, which is told the prices and times the iterations.
+        /// `fixed-block` without a size, from the prices; it times the iterations.
         PricesAlone = "prices-alone",
         /// The rule that the document ascribes to Taskflow.
         TaskflowRule = "taskflow-rule",
-        /// The default, which is told nothing.
+        /// The default, without any input.
         Adaptive = "adaptive",
     }
 }
 
 impl ModelPolicy {
-    /// The block that it is told, if it is.
+    /// Its given block, if it has one.
     pub(super) fn block(self, choices: &Choices) -> Option<usize> {
         match self {
             Self::Document | Self::Published => Some(choices.published),

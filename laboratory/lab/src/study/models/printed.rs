@@ -1,4 +1,4 @@
-//! What the document prints for the same loops.
+//! The document's latencies of the same loops.
 
 use super::config::Dimension;
 use crate::model::{self, Configuration, ModelError, PrintedComparison};
@@ -15,8 +15,8 @@ impl Printed {
         model::printed_comparisons().map(Self)
     }
 
-    /// The row of a loop in the table in which `dimension` varies. The middle stands in all
-    /// three, each time measured anew.
+    /// The row of a loop in the table for `dimension`. The middle is in all three tables, measured
+    /// anew each time.
     pub(super) fn of(
         &self,
         dimension: Dimension,

@@ -1,4 +1,4 @@
-//! What was measured, in medians, and what the document prints.
+//! The measurements, in medians, and the document's numbers.
 
 use super::case::ModelCase;
 use super::config::ModelsConfig;

@@ -79,7 +79,7 @@ fn us(ns: f64) -> String {
     }
 }
 
-/// What each policy costs over the best of our pool's.
+/// The cost of each policy over the best of our pool's.
 pub(super) fn means(results: &ModelResults<'_>) -> Table {
     let row = |&policy| {
         let ratios = results.ratios(policy);

@@ -4,7 +4,7 @@ use manycore_platform::Platform;
 use manycore_programs::spmd::{Class, Declaration, Npb, Program, barnes, canneal};
 
 manycore_programs::by_name! {
-    /// One of the five.
+    /// A program of the poster's five.
     pub(super) enum Benchmark: "unknown benchmark", "expected some of" {
         Barnes = "barnes",
         Bt = "bt",
@@ -45,7 +45,7 @@ impl Benchmark {
         }
     }
 
-    /// What it does on the poster's dataset.
+    /// Its declaration for the poster's dataset.
     pub(super) fn declaration(self) -> Box<dyn Declaration> {
         match self {
             Self::Barnes => Box::new(barnes::BarnesPhases::of(barnes::BarnesInput::Native)),
@@ -68,7 +68,7 @@ impl Benchmark {
         ms * 1e6
     }
 
-    /// What the poster calls it by that.
+    /// The poster's word for it by that.
     pub(super) fn grain(self) -> &'static str {
         match self {
             Self::Canneal | Self::Cg => "fine",

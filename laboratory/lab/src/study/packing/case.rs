@@ -31,7 +31,7 @@ pub(super) struct Turn {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct PackingCase {
     pub(super) load: Load,
-    /// The number of threads with which the program was started.
+    /// The number of threads at the program's start.
     pub(super) threads: usize,
     pub(super) mode: Mode,
     /// At which barrier the threads meet.
@@ -44,10 +44,10 @@ pub(super) struct PackingCase {
     pub(super) settings: Vec<String>,
 }
 
-/// What came of it.
+/// The result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct PackingSample {
-    /// That of what counts.
+    /// The time of the counted part.
     pub(super) time_ns: f64,
     /// Barriers that a rank passed in this time.
     pub(super) barriers: usize,
@@ -61,7 +61,7 @@ pub(super) struct PackingSample {
     /// When, from the first on, if the cores change meanwhile.
     pub(super) passed_ns: Vec<f64>,
     pub(super) account: Account,
-    /// What comes before the first step.
+    /// The time before the first step.
     pub(super) prelude_ns: f64,
     pub(super) prelude: Account,
     /// The verified answer.
@@ -91,7 +91,7 @@ impl PackingCase {
         self.turns.iter().map(|turn| turn.cores).max().unwrap_or(1)
     }
 
-    /// The program, for a machine whose cores work so much in a nanosecond.
+    /// The program, for a machine with cores that do `per_ns` work in a nanosecond.
     fn prepare<W: PackingWorld>(&self, per_ns: f64, bandwidth: Bandwidth) -> Prepared<W> {
         let intervals = |work: &[f64], mean_ns: f64, intervals| {
             let (extent, horizon) = self.extent::<W>(mean_ns, intervals, UntilSteady::endless);
@@ -158,12 +158,11 @@ impl PackingCase {
         }
     }
 
-    /// How long a program runs whose steps take about `step_ns`, if `counted` of them are to count.
+    /// The length of a program with steps of about `step_ns`, if `counted` of them are to count.
     ///
-    /// Where there is no noise, until it is `steady`. On a host whose noise would keep it from
-    /// that, threads are given some time to be spread, and then the steps are run: what that is
-    /// worth, the spread of the rounds tells. All counts if the cores change: that is looked at
-    /// from the first on.
+    /// Without noise, until it is `steady`. Noise of a host would prevent that. There, threads are
+    /// given some time to be spread, and then the steps are run; the spread of the rounds shows the
+    /// quality. If the cores change, everything counts from the beginning.
     fn extent<W: PackingWorld>(
         &self,
         step_ns: f64,
@@ -258,7 +257,7 @@ impl Trial for PackingCase {
 
     fn run_here(&self, topology: &Topology, _: bool) -> anyhow::Result<PackingSample> {
         let cpus = &topology.compact_order()[..self.most_cores()];
-        // Programs are not told here.
+        // There are no declared programs here.
         let ready = self.prepare::<Native>(Native::per_ns(1.0), Bandwidth::unknown());
         let ran = run::<Native>(self, ready, cpus)?;
         Ok(self.outcome(&ran, Native::ticks_per_ns()))

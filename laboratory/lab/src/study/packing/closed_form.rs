@@ -1,21 +1,21 @@
-//! What an interval between two barriers takes, in units of what each of T equal ranks
-//! computes in it, on C cores.
+//! The time of an interval between two barriers for T equal ranks on C cores, in units of one
+//! rank's computation.
 
-/// No schedule is faster: each rank by itself, and all of them on all cores (McNaughton
-/// 1959). For ranks whose mean is 1 and whose longest is `longest`.
+/// No schedule is faster: each rank by itself, and all of them on all cores (McNaughton 1959). For
+/// ranks with a mean of 1 and a longest of `longest`.
 pub(super) fn ideal(threads: usize, cores: usize, longest: f64) -> f64 {
     longest.max(threads as f64 / cores as f64)
 }
 
-/// Each thread stays on its core, and the fullest core has the most. So it is, bound or
-/// not, when an interval is shorter than the system's slice: a thread then runs to the
-/// barrier, and the one that waits behind it waits as long wherever it is taken.
+/// Each thread stays on its core, and the fullest core has the most. This also holds for unbound
+/// threads when an interval is shorter than the system's slice: a thread then runs to the barrier,
+/// and the thread behind it waits as long on any core.
 pub(super) fn pinned(threads: usize, cores: usize) -> f64 {
     threads.div_ceil(cores) as f64
 }
 
-/// The system shares each core fairly, in slices far shorter than the interval, and a
-/// core that runs out of threads takes one that waits elsewhere.
+/// The system shares each core fairly, in slices far shorter than the interval. A core that runs
+/// out of threads takes a thread that waits elsewhere.
 ///
 /// With T = kC + r threads, r cores have k + 1. When the others are through, after k, each
 /// thread of the r crowded cores has had k/(k + 1) of its work; r(k + 1) threads with

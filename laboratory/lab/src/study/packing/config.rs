@@ -1,4 +1,4 @@
-//! What the study measures: its settings, checked, with their defaults.
+//! The study's checked settings, with their defaults.
 
 use super::benchmark::Benchmark;
 use super::case::{PackingCase, Turn};
@@ -23,7 +23,7 @@ const NATIVE_THREADS: [u64; 6] = [2, 3, 4, 5, 8, 9];
 const INTERVALS: [usize; 2] = [12, 50];
 /// The intervals of a sweep, in us.
 const SWEEP: [&[u64]; 2] = [
-    // Not 10 us, of which two cells would take half the time of all.
+    // Not 10 us: two of its cells would take half of the total time.
     &[100, 1_000, 10_000, 100_000],
     &[
         10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000,
@@ -37,7 +37,7 @@ const NATIVE_RUN_US: u64 = 20_000;
 
 /// How many cores the program of the timeline has, one after the other, in shares of all.
 const COURSE: [usize; 5] = [16, 15, 7, 12, 16];
-/// For how long each of them.
+/// The duration of each.
 const TURN_NS: u64 = 1_000_000_000;
 
 /// Everything that decides what is measured. Its hash names the journal.
@@ -122,7 +122,7 @@ impl PackingConfig {
         Ok(config)
     }
 
-    /// A program at all times on so many cores.
+    /// A program on `cores` cores all the time.
     pub(super) fn case(&self, load: Load, threads: usize, cores: usize, mode: Mode) -> PackingCase {
         PackingCase {
             load,
@@ -199,7 +199,7 @@ impl PackingConfig {
         enough && self.threads.contains(&THREADS) && self.cores.contains(&THREADS)
     }
 
-    /// A program whose cores change.
+    /// A program on changing cores.
     pub(super) fn course(&self, load: Load, mode: Mode) -> PackingCase {
         let turn = |(at, &cores): (usize, &usize)| Turn {
             at_ns: at as u64 * TURN_NS,

@@ -1,4 +1,4 @@
-//! A program that is told, not run: its phases take the time that they are declared to.
+//! A declared program, which is not run: its phases take their declared time.
 
 use super::extent::Horizon;
 use super::memory::Memory;
@@ -16,10 +16,10 @@ const GRAINS: usize = 5040;
 /// A phase, and how long its items take.
 struct Timed {
     phase: Phase,
-    /// The work for an item in the k-th of so many equal parts of the items. Empty for a
-    /// phase that says what its items cost.
+    /// The work for an item, for equal parts of the items in order. Empty for a phase that says
+    /// what its items cost.
     work: Vec<f64>,
-    /// For how long who runs a grain waits for a device before, and what it does then.
+    /// The wait for a device before a grain, and the work after it.
     rest_ns: f64,
     alone: u64,
     /// How often each grain has been run; tallies that take no simulated time, and natively
@@ -29,19 +29,18 @@ struct Timed {
 
 /// Such a program.
 pub(super) struct Declared<W: PackingWorld> {
-    /// What comes before the first step.
+    /// The phases before the first step.
     prelude: Vec<Timed>,
-    /// Those of a step.
+    /// The phases of a step.
     phases: Vec<Timed>,
     horizon: Arc<Horizon>,
-    /// Where bytes come from, if there are any.
+    /// The source of bytes, if there are any.
     memory: Option<Arc<Memory<W>>>,
 }
 
 impl<W: PackingWorld> Declared<W> {
-    /// Phases, up to the horizon, in which rank i of as many as there are in `work` works that
-    /// much; by other numbers of ranks the sum is divided anew, where it stands. Grains are
-    /// `least` work, if not more.
+    /// Phases, up to the horizon, in which rank i has `work[i]`. For another number of ranks the
+    /// sum is divided anew. Grains have at least `least` work.
     pub(super) fn intervals(work: &[f64], least: f64, horizon: Arc<Horizon>) -> Self {
         // So that each rank has as many grains, none of them too short.
         let mean = work.iter().sum::<f64>() / work.len() as f64;
@@ -62,7 +61,7 @@ impl<W: PackingWorld> Declared<W> {
         }
     }
 
-    /// A program up to the horizon, whose bytes come from `memory`, and its file in `file_ns`.
+    /// A program up to the horizon. Its bytes come from `memory`, and its file takes `file_ns`.
     pub(super) fn program(
         of: &dyn Declaration,
         file_ns: f64,
@@ -117,8 +116,8 @@ impl<W: PackingWorld> Declared<W> {
     }
 }
 
-/// What a program does before its first step: what one thread does alone, which is the item of
-/// a phase of its own, and what all do.
+/// A program's work before its first step: the work of one thread alone, which is the item of a
+/// phase of its own, and the work of all.
 pub(super) fn prelude(of: &dyn Declaration) -> Vec<Phase> {
     let alone = Phase {
         name: "preparation",

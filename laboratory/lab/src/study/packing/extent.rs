@@ -31,10 +31,10 @@ impl Horizon {
     }
 }
 
-/// What of a run counts.
+/// The part of a run that counts.
 #[derive(Clone, Debug)]
 pub(super) enum Extent {
-    /// All that comes after so many barriers.
+    /// Everything after `skipped` barriers.
     Rest { skipped: usize },
     /// The second half of a run that is doubled until that half is steady; all of a program that
     /// ends before.
@@ -51,14 +51,13 @@ pub(super) struct UntilSteady {
     /// Steps after which it is looked at first, and those after which it ends, steady or not.
     first: usize,
     most: usize,
-    /// How often it is doubled again once it could end, for who asks whether what it had found
-    /// then was true.
+    /// How often the run is doubled again once it could end, to check its earlier result.
     further: u32,
     pub(super) horizon: Arc<Horizon>,
 }
 
 impl UntilSteady {
-    /// A run of equal steps without end, of which at least so many count, and as many are skipped.
+    /// A run of equal steps without end. At least `counted` of them count, and as many are skipped.
     pub(super) fn endless(counted: usize) -> Self {
         let first = 2 * counted.next_multiple_of(BATCHES);
         let longer = |doublings: &u32| first << doublings <= MOST_BARRIERS;
@@ -73,7 +72,7 @@ impl UntilSteady {
         }
     }
 
-    /// A program of so many steps, each of so many phases.
+    /// A program of `steps` steps, with `phases` phases each.
     pub(super) fn program(prelude: usize, phases: usize, steps: usize, counted: usize) -> Self {
         Self {
             prelude,
@@ -90,7 +89,7 @@ impl UntilSteady {
         Self { further, ..self }
     }
 
-    /// The barrier at the end of so many steps.
+    /// The barrier at the end of `steps` steps.
     fn barrier(&self, steps: usize) -> usize {
         self.prelude + steps * self.phases
     }
@@ -122,7 +121,7 @@ impl UntilSteady {
         })
     }
 
-    /// That of a step's time in the second half of so many steps.
+    /// The margin of a step's time in the second half of `steps` steps.
     fn margin(&self, passed: &[u64], steps: usize) -> Option<f64> {
         let half = &passed[self.barrier(steps / 2)..=self.barrier(steps)];
         let marks: Vec<u64> = half.iter().step_by(self.phases).copied().collect();
@@ -134,12 +133,12 @@ impl UntilSteady {
     }
 }
 
-/// What counts of a run that ends.
+/// The counted part of a run that ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Half {
     /// The barrier at which it begins.
     pub(super) begin: usize,
-    /// That of a step's time.
+    /// The margin of a step's time.
     pub(super) margin: f64,
 }
 
@@ -147,7 +146,7 @@ pub(super) struct Half {
 mod tests {
     use super::*;
 
-    /// What comes of a run whose steps take so long; and after how many steps it ends.
+    /// The result of a run with such steps, and the number of steps.
     fn run(extent: &UntilSteady, step: impl Fn(usize) -> u64) -> (Option<Half>, usize) {
         let mut passed: Vec<u64> = (0..=extent.prelude as u64).collect();
         for at in 0..extent.horizon.steps() {
@@ -174,7 +173,7 @@ mod tests {
 
     #[test]
     fn a_run_that_settles_late_is_doubled_until_what_counts_has_settled() {
-        // It settles within the second half of 16 steps, and is settled in that of 32.
+        // It settles within the second half of 16 steps, and is settled in the second half of 32.
         let half = Half {
             begin: 16,
             margin: 0.0,

@@ -42,7 +42,7 @@ pub(super) fn all(results: PackingResults<'_>) -> Vec<Captioned> {
         .collect()
 }
 
-/// The poster's figure 1: a panel a program, and one of their mean; the modes are lines.
+/// The poster's figure 1: a panel a program, and a panel of the mean; the modes are lines.
 fn ratios(results: PackingResults<'_>, threads: usize, kind: Kind) -> Option<Figure> {
     let config = results.config;
     let modes = || config.modes.iter().filter(|&&mode| mode != Mode::Tr);
@@ -75,7 +75,7 @@ fn ratios(results: PackingResults<'_>, threads: usize, kind: Kind) -> Option<Fig
     })
 }
 
-/// What is run, for who does not know the poster.
+/// The program, for a reader without the poster.
 fn told(kind: Kind) -> &'static str {
     match kind {
         Kind::Declared => "each program by what its phases compute and read",
@@ -195,7 +195,7 @@ fn sweep(results: PackingResults<'_>) -> Figure {
     }
 }
 
-/// What each mode takes against thread reduction, in the mean of all programs.
+/// The time of each mode against thread reduction, in the mean of all programs.
 fn message(results: PackingResults<'_>, threads: usize, kind: Kind) -> String {
     let config = results.config;
     let cores = config.swept_cores(threads);

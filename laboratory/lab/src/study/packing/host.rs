@@ -1,11 +1,11 @@
-//! What this host's kernel says that the process used.
+//! The process's resources according to this host's kernel.
 
 use super::account::Account;
 use std::sync::OnceLock;
 use std::time::Instant;
 
-/// The account of so many cores since some time in the past: what they did not do for the process, they
-/// idled. That is wrong by what others ran on them.
+/// The account of `cores` cores since some time in the past. Time that they did not spend on the
+/// process counts as idle, which is wrong by the work of other processes.
 pub(super) fn account(cores: usize) -> Account {
     static ORIGIN: OnceLock<Instant> = OnceLock::new();
     let origin = ORIGIN.get_or_init(Instant::now);

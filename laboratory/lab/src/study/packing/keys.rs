@@ -32,10 +32,10 @@ pub(super) const KEYS: &[Key] = keys![
     .. RUNS, SECONDS
 ];
 
-/// Those that are for compiled programs alone.
+/// The keys for compiled programs alone.
 pub(super) const OF_BINARIES: [&str; 4] = ["binaries", "library", "says", "limit"];
 
-/// Those that compiled programs have no use for.
+/// The keys without use for compiled programs.
 pub(super) const OF_OTHERS: [&str; 6] = [
     "benchmarks",
     "intervals",
@@ -45,5 +45,5 @@ pub(super) const OF_OTHERS: [&str; 6] = [
     "skew",
 ];
 
-/// What `--set programs` is for compiled programs.
+/// The value of `--set programs` for compiled programs.
 pub(super) const BINARIES: (&str, &str) = ("programs", "openmp");

@@ -1,4 +1,4 @@
-//! What is run.
+//! The programs that are run.
 
 use super::benchmark::Benchmark;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Load {
-    /// The program's phases at the poster's size, told by what its algorithm counts.
+    /// The program's phases at the poster's size, by the operations of its algorithm.
     Declared {
         benchmark: Benchmark,
         /// At least one step of the program.
@@ -21,7 +21,8 @@ pub(super) enum Load {
         benchmark: Benchmark,
         intervals: usize,
     },
-    /// Intervals in which rank i of the T computes `ns`, times from 1 - `skew` to 1 + `skew`.
+    /// Intervals in which rank i of the T computes `ns` times a factor from 1 - `skew` to 1 +
+    /// `skew`.
     Sweep {
         ns: u64,
         /// In percent.
@@ -40,7 +41,7 @@ manycore_programs::by_name! {
 }
 
 impl Kind {
-    /// What that means.
+    /// Its meaning, for readers.
     pub(super) fn meaning(self) -> &'static str {
         match self {
             Self::Declared => "declared phases",
@@ -49,7 +50,7 @@ impl Kind {
         }
     }
 
-    /// A program of this kind, for about so many barriers.
+    /// A program of this kind, for about `intervals` barriers.
     pub(super) fn load(self, benchmark: Benchmark, intervals: usize) -> Load {
         match self {
             Self::Declared => Load::Declared {
@@ -96,7 +97,7 @@ impl Load {
         }
     }
 
-    /// What a rank computes between two barriers, in the mean, if that is all it is.
+    /// The mean computation of a rank between two barriers, if the program is nothing else.
     pub(super) fn interval_ns(&self) -> Option<f64> {
         match *self {
             Self::Interval { benchmark, .. } => Some(benchmark.interval_ns()),
@@ -113,7 +114,7 @@ impl Load {
         }
     }
 
-    /// What the longest rank computes, the mean being 1.
+    /// The computation of the longest rank; the mean is 1.
     pub(super) fn longest(&self) -> f64 {
         1.0 + f64::from(self.skew()) / 100.0
     }

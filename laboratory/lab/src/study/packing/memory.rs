@@ -1,4 +1,4 @@
-//! What a machine's memory gives to programs that are told, not run.
+//! The memory of a machine for declared programs.
 
 use super::world::PackingWorld;
 use manycore_chip::config::Config;
@@ -10,8 +10,8 @@ use manycore_programs::spmd::Part;
 /// Manual). Ours for all machines.
 const UNDER_WAY: f64 = 10.0;
 
-/// Bytes in a nanosecond from where programs read their files: 150 MB/s, as a hard disk of the
-/// poster's time reads one that lies in order. Ours for all machines.
+/// The speed of the device with the programs' files, in bytes a nanosecond: 150 MB/s, as a hard
+/// disk of the poster's time reads a file in order. We use it for all machines.
 pub(super) const DISK_BYTES_A_NS: f64 = 0.15;
 
 /// How long a byte from memory takes, in instructions of a core.
@@ -24,7 +24,7 @@ pub(super) struct Bandwidth {
 }
 
 impl Bandwidth {
-    /// That of a simulated machine.
+    /// The bandwidth of a simulated machine.
     pub(super) fn of(machine: &Config) -> Self {
         let (memory, cpi) = (&machine.memory, machine.core.cpi);
         // To the home and back through the caches on the way.
@@ -37,7 +37,7 @@ impl Bandwidth {
         }
     }
 
-    /// That of a host, which runs programs instead of being told of them.
+    /// The bandwidth of a host, which runs programs and needs no declaration.
     pub(super) fn unknown() -> Self {
         Self {
             alone: 0.0,
@@ -56,7 +56,7 @@ pub(super) struct Memory<W: PackingWorld> {
 }
 
 impl<W: PackingWorld> Memory<W> {
-    /// Nobody yet, on so many cores.
+    /// No rank yet, on `cores` cores.
     pub(super) fn new(bandwidth: Bandwidth, cores: usize) -> Self {
         Self {
             bandwidth,
@@ -67,8 +67,8 @@ impl<W: PackingWorld> Memory<W> {
 
     /// How long a byte takes now, in instructions.
     pub(super) fn work_a_byte(&self) -> f64 {
-        // Relaxed: a number. Those who share a core want nothing at the same time; and
-        // loops keep all cores busy to their end.
+        // Relaxed: a number. Ranks that share a core want nothing at the same time, and loops keep
+        // all cores busy to their end.
         let active = match self.busy.load(Ordering::Relaxed) {
             0 => self.cores,
             busy => busy.min(self.cores),
@@ -85,7 +85,7 @@ pub(super) struct Wanting<'a, W: PackingWorld> {
 }
 
 impl<'a, W: PackingWorld> Wanting<'a, W> {
-    /// From now on; `None`: nobody asks.
+    /// From now on. `None`: without memory.
     pub(super) fn new(inner: &'a mut dyn Part, memory: Option<&'a Memory<W>>) -> Self {
         let this = Self { inner, memory };
         this.begin();

@@ -1,5 +1,5 @@
-//! What packing the threads of a program onto fewer cores costs, and what a runtime that
-//! follows its cores does instead: after "The Performance Impact of Thread Packing on
+//! The cost of packing the threads of a program onto fewer cores, and the alternatives of a runtime
+//! that follows its cores: after "The Performance Impact of Thread Packing on
 //! Synchronization-Intensive Applications" (Park, Park, Han and Baek, poster).
 
 mod account;
@@ -47,7 +47,7 @@ struct Packing;
 
 /// The poster's.
 const POSTER: Inquiry<PackingConfig> = inquiry(TEXT, PackingConfig::new);
-/// Compiled ones of the user's.
+/// Compiled programs of the user.
 const BINARIES: Inquiry<BinariesConfig> = inquiry(binaries::TEXT, BinariesConfig::new);
 
 const fn inquiry<Q>(text: Text, ask: fn(&Request) -> anyhow::Result<Q>) -> Inquiry<Q> {

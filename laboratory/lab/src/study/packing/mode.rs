@@ -1,4 +1,4 @@
-//! How a program that was written for so many threads runs on fewer cores.
+//! The ways to run a program for many threads on fewer cores.
 
 manycore_programs::by_name! {
     /// How threads are put on cores.
@@ -7,7 +7,7 @@ manycore_programs::by_name! {
         Tr = "tr",
         /// Thread packing: all threads under a mask of the cores; the system balances.
         Tp = "tp",
-        /// The same, each thread bound to one of the cores, in turns.
+        /// The same, with each thread bound to a core, in turns.
         TpPinned = "tp-pinned",
         /// Parallel loops on a pool that follows its cores.
         Elastic = "elastic",
@@ -25,7 +25,7 @@ impl Mode {
         }
     }
 
-    /// Where a rank's thread may run while the program has `cores`.
+    /// The CPUs of a rank's thread while the program has `cores`.
     pub(super) fn cpus(self, rank: usize, cores: &[usize]) -> &[usize] {
         match self {
             Self::Tp | Self::Elastic | Self::Wrap => cores,

@@ -7,19 +7,19 @@ use manycore_programs::spmd::{Phase, Worksharing};
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// What was noted of a run.
+/// The notes of a run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Notes {
     /// When what counts began, and when each of its barriers was passed, in ticks.
     pub(super) passed: Vec<u64>,
-    /// What the cores did meanwhile.
+    /// The account of the cores in that time.
     pub(super) account: Account,
     /// Barriers of steps before that; how long these steps took, and what the cores did.
     pub(super) skipped: usize,
     pub(super) settling: (u64, Account),
     /// The margin of a step's mean time, if it was asked for.
     pub(super) margin: Option<f64>,
-    /// What came before the first step: ticks, and what the cores did.
+    /// The part before the first step: ticks, and the activities of the cores.
     pub(super) prelude: (u64, Account),
 }
 
@@ -30,15 +30,15 @@ pub(super) struct Noted<'a, W> {
     cores: usize,
     /// From the program's begin on.
     passed: Vec<u64>,
-    /// What the cores had done at some of these.
+    /// The accounts of the cores at some of these.
     accounts: Vec<(usize, Account)>,
-    /// What counts, once that is decided.
+    /// The counted part, once that is decided.
     half: Option<Half>,
     world: PhantomData<fn() -> W>,
 }
 
 impl<'a, W: PackingWorld> Noted<'a, W> {
-    /// Notes of so many cores.
+    /// Notes of `cores` cores.
     pub(super) fn new(inner: &'a mut dyn Worksharing, extent: &'a Extent, cores: usize) -> Self {
         let mut this = Self {
             inner,

@@ -9,13 +9,13 @@ use manycore_figure::Figure;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What the table must have. A column `class` may tell programs of one name apart, and a column
-/// `world` say what kind of machine it is.
+/// The required columns. An optional column `class` distinguishes programs of one name, and an
+/// optional column `world` names the kind of machine.
 const COLUMNS: [&str; 7] = [
     "machine", "program", "threads", "cores", "mode", "time", "unit",
 ];
 
-/// The most figures, panels of a figure, and lines of a panel, that a reader can tell apart.
+/// The most figures, panels of a figure, and lines of a panel that a reader can distinguish.
 const MOST: [(&str, usize); 3] = [
     ("machines and numbers of threads", 24),
     ("programs", 24),
@@ -145,7 +145,7 @@ impl Times {
         }
     }
 
-    /// The time of thread reduction over that of a way.
+    /// The time of thread reduction over the time of a way.
     fn ratio(&self, program: &str, cores: usize, way: &str) -> Option<f64> {
         let time = |way: &str| self.times.get(&(program.to_owned(), cores, way.to_owned()));
         Some(time(Mode::Tr.name())? / time(way)?)
@@ -212,7 +212,7 @@ mod tests {
                 .collect::<Vec<_>>()
         };
         assert_eq!(tp(0), [(8.0, 1.0), (15.0, 0.5)]);
-        // Where one program has no time there is no mean.
+        // If a program has no time, there is no mean.
         assert_eq!(tp(1), [(15.0, 0.125)]);
         assert_eq!(tp(2), [(15.0, 0.25)]);
     }

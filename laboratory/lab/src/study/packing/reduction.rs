@@ -1,4 +1,4 @@
-//! The poster's figure 1: the time of thread reduction over that of other ways.
+//! The poster's figure 1: the time of thread reduction over the time of other ways.
 
 use super::closed_form::{fair, ideal, pinned};
 use super::mode::Mode;
@@ -6,16 +6,16 @@ use super::results::mean;
 use crate::report::words::{list, more_or_less};
 use manycore_figure::{Axis, Content, DotRow, Figure, Panel, Point, Series, Value};
 
-/// Compiled programs of so many threads on fewer cores.
+/// Compiled programs of `threads` threads on fewer cores.
 pub(super) struct Reduction<R> {
     pub(super) threads: usize,
     pub(super) cores: Vec<usize>,
     pub(super) programs: Vec<String>,
     /// All but thread reduction.
     pub(super) ways: Vec<String>,
-    /// Where they ran, for readers.
+    /// The name of their machine, for readers.
     pub(super) place: String,
-    /// The ratio for a program on so many cores in a way; none where one of the two times is not known.
+    /// The ratio for a program, a number of cores and a way; `None` if a time is not known.
     pub(super) ratio: R,
 }
 
@@ -42,7 +42,7 @@ impl<R: Fn(&str, usize, &str) -> Option<f64>> Reduction<R> {
         message(self.threads, cores, &means(cores))
     }
 
-    /// A panel a program, and one of their mean.
+    /// A panel a program, and a panel of the mean.
     pub(super) fn figure(&self, part: String) -> Figure {
         let each = self.programs.iter().map(|name| (name.clone(), Some(name)));
         let mean = (self.programs.len() > 1).then(|| ("geometric mean".to_owned(), None));

@@ -1,4 +1,4 @@
-//! What was measured, to be asked.
+//! The measurements, and questions about them.
 
 use super::account::Account;
 use super::case::{PackingCase, PackingSample};
@@ -14,7 +14,7 @@ use manycore_figure::Point;
 pub(super) type PackingResults<'a> = Results<'a, PackingConfig>;
 
 impl PackingResults<'_> {
-    /// What a program takes, in ns.
+    /// The time of a program, in ns.
     fn time(self, load: Load, threads: usize, cores: usize, mode: Mode) -> Option<f64> {
         let case = self.config.case(load, threads, cores, mode);
         self.of(&case).map(program_ns)
@@ -44,8 +44,8 @@ impl PackingResults<'_> {
         Some(self.interval_ns(load, threads, cores, mode)? / work)
     }
 
-    /// The poster's figure 1: the time of thread reduction over that of a mode; less
-    /// than 1 if the mode is slower.
+    /// The poster's figure 1: the time of thread reduction over the time of a mode; less than 1 if
+    /// the mode is slower.
     pub(super) fn ratio(self, load: Load, threads: usize, cores: usize, mode: Mode) -> Option<f64> {
         let time = |mode| self.time(load, threads, cores, mode);
         Some(time(Mode::Tr)? / time(mode)?)
@@ -95,8 +95,8 @@ impl PackingResults<'_> {
         Some(program_ns(self.of(&reduced(case))?) / program_ns(self.of(case)?))
     }
 
-    /// Barriers that a program whose cores change would pass if none were ever idle: where
-    /// the line bends.
+    /// Barriers that a program on changing cores would pass if no core were ever idle: the corners
+    /// of the line.
     pub(super) fn ideal_course(self, load: Load) -> Option<Vec<Point>> {
         let case = self.config.course(load, Mode::Tp);
         let work = load.interval_ns()? * case.threads as f64;
@@ -145,8 +145,8 @@ pub(super) fn interval_ns(runs: &Runs<PackingCase>) -> f64 {
     runs.median(PackingSample::interval_ns)
 }
 
-/// The time of the whole program, in ns: what comes before its steps, the steps in which it
-/// settles, as they were, and as many more as it has; of nothing but intervals, that of one.
+/// The time of the whole program, in ns: the part before its steps, the steps in which it settles,
+/// as they were, and all further steps. For a program of intervals alone, the time of one.
 pub(super) fn program_ns(runs: &Runs<PackingCase>) -> f64 {
     match runs.trial.load {
         Load::Declared { .. } => {
@@ -157,7 +157,7 @@ pub(super) fn program_ns(runs: &Runs<PackingCase>) -> f64 {
     }
 }
 
-/// What comes before a program's first step, in ns.
+/// The time before a program's first step, in ns.
 pub(super) fn prelude_ns(runs: &Runs<PackingCase>) -> f64 {
     runs.median(|run| run.prelude_ns)
 }
@@ -167,13 +167,13 @@ pub(super) fn settling_ns(runs: &Runs<PackingCase>) -> f64 {
     runs.median(|run| run.settling_ns)
 }
 
-/// Barriers of a program after those in which it settles.
+/// Barriers of a program after it has settled.
 fn settled_barriers(runs: &Runs<PackingCase>) -> f64 {
     let all = runs.trial.program_barriers().unwrap_or(1);
     all.saturating_sub(runs.outcomes[0].skipped) as f64
 }
 
-/// What the cores do in the time that [`program_ns`] has.
+/// The activity of the cores in the time of [`program_ns`].
 pub(super) fn program_account(runs: &Runs<PackingCase>) -> Account {
     let counted = runs.outcomes[0].barriers as f64;
     let steps = match runs.trial.load {

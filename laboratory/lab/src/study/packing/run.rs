@@ -13,7 +13,7 @@ use manycore_programs::spmd::{Program, Verified, Worksharing};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// What came of it.
+/// The result.
 #[derive(Debug)]
 pub(super) struct PackingRan {
     pub(super) notes: Notes,
@@ -24,9 +24,9 @@ pub(super) struct PackingRan {
 /// A program to be run once.
 pub(super) struct Prepared<W: PackingWorld> {
     pub(super) program: Box<dyn Program>,
-    /// What of its run counts.
+    /// The part of its run that counts.
     pub(super) extent: Extent,
-    /// What its ranks share, if it is told of memory.
+    /// The data that its ranks share, if the program declares memory.
     pub(super) memory: Option<Arc<Memory<W>>>,
 }
 
@@ -60,7 +60,7 @@ pub(super) fn run<W: PackingWorld>(
     })
 }
 
-/// What all who run the program share.
+/// The data that all threads of the program share.
 pub(super) struct Desk<W: PackingWorld> {
     pub(super) program: Box<dyn Program>,
     extent: Extent,
@@ -73,11 +73,11 @@ pub(super) struct Desk<W: PackingWorld> {
     left: W::Futex,
 }
 
-/// What the ranks write down, outside of simulated time.
+/// The notes of the ranks, outside of simulated time.
 #[derive(Default)]
 struct PackingBooks {
     notes: Notes,
-    /// Those that have come to the end.
+    /// The number of ranks that have come to the end.
     done: usize,
 }
 
@@ -94,13 +94,13 @@ impl<W: PackingWorld> Desk<W> {
         }
     }
 
-    /// The part of a rank, or of who runs the loops; to be called once by each.
+    /// The part of a rank, or of the thread that runs the loops; each calls it once.
     pub(super) fn work(&self, rank: usize, sharing: &mut dyn Worksharing) {
         let mut notes = None;
         if rank == 0 {
             let mut noted = Noted::<W>::new(sharing, &self.extent, self.cores);
-            // SAFETY: the desk's program, once by each rank of its one team, or by who runs
-            // the loops; it is verified when all have been joined.
+            // SAFETY: the desk's program is run once by each rank of its one team, or once by the
+            // thread that runs the loops. It is verified when all have been joined.
             unsafe { self.program.run(&mut noted) };
             notes = Some(noted.finish());
         } else {
@@ -118,7 +118,7 @@ impl<W: PackingWorld> Desk<W> {
         }
     }
 
-    /// Gives the program other cores, each at its time, as long as it runs.
+    /// Gives the program other cores, each at its time, while it runs.
     pub(super) fn direct(
         &self,
         turns: &[Turn],

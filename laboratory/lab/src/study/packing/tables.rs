@@ -67,8 +67,8 @@ fn has_steps(kind: Kind) -> bool {
     kind == Kind::Declared
 }
 
-/// What declared programs are made of, with as many cores as threads: the poster's figure 2 has a
-/// part for input and output.
+/// The parts of declared programs, with as many cores as threads: the poster's figure 2 has a part
+/// for input and output.
 fn parts(results: PackingResults<'_>, threads: usize) -> Table {
     let config = results.config;
     let row = |load: Load| {

@@ -26,7 +26,7 @@ struct Packed<'a, W: PackingWorld> {
     cpus: &'a [usize],
 }
 
-/// What its threads share.
+/// The data that its threads share.
 struct PackedTeam<W: PackingWorld, B> {
     desk: Arc<Desk<W>>,
     barrier: B,
@@ -63,7 +63,7 @@ impl<W: PackingWorld> BarrierVisitor<W> for Packed<'_, W> {
 }
 
 impl<W: PackingWorld, B: Barrier<W>> PackedTeam<W, B> {
-    /// What a thread does.
+    /// The work of a thread.
     fn member(&self, rank: usize) {
         let size = self.desk.ranks;
         // SAFETY: the barrier was made for `size`, and each thread has a rank of its own.

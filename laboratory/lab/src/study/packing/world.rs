@@ -1,4 +1,4 @@
-//! What this study needs of a machine beside what a program needs.
+//! This study's additional requirements of a machine.
 
 use super::account::Account;
 use super::host;
@@ -10,19 +10,19 @@ use std::hint::black_box;
 use std::io;
 use std::time::{Duration, Instant};
 
-/// A machine whose cores work, and that lets threads be moved.
+/// A machine with working cores that lets threads be moved.
 pub(super) trait PackingWorld: Broadcast {
-    /// For how long the system may still be moving threads to where they stay: no run is found
+    /// The time in which the system may still move threads to their final cores: no run counts as
     /// steady before.
     const SETTLED_NS: f64;
 
     /// Whether time is disturbed from outside.
     const HAS_NOISE: bool;
 
-    /// What the work between two safe points takes at least.
+    /// The least work between two safe points.
     const LEAST_NS: f64;
 
-    /// Works: so many of what [`per_ns`](Self::per_ns) counts.
+    /// Works: `units` in the unit of [`per_ns`](Self::per_ns).
     fn work(units: u64);
 
     /// Waits for a device, and leaves the core to others.
@@ -34,10 +34,10 @@ pub(super) trait PackingWorld: Broadcast {
     /// How much a core works in a nanosecond, which takes `cpi` cycles an instruction.
     fn per_ns(cpi: f64) -> f64;
 
-    /// Where another thread may run from now on.
+    /// Sets the CPUs that another thread may run on from now on.
     fn confine(thread: &Self::Thread, cpus: &[usize]) -> io::Result<()>;
 
-    /// What so many cores have done since some time in the past.
+    /// The activity of `cores` cores since some time in the past.
     fn account(cores: usize) -> Account;
 }
 
@@ -70,7 +70,7 @@ impl PackingWorld for Simulated {
 }
 
 impl PackingWorld for Native {
-    /// On few cores, of which neighbours take some anyway.
+    /// On few cores. Neighbours take some of their time in any case.
     const SETTLED_NS: f64 = 2e6;
 
     const HAS_NOISE: bool = true;

@@ -1,4 +1,4 @@
-//! What was measured, by cell: machine, threads, program, and runtime.
+//! The measurements, by cell: machine, threads, program, and runtime.
 
 use super::case::PeersCase;
 use super::config::PeersConfig;
@@ -107,7 +107,7 @@ impl<'a> Cells<'a> {
         self.over((place, OURS), (place, peer), gap)
     }
 
-    /// The time of one cell over that of another, paired by order.
+    /// The time of one cell over the time of another, paired by order.
     pub(super) fn over(
         &self,
         (place, peer): (Place<'_>, &str),

@@ -1,4 +1,4 @@
-//! What the study measures: its settings, checked, with their defaults.
+//! The study's checked settings, with their defaults.
 
 use super::case::PeersCase;
 use super::order;

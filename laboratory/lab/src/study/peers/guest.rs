@@ -101,7 +101,7 @@ fn failure(outcome: &Outcome) -> Option<String> {
     }
 }
 
-/// What a program writes.
+/// The output of a program.
 #[derive(Clone, Default)]
 struct Captured(Arc<Mutex<Vec<u8>>>);
 

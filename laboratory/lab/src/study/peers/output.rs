@@ -1,4 +1,4 @@
-//! What a binary prints.
+//! The output of a binary.
 
 use super::sample::PeersSample;
 

@@ -1,4 +1,4 @@
-//! What the study measures: its settings, checked, with their defaults.
+//! The study's checked settings, with their defaults.
 
 use crate::failure::bad_input;
 use crate::study::Request;
@@ -41,7 +41,7 @@ by_name! {
 pub(super) struct Sweep {
     pub(super) parameter: Parameter,
     pub(super) values: Vec<u64>,
-    /// The values with which streamcluster runs.
+    /// The values for streamcluster.
     pub(super) coarse: Vec<u64>,
 }
 
@@ -58,7 +58,7 @@ pub(super) struct RobustnessConfig {
 }
 
 impl Parameter {
-    /// What takes so long.
+    /// The slow part.
     pub(super) fn meaning(self) -> &'static str {
         match self {
             Self::Transport => "how long a message is under way",
@@ -76,8 +76,8 @@ impl Parameter {
         }
     }
 
-    /// What streamcluster runs with, quickly: the values that the thesis speaks
-    /// of, and the ends of its ranges.
+    /// The values for quick runs of streamcluster: the values in the thesis's text, and the ends of
+    /// its ranges.
     fn coarse(self) -> &'static [u64] {
         match self {
             Self::Transport => &[200, 20_000],
@@ -219,7 +219,7 @@ pub(super) struct Contestants<'a> {
 }
 
 impl Contestants<'_> {
-    /// The values of a sweep with which the application runs.
+    /// The values of a sweep for the application.
     pub(super) fn values(self, sweep: &Sweep) -> &[u64] {
         match self.app {
             App::Loop => &sweep.values,

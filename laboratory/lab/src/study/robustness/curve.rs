@@ -1,4 +1,4 @@
-//! What a swept parameter does to the thesis's barrier, from measured points.
+//! The effect of a swept parameter on the thesis's barrier, from measured points.
 
 use super::config::{Contestants, Parameter};
 use crate::study::team::{CHANNEL, Contest, PointSummary, Race};

@@ -76,7 +76,7 @@ pub(super) fn references(race: Race<'_, Contestants<'_>>) -> Table {
     }
 }
 
-/// Those that the thesis compared with, and the best through memory.
+/// The thesis's baselines, and the best barrier through memory.
 pub(super) fn beside<'a>(race: Race<'a, Contestants<'_>>) -> Vec<&'a PointSummary> {
     let others = others(race);
     let mut beside: Vec<&PointSummary> = BASELINES

@@ -1,4 +1,4 @@
-//! What is compared, and where: policies in cells.
+//! The compared policies, and their cells.
 
 use manycore_programs::fork::Algorithm;
 use manycore_programs::sleep::Mode;
@@ -21,7 +21,7 @@ pub(super) struct Policy {
 }
 
 impl Policy {
-    /// What all are compared with: rayon's, in the same mode.
+    /// The baseline: rayon's policy, in the same mode.
     pub(super) const BASE: &'static str = "packed";
     /// The default of pools.
     pub(super) const OURS: &'static str = "ours";

@@ -1,4 +1,4 @@
-//! What the study measures: its settings, checked, with their defaults.
+//! The study's checked settings, with their defaults.
 
 use super::cell::{Policy, SleepCell};
 use super::only::SleepOnly;
@@ -17,9 +17,8 @@ use std::num::NonZeroUsize;
 const QUICK_SECONDS: u64 = 15;
 const FULL_SECONDS: u64 = 900;
 
-/// Simulated runs, quick and full: the machine has no noise, but a run that
-/// begins otherwise steals otherwise, and where few large pieces are stolen
-/// (MergeSort) it takes one of two times.
+/// Simulated runs, quick and full. The machine has no noise, but a run that begins differently
+/// steals differently. With few large stolen pieces (MergeSort), a run has two possible times.
 const SIMULATED_RUNS: [u64; 2] = [7, 15];
 
 /// The document's algorithms.
@@ -108,7 +107,7 @@ impl SleepConfig {
         })
     }
 
-    /// What times are counted in.
+    /// The unit of times.
     pub(super) fn unit(&self) -> Unit {
         match self.chip {
             Some(_) => Unit::Cycles,
@@ -116,7 +115,7 @@ impl SleepConfig {
         }
     }
 
-    /// Those of an algorithm side by side.
+    /// The cells, side by side for an algorithm.
     pub(super) fn cells(&self) -> Vec<SleepCell> {
         let of = |&algorithm: &Algorithm| {
             let counts = self.threads.iter();
@@ -137,7 +136,7 @@ impl SleepConfig {
     }
 }
 
-/// The policies of each mode, those of a mode side by side.
+/// The policies, side by side for a mode.
 fn policies(only: &SleepOnly, modes: &[Mode]) -> anyhow::Result<Vec<Policy>> {
     let of = |&mode: &Mode| {
         Policy::all()

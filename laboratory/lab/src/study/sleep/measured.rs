@@ -1,4 +1,4 @@
-//! What was measured, as the journal keeps it.
+//! The measurements, in the form of the journal.
 
 use super::cell::{Policy, SleepCell};
 use crate::measure::disturbance;
@@ -15,7 +15,7 @@ pub(super) struct MeasuredPolicies {
     pub(super) unit: Unit,
     /// Not cut short by ctrl-C.
     pub(super) complete: bool,
-    /// What the cell cost of the study's time.
+    /// The part of the study's time that the cell took.
     pub(super) seconds: f64,
     pub(super) policies: Vec<PolicySamples>,
 }
@@ -28,7 +28,7 @@ pub(super) struct PolicySamples {
     /// The fingerprint of a simulation.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(super) hash: String,
-    /// What the runs of a simulation did to the lines of named objects.
+    /// The effect of a simulation's runs on the lines of named objects.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) lines: Vec<Line>,
 }
@@ -50,7 +50,7 @@ pub(super) struct SleepSample {
     pub(super) recovered: u64,
 }
 
-/// What all runs together did to the lines that hold the same named objects.
+/// The effect of all runs together on the lines with the same named objects.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Line {
     /// The objects, joined by `+`.
@@ -81,7 +81,7 @@ impl MeasuredPolicies {
         }
     }
 
-    /// What `policy` did here, if it has run.
+    /// The samples of `policy`, if it has run.
     pub(super) fn of(&self, policy: &Policy) -> Option<&PolicySamples> {
         let mut all = self.policies.iter();
         all.find(|samples| samples.policy == *policy && !samples.runs.is_empty())
@@ -138,8 +138,8 @@ impl PolicySamples {
 }
 
 impl Line {
-    /// What happened between two looks at the lines of named objects; those of
-    /// equally named lines together.
+    /// The events between two looks at the lines of named objects. Lines with equal names are
+    /// added.
     pub(super) fn between(before: &[HotLine], after: &[HotLine]) -> Vec<Self> {
         let mut found: Vec<Self> = Vec::new();
         for line in after {
@@ -164,8 +164,7 @@ impl Line {
     }
 }
 
-/// What to think of a run on a busy machine; `cpus` are those that the threads
-/// may use.
+/// A warning about a run on a busy machine. `cpus` is the number of CPUs that the threads may use.
 pub(super) fn disturbance(measured: &[MeasuredPolicies], cpus: usize) -> Option<String> {
     let (mut waited, mut time) = (0.0, 0.0);
     // With more threads than CPUs they wait for each other.

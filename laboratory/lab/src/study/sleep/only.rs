@@ -1,4 +1,4 @@
-//! What `--only` leaves of the study.
+//! The parts of the study that `--only` leaves.
 
 use super::cell::Policy;
 use crate::failure::bad_input;

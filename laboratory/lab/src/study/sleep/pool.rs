@@ -1,9 +1,8 @@
 //! Pools of any policy behind one type.
 //!
-//! Every kernel is compiled once for a platform, not once for each of two dozen
-//! policies: it joins through [`Joiner`], at the price of an indirect call, the
-//! same for all policies. What a `join` itself costs is measured elsewhere
-//! (`laboratory/peers/`).
+//! Every kernel is compiled once for a platform, and not once for each of two dozen policies. It
+//! joins through [`Joiner`], at the price of an indirect call, the same for all policies.
+//! `laboratory/peers/` measures the cost of a `join` itself.
 
 use super::cell::Policy;
 use crate::study::chip::Chip;
@@ -18,7 +17,7 @@ use std::marker::PhantomData;
 /// A closure to be called once.
 type Call<'a, 'b> = &'a mut (dyn FnMut(bool) + Send + 'b);
 
-/// A pool whose policy is forgotten.
+/// A pool without its policy's type.
 pub(super) trait Joiner: Send + Sync {
     fn threads(&self) -> usize;
     fn join(&self, a: Call<'_, '_>, b: Call<'_, '_>);

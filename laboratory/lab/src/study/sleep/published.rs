@@ -27,7 +27,7 @@ impl Published {
         Ok(Self(times))
     }
 
-    /// What a policy gained over rayon's master on so many threads.
+    /// The gain of a policy over rayon's master on `threads` threads.
     pub(super) fn delta(
         &self,
         algorithm: Algorithm,
@@ -45,8 +45,7 @@ impl Published {
         Some(Delta::new(times(branch(&policy.name)?)?, times("master")?))
     }
 
-    /// How much faster a policy was on so many threads than the fastest of all
-    /// branches on one.
+    /// The speed of a policy on `threads` threads over the fastest branch on one thread.
     pub(super) fn speedup(
         &self,
         algorithm: Algorithm,
@@ -105,7 +104,7 @@ mod tests {
     use super::*;
     use manycore_programs::sleep::Mode;
 
-    /// What a program other than this one found in the same times.
+    /// The results of another program on the same times.
     #[test]
     fn the_medians_say_what_the_reanalysis_says() {
         let published = Published::load().unwrap();

@@ -42,7 +42,7 @@ columns! {
 }
 
 columns! {
-    /// What a policy's runs did to the lines of some named objects: a line of
+    /// The effect of a policy's runs on the lines of some named objects: a line of
     /// `sleep.lines.csv`. Counts are a run's, on average.
     pub(super) LineRow(
         config: &SleepConfig,

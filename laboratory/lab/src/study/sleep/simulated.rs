@@ -53,7 +53,7 @@ pub(super) fn measure(
     Ok(())
 }
 
-/// What a simulation found.
+/// The result of a simulation.
 #[derive(Clone, Debug)]
 struct Found {
     runs: Vec<SleepSample>,
@@ -73,7 +73,7 @@ fn simulate(
         let (send, receive) = mpsc::channel();
         let (chip, policy) = (chip.clone(), policy.clone());
         let caller = move || {
-            // Fails if nobody wants to know any more.
+            // Fails if the receiver has gone.
             let _ = send.send(run(&chip, cell, &policy, runs, seed, size));
         };
         Simulated::join(start::<Simulated>("caller".into(), vec![0], caller)?);

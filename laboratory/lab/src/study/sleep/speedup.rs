@@ -1,4 +1,4 @@
-//! Speedups, and what a policy gains over the one that all are compared with.
+//! Speedups, and the gain of a policy over the baseline.
 //!
 //! A speedup is a time on one thread over a time on several. Its meaning
 //! depends on the policy of the one thread. With the fastest policy there, speedups
@@ -64,7 +64,7 @@ pub(super) fn fastest_single(measured: &[MeasuredPolicies], algorithm: Algorithm
     run.map(|samples| samples.time()).min_by(f64::total_cmp)
 }
 
-/// What `policy` gains over `packed` of the same mode.
+/// The gain of `policy` over `packed` of the same mode.
 pub(super) fn delta(
     measured: &[MeasuredPolicies],
     algorithm: Algorithm,

@@ -1,5 +1,5 @@
-//! The tables: what each policy gains over packed, by both baselines, beside
-//! what was published; how speedups go on with threads; whose lines move.
+//! The tables: the gain of each policy over packed, by both baselines, beside the published gain;
+//! speedups by threads; the lines that move.
 
 use super::cell::Policy;
 use super::config::SleepConfig;
@@ -150,8 +150,8 @@ pub(super) fn by_threads(config: &SleepConfig, measured: &[MeasuredPolicies]) ->
     }
 }
 
-/// What a run does to the lines of a policy's own words; simulated only, for
-/// the first algorithm that ran.
+/// The effect of a run on the lines of a policy's own words; simulated only, for the first
+/// algorithm that ran.
 pub(super) fn lines(config: &SleepConfig, measured: &[MeasuredPolicies]) -> Option<Table> {
     let (&algorithm, threads) = (config.algorithms.first()?, config.most_threads());
     let cell = speedup::cell(measured, algorithm, threads)?;
@@ -257,7 +257,7 @@ mod tests {
         let quick = by_algorithm(&self::config(&only, "quick"), &published, &measured);
         let words = row(&quick[0], "split-padded");
         assert_eq!(words[6..9], ["-27.3%", "2560", "3"]);
-        // One that did not run has no row.
+        // A policy that did not run has no row.
         assert!(!tables[0].to_text().contains("nojec"));
 
         let words = row(&overview(&config, &measured), "split-padded");

@@ -1,5 +1,5 @@
-//! One run of the benchmark: independent tasks of one length, and who does them
-//! (Park 2013, section 6.2.1).
+//! One run of the benchmark: independent tasks of one length, and the workers that do them (Park
+//! 2013, section 6.2.1).
 
 use crate::instrument;
 use crate::study::trial::{Binding, Machines, Trial, pass_until};
@@ -32,7 +32,7 @@ pub(super) struct StealingCase {
     pub(super) seed: u64,
 }
 
-/// What came of it, in cycles or ns from the start.
+/// The result, in cycles or ns from the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct StealingSample {
     /// When the last task was done.
@@ -110,7 +110,7 @@ impl fmt::Display for StealingCase {
     }
 }
 
-/// What a task is.
+/// The work of a task.
 #[derive(Clone, Copy)]
 struct TaskWork {
     ticks: u64,
@@ -125,7 +125,7 @@ struct StealingTeam<'a> {
     work: TaskWork,
 }
 
-/// What the workers write down, outside of simulated time.
+/// The notes of the workers, outside of simulated time.
 struct StealingBooks {
     /// How often each task was done.
     runs: Vec<u32>,
@@ -197,7 +197,7 @@ impl<P: Platform> DisciplineVisitor<P> for StealingTeam<'_> {
     }
 }
 
-/// What the workers share.
+/// The data that the workers share.
 struct StealingShared<P: Platform, D> {
     discipline: D,
     start: DisseminationBarrier<P>,
@@ -206,7 +206,7 @@ struct StealingShared<P: Platform, D> {
 }
 
 impl<P: Platform, D: Discipline<P>> StealingShared<P, D> {
-    /// What worker `rank` does, whose tasks are `mine` at first.
+    /// The work of worker `rank`. Its tasks are `mine` at first.
     fn work(&self, rank: usize, mine: Range<usize>) {
         let mut pile = self.discipline.deque(rank);
         let mut start = self.start.member(rank);
@@ -229,7 +229,7 @@ impl<P: Platform, D: Discipline<P>> StealingShared<P, D> {
         ran.into_iter().for_each(|number| books.runs[number] += 1);
     }
 
-    /// Runs a task of the worker whose pile this is; when it was done.
+    /// Runs a task of the pile's worker; returns the time of its end.
     fn run(&self, pile: &mut D::Deque) -> u64 {
         let TaskWork { ticks, bout, cpi } = self.work;
         let begin = P::now();

@@ -1,4 +1,4 @@
-//! What the study measures: its settings, checked, with their defaults.
+//! The study's checked settings, with their defaults.
 
 use super::case::StealingCase;
 use crate::failure::bad_input;
@@ -13,10 +13,10 @@ use serde::Serialize;
 /// The thesis's machine, and its task of 0.12 ms.
 const CORES: usize = 64;
 const CYCLES: u64 = 120_000;
-/// Two disciplines, and the distributions in which the thesis has the first of them ahead.
+/// Two disciplines, and the distributions that have the first ahead in the thesis.
 const OPPOSITE: [&str; 2] = ["offer-cas", "random"];
 const SWAPPED: [Distribution; 2] = [Distribution::Half, Distribution::Quarter];
-/// Times as many tasks, so that the last one of a worker is less than 1% of its own.
+/// The factor of tasks that makes a worker's last task less than 1% of its own.
 const MANY: usize = 12;
 /// How often a worker answers requests while it runs a task, where it does.
 const ANSWERS: u64 = 100;
@@ -92,8 +92,8 @@ impl StealingConfig {
         names.filter(|name| ["offer-mutex", "offer-cas"].contains(name))
     }
 
-    /// The first of all lengths and sizes, whose workers answer a hundred times in a task, if they
-    /// are asked.
+    /// The first of all lengths and sizes, with workers that answer a hundred times in a task, if
+    /// they are asked.
     pub(super) fn answering(&self, distribution: Distribution, discipline: &str) -> StealingCase {
         let (cores, task_cycles) = (self.cores[0], self.cycles[0]);
         let case = self.case(cores, task_cycles, distribution, discipline);
@@ -104,7 +104,7 @@ impl StealingConfig {
         }
     }
 
-    /// The same with so many more tasks that one at the end makes no difference.
+    /// The same with so many more tasks that a single task at the end makes no difference.
     fn with_many(&self, distribution: Distribution, discipline: &str) -> StealingCase {
         let case = self.answering(distribution, discipline);
         StealingCase {
@@ -113,7 +113,7 @@ impl StealingConfig {
         }
     }
 
-    /// What the thesis found the other way round, if it is measured.
+    /// The thesis's opposite finding, if it is measured.
     fn tried(&self) -> Vec<StealingCase> {
         let mut cases = Vec::new();
         for &distribution in &self.distributions {

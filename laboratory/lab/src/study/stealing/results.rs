@@ -1,4 +1,4 @@
-//! What was measured, in medians.
+//! The measurements, in medians.
 
 use super::case::{StealingCase, StealingSample};
 use super::config::StealingConfig;

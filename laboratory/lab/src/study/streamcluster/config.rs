@@ -1,4 +1,4 @@
-//! What the study measures: its settings, checked, with their defaults.
+//! The study's checked settings, with their defaults.
 
 use crate::study::Request;
 use crate::study::team::{Contest, TeamPoint, TeamProgram, barriers_of};

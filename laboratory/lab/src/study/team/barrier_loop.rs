@@ -15,7 +15,7 @@ use std::sync::OnceLock;
 pub(in crate::study) enum Arrivals {
     /// As soon as they have left the episode before.
     Loop,
-    /// When they have computed so many cycles since.
+    /// After a computation of this many cycles.
     After(u64),
     /// All at one time, when the episode before is long over.
     Together,

@@ -1,16 +1,15 @@
-//! What an isolated episode of the thesis's barrier costs by its own figures.
+//! The cost of an isolated episode of the thesis's barrier by its own figures.
 
 use manycore_chip::config::Optical;
 
-/// All arrive at once: the messages travel side by side, and each controller
-/// moves those of all others one after the other.
+/// All arrive at once: the messages travel side by side, and each controller moves the messages of
+/// all others one after the other.
 pub(in crate::study) fn together(optical: &Optical, cores: usize) -> u64 {
     optical.transport + optical.controller * (cores as u64 - 1) + optical.check
 }
 
-/// Each arrives long after the one before: the others wait for one message,
-/// while the last, after its send of a cycle, takes those of all others out of
-/// its buffer.
+/// Each arrives long after the one before. The others wait for one message, while the last member,
+/// after its send of a cycle, takes all other messages out of its buffer.
 pub(in crate::study) fn apart(optical: &Optical, cores: usize) -> u64 {
     together(optical, 2).max(1 + optical.check * (cores as u64 - 1))
 }

@@ -1,4 +1,4 @@
-//! What the members of a team noted, and what follows from it.
+//! The notes of a team's members, and conclusions from them.
 
 use crate::measure::statistics::Spread;
 use anyhow::bail;
@@ -12,7 +12,7 @@ pub(super) struct Log {
     pub(super) waits: Vec<(u64, u64)>,
 }
 
-/// What a team's notes say.
+/// The results of a team's notes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Course {
     pub(super) total: f64,
@@ -42,8 +42,8 @@ impl Course {
         })
     }
 
-    /// Looks whether anybody left an episode before all had arrived. Only
-    /// simulated clocks are good enough to be asked.
+    /// Checks that no member left an episode before all had arrived. Only simulated clocks are
+    /// exact enough for this.
     pub(super) fn audit(logs: &[Log]) -> anyhow::Result<()> {
         let episodes = logs.iter().map(|log| log.waits.len()).min().unwrap_or(0);
         for episode in 0..episodes {

@@ -4,11 +4,11 @@ use crate::failure::bad_input;
 use crate::study::trial::Setup;
 use manycore_programs::barrier::barriers;
 
-/// PARSEC's, whose members fight for a lock: its simulations would take ten times as
-/// long as those of all others together.
+/// PARSEC's barrier. Its members fight for a lock: its simulations would take ten times as long as
+/// all others together.
 const ON_REQUEST: &str = "spin-sleep";
 
-/// The barriers asked for; else all, but one that is simulated only on request.
+/// The requested barriers. Otherwise all, except a barrier that is simulated only on request.
 pub(in crate::study) fn barriers_of(only: &[String], setup: &Setup) -> anyhow::Result<Vec<String>> {
     let all = barriers();
     if let Some(name) = only.iter().find(|name| !all.contains(&&***name)) {
@@ -24,7 +24,7 @@ pub(in crate::study) fn barriers_of(only: &[String], setup: &Setup) -> anyhow::R
     Ok(all.into_iter().filter(wanted).map(str::to_owned).collect())
 }
 
-/// The ideas of those that a name alone does not tell.
+/// The ideas behind names that do not explain themselves.
 pub(in crate::study) const BARRIERS: &str = "The barriers: sense, one count, and one word that the last to come changes (sense- \
      reversing); sense-on-a-line, the same on one cache line; futex, as the C library glibc since \
      2.25: one count, and those that wait sleep; glibc-2011, as glibc until 2.24: a lock, a \

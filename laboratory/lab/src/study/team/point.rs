@@ -1,4 +1,4 @@
-//! What is run, and what came of it.
+//! The runs and their results.
 
 use super::program::TeamProgram;
 use crate::measure::statistics::Spread;

@@ -7,11 +7,11 @@ use manycore_programs::spmd::StreamclusterInput;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What a team runs.
+/// The program of a team.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(in crate::study) enum TeamProgram {
-    /// The thesis's: nothing but waiting, so many times.
+    /// The thesis's loop: nothing but waits.
     Loop {
         episodes: usize,
         arrivals: Arrivals,

@@ -1,4 +1,4 @@
-//! Barriers compared at one program: who is faster, where, and by how much.
+//! A comparison of barriers at one program: the fastest, the place and the difference.
 
 use super::measured::TeamMeasured;
 use super::point::{PointSummary, TeamPoint};
@@ -10,10 +10,10 @@ use manycore_figure::{Point, Series};
 
 /// The thesis's own barrier.
 pub(in crate::study) const CHANNEL: &str = "channel";
-/// What the thesis compared it with: a sense-reversing barrier, and glibc's.
+/// The thesis's baselines: a sense-reversing barrier, and glibc's.
 pub(in crate::study) const BASELINES: [&str; 2] = ["sense", "futex"];
 
-/// A study in which every barrier runs the same program.
+/// A study that runs the same program with every barrier.
 pub(in crate::study) trait Contest {
     fn setup(&self) -> &Setup;
 
@@ -26,7 +26,7 @@ pub(in crate::study) trait Contest {
     fn entry(&self, machine: usize, cores: usize, barrier: &str) -> TeamPoint;
 }
 
-/// What came of it.
+/// The results.
 #[derive(Debug)]
 pub(in crate::study) struct Race<'a, C> {
     pub(in crate::study) config: &'a C,
@@ -53,7 +53,7 @@ impl<'a, C: Contest> Race<'a, C> {
             .of(&self.config.entry(machine, cores, barrier))
     }
 
-    /// The fastest of those that are `wanted`.
+    /// The fastest of the `wanted` barriers.
     fn fastest(
         self,
         machine: usize,
@@ -82,7 +82,7 @@ impl<'a, C: Contest> Race<'a, C> {
         })
     }
 
-    /// The names of those that use a broadcast network on `at` cores.
+    /// The names of the barriers with a broadcast network on `at` cores.
     pub(in crate::study) fn over_network(self, at: usize) -> Vec<String> {
         let names = self.config.barriers().iter();
         let used = names.filter(|name| self.of(0, at, name).is_some_and(PointSummary::broadcasts));

@@ -9,7 +9,7 @@ use manycore_platform::Platform;
 use manycore_programs::barrier::{Barrier, BarrierVisitor, with_barrier};
 use std::sync::{Arc, Mutex};
 
-/// What came of it.
+/// The result.
 #[derive(Clone, Debug)]
 pub(super) struct TeamRan {
     /// One a rank.
@@ -42,7 +42,7 @@ struct SpmdTeam<'a> {
     cpi: f64,
 }
 
-/// What the members share.
+/// The data that the members share.
 struct SpmdShared<B> {
     barrier: B,
     program: Box<dyn Spmd>,
@@ -79,7 +79,7 @@ impl<P: Platform> BarrierVisitor<P> for SpmdTeam<'_> {
 }
 
 impl<B> SpmdShared<B> {
-    /// What `rank` does.
+    /// The work of `rank`.
     fn member<P: Platform>(&self, rank: usize)
     where
         B: Barrier<P>,

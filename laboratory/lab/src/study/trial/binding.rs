@@ -1,4 +1,4 @@
-//! Where the members of a team run.
+//! The cores of a team's members.
 
 use crate::study::chip::Chip;
 use crate::threads::start_ranks;
@@ -6,7 +6,7 @@ use manycore::topology::Topology;
 use manycore_platform::Platform;
 use manycore_team::barrier::Placement;
 
-/// CPUs for each rank, and what a barrier is told of them.
+/// CPUs for each rank, and the placement for a barrier.
 #[derive(Clone, Debug)]
 pub(in crate::study) struct Binding {
     /// Empty: anywhere.
@@ -23,9 +23,9 @@ impl Binding {
         Self {
             cpus: (0..ranks).map(|rank| vec![chip.on_core(rank)]).collect(),
             placement: Placement::grouped(groups),
-            // It is on core 0 already. With two threads on a core the
-            // clock of every core would tick until one of them sleeps, and once
-            // more, and each tick interrupts a computation.
+            // The caller is on core 0 already. With two threads on a core the clock of every core
+            // would tick until a thread sleeps, and once more, and each tick interrupts a
+            // computation.
             joined_by_caller: true,
         }
     }
@@ -52,9 +52,9 @@ impl Binding {
         self.cpus.len()
     }
 
-    /// Runs what `member` makes for each rank on a thread of its own, and waits
-    /// for all of them. There is `room` for so many threads at first: what lies
-    /// where in a simulated machine's memory decides what it does.
+    /// Runs the functions that `member` makes for each rank, each on its own thread, and waits for
+    /// all of them. There is `room` for this many threads at first: the layout of a simulated
+    /// machine's memory decides its behaviour.
     pub(in crate::study) fn run<P: Platform, F: FnOnce() + Send + 'static>(
         &self,
         room: usize,

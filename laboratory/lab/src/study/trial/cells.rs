@@ -1,4 +1,4 @@
-//! Cells, in each of which all policies are compared: one cell after the other.
+//! Cells with a comparison of all policies: one cell after the other.
 
 use super::experiment::{Fingerprints, Session};
 use crate::failure::Interrupted;
@@ -15,11 +15,11 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
-/// What was measured in a cell: a line of the journal.
+/// The measurements of a cell: a line of the journal.
 pub(in crate::study) trait CellRecord:
     Clone + Serialize + DeserializeOwned
 {
-    /// What is measured.
+    /// The measured cell.
     type At: Copy + PartialEq + ToString;
 
     fn cell(&self) -> Self::At;
@@ -33,7 +33,7 @@ pub(in crate::study) trait CellRecord:
     /// Runs that every policy has had.
     fn runs(&self) -> usize;
 
-    /// What the cell cost of the study's time.
+    /// The part of the study's time that the cell took.
     fn seconds(&self) -> f64;
 
     /// The fingerprint of each policy's simulation.
@@ -63,11 +63,10 @@ impl<R: CellRecord> Fingerprints for Vec<R> {
     }
 }
 
-/// Measures the cells that are not in the journal, for so many seconds.
+/// Measures the cells that are not in the journal, for `seconds`.
 ///
-/// A record of which nothing is known is `blank`. `measure` fills it, with the
-/// host's threads that simulate (natively none), and in the cell's part of the
-/// time.
+/// An empty record is `blank`. `measure` fills it, with the host's threads that simulate (natively
+/// none), and in the cell's part of the time.
 pub(in crate::study) fn measure_cells<R: CellRecord>(
     session: &Session<'_>,
     cells: &[R::At],
@@ -111,8 +110,8 @@ pub(in crate::study) fn measure_cells<R: CellRecord>(
     Ok((measured, journal))
 }
 
-/// What each of so many policies does in the cell `what`, one simulation at a
-/// time for each of the host's threads; nothing after ctrl-C.
+/// The results of each policy in the cell `what`, one simulation at a time for each thread of the
+/// host; nothing after ctrl-C.
 pub(in crate::study) fn simulate_policies<T: Send + Sync>(
     host: &Pool,
     progress: &Progress,

@@ -14,9 +14,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-/// What decides what is measured. Its hash names the journal.
+/// The decision about the measurements. Its hash names the journal.
 pub(in crate::study) trait Question: Serialize {
-    /// What was measured.
+    /// The measurements.
     type Measured: Fingerprints;
 
     /// An observation: a line of the CSV file.
@@ -32,13 +32,13 @@ pub(in crate::study) trait Question: Serialize {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::study) struct Text {
     pub(in crate::study) title: &'static str,
-    /// The section's first paragraph, for a reader who knows none of the documents.
+    /// The section's first paragraph, for a reader of this page alone.
     pub(in crate::study) lead: &'static str,
     /// Paragraphs before the tables: how the study measures.
     pub(in crate::study) how: &'static [&'static str],
 }
 
-/// What is said of all that was measured.
+/// Statements about all measurements together.
 pub(in crate::study) trait Fingerprints {
     /// The part of the study's time that it took.
     fn seconds(&self) -> f64;
@@ -50,14 +50,14 @@ pub(in crate::study) trait Fingerprints {
     fn hashes(&self) -> Map<String, Value>;
 }
 
-/// Where a question's measurements go.
+/// The destination of a question's measurements.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::study) struct Session<'a> {
     pub(super) study: &'static str,
     pub(super) is_simulated: bool,
     /// The beginning of the results' names.
     file: &'a str,
-    /// Decides the measurements and what comes of them.
+    /// It decides the measurements and their results.
     hash: &'a str,
     /// Forget what the journal holds.
     fresh: bool,
@@ -76,7 +76,7 @@ impl Session<'_> {
     }
 }
 
-/// What was found.
+/// The findings.
 pub(in crate::study) struct Answer<R> {
     /// The study's own figure first: its message is what the study found.
     pub(in crate::study) figures: Vec<Captioned>,
@@ -102,7 +102,7 @@ impl<R> Answer<R> {
     }
 }
 
-/// What few studies have.
+/// The parts that few studies have.
 #[derive(Default)]
 pub(in crate::study) struct Extra {
     /// Why a reader shall not trust the numbers.
@@ -170,7 +170,7 @@ struct Experiment<Q> {
     study: &'static str,
     text: Text,
     seed: u64,
-    /// Where it runs, for readers.
+    /// The name of its machine, for readers.
     place: String,
     is_simulated: bool,
     /// The beginning of the results' names.

@@ -28,7 +28,7 @@ impl Machines {
         self.0.is_empty()
     }
 
-    /// What results call machine `number`.
+    /// The name of machine `number` in results.
     pub(in crate::study) fn name(&self, number: usize) -> String {
         match self.0.get(number) {
             Some(chip) => chip.0.name.clone(),

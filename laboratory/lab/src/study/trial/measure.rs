@@ -38,7 +38,7 @@ pub(in crate::study) struct Runs<T: Trial> {
     pub(in crate::study) outcomes: Vec<T::Sample>,
     /// The fingerprint of a simulation.
     hash: String,
-    /// What they cost.
+    /// The cost of the runs.
     seconds: f64,
 }
 
@@ -59,7 +59,7 @@ impl<T: Trial> Runs<T> {
     }
 }
 
-/// What was measured, trial by trial.
+/// The measurements, trial by trial.
 #[derive(Clone, Debug)]
 pub(in crate::study) struct MeasuredTrials<T: Trial>(Vec<Runs<T>>);
 
@@ -170,14 +170,14 @@ fn measure<T: Trial>(
 /// The journal, and the records in it.
 type Kept<T> = Mutex<(Journal, Vec<TrialRecord<T>>)>;
 
-/// What the runs of a trial took, one after the other.
+/// The times of a trial's runs, one after the other.
 fn seconds_of<T: Trial>(kept: &Kept<T>, trial: &T) -> Vec<f64> {
     let kept = lock(kept);
     let of_trial = kept.1.iter().filter(|record| record.trial == *trial);
     of_trial.map(|record| record.seconds).collect()
 }
 
-/// Runs a trial, and keeps what came of it.
+/// Runs a trial, and keeps its result.
 fn keep<T: Trial>(
     kept: &Kept<T>,
     trial: &T,
@@ -198,12 +198,11 @@ fn keep<T: Trial>(
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What a panicked thread leaves is whole records.
+    // A panicked thread leaves whole records.
     mutex.lock().unwrap_or_else(|error| error.into_inner())
 }
 
-/// One simulation at a time for each host thread, those of the most cores
-/// first.
+/// One simulation at a time for each host thread, in order of decreasing cores.
 fn simulate_side_by_side<T: Trial>(
     setup: &Setup,
     trials: &[T],
@@ -251,7 +250,7 @@ fn run_in_rounds<T: Trial>(setup: &Setup, trials: &[T], kept: &Kept<T>) -> anyho
     };
     let mut progress = Progress::new(setup.study, TimeLeft::new([1.0], 1));
     for round in 0..most {
-        // Those of an earlier process count too.
+        // Runs of an earlier process count too.
         if round >= fewest && spent(kept).1 >= time {
             break;
         }

@@ -31,15 +31,15 @@ use std::fmt;
 pub(in crate::study) trait Trial:
     Clone + fmt::Debug + fmt::Display + PartialEq + Serialize + DeserializeOwned + Send + Sync
 {
-    /// What comes of one run.
+    /// The result of one run.
     type Sample: Clone + fmt::Debug + Serialize + DeserializeOwned + Send;
 
-    /// Those of most cores are simulated first: they take longest.
+    /// Trials with the most cores are simulated first: they take longest.
     fn cores(&self) -> usize;
 
     /// Runs it on a simulated machine; with the simulation's fingerprint.
     fn simulate(&self, machines: &Machines) -> anyhow::Result<(Self::Sample, u64)>;
 
-    /// Runs it on this host, whose processors are `topology`.
+    /// Runs it on this host. `topology` has its processors.
     fn run_here(&self, topology: &Topology, pinned: bool) -> anyhow::Result<Self::Sample>;
 }

@@ -1,4 +1,4 @@
-//! What all such studies are asked.
+//! The common settings of these studies.
 
 use super::machines::Machines;
 use crate::failure::bad_input;
@@ -37,7 +37,7 @@ pub(in crate::study) struct Effort {
     pub(in crate::study) pinned: bool,
 }
 
-/// Where and how a study measures, checked.
+/// The checked machines and methods of a study.
 #[derive(Clone, Debug, Serialize)]
 pub(in crate::study) struct Setup {
     pub(in crate::study) study: &'static str,
@@ -45,8 +45,8 @@ pub(in crate::study) struct Setup {
     pub(in crate::study) world: &'static str,
     /// This host's processor, or the simulated machine's name.
     pub(in crate::study) machine: String,
-    /// Simulated machines, all of each, as TOML: the one asked for and those
-    /// that it is compared with.
+    /// Simulated machines, each whole, as TOML: the requested machine and the machines for
+    /// comparison.
     pub(in crate::study) machines: Machines,
     pub(in crate::study) seed: u64,
     pub(in crate::study) effort: Effort,

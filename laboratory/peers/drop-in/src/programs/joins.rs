@@ -1,4 +1,4 @@
-//! What a join costs: nothing else in it, or a little.
+//! The cost of a join, without any other work or with a little.
 
 use crate::Program;
 use rayon::prelude::*;

@@ -1,4 +1,4 @@
-//! A mergesort whose sorts and merges are joined.
+//! A mergesort with joined sorts and merges.
 
 use super::random_numbers;
 use super::sorts::sorting;

@@ -28,7 +28,7 @@ pub fn programs() -> Vec<Program> {
     ]
 }
 
-/// What `other` does to `body`.
+/// The pull of `other` on `body`.
 fn pull(body: Vector, other: Vector) -> Vector {
     let way: Vector = std::array::from_fn(|axis| other[axis] - body[axis]);
     let distance = (way.iter().map(|x| x * x).sum::<f64>() + 1e-3).sqrt();

@@ -1,4 +1,4 @@
-//! Calls by a thread that is none of the pool's.
+//! Calls by a thread outside of the pool.
 
 use super::sum_below;
 use crate::Program;
@@ -8,7 +8,7 @@ const ITEMS: u64 = 1_000;
 const CALLS: u64 = 100;
 
 pub fn programs() -> Vec<Program> {
-    // One after the other: how a program whose main thread makes the loops sees them.
+    // One after the other, as in a program with loops on its main thread.
     let sums = || {
         (0..CALLS)
             .map(|_| (0..ITEMS).into_par_iter().sum::<u64>())

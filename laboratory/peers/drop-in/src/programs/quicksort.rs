@@ -1,4 +1,4 @@
-//! A quicksort whose halves are joined.
+//! A quicksort with joined halves.
 
 use super::random_numbers;
 use super::sorts::sorting;

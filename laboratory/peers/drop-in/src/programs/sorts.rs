@@ -9,7 +9,7 @@ const COUNT: usize = 1 << 17;
 pub fn programs() -> Vec<Program> {
     let random = || random_numbers(COUNT);
     let ascending = || (0..COUNT as u64).collect();
-    // Sorted but for some that were exchanged.
+    // Sorted, with some exchanges.
     let mostly = || {
         let mut numbers: Vec<u64> = (0..COUNT as u64).collect();
         let mut random = fastrand::Rng::with_seed(5);

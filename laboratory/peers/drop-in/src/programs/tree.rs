@@ -35,7 +35,7 @@ pub fn programs() -> Vec<Program> {
     ]
 }
 
-/// A tree whose values, in order, are `from` and the numbers that follow; and the next one.
+/// A tree with the values `from` and the following numbers, in order; returns also the next number.
 fn build(depth: u32, from: u64) -> (Node, u64) {
     if depth == 1 {
         let (value, children) = (from, None);

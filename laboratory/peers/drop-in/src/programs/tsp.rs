@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 const CITIES: usize = 10;
-/// Trips with so many cities left are searched serially.
+/// Trips with this many cities left are searched serially.
 const SERIAL: usize = 5;
 type Distances = [[u32; CITIES]; CITIES];
 

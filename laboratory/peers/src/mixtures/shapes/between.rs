@@ -67,8 +67,8 @@ pub fn spawn<R: Runtime>(effort: Effort) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Each `period` ms a loop of four iterations that sleep `long` ms, then `between`, which
-/// is told when the loop began.
+/// Each `period` ms a loop of four iterations that sleep `long` ms, then `between`, which receives
+/// the loop's beginning.
 fn rhythm<R: Runtime>(
     runtime: &R,
     period: u64,

@@ -1,4 +1,4 @@
-//! Callers that come again and again, and one that wants a turn.
+//! Callers that come again and again, and a caller that wants a turn.
 
 use super::{Case, Effort, Figure, compute, ms};
 use crate::runtime::Runtime;
@@ -35,7 +35,7 @@ fn turn<R: Runtime>(patience: Duration) -> Result<(Duration, f64)> {
             std::thread::sleep(ms(50));
             let called = Instant::now();
             runtime.spawn(move || {
-                // Nobody hears of one that comes too late.
+                // A late message has no receiver.
                 let _ = tell.send(called.elapsed());
             });
         });
@@ -54,8 +54,8 @@ fn turn<R: Runtime>(patience: Duration) -> Result<(Duration, f64)> {
     Ok(turn)
 }
 
-/// `starve2`: a pool of two, one of them in a long job; a caller that installs 1 ms again
-/// and again, and another that installs nothing every 5 ms.
+/// `starve2`: a pool of two, with a thread in a long job; a caller that installs 1 ms again and
+/// again, and another that installs nothing every 5 ms.
 pub fn calls<R: Runtime>(effort: Effort) -> Result<Vec<Figure>> {
     let time = match effort {
         Effort::Quick => ms(1_000),

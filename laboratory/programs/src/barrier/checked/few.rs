@@ -15,9 +15,9 @@ use manycore_team::barrier::Placement;
 use manycore_team::seam::SenseBarrier;
 use std::time::Duration;
 
-/// Members write plain memory of their own before each episode, and read that of all
-/// others after it: loom sees whether the one is ordered before the other. Nothing is
-/// written twice, so that who is in the next episode already disturbs nobody.
+/// Members write their own plain memory before each episode, and read that of all others after it:
+/// loom sees whether the writes are ordered before the reads. Nothing is written twice, so a member
+/// in the next episode disturbs no other.
 fn episodes<P: Platform, B: Barrier<P>>(barrier: &B, members: usize, episodes: u32) {
     let row = |_| (0..members).map(|_| Plain::new(0)).collect();
     let work: Vec<Vec<_>> = (0..episodes).map(row).collect();
@@ -41,7 +41,7 @@ fn check<B: Barrier<Loom>>(members: usize, times: u32, preemptions: Option<usize
     });
 }
 
-/// What loom says of a barrier with this fault of the platform.
+/// Loom's message for a barrier with this fault of the platform.
 fn fails<F: Fault, B: Barrier<Faulty<Loom, F>>>(members: usize, times: u32) -> String {
     let why = caught(|| {
         loom_model(Some(2), move || {
@@ -115,7 +115,7 @@ fn sense() {
     check::<SenseBarrier<_>>(2, 3, Some(3));
     check::<SenseBarrier<_>>(3, 3, Some(2));
     sleeps!(SenseBarrier);
-    // Two are the same one, and nobody is the last.
+    // Two members take the same number, and none is the last.
     assert!(fails::<TornAdd, SenseBarrier<_>>(2, 1).contains("deadlock"));
 }
 
@@ -203,8 +203,8 @@ fn spin_sleep() {
     fails::<TornCas, SpinSleepBarrier<_>>(2, 1);
 }
 
-/// Two are two groups, three are three: the exchange alone. In a group of two and one
-/// of one there is all of it.
+/// Two members are two groups, three are three: the exchange alone. A group of two and a group of
+/// one use the whole protocol.
 #[test]
 fn grouped() {
     check::<GroupedBarrier<_>>(2, 3, Some(2));

@@ -12,13 +12,13 @@ use manycore_team::barrier::Placement;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
-/// A barrier for so many, who sleep after this many microseconds.
+/// A placement of `members` members that sleep after `patience` microseconds.
 fn placement(members: usize, patience: u64) -> Placement {
     Placement::flat(members).with_patience(Duration::from_micros(patience))
 }
 
-/// Where each member is. The atomics are the standard library's, because they are no step of the
-/// model, and order nothing: the checkers run one thread at a time.
+/// The episode of each member. The atomics are the standard library's, because they are no step of
+/// the model, and order nothing: the checkers run one thread at a time.
 struct Attendance(Vec<AtomicU32>);
 
 impl Attendance {
@@ -30,8 +30,7 @@ impl Attendance {
         self.0[rank].store(episode, Ordering::Relaxed);
     }
 
-    /// A member has left `episode`: all have arrived at it, and nobody can have left
-    /// the next one.
+    /// A member has left `episode`: all have arrived at it, and none can have left the next.
     fn left(&self, episode: u32) {
         for (rank, at) in self.0.iter().enumerate() {
             let at = at.load(Ordering::Relaxed);
@@ -41,8 +40,8 @@ impl Attendance {
     }
 }
 
-/// A new barrier's members meet so many times; before and after each time they do what
-/// they are told, with their rank and the episode, from 1.
+/// The members of a new barrier meet a number of times. Before and after each episode they call the
+/// given functions with their rank and the episode, from 1.
 fn meet<P: Platform, B: Barrier<P>>(
     barrier: &B,
     members: usize,

@@ -1,14 +1,13 @@
 //! A frog crosses a pond: a search for one way, side by side and in turns.
 //!
 //! The program of Fontena's experiment, after its description: the search of
-//! `github.com/jeandiegof/benches-rs` in words. Each jump is as far as the one
-//! before, or one place less or more, and ends on a stone. A place is a stone and
-//! the pace at which the frog came. A search goes in depth from a stack of
-//! places and marks each place it finds, so that no place is searched twice. In
-//! a round, the last 30 places of the stack are searched side by side, each by
-//! a frog that stops after so many places; what the frogs have left is the new
-//! top of the stack. So there is as much parallelism as the stack is deep, and
-//! all frogs wait at the end of each round.
+//! `github.com/jeandiegof/benches-rs` in words. Each jump is as far as the one before, or one place
+//! less or more, and ends on a stone. A place is a stone and the pace of the frog's arrival. A
+//! search goes in depth from a stack of places and marks each place it finds, so no place is
+//! searched twice. In a round, the last 30 places of the stack are searched side by side, each by a
+//! frog that stops after a number of places. The places that the frogs have left are the new top of
+//! the stack. So the parallelism is the depth of the stack, and all frogs wait at the end of each
+//! round.
 
 mod pond;
 mod seen;
@@ -18,7 +17,7 @@ use manycore_platform::Platform;
 use pond::Pond;
 use seen::{Seen, Stones};
 
-/// Instructions a place that a frog looks around from, but for the tables'.
+/// Instructions of a place from which a frog looks around, without the tables'.
 const PLACE: u64 = 100;
 
 /// Places searched side by side.
@@ -45,8 +44,8 @@ pub struct FrogJump {
 }
 
 impl FrogJump {
-    /// A pond from `seed` for frogs that jump `pace` places, in so many `lanes`
-    /// (at least 1, at most `pace`); a frog searches `patience` places at a time.
+    /// A pond from `seed` for frogs that jump `pace` places, in `lanes` lanes (at least 1, at most
+    /// `pace`); a frog searches `patience` places at a time.
     ///
     /// ```
     /// use manycore_programs::fork::{FrogJump, Kernel, Wrong};
@@ -132,7 +131,7 @@ impl Place {
     }
 }
 
-/// What a frog, or several, left of a search.
+/// The places that a frog, or several, left of a search.
 #[derive(Clone, Debug, Default)]
 struct Left {
     places: Vec<Place>,
@@ -140,7 +139,7 @@ struct Left {
 }
 
 impl Left {
-    /// The places of this one above those of `below`.
+    /// The places of this result above those in `below`.
     fn above(self, mut below: Self) -> Self {
         below.places.extend(self.places);
         below.crossed |= self.crossed;
@@ -148,7 +147,7 @@ impl Left {
     }
 }
 
-/// What all frogs share.
+/// The data that all frogs share.
 struct Search<P: Platform> {
     stones: Stones,
     seen: Seen<P>,

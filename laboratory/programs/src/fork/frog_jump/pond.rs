@@ -1,11 +1,10 @@
 //! The pond: a long line of water, and where stones are in it.
 //!
-//! All stones at which the frog arrives are `pace` apart, in a few lanes. It
-//! gets up to that pace on a run of its own; then a mover, one place a jump
-//! faster, opens one lane after the other beside the first. At last each lane
-//! ends in a diamond of stones, in which the frog may vary its pace, so that
-//! there are very many ways, while the lanes that have not ended go on. Only
-//! the diamond of the last lane reaches the end of the pond.
+//! All stones that the frog reaches are `pace` apart, in a few lanes. It gets up to that pace on a
+//! run of its own. Then a mover, one place a jump faster, opens one lane after the other beside the
+//! first. At last each lane ends in a diamond of stones in which the frog may vary its pace. So
+//! there are very many ways, while the lanes that have not ended go on. Only the diamond of the
+//! last lane reaches the end of the pond.
 
 use std::collections::BTreeSet;
 
@@ -16,8 +15,8 @@ pub(super) struct Pond {
 }
 
 impl Pond {
-    /// A pond for frogs that jump `pace` places, with so many `lanes`; `seed`
-    /// decides the order in which the lanes end.
+    /// A pond for frogs that jump `pace` places, with `lanes` lanes; `seed` decides the order in
+    /// which the lanes end.
     pub(super) fn new(pace: u32, lanes: u32, seed: u64) -> Self {
         let apart = pace / lanes;
         let mut stones: Vec<u32> = (0..=pace).map(|jumps| jumps * (jumps + 1) / 2).collect();
@@ -47,13 +46,13 @@ impl Pond {
         Self { stones }
     }
 
-    /// Where the frog wants to be.
+    /// The frog's destination.
     pub(super) fn end(&self) -> u32 {
         self.stones[self.stones.len() - 1]
     }
 
-    /// All places that can be reached, by going over the stones once: how many
-    /// there are, and whether one of them is at the end.
+    /// All reachable places, by going over the stones once: their number, and whether the end is
+    /// among them.
     pub(super) fn reachable(&self) -> (usize, bool) {
         let mut paces: Vec<BTreeSet<u32>> = vec![BTreeSet::new(); self.stones.len()];
         paces[0].insert(0);
@@ -78,7 +77,7 @@ impl Pond {
     }
 }
 
-/// In which order lanes end: by lot, but the middle one last.
+/// The order in which lanes end: by lot, but the middle lane last.
 fn order(lanes: u32, seed: u64) -> Vec<u32> {
     let middle = lanes / 2;
     let mut order: Vec<u32> = (0..lanes).filter(|&lane| lane != middle).collect();

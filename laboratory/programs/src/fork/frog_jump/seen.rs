@@ -14,8 +14,8 @@ fn slots(entries: usize) -> usize {
     (2 * entries).next_power_of_two()
 }
 
-/// Where a key would be in a table of so many slots. By the hash of the standard
-/// library's maps, which costs more than the probe.
+/// The place of a key in a table of `slots` slots. It uses the hash of the standard library's maps,
+/// which costs more than the probe.
 fn home(key: u64, slots: usize) -> usize {
     let mut hasher = DefaultHasher::new();
     key.hash(&mut hasher);
@@ -64,7 +64,7 @@ pub(super) struct Seen<P: Platform> {
 }
 
 impl<P: Platform> Seen<P> {
-    /// With room for so many places.
+    /// With room for `places` places.
     pub(super) fn new(places: usize) -> Self {
         let slots = (0..slots(places)).map(|_| P::AtomicU64::new(0));
         Self {
@@ -83,7 +83,7 @@ impl<P: Platform> Seen<P> {
         P::compute(MARK);
         let mut slot = home(place, self.slots.len());
         loop {
-            // Relaxed: a place is all that the marks tell.
+            // Relaxed: a mark carries nothing but its place.
             let found = match self.slots[slot].load(Relaxed) {
                 0 => {
                     let free = &self.slots[slot];

@@ -25,7 +25,7 @@ impl DenseMatrix {
         self.block << self.levels
     }
 
-    /// Where an element lies.
+    /// The index of an element.
     fn index(&self, mut row: usize, mut column: usize) -> usize {
         let mut half = self.side();
         let mut start = 0;

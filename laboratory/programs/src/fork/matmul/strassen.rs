@@ -65,7 +65,7 @@ pub(super) fn multiply<F: Fork>(fork: &F, block: usize, a: &[f32], b: &[f32], c:
     );
 }
 
-/// Fills a quadrant with what `element` makes of those of other quadrants.
+/// Fills a quadrant with the values that `element` makes from other quadrants.
 fn fill<P: Platform, const N: usize>(
     to: &mut [f32],
     from: [&[f32]; N],

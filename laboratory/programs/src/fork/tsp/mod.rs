@@ -1,5 +1,5 @@
-//! The travelling salesman by branch and bound: a search whose branches tell
-//! each other, through one shared word, what is no longer worth searching.
+//! The travelling salesman by branch and bound: a search with branches that share their shortest
+//! length in one word.
 
 mod map;
 mod search;
@@ -68,7 +68,7 @@ impl Tsp {
         Self::with(&DJIBOUTI, threshold)
     }
 
-    /// So many cities from `seed`, in a square of side 1,000.
+    /// Cities from `seed`, in a square of side 1,000.
     ///
     /// # Errors
     ///
@@ -102,9 +102,8 @@ impl Tsp {
         }
     }
 
-    /// The tour found, as the numbers of the cities in the order they are
-    /// visited; of its two directions the one that visits the lower of the first
-    /// city's neighbours first.
+    /// The tour found, as the numbers of the cities in order. Of its two directions it is the
+    /// direction that visits the lower of the first city's neighbours first.
     ///
     /// ```
     /// use manycore_programs::fork::{Kernel, Tsp};

@@ -31,8 +31,7 @@ pub(super) struct Journey {
     cities: Vec<u8>,
     visited: usize,
     length: u64,
-    /// What the rest is at least: each city that is still to be left is left by
-    /// its shortest road.
+    /// The least length of the rest: the tour leaves each remaining city by its shortest road.
     ahead: u64,
 }
 
@@ -66,9 +65,9 @@ impl Journey {
 pub(super) struct TourSearch<'a, F: Fork> {
     pub(super) fork: &'a F,
     pub(super) map: &'a Map,
-    /// The length of the shortest tour that anybody has found. All orderings
-    /// are relaxed: it publishes nothing but itself, and who reads an old value
-    /// only searches in vain. The tours go the way of the results.
+    /// The length of the shortest tour found so far by any branch. All orderings are relaxed: it
+    /// publishes nothing but itself, and a branch that reads an old value only searches in vain.
+    /// The tours return with the results.
     pub(super) shortest: &'a <F::Platform as Platform>::AtomicU64,
     pub(super) threshold: usize,
 }
@@ -89,7 +88,7 @@ impl<F: Fork> TourSearch<'_, F> {
         self.among(&journey, journey.visited, journey.cities.len())
     }
 
-    /// The same, if the next city is one of those from `first` to `end`.
+    /// The same, if the next city is between `first` and `end`.
     fn among(&self, journey: &Journey, first: usize, end: usize) -> Option<Tour> {
         if end - first == 1 {
             let mut journey = journey.clone();

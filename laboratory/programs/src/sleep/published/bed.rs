@@ -1,4 +1,4 @@
-//! Where one worker sleeps, and what it did there.
+//! The place where a worker sleeps, and its tally.
 
 use manycore::seam::Tally;
 use manycore_platform::{Atomic, Futex, Ordering, Platform};
@@ -18,9 +18,9 @@ const TAKEN: u32 = 3;
 ///
 /// * The worker lies down *before* it is counted, so whoever sees the count
 ///   finds it in bed, as a waker there would have waited for the mutex.
-/// * A waker takes a sleeper off the count *before* it lets it go on, so a
-///   worker that is up is never counted: `sleeping <= inactive <= workers`.
-///   One that is roused while only LYING takes itself off.
+/// * A waker takes a sleeper off the count *before* it lets it continue, so a worker that is up is
+///   never counted: `sleeping <= inactive <= workers`. A worker that is roused while only LYING
+///   takes itself off.
 /// * Either a waker succeeds or a worker that gets up by itself, never both.
 pub(super) struct Bed<P: Platform> {
     word: P::Futex,
@@ -59,8 +59,8 @@ impl<P: Platform> Bed<P> {
     /// The worker, now counted, falls asleep; `false`: it was roused, and must
     /// take itself off the count.
     pub(super) fn fall_asleep(&self) -> bool {
-        // Release: who takes it off the count does so after it was counted.
-        // Acquire: as in `get_up`.
+        // Release: a thread that takes it off the count does so after it was counted. Acquire: as
+        // in `get_up`.
         (self.word)
             .compare_exchange(LYING, ASLEEP, Ordering::Release, Ordering::Acquire)
             .is_ok()
@@ -69,7 +69,7 @@ impl<P: Platform> Bed<P> {
     /// The sleeper gets up by itself; `true`: it must take itself off the
     /// count, `false`: a waker has.
     pub(super) fn rise(&self) -> bool {
-        // Acquire: as in `get_up`, and likewise if a waker was first.
+        // Acquire: as in `get_up`, also if a waker was first.
         let rose = self
             .word
             .compare_exchange(ASLEEP, AWAKE, Ordering::Acquire, Ordering::Acquire);
@@ -97,8 +97,8 @@ impl<P: Platform> Bed<P> {
     /// Wakes the worker if it is in bed, and takes it off the count by
     /// `uncount` if it is on it; whether it was in bed.
     pub(super) fn rouse(&self, uncount: impl FnOnce()) -> bool {
-        // Relaxed: who looks has learned of the sleeper, and that orders its
-        // lying down before this. Looking spares the line if nobody is there.
+        // Relaxed: a thread that looks has learned of the sleeper, and that orders its lying down
+        // before this. The look spares the line if the bed is empty.
         let mut state = self.word.load(Ordering::Relaxed);
         loop {
             let next = match state {

@@ -1,11 +1,10 @@
-//! What the counters of a policy count, whatever words they are in.
+//! The meaning of a policy's counters, whatever words hold them.
 //!
 //! * **inactive**: threads that look for work, sleepers included;
 //! * **sleeping**: threads asleep or about to be;
-//! * **JEC**, the jobs event counter: odd while jobs were posted since the last
-//!   thread announced that it is sleepy, even while none was. A post makes it
-//!   odd and an announcement even, and each writes it only if it is not so
-//!   already.
+//! * **JEC**, the jobs event counter: odd if jobs were posted since the last thread announced that
+//!   it is sleepy, even otherwise. A post makes it odd and an announcement even, and each writes it
+//!   only if that changes it.
 //!
 //! All accesses are sequentially consistent as published, in both modes, so
 //! that both run the same instructions (on x86-64 the weakest would be these).
@@ -17,7 +16,7 @@
 use manycore_platform::{CachePadded, Platform};
 use std::ops::Deref;
 
-/// What a post has read; small enough for a register.
+/// The counters that a post has read; small enough for a register.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen {
     pub(super) sleeping: u32,
@@ -66,7 +65,7 @@ pub(super) fn is_sleepy(jec: u32) -> bool {
     jec.is_multiple_of(2)
 }
 
-/// Where a word lies.
+/// The placement of a word.
 pub trait Line: Send + Sync + 'static {
     type Of<T: Send + Sync>: Deref<Target = T> + From<T> + Send + Sync;
 }

@@ -1,12 +1,12 @@
-//! What the mode of a policy decides: fences, the last look before sleep, one
-//! subtraction and a watchdog. Not which words are touched.
+//! The decisions of a policy's mode: fences, the last look before sleep, one subtraction and a
+//! watchdog. It does not decide which words are touched.
 
 use crate::sleep::Mode;
 use manycore::seam::Scan;
 use manycore_platform::{Ordering, Platform};
 use std::time::Duration;
 
-/// One of [`AsPublished`] and [`Sound`]; and, in the checks, what lies between.
+/// [`AsPublished`] or [`Sound`]; in the checks, also variants in between.
 pub trait Discipline: Send + Sync + 'static {
     const MODE: Mode;
 
@@ -62,8 +62,8 @@ impl Discipline for AsPublished {
     fn after_push<P: Platform>() {}
 
     fn before_last_look<P: Platform>() {
-        // Pairs with the one of `injected`. For jobs on deques it does nothing,
-        // as the last look is not at them.
+        // Pairs with the fence of `injected`. For jobs on deques it does nothing, since the last
+        // look does not read them.
         P::fence(Ordering::SeqCst);
     }
 
@@ -71,9 +71,9 @@ impl Discipline for AsPublished {
         scan.injected()
     }
 
-    /// Wraps where the two were read apart and do not fit: four billion awake,
-    /// so nobody is woken. The published code does this in release builds and
-    /// panics in debug builds, which nobody measures.
+    /// Wraps if the two were read apart and do not fit: four billion awake, so no thread is woken.
+    /// The published code does this in release builds and panics in debug builds, which are not
+    /// measured.
     fn awake(inactive: u32, sleeping: u32) -> u32 {
         inactive.wrapping_sub(sleeping)
     }
@@ -103,7 +103,7 @@ impl Discipline for Sound {
     }
 
     fn before_last_look<P: Platform>() {
-        // The dear half, paid by who has nothing better to do.
+        // The expensive half, for a thread with nothing better to do.
         P::heavy_fence();
     }
 

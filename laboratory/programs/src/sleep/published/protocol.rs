@@ -13,10 +13,9 @@ use std::marker::PhantomData;
 
 /// The policy of the variant `V` in the mode `M`.
 ///
-/// On [`Native`](manycore::Native) a post costs the loads that the table in the
-/// README of `sleep/published` lists for the variant, and nothing else while
-/// nobody is sleepy or asleep. A wake-up looks at the bed of each worker from
-/// the first on, as published.
+/// On [`Native`](manycore::Native) a post costs the loads in the variant's row of the table in the
+/// README of `sleep/published`, and nothing else while no thread is sleepy or asleep. A wake-up
+/// checks the bed of each worker from the first on, as published.
 ///
 /// ```
 /// use manycore::Native;
@@ -27,12 +26,11 @@ use std::marker::PhantomData;
 /// assert_eq!(Policy::NAME, "packed");
 /// assert_eq!(Policy::MODE, Mode::Sound);
 /// ```
-// Aligned to a line, so that unpadded counters lie on one line, with the head
-// of the list of beds, and nobody else's data is ever on it: layout does not
-// depend on where a pool keeps its policy.
+// Aligned to a line, so that unpadded counters are on one line with the head of the list of beds,
+// and no other data is ever on it: the layout does not depend on where a pool keeps its policy.
 #[repr(C, align(64))]
 pub struct Published<P: Platform, V: Variant, M: Discipline = Sound> {
-    /// Read by who wakes or sleeps; written never.
+    /// Read by threads that wake or sleep; never written.
     beds: Box<[CachePadded<Bed<P>>]>,
     pub(super) counters: V::Counters<P>,
     mode: PhantomData<M>,
@@ -66,7 +64,7 @@ impl<P: Platform, V: Variant, M: Discipline> Published<P, V, M> {
     /// As published or sound.
     pub const MODE: Mode = M::MODE;
 
-    /// For a pool of which so much is known.
+    /// For a pool with this setup.
     #[doc(hidden)]
     pub fn new(setup: &Setup<'_, P>) -> Self {
         Self::with_counters(setup.clusters.len(), V::Counters::new())
@@ -87,7 +85,7 @@ impl<P: Platform, V: Variant, M: Discipline> Published<P, V, M> {
         }
     }
 
-    /// Wakes who is needed for `jobs` jobs, which are in reach of all.
+    /// Wakes the threads that `jobs` jobs need. The jobs are visible to all.
     #[inline(always)]
     fn tell(&self, near: usize, jobs: u32, was_empty: bool) {
         let seen = self.counters.post();
@@ -166,7 +164,7 @@ impl<P: Platform, V: Variant, M: Discipline> Published<P, V, M> {
         }
     }
 
-    /// Whether there is work that nobody takes.
+    /// Whether there is work that no worker takes.
     fn is_forgotten(scan: &dyn Scan) -> bool {
         (0..WATCHDOG_LOOKS).all(|_| {
             P::yield_now();
@@ -219,8 +217,7 @@ impl<P: Platform, V: Variant, M: Discipline> Sleep<P> for Published<P, V, M> {
     }
 
     fn work_found(&self, worker: usize, _: Remembered) {
-        // Where there was work there may be more, and a poster may have counted
-        // on this thread to find it.
+        // There may be more work, and a poster may have relied on this thread to find it.
         let sleeping = self.counters.leave();
         if sleeping > 0 {
             self.wake_any(worker, sleeping.min(2));

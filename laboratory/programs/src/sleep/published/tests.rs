@@ -1,5 +1,4 @@
-//! Where the words lie, what the modes compute, and a worker asleep on this
-//! machine.
+//! The places of the words, the arithmetic of the modes, and a worker asleep on this machine.
 
 use super::discipline::Discipline;
 use super::variants::Variant;
@@ -108,7 +107,7 @@ fn an_unknown_name_is_told_which_there_are() {
     assert!(text.contains("nojec-sleepers-padded") && text.contains("no-inactive"));
 }
 
-/// A job that anybody may see.
+/// A job that any worker may see.
 struct OneJob(AtomicBool);
 
 impl Scan for OneJob {
@@ -158,7 +157,7 @@ fn the_watchdog_recovers_who_was_forgotten() {
     let policy = policy::<NoJec, AsPublished>(1);
     let job = OneJob(AtomicBool::new(false));
     asleep(&policy, &job, &Latch::new(), || {
-        // And nobody is told.
+        // No thread is woken.
         job.0.store(true, Ordering::SeqCst);
     });
     let tally = policy.tally();
@@ -190,12 +189,12 @@ fn a_latch_wakes_its_owner() {
     assert_eq!((tally.sleeps, tally.wakeups), (1, 1));
 }
 
-/// What moves the moment, in spins; and how far it may move, some 50 us.
+/// The shift of the moment, in spins; and its range, some 50 us.
 const STEP: u32 = 16;
 const LATEST: u32 = 1 << 12;
 
-/// Worker 1 looks for the jobs that worker 0 pushes, which never looks itself,
-/// so many times. Without a watchdog one wake-up lost is the end: it hangs.
+/// Worker 1 looks for the jobs that worker 0 pushes; worker 0 never looks itself. Without a
+/// watchdog one lost wake-up hangs the test.
 ///
 /// Worker 0 pushes just when worker 1 falls asleep: sooner next time if it came
 /// too late for that, later if too soon.

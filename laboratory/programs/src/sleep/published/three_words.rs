@@ -1,23 +1,23 @@
-//! The three counters in words of their own, of which a policy may leave some
-//! alone. A word that is left alone keeps its place, so that nothing else moves.
+//! The three counters in words of their own. A policy may ignore some. An ignored word keeps its
+//! place, so that nothing else moves.
 
 use super::counters::{Counters, Line, Seen, is_sleepy};
 use manycore_platform::{Atomic, AtomicInteger, Ordering::SeqCst, Platform};
 
-/// What a policy does with the count of inactive threads.
+/// The use that a policy makes of the count of inactive threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inactive {
-    /// Every post reads it, before it knows whether anybody sleeps.
+    /// Every post reads it, before it knows whether a thread sleeps.
     Read,
     /// A post reads it that has seen a sleeper.
     ReadLate,
-    /// It is kept, and nobody reads it.
+    /// It is kept, and no thread reads it.
     Kept,
     /// It is not kept.
     Absent,
 }
 
-/// What makes one policy of three words differ from the next.
+/// The differences between policies of three words.
 pub trait Shape: Send + Sync + 'static {
     type Line: Line;
     /// Whether jobs events are counted.
@@ -74,9 +74,9 @@ impl<P: Platform, S: Shape> Counters<P> for ThreeWords<P, S> {
     fn leave(&self) -> u32 {
         if S::INACTIVE != Inactive::Absent {
             self.inactive.fetch_sub(1, SeqCst);
-            // A poster that still counts this thread as idle, and so wakes
-            // nobody, leaves that to this thread: it must see the sleepers that
-            // the poster saw (README, "The last to leave wakes others").
+            // A poster that still counts this thread as idle wakes no other, and leaves that to
+            // this thread. So it must see the sleepers that the poster saw (README, "The last to
+            // leave wakes others").
             P::fence_after_rmw();
         }
         self.sleeping()
@@ -116,8 +116,8 @@ impl<P: Platform, S: Shape> Counters<P> for ThreeWords<P, S> {
                 self.event(jec, is_sleepy);
             }
         }
-        // Before the sleepers: who falls asleep in between is then taken for
-        // a thread that sleeps, not for one that is awake.
+        // Before the sleepers: a thread that falls asleep in between then counts as asleep, not as
+        // awake.
         let inactive = match S::INACTIVE {
             Inactive::Read => self.inactive.load(SeqCst),
             _ => 0,

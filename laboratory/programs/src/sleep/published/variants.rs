@@ -1,11 +1,11 @@
-//! The variants: which counters there are, in which words, on which lines.
+//! The variants: their counters, words and lines.
 
 use super::counters::{Counters, OwnLine, SharedLine};
 use super::one_word::OneWord;
 use super::three_words::{Inactive, Shape, ThreeWords};
 use manycore_platform::Platform;
 
-/// What tells one published policy from the next.
+/// The differences between the published policies.
 pub trait Variant: Send + Sync + 'static {
     const NAME: &'static str;
     type Counters<P: Platform>: Counters<P>;

@@ -1,4 +1,4 @@
-//! What a run of Barnes does, without its bodies.
+//! The work of a run of Barnes, without its bodies.
 
 use super::{BarnesInput, BarnesProblem};
 use crate::spmd::{Cost, Declaration, Phase, Preparation};
@@ -8,13 +8,13 @@ const BODIES_A_ZONE: usize = 2;
 
 /// The phases of Barnes for a number of bodies.
 ///
-/// What a body costs was counted in runs of this program, of the last of their four steps:
-/// see [`wholes`](Self::wholes), and what is beside it. It hangs on the model, which has a
-/// dense core and a few bodies far out, and on the depth of the tree: as long as more
-/// bodies fill the halo, a doubling adds more than it does later, when each factor of
-/// eight adds one level to the tree everywhere and with it 61 cells, those around a body
-/// that are as large as their distance. So the counts are a table, and the law, which is
-/// what the last two doublings add, begins where the table ends.
+/// The cost of a body was counted in runs of this program, in the last of their four steps: see
+/// [`wholes`](Self::wholes), and the constants beside it. It depends on the model, which has a
+/// dense core and a few bodies far out, and on the depth of the tree. While more bodies fill the
+/// halo, a doubling adds more than later, when each factor of eight adds one level to the tree
+/// everywhere and with it 61 cells, those around a body that are as large as their distance. So the
+/// counts are a table, and the law, which is the growth by the last two doublings, begins at the
+/// end of the table.
 ///
 /// ```
 /// use manycore_programs::spmd::Declaration;
@@ -61,7 +61,7 @@ const COUNTED: [[f64; 4]; 14] = [
     [363.5, 18.5, 422.3, 8.26],
     [384.1, 18.2, 445.0, 8.66],
 ];
-/// What another doubling adds: a third of a level.
+/// The growth by another doubling: a third of a level.
 const DOUBLING: [f64; 4] = [61.0 / 3.0, 0.0, 22.7, 1.0 / 3.0];
 
 /// Cells and leaves there are for each body.
@@ -84,7 +84,7 @@ const BODY: f64 = 32.0;
 /// The cost of drawing a body, before the first step, as callgrind counts it between 8,192 and
 /// 16,384 bodies.
 const DRAW: f64 = 694.0;
-/// The cost of moving a body; of finding the zone in which it is, and more for each level.
+/// The cost of moving a body; of finding its zone, and more for each level.
 const MOVE: f64 = 181.0;
 const FIND: f64 = 290.0;
 const FIND_LEVEL: f64 = 250.0;
@@ -98,7 +98,7 @@ const POINT: f64 = 40.0;
 const MOTION: f64 = 48.0;
 
 impl BarnesPhases {
-    /// One of the named sizes.
+    /// A named size.
     #[must_use]
     pub fn of(input: BarnesInput) -> Self {
         Self::new(input.problem())
@@ -167,7 +167,7 @@ impl BarnesPhases {
         forces
     }
 
-    /// Those of a step.
+    /// The phases of a step.
     pub(super) fn phases(&self) -> [Phase; 4] {
         let bodies = self.problem.bodies;
         let counts = self.counts();
@@ -190,8 +190,8 @@ impl BarnesPhases {
             + MOVE
             + FIND
             + FIND_LEVEL * counts.levels;
-        // A zone looks at what the one before it has looked at, but for the part of the tree
-        // that it is in: each node comes from memory once.
+        // A zone reads the same nodes as the zone before it, except in its own part of the tree:
+        // each node comes from memory once.
         let tree = CELLS * (CELL + OF_NODE) + LEAVES * (LEAF + OF_NODE);
         [
             phase("barnes root", 1, 1, ROOT, 0.0),

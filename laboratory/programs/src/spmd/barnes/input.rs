@@ -4,7 +4,7 @@ use super::slot::MOST_NODES;
 use crate::by_name;
 
 by_name! {
-    /// A problem by its name: SPLASH's own, and the sizes in which PARSEC carries the program.
+    /// A problem by its name: SPLASH's own, and PARSEC's sizes of the program.
     ///
     /// ```
     /// use manycore_programs::spmd::barnes::BarnesInput;
@@ -30,7 +30,7 @@ by_name! {
 }
 
 impl BarnesInput {
-    /// SPLASH's numbers, with so many bodies.
+    /// SPLASH's numbers, with `bodies` bodies.
     ///
     /// ```
     /// use manycore_programs::spmd::barnes::BarnesInput;
@@ -80,7 +80,7 @@ pub struct BarnesProblem {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidBarnes {
-    /// Nothing attracts anything, or bodies cannot be told apart.
+    /// No body attracts another, or bodies cannot be distinguished.
     #[error("there must be at least 2 bodies and at most 2^27, not {0}")]
     Bodies(usize),
 }
@@ -95,8 +95,8 @@ impl BarnesProblem {
         steps: 4,
     };
 
-    /// SPLASH's numbers, with so many bodies: theta 1, 4 steps of a time of 0.025,
-    /// distances softened by 0.05.
+    /// SPLASH's numbers, with `bodies` bodies: theta 1, 4 steps of a time of 0.025, distances
+    /// softened by 0.05.
     ///
     /// # Errors
     ///

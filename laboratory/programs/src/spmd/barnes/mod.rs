@@ -1,10 +1,10 @@
 //! SPLASH's Barnes: bodies attract each other, and those far away do so as a crowd
 //! (J. Barnes and P. Hut, "A hierarchical O(N log N) force-calculation algorithm", 1986).
 //!
-//! Space is a cube, which is divided into eight as long as more than ten bodies are in it.
-//! The force on a body is found from the root down: a cube whose edge is less than theta
-//! times its distance is taken as a whole, with its mass and its quadrupole, and others are
-//! opened. Then all bodies are moved by a leapfrog.
+//! Space is a cube, which is divided into eight while more than ten bodies are in it. The force on
+//! a body is found from the root down: a cube with an edge of less than theta times its distance
+//! counts as a whole, with its mass and its quadrupole, and other cubes are opened. Then all bodies
+//! are moved by a leapfrog.
 //!
 //! | phase of a step | what |
 //! |---|---|
@@ -25,16 +25,16 @@
 //!
 //! # What is the program's and what is ours
 //!
-//! The bodies' model, theta, the softening, the time of a step and their number, leaves of
-//! up to ten bodies, quadrupoles, a lock on what is inserted into, zones of equal cost
-//! along the tree, costs being the interactions of the last step, and four barriers a step
-//! are those of SPLASH's program. What differs:
+//! SPLASH's program has the same model of bodies, theta, softening, time of a step and number of
+//! steps, leaves of up to ten bodies, quadrupoles, a lock at the place of an insertion, zones of
+//! equal cost along the tree (costs are the interactions of the last step), and four barriers a
+//! step. The differences:
 //!
-//! * A rank never waits for another within a phase, but for the lock of a slot, which is
-//!   held for a tenth of a microsecond, and never at a safe point: those are between
-//!   grains. In SPLASH's program the rank that makes a cell's moments waits until others
-//!   have made its children's; here whoever makes the last child's goes on with the cell.
-//!   So ranks can share a worker and be interrupted.
+//! * A rank does not wait for another within a phase, except for the lock of a slot, which is held
+//!   for a tenth of a microsecond, and never at a safe point: safe points are between grains. In
+//!   SPLASH's program the rank that makes a cell's moments waits until others have made its
+//!   children's. Here the rank that makes the last child's continues with the cell. So ranks can
+//!   share a worker and be interrupted.
 //! * A zone has the cost of two bodies in the mean, so there are many for each rank: a
 //!   rank has a run of them, as it has of SPLASH's, and a pool shares them out.
 //! * A cell that the body is in is always opened. By the rule of distance alone it would
@@ -86,7 +86,7 @@ use walk::Field;
 /// ```
 pub struct Barnes<P: Platform> {
     problem: BarnesProblem,
-    /// Places and masses: those of a step, and those of the next, by turns.
+    /// Places and masses, of a step and of the next, by turns.
     points: [Shared<Point>; 2],
     /// Interactions of each body in the step before, and in this, by turns.
     costs: [Shared<u32>; 2],
@@ -110,7 +110,7 @@ struct BodyMotion {
     acceleration: Vector,
 }
 
-/// What all ranks know of a step.
+/// The common knowledge of all ranks about a step.
 struct Log<P: Platform> {
     /// The bits of the energy of all, when forces were computed.
     energy: P::AtomicU64,
@@ -181,7 +181,7 @@ impl<P: Platform> Barnes<P> {
     ///
     /// # Safety
     ///
-    /// Nobody writes the region.
+    /// No thread writes the region.
     unsafe fn field(&self, step: usize) -> Field<'_, P> {
         Field {
             tree: &self.tree,
@@ -236,8 +236,8 @@ impl<P: Platform> Barnes<P> {
         energy
     }
 
-    /// Moves a body, which has this number in the order of the tree. Where to, and the
-    /// energy that it had.
+    /// Moves the body with this number in the order of the tree. Returns its new place, and its
+    /// former energy.
     ///
     /// # Safety
     ///
@@ -303,8 +303,7 @@ impl<P: Platform> Program for Barnes<P> {
                 let (order, region) =
                     unsafe { (self.order.read::<P>(items), self.region.read::<P>(0..1)[0]) };
                 for &body in order {
-                    // SAFETY: each body is in the order once. One that finds no room is
-                    // missed below.
+                    // SAFETY: each body is in the order once. A body without room is noticed below.
                     let _ = unsafe { self.tree.insert(points, region, body) };
                 }
             });
@@ -322,8 +321,8 @@ impl<P: Platform> Program for Barnes<P> {
             // Relaxed, as below: all ranks store the same.
             log.bodies.store(bodies as u64, Relaxed);
             if bodies != self.problem.bodies {
-                // Some found no room. All ranks see that, and verifying it tells. They are
-                // in no zone, so that they would be missing in the order of the next step.
+                // Some bodies found no room. All ranks see that, and verification reports it. These
+                // bodies are in no zone, so they would be missing in the order of the next step.
                 return;
             }
             let energy = sharing.sum(&forces, &|zones| {

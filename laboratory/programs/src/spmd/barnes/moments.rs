@@ -1,4 +1,4 @@
-//! What a cell is to a body far away: a mass, its centre, and how it is spread.
+//! A cell as a far body sees it: a mass, its centre, and its spread.
 
 use super::region::Vector;
 
@@ -58,7 +58,7 @@ impl Moments {
     }
 }
 
-/// What moves a body, for each unit of its mass.
+/// The pull on a body, for each unit of its mass.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Pull {
     pub(super) acceleration: Vector,
@@ -66,7 +66,7 @@ pub(super) struct Pull {
 }
 
 impl Pull {
-    /// Adds that of a mass, `way` from the body.
+    /// Adds the pull of a mass, `way` from the body.
     #[inline]
     pub(super) fn add_mass(&mut self, way: Vector, mass: f64, softening2: f64) {
         let square = way.iter().map(|it| it * it).sum::<f64>() + softening2;
@@ -79,7 +79,7 @@ impl Pull {
         }
     }
 
-    /// Adds that of a cell, whose centre is `way` from the body.
+    /// Adds the pull of a cell with its centre `way` from the body.
     ///
     /// The potential of a mass at a distance `r + d`, `-m / sqrt(|r + d|^2 + e^2)`, is
     /// expanded to second order in `d`. With the sums `S` of `m d d`, the trace `t` of `S`
@@ -139,8 +139,8 @@ mod tests {
         }
     }
 
-    /// What is left out is of third order in the cell's size: half of the distance, eight
-    /// times the error, and another two for the field's own fall.
+    /// The neglected term is of third order in the cell's size: half of the distance, eight times
+    /// the error, and another two for the field's own fall.
     #[test]
     fn a_cell_pulls_as_its_bodies_do() {
         let bodies = bodies();

@@ -1,4 +1,4 @@
-//! Where the bodies are at first: two spheres of Plummer's model.
+//! The initial places of the bodies: two spheres of Plummer's model.
 
 use super::region::Vector;
 
@@ -10,13 +10,11 @@ const MASS_CUT: f64 = 0.999;
 /// A body's place and velocity.
 pub(super) type Start = (Vector, Vector);
 
-/// So many bodies, of the same mass, in units in which the mass of all, and the constant
-/// of gravity, are 1.
+/// Bodies of the same mass, in units with a total mass of 1 and a constant of gravity of 1.
 ///
-/// A sphere's place and velocity distributions are those of S. J. Aarseth, M. Henon and
-/// R. Wielen, "A comparison of numerical methods for the study of star cluster dynamics"
-/// (1974), its scale is 3 pi / 16, and it is in equilibrium by itself, as it would be with
-/// half of the mass.
+/// A sphere has the distributions of places and velocities of S. J. Aarseth, M. Henon and R.
+/// Wielen, "A comparison of numerical methods for the study of star cluster dynamics" (1974). Its
+/// scale is 3 pi / 16, and it is in equilibrium by itself, as it would be with half of the mass.
 pub(super) fn spheres(bodies: usize, seed: u64) -> Vec<Start> {
     let mut random = fastrand::Rng::with_seed(seed);
     let first = bodies.div_ceil(2);
@@ -47,7 +45,7 @@ fn one(random: &mut fastrand::Rng) -> Start {
     };
     // The sphere within which that part of the mass is.
     let radius = 1.0 / (within.powf(-2.0 / 3.0) - 1.0).sqrt();
-    // Velocities, as a part of that of escape, by rejection.
+    // Velocities, as a part of the escape velocity, by rejection.
     let part = loop {
         let part = random.f64();
         let density = part.powi(2) * (1.0 - part.powi(2)).powf(3.5);

@@ -1,4 +1,4 @@
-//! Cubes of space, and the one that holds all bodies.
+//! Cubes of space, and the cube that holds all bodies.
 
 use manycore_platform::{Atomic, Ordering::Relaxed, Platform};
 
@@ -14,7 +14,7 @@ pub(super) struct Region {
 }
 
 impl Region {
-    /// In which eighth a place is.
+    /// The eighth that contains a place.
     #[inline]
     pub(super) fn octant(&self, place: &Vector) -> usize {
         (0..3)
@@ -75,10 +75,9 @@ impl Extent {
 
 /// An extent that many widen at the same time.
 ///
-/// Each of the six is a number whose order is that of its bits, raised by a
-/// compare-and-swap where it is too small, which soon it is no more. A maximum is the same
-/// in any order. All is relaxed: the numbers stand for themselves, and are read, and set
-/// back, after a barrier.
+/// Each of the six is a number in the order of its bits. A compare-and-swap raises it where it is
+/// too small, which soon is rare. A maximum is the same in any order. All accesses are relaxed: the
+/// numbers publish nothing else, and are read, and reset, after a barrier.
 pub(super) struct Bounds<P: Platform>([P::AtomicU64; 6]);
 
 impl<P: Platform> Bounds<P> {
@@ -103,7 +102,7 @@ impl<P: Platform> Bounds<P> {
         }
     }
 
-    /// What it is, and then that of nothing; when nobody widens it.
+    /// Returns the extent and empties it, while no thread widens it.
     pub(super) fn take(&self) -> Extent {
         let at = |bound: usize| {
             let value = unrank(self.0[bound].load(Relaxed));

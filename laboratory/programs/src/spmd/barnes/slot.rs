@@ -1,9 +1,9 @@
-//! A place in a cell for one of its eight children, and the lock on it.
+//! A cell's slot for one child of its eight, and the lock on it.
 
 use manycore_platform::{Atomic, Futex, Ordering, Platform};
 use std::time::Duration;
 
-/// What is in an eighth of a cell.
+/// The content of an eighth of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Node {
     Nothing,
@@ -11,14 +11,14 @@ pub(super) enum Node {
     Cell(u32),
 }
 
-/// Somebody changes what is here.
+/// A thread changes this slot.
 const HELD: u32 = 1;
-/// Somebody sleeps until it is done.
+/// A thread sleeps until the change is done.
 const AWAITED: u32 = 2;
 const IS_CELL: u32 = 4;
 /// Then come the bits of the index, plus one: 0 is nothing.
 const INDEX_BITS: u32 = 3;
-/// Nodes that can be told apart.
+/// The greatest number of distinct nodes.
 pub(super) const MOST_NODES: usize = 1 << 28;
 
 impl Node {
@@ -51,21 +51,21 @@ const SPIN: Duration = Duration::from_micros(5);
 ///
 /// # Nobody waits for ever
 ///
-/// A slot is held for one section of [`Tree::insert`](super::tree::Tree::insert), without
-/// a safe point in it: a rank is interrupted only between grains, and then holds nothing.
-/// Nobody holds two. So whoever holds a slot that is waited for runs, or can be run by the
-/// operating system, and leaves it.
+/// A slot is held for one section of [`Tree::insert`](super::tree::Tree::insert), without a safe
+/// point in it: a rank is interrupted only between grains, and then holds nothing. No thread holds
+/// two slots. So the holder of an awaited slot runs, or the operating system can run it, and it
+/// leaves the slot.
 ///
 /// No wake-up is lost: a sleeper has set `AWAITED` while the slot was held, and falls
 /// asleep only if the word is still the same, which the futex compares in the same step.
 /// The holder leaves by a swap, so it sees the bit, or the sleeper's setting it has failed.
 pub(super) struct Slot<P: Platform>(P::Futex);
 
-/// What one finds.
+/// The content of an entered slot.
 pub(super) enum Entered<'a, P: Platform> {
     /// A cell: the search goes on inside.
     Cell(u32),
-    /// Nothing or a leaf, which nobody else will touch until it is left.
+    /// Nothing or a leaf. No other thread touches it until it is left.
     Held(Held<'a, P>),
 }
 
@@ -80,14 +80,14 @@ impl<P: Platform> Slot<P> {
         Self(Atomic::new(0))
     }
 
-    /// What is there, when nobody changes it: the tree has been built.
+    /// The content, when no thread changes it: the tree has been built.
     #[inline]
     pub(super) fn get(&self) -> Node {
         // Relaxed: there was a barrier since.
         Node::of(self.0.load(Ordering::Relaxed))
     }
 
-    /// Puts a node into a slot that nobody else knows yet.
+    /// Puts a node into a slot that no other thread knows yet.
     pub(super) fn put(&self, node: Node) {
         // Relaxed: whoever publishes the slot's cell does so with release.
         self.0.store(node.word(), Ordering::Relaxed);
@@ -139,7 +139,7 @@ impl<P: Platform> Slot<P> {
 impl<P: Platform> Held<'_, P> {
     /// Leaves this in the slot.
     pub(super) fn leave(self, node: Node) {
-        // Release: what was done to the leaf, or the new cell, is seen by who enters.
+        // Release: a thread that enters sees the changes of the leaf, or the new cell.
         let before = self.slot.0.swap(node.word(), Ordering::Release);
         if before & AWAITED != 0 {
             self.slot.0.wake(u32::MAX);
@@ -164,8 +164,8 @@ mod tests {
         }
     }
 
-    /// Each thread adds one to the leaf, who finds nothing makes it, and the one that finds
-    /// it full makes it a cell, into which the others go on.
+    /// Each thread adds one to the leaf. The thread that finds nothing makes the leaf, and the
+    /// thread that finds it full makes it a cell, into which the others go on.
     fn one_at_a_time<P: Platform>(threads: usize, full: u32) {
         let slot = Slot::<P>::new();
         let (leaf, cell) = (Plain::new(0_u32), Plain::new(0_u32));

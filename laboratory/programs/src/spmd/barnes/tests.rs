@@ -18,7 +18,7 @@ fn of(bodies: usize) -> BarnesProblem {
 /// passed when the next tree is built; cells and leaves there are.
 fn counted(program: &Barnes<Native>) -> [f64; 6] {
     let problem = program.problem;
-    // SAFETY: nobody else has the program.
+    // SAFETY: no other thread has the program.
     let field = unsafe { program.field(problem.steps - 1) };
     let mut sum = Interactions::default();
     for body in 0..problem.bodies {
@@ -91,8 +91,8 @@ fn a_run_has_the_phases_declared() {
     }
 }
 
-/// What is declared without bodies is what bodies do; between the rows of the table, with
-/// other seeds.
+/// The declaration without bodies matches the bodies; between the rows of the table, with other
+/// seeds.
 #[test]
 fn interactions_are_as_many_as_declared() {
     for bodies in [48, 200, 700, 3_000, 12_000] {

@@ -1,5 +1,5 @@
-//! The tree of cells: bodies are put into it by all ranks at once, and its moments are
-//! made from the leaves up, without anybody waiting.
+//! The tree of cells. All ranks put bodies into it at once, and its moments are made from the
+//! leaves up, without any waiting.
 
 use super::moments::Moments;
 use super::region::{Region, Vector};
@@ -18,7 +18,7 @@ pub(super) const ROOT: u32 = 0;
 #[repr(align(64))]
 struct Cell<P: Platform> {
     children: [Slot<P>; 8],
-    /// Children that are something; then, those of them whose moments are not made.
+    /// The number of children with content; then, of these, the children without moments.
     pending: P::AtomicU32,
     parent: P::AtomicU32,
 }
@@ -45,7 +45,7 @@ impl Leaf {
     }
 }
 
-/// A place with its mass, side by side for those who only look.
+/// A place with its mass, side by side for code that only reads.
 pub(super) type Point = [f64; 4];
 
 #[inline]
@@ -55,18 +55,17 @@ pub(super) fn place(point: &Point) -> Vector {
 
 /// The cells, the leaves, and their moments.
 ///
-/// What the tree is in the end hangs only on the bodies: a cube is divided if, and only
-/// if, more than [`LEAF`] of them are in it. In which order they came, and which rank
-/// divided it, only shows in the numbers of cells and leaves and in the order within
-/// leaves, which is made anew: moments are the same to the bit for any number of ranks.
+/// The finished tree depends only on the bodies: a cube is divided if, and only if, more than
+/// [`LEAF`] of them are in it. The order of insertion, and the rank that divided a cube, show only
+/// in the numbers of cells and leaves and in the order within leaves, which is made anew: moments
+/// are the same to the bit for any number of ranks.
 ///
 /// # Who may touch what
 ///
-/// While the tree is built, a leaf belongs to who holds the slot it is in, and a cell that
-/// is being made to who makes it. A leaf has the number of a body in it: two leaves have
-/// no body in common, so no two have the same number. When moments are made, a leaf
-/// belongs to the rank that has the body of that number; a cell to the rank that was the
-/// last to be done with one of its children. Then all is read only.
+/// While the tree is built, a leaf belongs to the holder of its slot, and a new cell to its maker.
+/// A leaf has the number of a body in it. Two leaves have no body in common, so no two have the
+/// same number. When moments are made, a leaf belongs to the rank with the body of that number, and
+/// a cell to the rank that finished the last of its children. Then everything is read only.
 pub(super) struct Tree<P: Platform> {
     cells: Box<[Cell<P>]>,
     leaves: Shared<Leaf>,
@@ -76,12 +75,12 @@ pub(super) struct Tree<P: Platform> {
 }
 
 impl<P: Platform> Tree<P> {
-    /// For so many bodies.
+    /// For `bodies` bodies.
     ///
-    /// There are half as many cells, and some. A cell of a random model has two or more
-    /// bodies for each of its children, and there are about 13 bodies a cell. If bodies are
-    /// so close that it takes more cells to part them, some find no room in the tree, and
-    /// the program's answer is wrong for want of them, which verifying it tells.
+    /// There are half as many cells, and some more. A cell of a random model has two or more bodies
+    /// for each of its children, and there are about 13 bodies a cell. If bodies are so close that
+    /// more cells are needed to part them, some find no room in the tree. The program's answer is
+    /// then wrong, and verification reports it.
     pub(super) fn new(bodies: usize) -> Self {
         Self::with_cells(bodies, bodies / 2 + 64)
     }
@@ -104,7 +103,7 @@ impl<P: Platform> Tree<P> {
         tree
     }
 
-    /// Empties it; by one rank, while nobody else uses it.
+    /// Empties it. One rank calls this, while no other uses it.
     ///
     /// # Safety
     ///
@@ -121,21 +120,20 @@ impl<P: Platform> Tree<P> {
         self.used.store(1, Relaxed);
     }
 
-    /// Puts a body into the tree, whose whole is `region`. How many cells it has looked
-    /// into; `None`, if it found no room, see [`new`](Self::new).
+    /// Puts a body into the tree of the space `region`. Returns the number of cells on its way;
+    /// `None` if it found no room, see [`new`](Self::new).
     ///
     /// # Safety
     ///
-    /// While the tree is built, when nobody else puts this body into it, or writes
-    /// `points`.
+    /// The tree is being built, and no other thread puts this body into it, or writes `points`.
     pub(super) unsafe fn insert(
         &self,
         points: &Shared<Point>,
         region: Region,
         body: u32,
     ) -> Option<usize> {
-        // SAFETY: nobody writes points. A leaf of this number can only be left over from
-        // the last tree: a leaf of this one has bodies that are in it already.
+        // SAFETY: no thread writes points. A leaf of this number can only be left over from the
+        // last tree: a leaf of this tree has bodies that are in it already.
         let own = unsafe {
             self.leaves.set(body as usize, Leaf::NONE);
             place(&points.read::<P>(body as usize..body as usize + 1)[0])
@@ -181,11 +179,11 @@ impl<P: Platform> Tree<P> {
         }
     }
 
-    /// A leaf with one body, whose number it has.
+    /// Makes a leaf with one body, and with the number of that body.
     ///
     /// # Safety
     ///
-    /// This rank put the body into the tree, or holds the slot of the leaf in which it was.
+    /// This rank put the body into the tree, or holds the slot of the body's former leaf.
     unsafe fn begin(&self, body: u32, parent: u32) {
         let mut leaf = Leaf {
             len: 1,
@@ -202,7 +200,7 @@ impl<P: Platform> Tree<P> {
     ///
     /// # Safety
     ///
-    /// This rank holds the leaf's slot, or nobody else knows the leaf.
+    /// This rank holds the leaf's slot, or no other thread knows the leaf.
     unsafe fn push(&self, leaf: u32, body: u32) -> Result<(), Full> {
         // SAFETY: the caller's.
         let leaf = unsafe { &mut self.leaves.write::<P>(leaf as usize..leaf as usize + 1)[0] };
@@ -216,7 +214,7 @@ impl<P: Platform> Tree<P> {
     ///
     /// # Safety
     ///
-    /// This rank holds the leaf's slot, and nobody writes `points`.
+    /// This rank holds the leaf's slot, and no thread writes `points`.
     unsafe fn divide(
         &self,
         points: &Shared<Point>,
@@ -228,7 +226,7 @@ impl<P: Platform> Tree<P> {
         // rank adds one for a body at most when there are no more.
         let new = self.used.fetch_add(1, Relaxed);
         let cell = self.cells.get(new as usize)?;
-        // Nobody knows the cell until the slot is left.
+        // No other thread knows the cell until the slot is left.
         cell.children
             .iter()
             .for_each(|slot| slot.put(Node::Nothing));
@@ -259,17 +257,17 @@ impl<P: Platform> Tree<P> {
         Some(new)
     }
 
-    /// Makes the moments of the leaf that has this number, if there is one, and of all
-    /// cells of which this is the last to be done.
+    /// Makes the moments of the leaf with this number, if there is such a leaf, and of all cells
+    /// for which this completes the children.
     ///
-    /// Nobody waits: of the ranks that are done with a cell's children one is the last, and
-    /// that one goes on with the cell; the others are done here. So each cell is made, once:
-    /// by induction from the leaves up all its children are, and the count of those that
-    /// are not, which each takes one from, is taken to nothing by exactly one.
+    /// No rank waits. Of the ranks that finish a cell's children, the last continues with the cell,
+    /// and the others are done here. So each cell is made once: by induction from the leaves up all
+    /// its children are made, and exactly one rank takes the count of unfinished children to
+    /// nothing.
     ///
     /// # Safety
     ///
-    /// After the tree is built, once for each body; nobody writes `points` or `costs`.
+    /// After the tree is built, once for each body. No thread writes `points` or `costs`.
     pub(super) unsafe fn raise(&self, points: &Shared<Point>, costs: &Shared<u32>, body: u32) {
         let index = body as usize;
         // SAFETY: the leaf of this number is this rank's.
@@ -283,7 +281,7 @@ impl<P: Platform> Tree<P> {
         let mut parts = [Moments::default(); LEAF];
         for (part, &body) in parts.iter_mut().zip(&*bodies) {
             let body = body as usize;
-            // SAFETY: nobody writes them.
+            // SAFETY: no thread writes them.
             let (point, cost) = unsafe {
                 let point = points.read::<P>(body..body + 1)[0];
                 (point, costs.read::<P>(body..body + 1)[0])
@@ -300,9 +298,9 @@ impl<P: Platform> Tree<P> {
     fn done(&self, mut at: u32) {
         loop {
             let cell = &self.cells[at as usize];
-            // Release: who is the last sees this child's moments, and acquire: the last
-            // sees all, as the count is only ever taken from by read-modify-writes, each of
-            // which carries on what those before it released.
+            // Release: the last rank sees this child's moments. Acquire: the last rank sees all,
+            // since the count only changes by read-modify-writes, and each carries on the releases
+            // before it.
             if cell.pending.fetch_sub(1, AcqRel) != 1 {
                 return;
             }
@@ -332,7 +330,7 @@ impl<P: Platform> Tree<P> {
     ///
     /// # Safety
     ///
-    /// They have been made, and nobody writes them.
+    /// They have been made, and no thread writes them.
     ///
     /// # Panics
     ///
@@ -348,7 +346,7 @@ impl<P: Platform> Tree<P> {
         unsafe { &all.read::<P>(index..index + 1)[0] }
     }
 
-    /// What is in each eighth of a cell, after the tree is built.
+    /// The content of each eighth of a cell, after the tree is built.
     #[inline]
     pub(super) fn children(&self, cell: u32) -> impl Iterator<Item = (usize, Node)> {
         let children = self.cells[cell as usize].children.iter();
@@ -366,7 +364,7 @@ impl<P: Platform> Tree<P> {
     #[inline]
     pub(super) unsafe fn bodies(&self, leaf: u32) -> &[u32] {
         let leaf = leaf as usize;
-        // SAFETY: nobody writes leaves then.
+        // SAFETY: no thread writes leaves then.
         unsafe { self.leaves.read::<P>(leaf..leaf + 1)[0].bodies() }
     }
 }

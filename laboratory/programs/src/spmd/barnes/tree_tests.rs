@@ -40,8 +40,8 @@ fn describe<P: Platform>(tree: &Tree<P>, node: Node, out: &mut Vec<(Vec<u32>, Mo
     }
 }
 
-/// Builds a tree: `apart` bodies one after the other, and the others by a team, each
-/// rank every so many.
+/// Builds a tree: `apart` bodies one after the other, and the others by a team with interleaved
+/// shares.
 fn built<P: Platform>(bodies: usize, apart: usize, ranks: usize) -> Vec<(Vec<u32>, Moments)> {
     let points = points(bodies);
     let costs = Shared::from(vec![3; bodies]);

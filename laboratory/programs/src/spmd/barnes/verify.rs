@@ -8,7 +8,7 @@ use super::tree::{Point, ROOT, place};
 use super::{Barnes, WrongAnswer};
 use manycore_platform::{Atomic, Ordering::Relaxed, Platform};
 
-/// Bodies whose forces are summed directly.
+/// Bodies with forces that are summed directly.
 const SAMPLE: usize = 256;
 
 /// Standard deviations that sums of many small errors may be off by.
@@ -25,12 +25,12 @@ pub struct Errors {
     pub median: f64,
     /// The error of the worst.
     pub greatest: f64,
-    /// What the others are parts of: an acceleration in units in which the mass of all,
-    /// and the constant of gravity, are 1.
+    /// The unit of the others: an acceleration in units with a total mass of 1 and a constant of
+    /// gravity of 1.
     pub acceleration: f64,
 }
 
-/// What all bodies have together, when forces were last computed.
+/// Totals over all bodies, when forces were last computed.
 struct Totals {
     kinetic: f64,
     momentum: Vector,
@@ -104,29 +104,27 @@ impl<P: Platform> Barnes<P> {
     ///
     /// # What the tree makes of a force
     ///
-    /// Mass and quadrupole leave out the octupole and what follows. A place in a cube is
-    /// half an edge from the middle in the root mean square, so a cell that is just not
-    /// opened has its mass within `theta / 2` of its distance. The octupole of a mass that
-    /// far out, all on one side, moves a body by `4 (theta / 2)^3` times what the mass at
-    /// the middle does, times the third Legendre polynomial, whose root mean square over
-    /// all directions is `1 / sqrt(7)`: 0.19 theta^3. A body interacts with some hundred
-    /// cells, whose errors have no direction in common and add up as `sqrt(K)` does, and
-    /// their pulls nearly as `K`: a force is off by 0.19 theta^3 / sqrt(K). That is
-    /// `error`. Twice that is allowed for the root mean square of all, and, for the worst,
-    /// what one cell is off, twice, too.
+    /// Mass and quadrupole leave out the octupole and higher terms. A place in a cube is half an
+    /// edge from the middle in the root mean square, so a cell that is just not opened has its mass
+    /// within `theta / 2` of its distance. The octupole of a mass that far out, all on one side,
+    /// moves a body by `4 (theta / 2)^3` times the effect of the mass at the middle, times the
+    /// third Legendre polynomial. The root mean square of that polynomial over all directions is
+    /// `1 / sqrt(7)`, which gives 0.19 theta^3. A body interacts with some hundred cells. Their
+    /// errors have no direction in common and add up as `sqrt(K)` does, and their pulls nearly as
+    /// `K`: a force is off by 0.19 theta^3 / sqrt(K). That is `error`. Twice that is allowed for
+    /// the root mean square of all bodies, and, for the worst body, twice the error of one cell.
     ///
     /// # Energy and momentum
     ///
-    /// Over the time `T` between the first and the last forces, errors change a body's
-    /// momentum by up to `T a error` and its energy by `v` times that, if they stay the
-    /// same. The potential, of which each body has a half, is off by `error / 4` of itself,
-    /// for a multipole of order `l` moves a body `l + 1` times as much as it lowers it, at
-    /// both ends. Errors of different bodies are as good as independent, so that the
-    /// means over all bodies are off by these over the root of their number; eight times
-    /// that is allowed. The leapfrog by itself keeps the energy to `(w time)^2 / 12` of
-    /// the work, `w` being the frequency at which the steepest field lets a body swing: at
-    /// the centre of a sphere, `sqrt(m / 2 a^3)`, `a` being its scale, and one other body,
-    /// as near as the softening allows.
+    /// Over the time `T` between the first and the last forces, errors change a body's momentum by
+    /// up to `T a error` and its energy by `v` times that, if they stay the same. The potential
+    /// (half belongs to each body) is off by `error / 4` of itself: a multipole of order `l` moves
+    /// a body `l + 1` times as much as it lowers it, at both ends. Errors of different bodies are
+    /// nearly independent, so the means over all bodies are off by these over the root of their
+    /// number; eight times that is allowed. The leapfrog by itself keeps the energy to
+    /// `(w time)^2 / 12` of the work. `w` is the frequency of a body in the steepest field: at the
+    /// centre of a sphere of scale `a`, `sqrt(m / 2 a^3)`, and one other body, as near as the
+    /// softening allows.
     pub(super) fn check(&self) -> Result<(Errors, f64), WrongAnswer> {
         let problem = &self.problem;
         let bodies = problem.bodies as f64;

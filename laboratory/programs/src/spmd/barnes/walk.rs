@@ -17,7 +17,7 @@ pub(super) struct Field<'a, P: Platform> {
     pub(super) softening: f64,
 }
 
-/// What a body has interacted with.
+/// The interactions of a body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Interactions {
     /// Cells, and leaves, taken as a whole.
@@ -33,8 +33,8 @@ impl<'a, P: Platform> Field<'a, P> {
     ///
     /// # Safety
     ///
-    /// The tree's moments have been made, and while the field lives nobody writes those,
-    /// or the points.
+    /// The tree's moments have been made, and while the field lives no thread writes them, or the
+    /// points.
     pub(super) unsafe fn pull_on(&self, body: u32) -> (Pull, Interactions) {
         let index = body as usize;
         // SAFETY: the caller's.
@@ -52,13 +52,13 @@ impl<'a, P: Platform> Field<'a, P> {
         (walk.pull, walk.count)
     }
 
-    /// Calls `visit` with the bodies whose cost falls into this range of the costs of all,
-    /// added up in the order of the tree, and their numbers in that order.
+    /// Calls `visit` with the bodies in this range of the cumulated costs, in the order of the
+    /// tree, and with their numbers in that order.
     ///
     /// # Safety
     ///
-    /// As for [`pull_on`](Self::pull_on), and nobody writes `costs`: a leaf may have bodies
-    /// of two zones.
+    /// As for [`pull_on`](Self::pull_on), and no thread writes `costs`: a leaf may have bodies of
+    /// two zones.
     pub(super) unsafe fn zone(
         &self,
         costs: &Shared<u32>,
@@ -108,7 +108,7 @@ impl<'a, P: Platform> Field<'a, P> {
     }
 }
 
-/// What comes before a node in the order of the tree.
+/// The sums before a node in the order of the tree.
 struct Before {
     cost: u64,
     bodies: usize,

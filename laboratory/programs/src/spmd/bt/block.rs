@@ -9,8 +9,8 @@ pub(super) type BtBlock<T> = [[T; 5]; 5];
 /// A matrix and, as its last column, a vector.
 pub(super) type Extended<T> = [[T; 6]; 5];
 
-/// Calls `$function::<row, columns>($arguments)` for each row of the equations' derivatives, with the columns in
-/// which it is not zero.
+/// Calls `$function::<row, columns>($arguments)` for each row of the equations' derivatives, with
+/// its columns that are not zero.
 macro_rules! by_pattern {
     ($function:ident($($argument:expr),*)) => {
         $function::<T, 0, 2>([0, 1], $($argument),*);

@@ -1,8 +1,7 @@
 //! The solution that the forcing term makes exact, and the field that a run begins with.
 
-/// The polynomials' coefficients, a column a quantity: first the constant, then for each
-/// power from the first to the fourth those of the three coordinates (RNR-94-007,
-/// section 4).
+/// The polynomials' coefficients, a column a quantity: first the constant, then for each power from
+/// the first to the fourth the coefficients of the three coordinates (RNR-94-007, section 4).
 const COEFFICIENTS: [[f64; 5]; 13] = [
     [2.0, 1.0, 2.0, 2.0, 5.0],
     [0.0, 0.0, 2.0, 2.0, 4.0],
@@ -31,10 +30,10 @@ pub(super) fn exact(point: [f64; 3]) -> [f64; 5] {
     })
 }
 
-/// What a run begins with: the exact solution on the cube's faces, and inside one minus
-/// the product, over the three directions, of one minus what lies linearly between two
-/// opposite faces. (A transfinite interpolation but for the products, which the benchmark
-/// takes of values, so that the field jumps at the faces.)
+/// The initial state of a run: the exact solution on the cube's faces. Inside it is one minus the
+/// product, over the three directions, of one minus the linear interpolation between two opposite
+/// faces. (This differs from a transfinite interpolation: the benchmark takes the products of
+/// values, so the field jumps at the faces.)
 pub(super) fn initial(point: [f64; 3]) -> [f64; 5] {
     let on_face = |&coordinate: &f64| coordinate == 0.0 || coordinate == 1.0;
     if point.iter().any(on_face) {

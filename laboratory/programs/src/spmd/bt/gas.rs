@@ -12,7 +12,7 @@
 
 use super::lanes::Real;
 
-/// What is conserved, at one point.
+/// The conserved quantities, at one point.
 pub(super) type State<T> = [T; 5];
 
 /// The ratio of specific heats.
@@ -22,7 +22,7 @@ const VISCOSITY: f64 = 0.1;
 /// Conduction over viscosity (k1 k5).
 const CONDUCTION: f64 = 1.96;
 
-/// What hangs on the grid and the direction.
+/// Constants that depend on the grid and the direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Weights {
     /// The weight of a central difference: half the inverse of the distance of points.
@@ -58,7 +58,7 @@ impl<T: Real> GasMotion<T> {
     }
 }
 
-/// What flows past, E(U).
+/// The convective flux, E(U).
 #[inline(always)]
 pub(super) fn flux<T: Real>(state: &State<T>, motion: &GasMotion<T>) -> State<T> {
     let [density, along, across, other, energy] = *state;
@@ -73,7 +73,7 @@ pub(super) fn flux<T: Real>(state: &State<T>, motion: &GasMotion<T>) -> State<T>
     ]
 }
 
-/// What spreads, V(U).
+/// The viscous flux, V(U).
 #[inline(always)]
 pub(super) fn spread<T: Real>(state: &State<T>, motion: &GasMotion<T>, diffusion: f64) -> State<T> {
     let [u, v, w] = motion.velocity;

@@ -1,4 +1,4 @@
-//! Where the quantities of a point are in memory, and lines through the grid.
+//! The layout of a point's quantities in memory, and lines through the grid.
 
 use super::gas::{State, Weights};
 use super::lanes::{LANES, Lanes};
@@ -7,8 +7,8 @@ use std::ops::Range;
 /// Numbers of a cache line.
 const LINE: usize = 8;
 
-/// A cube of points. The first coordinate is that of neighbours in memory: a row of one
-/// quantity, then of the next; rows make a plane.
+/// A cube of points. Neighbours in memory differ in the first coordinate: a row of one quantity,
+/// then of the next; rows make a plane.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Grid {
     /// On an edge.
@@ -20,7 +20,7 @@ pub(super) struct Grid {
     plane: usize,
 }
 
-/// One of the three.
+/// A direction of the three.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Direction {
     axis: usize,
@@ -95,7 +95,7 @@ impl Grid {
         z * self.plane + y * self.row + x
     }
 
-    /// Where a point is in the unit cube.
+    /// The coordinates of a point in the unit cube.
     pub(super) fn coordinates(&self, point: [usize; 3]) -> [f64; 3] {
         point.map(|index| index as f64 / (self.points - 1) as f64)
     }
@@ -143,7 +143,7 @@ impl Grid {
         }
     }
 
-    /// What differences along a direction are multiplied by.
+    /// The factors of differences along a direction.
     pub(super) fn weights(&self, direction: Direction) -> Weights {
         let intervals = (self.points - 1) as f64;
         Weights {
@@ -164,7 +164,7 @@ pub(super) struct Bundle {
 }
 
 impl Bundle {
-    /// The states at a point of each line, whose quantities `get` knows, turned into the
+    /// The states at a point of each line, from the quantities that `get` returns, turned into the
     /// direction.
     #[inline(always)]
     pub(super) fn states(&self, point: usize, get: impl Fn(usize) -> f64) -> State<Lanes> {

@@ -2,8 +2,8 @@
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-/// What the equations are written over: [`Lanes`], and in tests numbers that count what
-/// is done to them, or that know a derivative.
+/// The numbers of the equations: [`Lanes`], and in tests numbers that count their operations, or
+/// that know a derivative.
 pub(super) trait Real:
     Copy
     + Add<Output = Self>
@@ -26,9 +26,9 @@ impl Real for f64 {
 /// multiple in every class.
 pub(super) const LANES: usize = 2;
 
-/// The same number of as many points. What is done to one is done to all, which
-/// compilers turn into vector instructions; and as each lane is computed as if it were
-/// alone, results do not hang on which points come together.
+/// The same quantity of several points. Each operation applies to all lanes, and compilers turn it
+/// into vector instructions. Each lane is computed as if it were alone, so results do not depend on
+/// which points are grouped.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C, align(16))]
 pub(super) struct Lanes(pub(super) [f64; LANES]);

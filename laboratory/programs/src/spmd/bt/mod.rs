@@ -1,10 +1,9 @@
 //! BT of the NAS parallel benchmarks: a viscous gas in a cube, by implicit steps along one
-//! direction after the other, each of which solves block-tridiagonal equations line by
-//! line.
+//! direction after the other. Each step solves block-tridiagonal equations line by line.
 //!
-//! By the specification (Bailey et al., "The NAS parallel benchmarks", RNR-94-007, 1994,
-//! section 4): the compressible Navier-Stokes equations without mixed derivatives, with a
-//! forcing term by which a given polynomial is their steady solution.
+//! By the specification (Bailey et al., "The NAS parallel benchmarks", RNR-94-007, 1994, section
+//! 4): the compressible Navier-Stokes equations without mixed derivatives, with a forcing term that
+//! makes a given polynomial their steady solution.
 //!
 //! | file | what |
 //! |---|---|
@@ -27,13 +26,13 @@
 //!
 //! # What is ours
 //!
-//! The arithmetic is that of the specification, but for the order of sums. The equations
-//! of a direction are turned so that the momentum along it comes first: one solver does for
-//! all three. The derivatives of the equations are computed where they are needed, at each
-//! point once a direction, and are not kept.
+//! The arithmetic follows the specification except for the order of sums. The equations of a
+//! direction are turned so that the momentum along it comes first, so one solver does for all
+//! three. The derivatives of the equations are computed where they are needed, at each point once a
+//! direction, and are not kept.
 //!
-//! NPB's program takes one step before its clock starts, and then begins anew; here there
-//! is none.
+//! NPB's program takes one step before its clock starts, and then begins anew; this program does
+//! not.
 
 mod block;
 mod exact;
@@ -82,9 +81,9 @@ pub struct Bt<P: Platform> {
     interval: f64,
     residual: Residual,
     weights: [Weights; 3],
-    /// What is conserved, at every point.
+    /// The conserved quantities, at every point.
     field: Shared<f64>,
-    /// What the step adds, as far as it is known.
+    /// The step's change, as far as it is computed.
     change: Shared<f64>,
     forcing: Vec<f64>,
     platform: PhantomData<fn() -> P>,
@@ -105,8 +104,8 @@ impl<P: Platform> Bt<P> {
         Self::shortened(class, reference(class).steps)
     }
 
-    /// The problem of a class, with another number of steps. Nobody has published what that finds:
-    /// it does not verify.
+    /// The problem of a class, with another number of steps. Its result is not published, so it
+    /// does not verify.
     ///
     /// ```
     /// use manycore_programs::spmd::{Alone, Bt, Class, Program, Ranked, Sums};
@@ -204,7 +203,7 @@ impl<P: Platform> Bt<P> {
         }
     }
 
-    /// What the second direction makes of the change.
+    /// The second direction's solution of the change.
     fn go_on(&self, lines: Range<usize>) {
         let Self { grid, change, .. } = self;
         // SAFETY: this phase writes nothing of the field.
@@ -233,7 +232,7 @@ impl<P: Platform> Bt<P> {
         }
     }
 
-    /// What the third direction makes of the change is added to the field.
+    /// Adds the third direction's solution of the change to the field.
     fn end(&self, lines: Range<usize>) {
         let Self { grid, field, .. } = self;
         // SAFETY: this phase writes nothing of the change.
@@ -249,7 +248,7 @@ impl<P: Platform> Bt<P> {
             solve(
                 &mut workspace,
                 &self.weights[2],
-                // SAFETY: see above; no reference is left. Nobody writes a line's ends.
+                // SAFETY: see above; no reference is left. No thread writes a line's ends.
                 |point| bundle.states(point, |index| unsafe { field.get(index) }),
                 |point| bundle.states(point, |index| change[index]),
                 |point, found| {

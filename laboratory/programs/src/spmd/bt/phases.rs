@@ -25,11 +25,11 @@ const ROW: usize = 30;
 /// # How costs are counted
 ///
 /// *Instructions*, as if no two points were computed side by side: each operation on a
-/// floating-point number is one (counted by running the equations on numbers that
-/// count), and so is each load or store of a number of the fields, and of a row of the
-/// implicit equations, which is written once and read twice. *Bytes*: a number that is
-/// read comes once, one that is written comes and goes, whether it is also read or not;
-/// caches hold the few planes that the right side is taken from, and a batch of lines.
+/// floating-point number is one (counted by running the equations on numbers that count). So is
+/// each load or store of a number of the fields, and of a row of the implicit equations, which is
+/// written once and read twice. *Bytes*: a number that is read comes once, a number that is written
+/// comes and goes, whether or not it is also read. Caches hold the few planes for the right side,
+/// and a batch of lines.
 ///
 /// ```
 /// use manycore_programs::spmd::{BtPhases, Class, Declaration};
@@ -75,8 +75,8 @@ impl BtPhases {
         self.lines("bt z, sum", SOLUTION + STATE + 4 * STATE, 3)
     }
 
-    /// What is done for each line: at a point so many instructions, besides those on a
-    /// row, and so many transfers of a state.
+    /// The work for each line: at a point `instructions`, besides the instructions on a row, and
+    /// `transfers` transfers of a state.
     fn lines(&self, name: &'static str, instructions: usize, transfers: usize) -> Phase {
         let inner = self.grid.inner() as f64;
         Phase {

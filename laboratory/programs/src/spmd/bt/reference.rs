@@ -14,8 +14,8 @@ pub(super) struct Reference {
     pub(super) norms: Norms,
 }
 
-/// What a run is judged by: root mean squares over the inner points, by quantity (density,
-/// three momenta, energy).
+/// The criteria of a run: root mean squares over the inner points, by quantity (density, three
+/// momenta, energy).
 ///
 /// ```
 /// use manycore_programs::spmd::{Bt, Class, Norms};

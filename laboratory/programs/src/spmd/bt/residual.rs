@@ -22,7 +22,7 @@ pub(super) fn damping(point: usize, points: usize) -> [f64; 5] {
     difference.map(|factor| -DAMPING * factor)
 }
 
-/// What one direction adds, from the states of five neighbours in line.
+/// The contribution of one direction, from the states of five neighbours in line.
 #[inline(always)]
 pub(super) fn along<T: Real>(
     states: &[State<T>; 5],
@@ -56,8 +56,8 @@ pub(super) fn along<T: Real>(
 pub(super) struct Residual {
     grid: Grid,
     weights: [Weights; 3],
-    /// Where groups of neighbours in a row begin, and the damping along the row. The
-    /// last group may overlap with the one before.
+    /// The beginnings of groups of neighbours in a row, and the damping along the row. The last
+    /// group may overlap with the one before.
     groups: Vec<(usize, [Lanes; 5])>,
 }
 
@@ -132,8 +132,8 @@ impl Residual {
         let quantity = self.grid.quantity();
         let mut states = [[Lanes::of(0.0); 5]; 5];
         for (state, start) in states.iter_mut().zip(neighbours) {
-            // In memory before and after a row that is not on a face there are others. What
-            // lies beyond the row's end is damped by nothing.
+            // In memory there are other rows before and after a row that is not on a face. Values
+            // beyond the row's end have a damping of zero.
             let near = &field[start - 2..start - 2 + 4 * quantity + LANES];
             for (value, index) in state.iter_mut().zip(order) {
                 // SAFETY: the last of the five quantities ends where `near` does.
@@ -146,8 +146,8 @@ impl Residual {
         }
     }
 
-    /// Where the neighbours of a row's points are along an axis, and two more so that
-    /// none begins before the field. Those beyond the end of a line are anywhere.
+    /// The places of the neighbours of a row's points along an axis, and two more so that none
+    /// begins before the field. Neighbours beyond the end of a line are arbitrary.
     fn neighbours(&self, row: [usize; 3], axis: usize) -> [usize; 5] {
         std::array::from_fn(|i| {
             if axis == 0 {

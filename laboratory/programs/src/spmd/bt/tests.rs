@@ -10,7 +10,7 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 
 fn alone(program: &Bt<Native>) {
     let (mut alone, sums) = (Alone, Sums::new(0));
-    // SAFETY: a team of one, whose sums nobody else has.
+    // SAFETY: a team of one, with sums of its own.
     unsafe { program.run(&mut Ranked::<Native>::new(&mut alone, &sums)) };
 }
 
@@ -321,7 +321,7 @@ fn lines_of_every_direction_are_all_inner_points() {
             bundle.runs(1..grid.points - 1, |run| {
                 visits[run].iter_mut().for_each(|visits| *visits += 1);
             });
-            // What is stored is what is loaded, and where the runs are.
+            // The stored values are the loaded values, in the same places.
             bundle.store(
                 3,
                 &bundle.states(3, |index| index as f64),

@@ -11,12 +11,12 @@ use super::block::{BtBlock, Extended, divide, minus_product, subtract_product};
 use super::gas::{State, Weights, jacobians};
 use super::lanes::Real;
 
-/// What a line is solved in. A point's is, after elimination, how its difference follows
-/// from the next one's: `D = right - above * D(next)`, with `right` as the last column.
+/// The memory for the solution of a line. After elimination, a point's entry relates its difference
+/// to the next point's: `D = right - above * D(next)`, with `right` as the last column.
 pub(super) struct Workspace<T>(Vec<Extended<T>>);
 
 impl<T: Real> Workspace<T> {
-    /// For lines of so many inner points.
+    /// For lines of `inner` inner points.
     pub(super) fn new(inner: usize) -> Self {
         Self(vec![[[T::of(0.0); 6]; 5]; inner])
     }
@@ -56,7 +56,7 @@ pub(super) fn solve<T: Real>(
 ) {
     let zero = T::of(0.0);
     let zeros = [[zero; 5]; 5];
-    // Those of the last three points, which take turns.
+    // The columns of the last three points, which take turns.
     let mut columns = [Column {
         on: zeros,
         below: zeros,

@@ -16,7 +16,7 @@ pub(super) struct Annealing<'a, P: Platform> {
     ends: usize,
 }
 
-/// What has been done.
+/// The counts so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
     /// Moves that were made.
@@ -42,7 +42,7 @@ impl<'a, P: Platform> Annealing<'a, P> {
         }
     }
 
-    /// Tries so many moves.
+    /// Tries `moves` moves.
     pub(super) fn run(mut self, moves: usize) -> Tally {
         let made = (0..moves).filter(|_| self.try_move()).count();
         Tally {

@@ -1,12 +1,12 @@
-//! What a run of canneal does, without its netlist.
+//! The work of a run of canneal, without its netlist.
 
 use super::netlist::{InvalidNetlist, Netlist, generated_wires};
 use super::{CannealInput, Schedule};
 use crate::spmd::{Cost, Declaration, Phase, Preparation};
 
-/// Instructions of a move, but for what it asks of wires: two random numbers, a
-/// temperature's exponential for a move uphill, an exchange of places. These, and the next,
-/// as callgrind counts them in a run of `simsmall`, built for x86-64 with optimisation.
+/// Instructions of a move without its wires: two random numbers, a temperature's exponential for a
+/// move uphill, an exchange of places. This and the next constant are callgrind's counts in a run
+/// of `simsmall`, built for x86-64 with optimisation.
 const MOVE: f64 = 187.0;
 /// Instructions for an end of a wire: the two lengths it has, before and after.
 const END: f64 = 38.0;
@@ -45,7 +45,7 @@ impl CannealPhases {
         }
     }
 
-    /// With a generated netlist of so many elements.
+    /// With a generated netlist of `elements` elements.
     ///
     /// # Errors
     ///
@@ -87,9 +87,9 @@ impl CannealPhases {
     pub(super) fn phase(&self) -> Phase {
         let swaps = self.schedule.swaps();
         let ends = self.ends_a_move();
-        // For each of two elements: the bounds of its list, half a line of the list for
-        // every eight ends and a line to begin with, its place, read and written back; and
-        // the place of who is at the other end of each wire.
+        // For each of two elements: the bounds of its list, half a line of the list for every eight
+        // ends and a line to begin with, its place, read and written back; and the place of the
+        // element at the other end of each wire.
         let lines = 2.0 * (1.0 + 1.0 + 2.0) + ends / 16.0 + ends;
         Phase {
             name: "canneal moves",

@@ -7,9 +7,8 @@
 //! c 1 a END
 //! ```
 //!
-//! The number of elements, columns and rows; then a line for each element: its name, its
-//! type, those whose signals it takes, and `END`. Elements may be named before their own
-//! line.
+//! The number of elements, columns and rows; then a line for each element: its name, its type, the
+//! elements that send signals to it, and `END`. Elements may be named before their own line.
 
 use super::netlist::{InvalidNetlist, Lists, Names, Netlist};
 use std::collections::HashMap;
@@ -34,7 +33,7 @@ pub enum ReadError {
     Io {
         /// Its name.
         file: String,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// A line.
@@ -44,12 +43,12 @@ pub enum ReadError {
         file: String,
         /// Which line, from 1.
         line: usize,
-        /// What should be there.
+        /// The expected content.
         expected: String,
-        /// What is.
+        /// The content.
         found: String,
     },
-    /// What is read is no netlist.
+    /// The file is not a netlist.
     #[error("{file}:1: {invalid}")]
     Invalid {
         /// The file's name.
@@ -64,7 +63,7 @@ impl Netlist {
     ///
     /// # Errors
     ///
-    /// What the system says, or the first line that is wrong, and what was expected.
+    /// The system's error, or the first wrong line, with the expected content.
     ///
     /// ```
     /// use manycore_programs::spmd::canneal::Netlist;
@@ -137,7 +136,7 @@ impl Netlist {
     ///
     /// # Errors
     ///
-    /// Those of the writer.
+    /// The writer's errors.
     ///
     /// ```
     /// use manycore_programs::spmd::canneal::Netlist;
@@ -162,13 +161,13 @@ impl Netlist {
     }
 }
 
-/// What the lines say.
+/// The contents of the lines.
 #[derive(Default)]
 struct Elements {
     names: Names,
     kinds: Vec<u32>,
     numbers: HashMap<String, u32>,
-    /// To which element, said in which line, from whom.
+    /// The receiving element, the line that names the wire, and the sender.
     wires: Vec<(usize, usize, String)>,
 }
 

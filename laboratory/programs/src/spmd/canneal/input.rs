@@ -3,8 +3,8 @@
 use crate::by_name;
 
 by_name! {
-    /// One of the inputs that PARSEC publishes with the program: its numbers. The netlists
-    /// are ours, as large as those, see [`Netlist::generate`](super::Netlist::generate).
+    /// An input that PARSEC publishes with the program: its numbers. The netlists are ours, of the
+    /// same size, see [`Netlist::generate`](super::Netlist::generate).
     ///
     /// ```
     /// use manycore_programs::spmd::canneal::CannealInput;
@@ -89,7 +89,7 @@ pub struct Schedule {
     steps: usize,
 }
 
-/// A schedule by which nothing can be annealed.
+/// A schedule that cannot anneal anything.
 ///
 /// ```
 /// use manycore_programs::spmd::canneal::{InvalidSchedule, Schedule};
@@ -107,11 +107,11 @@ pub enum InvalidSchedule {
 }
 
 impl Schedule {
-    /// So many moves a step, from this temperature, in so many steps.
+    /// A schedule of `moves` moves a step, from this temperature, in a number of steps.
     ///
     /// # Errors
     ///
-    /// If there is nothing to do, or the temperature is none.
+    /// An error if there is nothing to do, or the temperature is invalid.
     ///
     /// ```
     /// use manycore_programs::spmd::canneal::Schedule;

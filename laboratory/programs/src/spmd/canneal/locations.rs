@@ -1,4 +1,4 @@
-//! Where the elements are, and how two of them change places while others do too.
+//! The places of the elements. Two of them can change places while others do too.
 
 use manycore_platform::{Atomic, Ordering::Relaxed, Platform};
 
@@ -7,7 +7,7 @@ const X_BITS: u32 = 16;
 /// The greatest number of columns and of rows.
 pub(super) const MOST_X: u32 = 1 << X_BITS;
 pub(super) const MOST_Y: u32 = 1 << (X_BITS - 1);
-/// Somebody is about to give this element another place.
+/// A rank is about to give this element another place.
 const TAKEN: u32 = 1 << 31;
 
 /// A place on the chip.
@@ -38,22 +38,22 @@ impl Place {
     }
 }
 
-/// Where each element is.
+/// The place of each element.
 ///
 /// # The protocol
 ///
-/// A swap *takes* its first element by a compare-and-swap that sets a bit of its word,
-/// replaces the second's word, if that one is not taken, by another, and then gives the
-/// first the place that the second had, which clears the bit. While an element is taken
-/// nobody else writes its word: every other write is a compare-and-swap that expects the
-/// bit to be clear. So between the two replacements the two words together have lost one
-/// place and have another twice, and the last write, which cannot fail, makes up for it:
-/// when no swap is under way, places are a permutation of what they were.
+/// A swap *takes* its first element by a compare-and-swap that sets a bit of its word. It replaces
+/// the second's word, if that is not taken, by another compare-and-swap, and then gives the first
+/// the former place of the second, which clears the bit. While an element is taken no other rank
+/// writes its word: every other write is a compare-and-swap that expects the bit to be clear. So
+/// between the two replacements the two words together lack one place and have another twice, and
+/// the last write, which cannot fail, restores both. When no swap is under way, the places are a
+/// permutation of the initial ones.
 ///
-/// A swap that finds either element taken is given up: the first gets its own place back.
-/// So nobody waits for anybody. A reader of a taken element sees where it was. (PARSEC's
-/// program, whose places are pointers, takes the pointer out and lets readers and writers
-/// spin until it is back.)
+/// A swap that finds either element taken is given up: the first gets its own place back. So no
+/// rank waits for another. A reader of a taken element sees its former place. (PARSEC's program,
+/// with places as pointers, takes the pointer out and lets readers and writers spin until it is
+/// back.)
 ///
 /// # Orderings
 ///
@@ -70,14 +70,14 @@ impl<P: Platform> Locations<P> {
         Self(words)
     }
 
-    /// Where the element is, or a moment ago was.
+    /// The place of the element now, or a moment ago.
     #[inline]
     pub(super) fn of(&self, element: usize) -> Place {
         Place::of(self.0[element].load(Relaxed))
     }
 
-    /// Whether the two elements, which are not the same, have changed places. Not if
-    /// somebody else is doing so with one of them.
+    /// Exchanges the places of two different elements. Returns `false`, without an exchange, if
+    /// another rank is moving an element of the two.
     pub(super) fn swap(&self, a: usize, b: usize) -> bool {
         let (a, b) = (&self.0[a], &self.0[b]);
         let from = a.load(Relaxed);
@@ -88,7 +88,7 @@ impl<P: Platform> Locations<P> {
             return false;
         }
         let mut to = b.load(Relaxed);
-        // Fails again only if somebody else has just moved it.
+        // Fails again only if another rank has just moved it.
         while to & TAKEN == 0 {
             match b.compare_exchange(to, from, Relaxed, Relaxed) {
                 Ok(_) => {
@@ -102,7 +102,7 @@ impl<P: Platform> Locations<P> {
         false
     }
 
-    /// All places; `None` for an element that somebody has taken and not given back.
+    /// All places; `None` for an element that a rank has taken and not given back.
     pub(super) fn all(&self) -> impl Iterator<Item = Option<Place>> {
         let words = self.0.iter().map(|word| word.load(Relaxed));
         words.map(|word| (word & TAKEN == 0).then(|| Place::of(word)))
@@ -184,7 +184,7 @@ mod tests {
         assert!(caught(|| loom_model(None, model)).contains("a place is lost"));
     }
 
-    /// What one would write first: nothing says that the first element is on its way.
+    /// A first, wrong attempt: nothing marks the first element as taken.
     fn swap_without_taking<P: Platform>(locations: &Locations<P>, a: usize, b: usize) -> bool {
         let from = locations.0[a].load(Relaxed);
         let to = locations.0[b].swap(from, Relaxed);
@@ -192,7 +192,7 @@ mod tests {
         true
     }
 
-    /// Gives the first element back what it had, though somebody may have moved it.
+    /// Gives the first element its place back, although another rank may have moved it.
     fn swap_without_looking<P: Platform>(locations: &Locations<P>, a: usize, b: usize) -> bool {
         let from = locations.0[a].swap(TAKEN, Relaxed);
         let to = locations.0[b].load(Relaxed);

@@ -18,16 +18,16 @@
 //!
 //! # What is the program's and what is ours
 //!
-//! The numbers of elements, moves, steps and temperatures, the cooling, the rule by which
-//! a move is accepted, the second element of a move being the first of the next, and one
-//! barrier a step are those of PARSEC 3.0's program. What differs:
+//! PARSEC 3.0's program has the same numbers of elements, moves, steps and temperatures, the same
+//! cooling and the same rule for accepting a move. As there, the second element of a move is the
+//! first of the next, and a step has one barrier. The differences:
 //!
 //! * The netlists: only the small ones are published as text. Ours are made, see
 //!   [`Netlist::generate`], in the same format.
-//! * The random numbers. PARSEC's threads have a generator each, so what is drawn hangs on
-//!   how many there are. Here each grain of each step has its own: the moves drawn are
-//!   the same for any number of ranks. What becomes of them is not: it hangs on who moved
-//!   an element first. On one rank, and on a simulated chip, a run is deterministic.
+//! * The random numbers. PARSEC's threads have a generator each, so the moves depend on the number
+//!   of threads. Here each grain of each step has its own: the drawn moves are the same for any
+//!   number of ranks. Their effects are not: they depend on which rank moved an element first. On
+//!   one rank, and on a simulated chip, a run is deterministic.
 //! * The swap never waits, see `locations`.
 //! * A move that meets an element on its way is given up.
 
@@ -81,7 +81,7 @@ pub struct Canneal<P: Platform> {
 const SEED: u64 = 1;
 
 impl<P: Platform> Canneal<P> {
-    /// One of PARSEC's inputs, with a netlist made for it.
+    /// An input of PARSEC's, with a netlist made for it.
     ///
     /// ```
     /// use manycore_programs::spmd::canneal::{Canneal, CannealInput};

@@ -1,8 +1,8 @@
-//! What is placed: elements, and the wires between them.
+//! The objects of placement: elements, and the wires between them.
 
 use super::locations::{MOST_X, MOST_Y};
 
-/// Elements, each with those whose signals it takes, and the chip they are placed on.
+/// Elements, the senders of each element's signals, and the chip for their placement.
 ///
 /// ```
 /// use manycore_programs::spmd::canneal::Netlist;
@@ -19,7 +19,7 @@ pub struct Netlist {
     pub(super) rows: u32,
     pub(super) names: Names,
     pub(super) kinds: Vec<u32>,
-    /// The elements whose signals an element takes.
+    /// The elements that send signals to an element.
     pub(super) fanin: Lists,
     /// These, and the elements that take its signal: all that a move of the element concerns.
     pub(super) neighbours: Lists,
@@ -57,21 +57,21 @@ pub enum InvalidNetlist {
     },
 }
 
-/// A generated element takes the signals of 1, 2, ... up to so many others.
+/// A generated element takes the signals of 1, 2, ... up to this many others.
 const MOST_FANIN: usize = 5;
 /// How far a local wire goes at most, in each direction, in the best placement known.
 const NEAR: i64 = 4;
-/// One in so many wires goes anywhere.
+/// One in eight wires goes anywhere.
 const FAR: u32 = 8;
 
 impl Netlist {
-    /// A netlist of so many elements, different for each seed: three wires an element, by
-    /// turns from 1, 2, 3, 4 and 5 others.
+    /// A netlist of `elements` elements, different for each seed: three wires an element, by turns
+    /// from 1, 2, 3, 4 and 5 others.
     ///
-    /// Wires are local, as in netlists that somebody has designed: elements have places on
-    /// a hidden chip, seven in eight wires come from less than five columns and rows away,
-    /// and the others from anywhere. The elements' numbers say nothing about the places.
-    /// The chip is as good as square and has a place for each.
+    /// Wires are local, as in designed netlists: elements have places on a hidden chip, seven in
+    /// eight wires come from less than five columns and rows away, and the others from anywhere.
+    /// The elements' numbers do not follow the places. The chip is nearly square and has a place
+    /// for each element.
     ///
     /// # Errors
     ///
@@ -144,7 +144,7 @@ impl Netlist {
         })
     }
 
-    /// Whether there can be so many elements.
+    /// Checks that there can be `elements` elements.
     pub(super) fn counts(elements: usize) -> Result<(), InvalidNetlist> {
         if (2..=1 << 28).contains(&elements) {
             Ok(())
@@ -153,7 +153,7 @@ impl Netlist {
         }
     }
 
-    /// Whether there can be so many elements on such a chip.
+    /// Checks that a chip of this size has room for `elements`.
     pub(super) fn fits(elements: usize, columns: usize, rows: usize) -> Result<(), InvalidNetlist> {
         Self::counts(elements)?;
         if !(1..=MOST_X as usize).contains(&columns) || !(1..=MOST_Y as usize).contains(&rows) {
@@ -197,7 +197,7 @@ impl Netlist {
         self.names.get(element)
     }
 
-    /// From whom the element has its wires.
+    /// The senders of the element's wires.
     ///
     /// # Panics
     ///
@@ -219,7 +219,7 @@ pub(super) fn generated_wires(elements: usize) -> usize {
 /// Lists of numbers, one after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Lists {
-    /// Where each begins, and the end of the last.
+    /// The beginning of each list, and the end of the last.
     starts: Vec<u32>,
     items: Vec<u32>,
 }
@@ -244,13 +244,13 @@ impl Lists {
         &self.items[self.starts[list] as usize..self.starts[list + 1] as usize]
     }
 
-    /// Where two lists begin and end, as a part of memory that is read.
+    /// The bounds of two lists, as a part of memory that is read.
     #[inline]
     pub(super) fn bounds(&self, list: usize) -> &[u32] {
         &self.starts[list..list + 2]
     }
 
-    /// Each list `a`, followed by the `b` in whose lists `a` is.
+    /// Each list `a`, followed by every `b` that has `a` in its list.
     fn with_reverse(&self, lists: usize) -> Self {
         let mut lengths = vec![0_u32; lists + 1];
         for list in 0..lists {

@@ -30,8 +30,8 @@ fn a_cold_chip_only_improves() {
     for step in 0..3 {
         for start in (0..2_000).step_by(100) {
             program.moves(step, start..start + 100);
-            // But for wires between the two elements of a move, which look shorter by it
-            // than they are: one move in fifty, by up to twice their length.
+            // Except for wires between the two elements of a move, which look shorter by it than
+            // they are: one move in fifty, by up to twice their length.
             assert!(
                 program.cost() < last + 100,
                 "{} after {last}",
@@ -51,7 +51,7 @@ fn at_great_heat_every_move_is_made() {
     assert_eq!(program.check(), Ok(()));
 }
 
-/// What is declared without the netlist is what a run does.
+/// The declaration without a netlist matches a run.
 #[test]
 fn the_ends_of_wires_are_as_many_as_declared() {
     for elements in [100, 1_000, 20_000] {

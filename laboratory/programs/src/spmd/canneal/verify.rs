@@ -69,14 +69,13 @@ impl Netlist {
     /// The most that the difference of the lengths of two random placements can deviate
     /// from nothing, as a standard deviation.
     ///
-    /// At any temperature long wires are less likely than by chance, so annealing, which
-    /// begins at a placement by chance, is expected to end at no longer one, and differs
-    /// by no more than two placements by chance do. A wire between two random places of
-    /// `X` columns and `Y` rows has a variance of `(X^2 + Y^2) / 18`. Two wires covary
-    /// only if they share an element, and then by no more than that. So the variance of
-    /// all is at most that of one times the pairs of wires, in either order and each with
-    /// itself, which share an element: an element with `d` ends of wires has `d (d - 1)`
-    /// such pairs of two.
+    /// At any temperature long wires are less likely than by chance. Annealing begins at a random
+    /// placement, so it is expected to end at a placement that is no longer, and to differ by no
+    /// more than two random placements do. A wire between two random places of `X` columns and `Y`
+    /// rows has a variance of `(X^2 + Y^2) / 18`. Two wires covary only if they share an element,
+    /// and then by no more than that. So the variance of all is at most that of one times the pairs
+    /// of wires, in either order and each with itself, that share an element: an element with `d`
+    /// ends of wires has `d (d - 1)` such pairs of two.
     fn deviation(&self) -> f64 {
         let wire = (f64::from(self.columns).powi(2) + f64::from(self.rows).powi(2)) / 18.0;
         let shared = |element| {

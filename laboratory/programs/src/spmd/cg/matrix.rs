@@ -10,7 +10,7 @@ const RCOND: f64 = 0.1;
 
 /// Rows one after the other, each with its nonzero elements in the order of columns.
 pub(super) struct SparseMatrix {
-    /// Where each row starts, and where the last ends.
+    /// The beginning of each row, and the end of the last.
     starts: Vec<u32>,
     /// All less than the number of rows.
     columns: Vec<u32>,
@@ -104,11 +104,11 @@ impl SparseMatrix {
     }
 }
 
-/// What of a vector is gathered in each grain, for the platform to hear of: every line
-/// once, since those that come again within a grain are in the cache.
+/// The part of a vector that each grain gathers, for a declaration to the platform: every line
+/// once, since a line that comes again within a grain is in the cache.
 struct Gathered {
     grain: usize,
-    /// Where the lines of each grain start, and where the last grain's end.
+    /// The beginning of each grain's lines, and the end of the last grain's.
     starts: Vec<usize>,
     /// The first element of each line.
     elements: Vec<u32>,

@@ -1,21 +1,21 @@
 //! CG of the NAS parallel benchmarks: the largest eigenvalue, nearly, of a sparse matrix
 //! of no structure.
 //!
-//! By the specification (Bailey et al., "The NAS parallel benchmarks", RNR-94-007, 1994):
-//! a shifted inverse power method, in which each inverse is 25 iterations of the conjugate
-//! gradient method. Nearly all time goes into products of the matrix with a vector, whose
-//! elements are gathered from all over.
+//! By the specification (Bailey et al., "The NAS parallel benchmarks", RNR-94-007, 1994): a shifted
+//! inverse power method. Each inverse is 25 iterations of the conjugate gradient method. Nearly all
+//! time goes into products of the matrix with a vector, with elements that are gathered from
+//! everywhere.
 //!
 //! # Waits
 //!
-//! An inner iteration has three: after the product of matrix and vector, since `p q` is
-//! summed; after the step along p, since `r²` is; and before the next product, since that
-//! reads all of p. The last iteration's direction, which nobody would go, is left out. An
-//! outer iteration adds two: x is made 1 long while the inner iteration is set up, and the
-//! sums at the end are taken row by row as the residual is. That makes 76.
+//! An inner iteration has three: after the product of matrix and vector, since `p q` is summed;
+//! after the step along p, since `r²` is; and before the next product, since that reads all of p.
+//! The last iteration's direction, which is not needed, is left out. An outer iteration adds two: x
+//! is made 1 long while the inner iteration is set up, and the sums at the end are taken row by row
+//! as the residual is. That makes 76.
 //!
-//! NPB's program runs one iteration before its clock starts, and then begins anew;
-//! here there is none.
+//! NPB's program runs one iteration before its clock starts, and then begins anew; this program
+//! does not.
 
 mod matrix;
 mod phases;
@@ -66,7 +66,7 @@ struct CgEnd {
     square: f64,
 }
 
-/// What zeta may be off, of itself.
+/// The relative tolerance of zeta.
 const TOLERANCE: f64 = 1e-10;
 
 impl<P: Platform> Cg<P> {

@@ -1,4 +1,4 @@
-//! What the program does, without its data.
+//! The program's phases, without its data.
 
 use super::size::CgSize;
 use crate::spmd::{Class, Cost, Declaration, Phase, Preparation};
@@ -14,12 +14,12 @@ const MAKE: f64 = 124.4;
 ///
 /// # How costs are counted
 ///
-/// *Instructions*: each operation on a floating-point number, and each load or store of a
-/// number or an index, is one; a row of a product takes 10 more for its loop. *Bytes*: a
-/// number that is read comes once, one that is written comes and goes, whether it is
-/// also read or not. An element of the matrix has 12 bytes, and 4 more say where its row
-/// starts; the vector that is gathered from is taken to come once, as it fits into caches
-/// long after the matrix does not. The elements of the matrix were counted.
+/// *Instructions*: each operation on a floating-point number, and each load or store of a number or
+/// an index, is one; a row of a product takes 10 more for its loop. *Bytes*: a number that is read
+/// comes once, a number that is written comes and goes, whether or not it is also read. An element
+/// of the matrix has 12 bytes, and 4 more say where its row starts. The gathered vector is assumed
+/// to come once: it fits into caches long after the matrix does not. The elements of the matrix
+/// were counted.
 ///
 /// In class S that makes 169 million instructions; the x86-64 code executes some 160
 /// million, by callgrind.
@@ -68,8 +68,8 @@ impl CgPhases {
         self.rows("cg residual", 2.0 + 7.0, 8.0)
     }
 
-    /// What is computed for each element of the vectors. An element takes a nanosecond or
-    /// two: a 64th of them a grain, up to 1,024.
+    /// The work for each element of the vectors. An element takes a nanosecond or two: a 64th of
+    /// them a grain, up to 1,024.
     fn elements(&self, name: &'static str, instructions: f64, bytes: f64) -> Phase {
         Phase {
             name,
@@ -82,9 +82,9 @@ impl CgPhases {
         }
     }
 
-    /// What is computed for each row of the matrix; that which is given is for the rest
-    /// of the row. An element takes a nanosecond: some 2,000 a grain, or more if there
-    /// were more than 2,048 sums to be added up.
+    /// The work for each row of the matrix; the arguments are for the rest of the row. An element
+    /// takes a nanosecond: some 2,000 a grain, or more if there were more than 2,048 sums to be
+    /// added up.
     fn rows(&self, name: &'static str, instructions: f64, bytes: f64) -> Phase {
         let CgSize { rows, entries, .. } = self.size;
         let in_a_row = entries as f64 / rows as f64;

@@ -11,7 +11,7 @@ pub(super) struct CgSize {
     pub(super) nonzeros: usize,
     /// Iterations of the power method.
     pub(super) iterations: usize,
-    /// What is taken off the diagonal.
+    /// The shift of the diagonal.
     pub(super) shift: f64,
     /// The last zeta.
     pub(super) zeta: f64,

@@ -44,14 +44,14 @@ impl FftRow {
 
 /// Transforms of one length, a power of two from 4.
 ///
-/// In place, by decimation in frequency: stages of radix 4, and one of radix 2 at the end
-/// where the length is no power of 4. What comes out is out of order.
+/// In place, by decimation in frequency: stages of radix 4, and a stage of radix 2 at the end if
+/// the length is no power of 4. The result is out of order.
 pub(super) struct Fft {
     length: usize,
     /// For each stage but the last: w, w² and w³ of each element of a quarter, where w
     /// is the root of unity to that element.
     turns: Vec<[Complex; 3]>,
-    /// Where each element of the result is.
+    /// The place of each element of the result.
     order: Vec<u32>,
 }
 
@@ -122,13 +122,13 @@ impl Fft {
         }
     }
 
-    /// Where [`transform`](Self::transform) leaves the elements of the result.
+    /// The places in which [`transform`](Self::transform) leaves the elements of the result.
     pub(super) fn order(&self) -> impl Iterator<Item = usize> {
         self.order.iter().map(|&place| place as usize)
     }
 }
 
-/// A stage of radix 4 leaves the elements whose index is k modulo 4 in quarter k.
+/// A stage of radix 4 leaves the elements with an index of k modulo 4 in quarter k.
 fn place(index: usize, length: usize) -> usize {
     match length {
         1 | 2 => index,

@@ -72,7 +72,7 @@ pub struct Ft<P: Platform> {
 
 /// α of the equation.
 const DIFFUSIVITY: f64 = 1e-6;
-/// What a checksum's parts may be off, of themselves.
+/// The relative tolerance of a checksum's parts.
 const TOLERANCE: f64 = 1e-12;
 
 impl<P: Platform> Ft<P> {
@@ -177,7 +177,7 @@ impl<P: Platform> Ft<P> {
         item * numbers..(item + 1) * numbers
     }
 
-    /// Transforms lines along x of what `bring` makes of their numbers, told x and line.
+    /// Transforms lines along x of the numbers that `bring` makes from x and line.
     fn transformed_lines(
         &self,
         lines: &[Complex],

@@ -1,4 +1,4 @@
-//! What the program does, without its data.
+//! The program's phases, without its data.
 
 use super::fft::{Fft, LANES};
 use crate::spmd::{Class, Cost, Declaration, Phase, Preparation};
@@ -39,10 +39,10 @@ impl FtSize {
 ///
 /// # How costs are counted
 ///
-/// *Instructions*: each operation on a floating-point number, and each load or store of
-/// one, is one, as if there were no vectors. *Bytes*: a complex number has 16; one that is
-/// read comes once, one that is written comes and goes, whether it is also read or not.
-/// Series that are being transformed, and tables, are in caches.
+/// *Instructions*: each operation on a floating-point number, and each load or store of a number,
+/// is one, as if there were no vectors. *Bytes*: a complex number has 16. A number that is read
+/// comes once, a number that is written comes and goes, whether or not it is also read. Series in
+/// transformation, and tables, are in caches.
 ///
 /// In class S that makes 232 million instructions. The x86-64 code, which has vectors of
 /// two but moves more, executes some 205 million, by callgrind.

@@ -8,7 +8,7 @@ pub(super) const POINTS: usize = 1_024;
 
 /// Which of the points each item of the last phase takes.
 pub(super) struct Points {
-    /// Where the points of each item start, and where the last item's end.
+    /// The beginning of each item's points, and the end of the last item's.
     starts: Vec<u32>,
     points: Vec<FtPoint>,
 }
@@ -17,7 +17,7 @@ pub(super) struct Points {
 pub(super) struct FtPoint {
     /// Which of the sum's, from 0.
     pub(super) number: usize,
-    /// Where it is in the box.
+    /// Its index in the box.
     pub(super) at: usize,
 }
 

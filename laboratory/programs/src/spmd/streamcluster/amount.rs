@@ -17,7 +17,7 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// The finest unit, down to 2^-40, in which no sum of the search overflows.
+    /// The finest unit, down to 2^-40, without an overflow in any sum of the search.
     ///
     /// Coordinates are from 0 to 1 and weights add up to the number of points,
     /// so that all points together cost at most points times dimensions. A

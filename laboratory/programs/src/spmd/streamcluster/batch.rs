@@ -5,9 +5,9 @@ use super::{StreamclusterProblem, scratch::Scratch};
 use manycore_platform::{Atomic, Ordering::Relaxed, Platform};
 use std::ops::Range;
 
-/// Instructions of a distance and of what is made of it, beside those of each
-/// coordinate and accesses to tables; and of four coordinates. Callgrind's, of
-/// the release build on x86-64, as all such constants of this program.
+/// Instructions of a distance and its use, besides those of each coordinate and accesses to tables;
+/// and of four coordinates. Callgrind's counts of the release build on x86-64, as for all such
+/// constants of this program.
 const DISTANCE: u64 = 56;
 const FOUR_COORDINATES: u64 = 19;
 
@@ -24,7 +24,7 @@ pub(super) struct BatchPoint<P: Platform> {
     weight: P::AtomicU32,
     /// The point that is its centre.
     centre: P::AtomicU32,
-    /// What it costs to be served from there.
+    /// The cost of being served from there.
     cost: P::AtomicU64,
 }
 
@@ -67,15 +67,15 @@ pub(super) struct Batch<P: Platform> {
     pub(super) moves: Box<[P::AtomicBool]>,
     /// The number of a centre, and so its column in the scratch table.
     pub(super) column: Box<[P::AtomicU32]>,
-    /// The points that may be opened, in the order in which to offer them.
+    /// The points that may be opened, in the order of their offers.
     pub(super) candidates: Box<[P::AtomicU32]>,
-    /// What each rank's points come to.
+    /// The sum over each rank's points.
     pub(super) sums: Box<[P::AtomicU64]>,
     pub(super) scratch: Scratch<P>,
     pub(super) notes: Box<Notes<P>>,
 }
 
-/// What rank 0 tells the others.
+/// Messages of rank 0 to the others.
 pub(super) struct Notes<P: Platform> {
     /// The point to open next, or [`NOBODY`].
     pub(super) next: P::AtomicU32,
@@ -83,7 +83,7 @@ pub(super) struct Notes<P: Platform> {
     pub(super) open: P::AtomicU32,
     /// How many centres the offer would close.
     pub(super) closing: P::AtomicU32,
-    /// What the clustering, or the offer, costs.
+    /// The cost of the clustering, or of the offer.
     pub(super) cost: P::AtomicU64,
 }
 
@@ -145,7 +145,7 @@ impl<P: Platform> Batch<P> {
         first..first + self.dimensions
     }
 
-    /// What `points` would cost if they were served from `centre`, one by one.
+    /// The cost of each of `points` if `centre` served it.
     pub(super) fn costs(
         &self,
         points: Range<usize>,
@@ -178,7 +178,7 @@ pub(super) fn distance(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
 }
 
-/// Exchanges what two words hold, of which nobody else knows at the time.
+/// Exchanges the values of two words that no other rank knows at the time.
 fn swap<T: Copy>(a: &impl Atomic<T>, b: &impl Atomic<T>) {
     let kept = a.load(Relaxed);
     a.store(b.load(Relaxed), Relaxed);

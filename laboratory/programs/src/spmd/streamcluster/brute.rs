@@ -12,8 +12,8 @@ use manycore_platform::{Native, Ordering::Relaxed};
 use std::sync::Barrier;
 use std::thread;
 
-/// Points with weights, some of which are centres, and who is served by whom:
-/// not by the nearest, as a search may have it.
+/// Points with weights, centres among them, and the assignment of points to centres. It need not be
+/// to the nearest, as in a search.
 struct BruteState {
     problem: StreamclusterProblem,
     coordinates: Vec<f32>,
@@ -59,8 +59,8 @@ impl BruteState {
         Scale::of(&self.problem).amount(distance(row(point), row(centre)) * self.weights[point])
     }
 
-    /// What opening `new` gains at best: every set of centres is closed once.
-    /// Points of a closed centre go to `new`, others may.
+    /// The best gain from opening `new`: every set of centres is closed once. Points of a closed
+    /// centre go to `new`, others may.
     fn best_gain(&self, new: usize) -> Amount {
         let gain_of = |closed: u32| {
             let mut gain = -self.price;
@@ -87,8 +87,8 @@ impl BruteState {
             .max(0)
     }
 
-    /// What the program says the gain is, by so many ranks; and what its
-    /// clustering costs less afterwards, centres included.
+    /// The gain according to the program, by `ranks` ranks; and the saving of its clustering
+    /// afterwards, centres included.
     fn offer<R: Reckoning>(&self, new: usize, ranks: usize) -> (Amount, Amount) {
         let batch = Batch::<Native>::new(
             &self.problem,
@@ -134,7 +134,7 @@ impl BruteState {
         (gains[0], before - cost())
     }
 
-    /// The first candidate for which the program is wrong.
+    /// The first candidate with a wrong result of the program.
     fn wrong_offer<R: Reckoning>(&self) -> Option<usize> {
         (0..self.points()).find(|&new| {
             let best = self.best_gain(new);
@@ -218,7 +218,7 @@ mod mistaken {
         }
     }
 
-    /// What members lose counts as saved.
+    /// A loss of members counts as a saving.
     pub(super) struct Inverted;
     impl Reckoning for Inverted {
         fn moves(at_new: Amount, now: Amount) -> bool {
@@ -258,9 +258,8 @@ fn solve<R: Reckoning>(problem: StreamclusterProblem) -> Solution {
     program.solution().unwrap()
 }
 
-/// Where what is claimed is not what is done, verification needs no second
-/// opinion. The other mistakes lead to a clustering that is worse and is claimed
-/// to be no better.
+/// If the claim does not match the clustering, verification needs no second opinion. The other
+/// mistakes lead to a worse clustering with a true claim.
 #[test]
 fn mistakes_about_what_closing_saves_do_not_verify() {
     let fails = |solve: fn(StreamclusterProblem) -> Solution| {

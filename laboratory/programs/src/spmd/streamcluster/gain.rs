@@ -1,4 +1,4 @@
-//! What a new centre would gain: the heart of the program.
+//! The gain from a new centre: the heart of the program.
 
 use super::amount::Amount;
 use super::scratch::Table;
@@ -13,13 +13,13 @@ const WEIGH: u64 = 18;
 const MOVE: u64 = 8;
 const ADD: u64 = 4;
 
-/// What is reckoned about an offer. The tests have wrong ones.
+/// The arithmetic of an offer. The tests have wrong versions.
 pub(super) trait Reckoning {
     /// Whether a point that now costs `now` moves to the new centre.
     fn moves(at_new: Amount, now: Amount) -> bool;
 
-    /// What closing a centre saves whose members would save `members` by
-    /// moving, which is negative unless they gain.
+    /// The saving from closing a centre if its members would save `members` by moving, which is
+    /// negative unless they gain.
     fn saves(centre: Amount, members: Amount) -> Amount;
 }
 
@@ -42,7 +42,7 @@ impl<P: Platform, R: Reckoning> Search<'_, '_, P, R> {
     /// centres that are no longer worth their price are closed, all their points
     /// moving there too. Returns what was gained.
     ///
-    /// Nine barriers, whatever comes of it.
+    /// Nine barriers, whatever the result.
     pub(super) fn offer(&mut self, new: usize, price: Amount) -> Amount {
         self.rank.offers += 1;
         let batch = self.batch;
@@ -117,9 +117,8 @@ impl<P: Platform, R: Reckoning> Search<'_, '_, P, R> {
         self.rank.barrier();
     }
 
-    /// Finds out which points would move to `new` by themselves, and what that
-    /// costs. What the others would save, if their centre were closed, goes into
-    /// the centre's column.
+    /// Finds the points that would move to `new` by themselves, and the cost of that. The saving of
+    /// the others, if their centre were closed, goes into the centre's column.
     fn weigh(&self, table: &Table<P>, new: usize) -> Amount {
         let batch = self.batch;
         let row = table.row(self.rank.number());

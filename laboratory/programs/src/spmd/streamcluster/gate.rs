@@ -13,8 +13,8 @@ const SPIN: Duration = Duration::from_micros(20);
 /// PARSEC's program has a condition variable for the one and joins its threads
 /// for the other. Neither is a barrier of the program, so none is counted.
 ///
-/// No wake-up is lost: both sides change a word before they wake who sleeps on
-/// it, and a sleeper is put to sleep only if the word is as it last saw it.
+/// No wake-up is lost: both sides change a word before they wake its sleepers, and a sleeper sleeps
+/// only if the word has the value that it last saw.
 pub(super) struct Gate<P: Platform> {
     /// How often the gate was opened. The others wait for the next time: they
     /// have all passed, and met rank 0 since, before it is opened again.
@@ -40,7 +40,7 @@ impl<P: Platform> Gate<P> {
 
     /// Rank 0 lets all others pass once.
     pub(super) fn open(&self) {
-        // Release: who passes sees what rank 0 wrote before.
+        // Release: a rank that passes sees the earlier writes of rank 0.
         self.opened.fetch_add(1, Ordering::Release);
         if self.others > 0 {
             self.opened.wake(u32::MAX);

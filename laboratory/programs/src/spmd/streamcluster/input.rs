@@ -1,10 +1,10 @@
-//! What is clustered: the published inputs by name, and others.
+//! The inputs: the published ones by name, and others.
 
 use crate::by_name;
 use std::ops::RangeInclusive;
 
 by_name! {
-    /// One of the inputs that PARSEC publishes with the program.
+    /// An input that PARSEC publishes with the program.
     ///
     /// The barrier waits are what each rank has in the whole program, however many
     /// ranks there are.
@@ -137,7 +137,7 @@ pub enum InvalidStreamcluster {
     /// All blocks are kept.
     #[error("points must come in at most 65,536 blocks, not {0}")]
     Blocks(usize),
-    /// Nobody to do it.
+    /// There is no rank.
     #[error("there must be at least 1 rank and at most 65,536, not {0}")]
     Ranks(usize),
 }
@@ -146,9 +146,9 @@ pub enum InvalidStreamcluster {
 const MOST_BLOCKS: usize = 1 << 16;
 
 impl StreamclusterProblem {
-    /// `points` points in so many `dimensions`, which come in blocks of `block`
-    /// points; for each block, and at last for the centres of all blocks, a
-    /// number of `centres` in the range is sought.
+    /// `points` points in `dimensions` dimensions, which come in blocks of `block` points. For each
+    /// block, and at last for the centres of all blocks, the program seeks a number of `centres` in
+    /// the range.
     ///
     /// # Errors
     ///

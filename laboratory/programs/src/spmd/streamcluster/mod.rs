@@ -19,24 +19,21 @@
 //!
 //! # What is the program's and what is ours
 //!
-//! The algorithm, its constants, its random numbers and its barriers are those
-//! of PARSEC 3.0's program as published: each rank waits at the barrier as often,
-//! [`StreamclusterInput::barrier_waits`], and the output is the same, byte for byte, where
-//! that of the program is known. What differs:
+//! The algorithm, its constants, its random numbers and its barriers are the same as in PARSEC
+//! 3.0's program as published: each rank waits at the barrier as often,
+//! [`StreamclusterInput::barrier_waits`], and the output is the same, byte for byte, where the
+//! program's is known. The differences:
 //!
-//! * Costs are whole numbers of a small unit, so that sums do not hang on who
-//!   adds what: the output is the same for any number of ranks, not only for
-//!   those that were tried, and verification is exact.
+//! * Costs are whole numbers of a small unit, so sums do not depend on the order of addition. The
+//!   output is the same for any number of ranks, tried or not, and verification is exact.
 //! * PARSEC's program starts and joins its threads for each search. Here one team
 //!   runs to the end, and waits at a gate while rank 0 reads a block or makes
 //!   centres. Neither that nor the program's condition variable, which the gate
 //!   stands for as well, is counted as a barrier.
-//! * Tables are atomic, accessed without ordering. A barrier that lets somebody
-//!   pass early leads to wrong results, or a panic, but not to undefined
-//!   behaviour.
-//! * In a second block the program finds its buffer in the order in which the
-//!   first was shuffled; here each block begins in order. The inputs named
-//!   have one block.
+//! * Tables are atomic, accessed without ordering. A barrier that lets a rank pass early leads to
+//!   wrong results, or a panic, but not to undefined behaviour.
+//! * In a second block the program finds its buffer in the shuffled order of the first; here each
+//!   block begins in order. The named inputs have one block.
 //!
 //! # What a simulated chip is told
 //!
@@ -104,26 +101,26 @@ pub struct Streamcluster<P: Platform> {
     problem: StreamclusterProblem,
     ranks: usize,
     gate: Gate<P>,
-    /// One a block, and one of their centres; each made by rank 0 before the
-    /// gate lets the others look.
+    /// A batch for each block, and a batch of their centres. Rank 0 makes each before the gate lets
+    /// the others look.
     batches: Vec<OnceLock<Batch<P>>>,
     /// How often each rank has waited at the barrier, once it is through.
     ends: Vec<OnceLock<u64>>,
     end: OnceLock<StreamclusterEnd>,
 }
 
-/// What rank 0 leaves.
+/// The results of rank 0.
 struct StreamclusterEnd {
     centres: Vec<Centre>,
     claims: Vec<Claim>,
     offers: u64,
 }
 
-/// More ranks than anybody has cores.
+/// More ranks than any machine has cores.
 const MOST_RANKS: usize = 1 << 16;
 
 impl<P: Platform> Streamcluster<P> {
-    /// A [`StreamclusterInput`], or a [`StreamclusterProblem`], for a team of so many ranks.
+    /// A [`StreamclusterInput`], or a [`StreamclusterProblem`], for a team of `ranks` ranks.
     ///
     /// # Errors
     ///
@@ -181,8 +178,8 @@ impl<P: Platform> Streamcluster<P> {
     ///
     /// # Panics
     ///
-    /// If there is no such rank, or it has run already; and, but not for sure, if
-    /// the barrier lets somebody pass early.
+    /// Panics if there is no such rank, or it has run already. It may also panic if the barrier
+    /// lets a rank pass early.
     ///
     /// ```
     /// use manycore_programs::spmd::{StreamclusterInput, Streamcluster};
@@ -212,7 +209,7 @@ impl<P: Platform> Streamcluster<P> {
                 let block = self.next_block(&mut rank, at, &centres);
                 let batch =
                     Batch::new(&self.problem, self.ranks, block.coordinates, &block.weights);
-                // Nobody else sets it.
+                // No other rank sets it.
                 let _ = self.batches[at].set(batch);
             }
             rank.follow();
@@ -237,7 +234,7 @@ impl<P: Platform> Streamcluster<P> {
                 claims,
                 offers,
             };
-            // Nobody else sets it, nor what follows.
+            // No other rank sets it, or the following ones.
             let _ = self.end.set(end);
         }
         let _ = self.ends[rank.number()].set(rank.waits());

@@ -17,8 +17,7 @@ impl Random48 {
         (self.0 >> 17) as u32
     }
 
-    /// A number from 0 to 1. Both ends happen: a draw has 31 bits, of which 24
-    /// fit.
+    /// A number from 0 to 1, both included: a draw has 31 bits, and 24 fit.
     pub(super) fn unit(&mut self) -> f32 {
         self.draw() as f32 / i32::MAX as f32
     }
@@ -33,7 +32,7 @@ impl Random48 {
 mod tests {
     use super::*;
 
-    /// What any C library answers after `srand48(1)`.
+    /// The results of any C library after `srand48(1)`.
     #[test]
     fn the_first_draws_are_the_known_ones() {
         let mut random = Random48::new(1);

@@ -21,7 +21,7 @@ pub(super) struct Rank<'a, P: Platform> {
     arrivals: u32,
     /// Only rank 0 draws lots, so that they are the same for any team.
     random: Option<Random48>,
-    /// What a new centre would gain, asked so often.
+    /// The number of offers of a new centre.
     pub(super) offers: u64,
 }
 
@@ -59,8 +59,8 @@ impl<'a, P: Platform> Rank<'a, P> {
         self.number == 0
     }
 
-    /// Its part of so many points: equal parts, and the last rank has what is
-    /// left over, as in PARSEC's program.
+    /// Its part of the points: equal parts, and the last rank has the remainder, as in PARSEC's
+    /// program.
     pub(super) fn part(&self, points: usize) -> Range<usize> {
         let size = points / self.ranks;
         let first = size * self.number;

@@ -1,12 +1,12 @@
-//! The whole program under random schedules: between two barriers nobody reads
-//! what another writes, or the answer would be another one sometimes.
+//! The whole program under random schedules. If a rank read another's writes between two barriers,
+//! the answer would sometimes differ.
 
 use super::{Solution, Streamcluster, StreamclusterProblem};
 use manycore_check::{Shuttle, caught_at_random, shuttle_pct, shuttle_random, team};
 use manycore_platform::{Atomic, AtomicInteger, Futex, Native, Ordering::SeqCst, Platform};
 use std::cell::Cell;
 
-/// A barrier whose ranks sleep; in each `leaky`th round rank 1 leaves it early.
+/// A barrier with sleeping ranks; in each `leaky`th round rank 1 leaves it early.
 struct Barrier {
     arrived: <Shuttle as Platform>::AtomicU32,
     over: <Shuttle as Platform>::Futex,

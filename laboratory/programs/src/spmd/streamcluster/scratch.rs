@@ -1,4 +1,4 @@
-//! The table in which ranks add up what closing each centre would save.
+//! The table in which ranks add up the saving from closing each centre.
 
 use super::amount::Amount;
 use super::batch::words64;
@@ -13,8 +13,8 @@ const GRAIN: usize = 4;
 /// Memory for a table that has a row a rank, and one for all, and as many
 /// columns as there are centres, which change.
 ///
-/// Rank 0 provides for it before others look at it. What becomes too small is
-/// kept, so that nobody's table vanishes.
+/// Rank 0 provides it before others look at it. A table that becomes too small is kept, so no
+/// rank's table vanishes.
 pub(super) struct Scratch<P: Platform> {
     ranks: usize,
     /// Blocks of 1, 2, 4, ... words.
@@ -47,13 +47,13 @@ impl<P: Platform> Scratch<P> {
         words.next_power_of_two().trailing_zeros() as usize
     }
 
-    /// Rank 0: there shall be a table for so many centres.
+    /// Rank 0 provides a table for `centres` centres.
     pub(super) fn provide(&self, centres: usize) {
         let size = self.size(centres);
         if self.sizes[size].get().is_none() {
             let words = words64::<P>(1 << size);
             P::name(&*words, "streamcluster scratch");
-            // Nobody else sets it, so it cannot be set already.
+            // No other rank sets it, so it cannot be set already.
             let _ = self.sizes[size].set(words);
         }
     }
@@ -62,8 +62,7 @@ impl<P: Platform> Scratch<P> {
     ///
     /// # Panics
     ///
-    /// If it was not, which a barrier that lets somebody pass early can bring
-    /// about.
+    /// Panics if it was not provided, as when a barrier lets a rank pass early.
     pub(super) fn table(&self, centres: usize) -> Table<'_, P> {
         let words = self.sizes[self.size(centres)].get();
         Table {
@@ -121,7 +120,7 @@ impl<P: Platform> Row<'_, P> {
         self.set(self.1, count as Amount);
     }
 
-    /// What opening the centre on offer costs the rank's points.
+    /// The cost of the offered centre for the rank's points.
     pub(super) fn cost(&self) -> Amount {
         self.get(self.1 + 1)
     }

@@ -12,9 +12,8 @@ use std::ops::Range;
 /// Instructions a point in sums over points.
 const SUM: u64 = 3;
 
-/// What a round of offers must gain, as a share of the cost, for another to
-/// follow: first roughly, then once the number of centres is near to what is
-/// wanted.
+/// The least gain of a round of offers, as a share of the cost, for another round to follow: first
+/// roughly, then once the number of centres is near the wanted range.
 const ROUGHLY: f64 = 0.1;
 const FINELY: f64 = 0.001;
 
@@ -28,18 +27,18 @@ pub(super) struct Search<'a, 'b, P: Platform, R> {
     reckoning: PhantomData<R>,
 }
 
-/// What a search says of the clustering that it leaves.
+/// A search's claim about its clustering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Claim {
     /// There were no more points than centres are allowed: each is its own.
     AllAreCentres,
-    /// There are so many centres.
+    /// The number of centres.
     Clustered {
         /// How many.
         centres: usize,
-        /// What each costs.
+        /// The cost of each.
         price: Amount,
-        /// What all costs: points, and centres.
+        /// The cost of all: points, and centres.
         cost: Amount,
     },
 }
@@ -75,7 +74,7 @@ impl<'a, 'b, P: Platform, R: Reckoning> Search<'a, 'b, P, R> {
         let sum = mine.sum();
         self.note_sum(sum);
         self.rank.barrier();
-        // At the price of all points served by one centre nobody wants a second.
+        // At the price of all points at one centre, a second centre never pays.
         let (mut low, mut high) = (0, self.sum_of_all());
         let mut price = (low + high) / 2;
         if count <= most {
@@ -182,7 +181,7 @@ impl<'a, 'b, P: Platform, R: Reckoning> Search<'a, 'b, P, R> {
         batch.notes.cost.load(Relaxed).cast_signed()
     }
 
-    /// Rank 0 tells the others who wait which point is opened.
+    /// Rank 0 announces the opened point to the waiting ranks.
     fn announce(&mut self, point: u32) {
         self.batch.notes.next.store(point, Relaxed);
         self.rank.follow();
@@ -202,7 +201,7 @@ impl<'a, 'b, P: Platform, R: Reckoning> Search<'a, 'b, P, R> {
     /// Offers candidates for centres in rounds, as long as a round gains at
     /// least `share` of the cost; what the clustering costs then.
     ///
-    /// One barrier, two a round, and those of the offers.
+    /// One barrier, two a round, and the barriers of the offers.
     fn improve(&mut self, price: Amount, mut cost: Amount, share: f64) -> Amount {
         let candidates = &self.batch.candidates;
         self.rank.barrier();
@@ -214,8 +213,8 @@ impl<'a, 'b, P: Platform, R: Reckoning> Search<'a, 'b, P, R> {
                     candidates[a].store(candidates[b].load(Relaxed), Relaxed);
                     candidates[b].store(kept, Relaxed);
                 });
-                // The published program draws for the last one as well, which
-                // has nobody left to change places with.
+                // The published program draws for the last point as well, although no point is left
+                // for an exchange.
                 self.rank.unit();
             }
             self.rank.barrier();

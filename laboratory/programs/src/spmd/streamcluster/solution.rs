@@ -1,4 +1,4 @@
-//! What the program has found, as plain data.
+//! The program's result, as plain data.
 
 use super::amount::Scale;
 use super::batch::Batch;
@@ -24,7 +24,7 @@ pub struct Centre {
     pub id: usize,
     /// How many points it stands for.
     pub weight: f32,
-    /// Where it is: in the middle of its points.
+    /// Its coordinates: the middle of its points.
     pub coordinates: Vec<f32>,
 }
 
@@ -47,14 +47,14 @@ pub struct Centre {
 pub struct Solution {
     pub(super) problem: StreamclusterProblem,
     pub(super) scale: Scale,
-    /// One a block, and the last one of the centres of all blocks.
+    /// A search for each block, and the last search for the centres of all blocks.
     pub(super) searches: Vec<Found>,
     pub(super) centres: Vec<Centre>,
     pub(super) waits: Vec<u64>,
     pub(super) offers: u64,
 }
 
-/// What a local search left.
+/// The result of a local search.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Found {
     pub(super) claim: Claim,
@@ -63,7 +63,7 @@ pub(super) struct Found {
     pub(super) open: Vec<bool>,
 }
 
-/// A point, and who serves it.
+/// A point, and its centre.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Served {
     pub(super) row: usize,
@@ -137,8 +137,8 @@ impl Solution {
         &self.centres
     }
 
-    /// What the clustering costs: the sum, over all searches, of weight times
-    /// squared distance from the point to its centre, as the search left them.
+    /// The cost of the clustering: the sum, over all searches, of weight times squared distance
+    /// from the point to its centre, as the search left them.
     ///
     /// ```
     /// use manycore_programs::spmd::{StreamclusterInput, Streamcluster};
@@ -215,7 +215,7 @@ pub struct NotFinished {
 }
 
 impl<P: Platform> Streamcluster<P> {
-    /// What was found, once all ranks have run.
+    /// The result, once all ranks have run.
     ///
     /// On a simulated chip this reads the shared tables, which takes simulated
     /// time: look at the clock before.

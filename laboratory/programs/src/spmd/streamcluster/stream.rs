@@ -19,7 +19,7 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// Rank 0 reads so many points from the stream, which is random numbers.
+    /// Rank 0 reads points from the stream, which is random numbers.
     pub(super) fn read<P: Platform>(rank: &mut Rank<P>, points: usize, dimensions: usize) -> Self {
         let coordinates = points * dimensions;
         let mut block = Self {
@@ -47,8 +47,8 @@ impl Block {
     }
 }
 
-/// Moves each centre that serves a point to the middle of its points and gives
-/// it their weight; `id` is told the point's place and row.
+/// Moves each centre that serves a point to the middle of its points and gives it their weight;
+/// `id` receives the point's place and row.
 pub(super) fn consolidate<P: Platform>(
     batch: &Batch<P>,
     problem: &StreamclusterProblem,

@@ -24,7 +24,7 @@ fn by_ranks(problem: impl Into<StreamclusterProblem>, ranks: usize) -> Solution 
     program.solution().unwrap()
 }
 
-/// The waits and offers are those of PARSEC's program, counted in runs of it.
+/// The expected waits and offers were counted in runs of PARSEC's program.
 #[test]
 fn each_rank_waits_as_often_as_in_the_published_program() {
     for input in StreamclusterInput::ALL {
@@ -36,7 +36,7 @@ fn each_rank_waits_as_often_as_in_the_published_program() {
     }
 }
 
-/// The digests are those of the files that PARSEC's program writes.
+/// The digests of the files that PARSEC's program writes.
 #[test]
 fn the_output_is_that_of_the_published_program() {
     for (input, digest) in [
@@ -196,9 +196,9 @@ fn damaged_solutions_do_not_verify() {
     ));
 }
 
-/// What a chip is told, against callgrind's count of the whole program (release
-/// build, x86-64, without what an empty problem takes). As for the difference, some
-/// twelve accesses to tables a point and offer are told one by one.
+/// The declaration to a chip, against callgrind's count of the whole program (release build,
+/// x86-64, without an empty problem's count). The difference: some twelve accesses to tables a
+/// point and offer are declared one by one.
 #[test]
 fn the_instructions_declared_are_those_executed() {
     for (dimensions, executed) in [

@@ -10,8 +10,8 @@ use super::solution::{Centre, Found, Served, Solution};
 /// number up to 1 for each of some ten thousand points, in either direction.
 const TOLERANCE: f64 = 1e-4;
 
-/// What is wrong with a clustering. Searches are counted from 0; the last one is
-/// that of the centres of all blocks.
+/// The fault of a clustering. Searches are counted from 0; the last is that of the centres of all
+/// blocks.
 ///
 /// ```
 /// use manycore_programs::spmd::WrongSolution;
@@ -31,7 +31,7 @@ pub enum WrongSolution {
         /// A point that should be there.
         point: usize,
     },
-    /// A point is assigned to one that is no centre, or does not exist.
+    /// A point is assigned to a point that is no centre, or does not exist.
     #[error("search {search} has assigned point {point} to no centre")]
     Unserved {
         /// Which search.
@@ -62,9 +62,9 @@ pub enum WrongSolution {
     Cost {
         /// Which search.
         search: usize,
-        /// What it says.
+        /// The claimed value.
         claimed: f64,
-        /// What it is.
+        /// The right value.
         found: f64,
     },
     /// A centre is not in the middle of its points, or has not their weight.
@@ -140,13 +140,13 @@ impl Solution {
 }
 
 impl Solution {
-    /// What the clustering would cost if each point were assigned to its nearest
-    /// open centre: at most [`cost`](Self::cost), and as much for each
+    /// The cost of the clustering if each point were assigned to its nearest open centre: at most
+    /// [`cost`](Self::cost), and as much for each
     /// [`StreamclusterInput`](super::StreamclusterInput).
     ///
-    /// When a centre is closed its points move to the one that is opened then,
-    /// which need not be the nearest. They move on as soon as that one is offered
-    /// again, if it is before the search ends.
+    /// When a centre is closed its points move to the newly opened centre, which need not be the
+    /// nearest. They move on when a nearer centre is offered again, if that happens before the
+    /// search ends.
     ///
     /// ```
     /// use manycore_programs::spmd::{StreamclusterInput, Streamcluster};

@@ -3,21 +3,21 @@ use manycore_chip::Broadcast;
 
 /// The signature of a request to share work.
 const REQUEST: u32 = 1 << 31;
-/// The signatures of offers: a bit each for so many classes of ranks.
+/// The number of classes of ranks with a bit each in the signatures of offers.
 const CLASSES: usize = 31;
 /// The signature of the end; and, by default, of the messages of other channels.
 const FINISH: u32 = 0;
 
 /// A worker's port, and what its core's filter lets through.
 ///
-/// All is broadcast on one channel, and told apart by signature: requests by one bit, an
-/// offer by a bit for its thief's rank modulo 31. An interface that stops the offers to
-/// others is worth as much as one that stops requests: with 64 cores an offer that all
-/// took would cost 63 controllers their 10 cycles. A channel for each thief would need
-/// a port of each for every victim.
+/// All messages are broadcast on one channel, and distinguished by signature: requests by one bit,
+/// an offer by a bit for its thief's rank modulo 31. An interface that stops the offers to others
+/// is as useful as an interface that stops requests: with 64 cores an offer to all would cost 63
+/// controllers their 10 cycles. A channel for each thief would need a port for every pair of thief
+/// and victim.
 ///
-/// The filter declines what has any of the bits that it does not want. So the
-/// end passes every filter, and so do messages of other channels whose signature is 0.
+/// The filter declines messages with any unwanted bit. So the end passes every filter, and so do
+/// messages of other channels with the signature 0.
 pub(super) struct Mailbox<P: Broadcast> {
     port: Port<P>,
     rank: usize,
@@ -26,7 +26,7 @@ pub(super) struct Mailbox<P: Broadcast> {
     pub(super) received: u64,
 }
 
-/// What came.
+/// The received message.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum StealMessage {
     /// This rank asks for work.
@@ -41,7 +41,7 @@ fn class(rank: usize) -> u32 {
 }
 
 impl<P: Broadcast> Mailbox<P> {
-    /// For the core on which the caller runs.
+    /// For the caller's core.
     pub(super) fn new(channel: &Channel<P>, rank: usize) -> Self {
         let mut mailbox = Self {
             port: channel.open(),

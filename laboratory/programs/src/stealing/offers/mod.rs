@@ -1,5 +1,5 @@
-//! A worker that lacks work broadcasts a request, and one that has enough offers some
-//! (Park 2013, section 5.2).
+//! A worker that lacks work broadcasts a request, and a worker that has enough offers some (Park
+//! 2013, section 5.2).
 
 mod cas;
 mod mailbox;
@@ -83,17 +83,16 @@ pub type OfferCas<P> = OfferStealing<P, cas::CasQueue<P>>;
 
 /// Stealing by request.
 ///
-/// A worker whose queue has become empty, when it takes its last task or finds
-/// none, broadcasts a request. It does so once; again only when it has run out
-/// of work, and nothing has come for a while that doubles. Others answer when they
-/// get their next task, or in
-/// [`process_pending_requests`](TaskDeque::process_pending_requests): to each thief one offer, as
-/// long as they have tasks but the last. Whether a worker accepts requests at all is
-/// decided at its network interface, by the length of its queue.
+/// A worker with an empty queue, after it takes its last task or finds none, broadcasts a request.
+/// It does so once, and again only when it has run out of work and nothing has come for a time that
+/// doubles. Others answer when they get their next task, or in
+/// [`process_pending_requests`](TaskDeque::process_pending_requests): one offer to each thief,
+/// while they have more than their last task. The network interface decides by the length of the
+/// queue whether a worker accepts requests at all.
 ///
-/// An offer reserves nothing. A thief keeps those that it did not need at
-/// once and tries them when it is out of work again, before it asks; they may be gone by
-/// then. What comes too late for that is stopped by its filter, and stays where it is.
+/// An offer reserves nothing. A thief keeps unused offers and tries them when it is out of work
+/// again, before it asks; the tasks may be gone by then. Its filter stops later offers, and those
+/// tasks stay in place.
 pub struct OfferStealing<P: Broadcast, Q: OfferedQueue<P>>(Arc<SharedQueues<P, Q>>);
 
 /// A worker's end of [`OfferStealing`].
@@ -107,7 +106,7 @@ pub struct OfferDeque<P: Broadcast, Q: OfferedQueue<P>> {
     offers: Vec<u64>,
     /// It has sent a request since it last took what was offered.
     has_asked: bool,
-    /// The thieves whose requests it answers at this time, in the order of their coming.
+    /// The thieves with requests that it answers now, in the order of arrival.
     thieves: Vec<usize>,
     /// Whether a rank is among them.
     asks: Vec<bool>,
@@ -204,8 +203,8 @@ impl<P: Broadcast, Q: OfferedQueue<P>> OfferDeque<P, Q> {
         }
     }
 
-    /// Takes one out of the offers: one of the best, at random. Victims' offers come to all
-    /// thieves in about the same order, and thieves with one rule would all go to one victim.
+    /// Takes an offer: a random one of the best. Victims' offers come to all thieves in about the
+    /// same order, and thieves with one rule would all go to one victim.
     fn choose(&mut self) -> u64 {
         let offers = &mut self.offers;
         let best = offers.iter().map(|offer| Q::worth(*offer)).max();
@@ -217,7 +216,7 @@ impl<P: Broadcast, Q: OfferedQueue<P>> OfferDeque<P, Q> {
         offers.swap_remove(at)
     }
 
-    /// Takes one of the tasks that were offered.
+    /// Takes an offered task.
     fn take_offered(&mut self) -> Option<Task> {
         while !self.offers.is_empty() {
             let offer = self.choose();
@@ -234,7 +233,7 @@ impl<P: Broadcast, Q: OfferedQueue<P>> OfferDeque<P, Q> {
         None
     }
 
-    /// A task that somebody offers; `None` is the end.
+    /// A task that another worker offers; `None` is the end.
     fn hunt(&mut self) -> Option<Task> {
         let mut patience = Patience::new(LONGEST);
         let mut wait = P::duration_to_ticks(FIRST_WAIT);

@@ -1,12 +1,12 @@
 use super::super::Task;
 use manycore_platform::Platform;
 
-/// What a victim keeps its tasks in, and how it offers them.
+/// A victim's queue of tasks, and its offers.
 pub trait OfferedQueue<P: Platform>: Send + 'static {
     /// The name of the discipline.
     const NAME: &'static str;
 
-    /// What thieves see of it.
+    /// The part that thieves see.
     type Shared: Send + Sync;
 
     /// An empty one.
@@ -18,7 +18,7 @@ pub trait OfferedQueue<P: Platform>: Send + 'static {
     /// Adds a task at the owner's end.
     fn put(&mut self, mine: &Self::Shared, task: Task);
 
-    /// Takes the task at the owner's end; an acquire, if there is none (see `Termination`).
+    /// Takes the task at the owner's end. If there is none, this is an acquire (see `Termination`).
     fn pop(&mut self, mine: &Self::Shared) -> Option<Task>;
 
     /// How many tasks there are, as far as the owner knows.
@@ -31,7 +31,7 @@ pub trait OfferedQueue<P: Platform>: Send + 'static {
     /// [`begin_offering`](Self::begin_offering).
     fn offer(&mut self, mine: &Self::Shared) -> Option<u64>;
 
-    /// What a thief goes by when it chooses among offers: it takes one of the greatest.
+    /// The value of an offer for a thief, which takes an offer of the greatest value.
     fn worth(_offer: u64) -> u64 {
         0
     }

@@ -4,9 +4,9 @@ use super::super::rng::Rng;
 /// never up to `low`, always from `high` on, and between them by chance, with a
 /// probability that rises linearly.
 ///
-/// The thesis gives no numbers. `low` is what the owner keeps for itself, its last
-/// task; who has a few more takes all requests. With `high` from 2 to 8 its benchmark takes
-/// the same time on the simulated chip to a few percent (`examples/stealing.rs` there).
+/// The thesis gives no numbers. `low` is the part that the owner keeps for itself, its last task.
+/// An owner with a few more accepts all requests. With `high` from 2 to 8 its benchmark takes the
+/// same time on the simulated chip to a few percent (`simulator/chip/examples/stealing.rs`).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Threshold {
     pub(super) low: usize,

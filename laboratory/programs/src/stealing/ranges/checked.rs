@@ -22,9 +22,9 @@ struct Book {
 }
 
 struct Page {
-    /// Written before the task is put, read by who has it.
+    /// Written before the task is put, read by its taker.
     input: Plain<u64>,
-    /// Written by who has it, read by all at the end.
+    /// Written by the task's taker, read by all at the end.
     output: Plain<u64>,
     /// The standard library's: keeping the books is no step of the model, and orders
     /// nothing, because the checkers run one thread at a time.
@@ -70,8 +70,9 @@ impl Book {
     }
 }
 
-/// Worker 0 puts `tasks` tasks, one more after it has popped one, and pops until nothing is
-/// left; thieves steal once each and pop what they have. No termination detection, nobody sleeps.
+/// Worker 0 puts `tasks` tasks, one more after it has popped one, and pops until nothing is left.
+/// Thieves steal once each and pop their loot. There is no termination detection, and no worker
+/// sleeps.
 fn race<P: Broadcast>(tasks: usize, thieves: usize, stolen: &AtomicU32) {
     let discipline = RangeStealing::<P>::new(&Placement::flat(1 + thieves), 1);
     let book = Book::new(tasks + 1);
@@ -161,8 +162,8 @@ fn all_end_when_all_is_done() {
     loom_model(Some(1), || whole::<Loom>(2, 2));
 }
 
-/// Three members of two nodes. A task goes from hand to hand: who has it is in, and who takes it
-/// joins before he takes it.
+/// Three members of two nodes. A task goes from hand to hand: its holder is in, and a taker joins
+/// before it takes the task.
 fn termination<P: Platform>() {
     let termination = TerminationTree::<P>::new(3);
     // The owner of the task; 3: member 1 has taken it and does it.
@@ -205,7 +206,7 @@ fn the_last_to_leave_knows_it() {
     loom_model(Some(3), termination::<Loom>);
 }
 
-/// What a checker says of production code with a fault.
+/// A checker's message for production code with a fault.
 fn fails<F: Fault>(model: fn()) -> String {
     let why = caught(model);
     println!("{}: {why}", std::any::type_name::<F>());

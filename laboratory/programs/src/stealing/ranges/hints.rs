@@ -1,25 +1,25 @@
-//! What workers tell each other over the broadcast network, if there is one.
+//! The messages between workers over the broadcast network, if there is one.
 
 use manycore_chip::{Broadcast, Filter, MatchOperation, Message};
 
-/// The signature of the end, which every filter of ours passes; and, by default, that of
-/// other channels' messages.
+/// The signature of the end. Every filter of ours passes it. By default, messages of other channels
+/// have it too.
 const OVER: u32 = 0;
-/// What hosts hear: a bit for each class of ranks.
+/// The messages for hosts: a bit for each class of ranks.
 const HOSTS: Classes = Classes {
     first: 0,
     count: 8,
     ranks: 1,
 };
-/// What guests hear: a bit for each group of ranks.
+/// The messages for guests: a bit for each group of ranks.
 const GUESTS: Classes = Classes {
     first: 8,
     count: 24,
     ranks: 64,
 };
 
-/// A bit for each class of ranks: for so many ranks the first, for as many the next, and
-/// from the last on the first again.
+/// A bit for each class of ranks. Consecutive ranks share a class, and after the last class the
+/// first follows again.
 struct Classes {
     first: u32,
     count: usize,
@@ -32,19 +32,19 @@ impl Classes {
     }
 }
 
-/// What a worker wants to hear.
+/// The messages that a worker wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Interest {
     /// That it is over.
     End,
-    /// And who has nothing, if it asked this one's class: this one has tasks.
+    /// Also messages of hungry workers that ask this worker's class: this worker has tasks.
     Host,
-    /// And who of this one's group has nothing, and who of it is told where to find
-    /// something: this one has nothing.
+    /// Also messages of hungry workers of this group, and invitations to this group: this worker
+    /// has nothing.
     Guest,
 }
 
-/// What is told.
+/// The content of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Item {
     /// All is done.
@@ -56,18 +56,17 @@ pub(super) enum Item {
     },
     /// `host` has something, and `guest` is to have half of it.
     Invitation {
-        /// For whom.
+        /// The invited worker.
         guest: usize,
-        /// Where.
+        /// The deque with tasks.
         host: usize,
     },
 }
 
 /// One worker's end: the network's port and filter of its core.
 ///
-/// All of it is advice. A worker that hears nothing finds tasks all the same, and one that is
-/// told wrong finds none there; only the end is told in no other way to a worker that has a
-/// port.
+/// All messages are advice. A worker that hears nothing still finds tasks, and a worker with wrong
+/// advice finds none there. Only the end reaches a worker with a port in no other way.
 ///
 /// Messages that the filter stops cost nothing, so a worker hears only what
 /// it can use: while it has something and works, requests to its class, an eighth of all; while
@@ -112,7 +111,7 @@ impl<P: Broadcast> Hints<P> {
         self.send(OVER, 0, 0);
     }
 
-    /// Tells its group, and the hosts of the class of `asked`, that it has nothing.
+    /// Announces to its group, and to the hosts of the class of `asked`, that it has nothing.
     pub(super) fn tell_hunger(&self, asked: usize) {
         for signature in [GUESTS.of(self.rank), HOSTS.of(asked)] {
             // No host in the payload: a request.

@@ -28,11 +28,12 @@ use termination::TerminationTree;
 /// Tasks stay where they were put; a thief takes half of a victim's range of them with
 /// one compare-and-swap, whatever it holds, and others take half of that from it.
 ///
-/// Over a broadcast network who has nothing says so, and who has taken something
-/// invites one of those to its own range, and one to its victim's. Elsewhere thieves look at
-/// all deques in turn, and sleep in the end.
+/// Over a broadcast network a worker without tasks announces that. A thief invites a hungry worker
+/// to its own range, and another to its victim's. Elsewhere thieves look at all deques in turn, and
+/// sleep in the end.
 ///
-/// The owner's side is first in, first out. While nobody is idle, it touches only lines of its own.
+/// The owner's side is first in, first out. While no worker is idle, it touches only lines of its
+/// own.
 ///
 /// ```
 /// use manycore::Native;
@@ -61,12 +62,12 @@ pub struct RangeStealing<P: Broadcast>(Arc<SharedRanges<P>>);
 pub struct RangeDeque<P: Broadcast> {
     shared: Arc<SharedRanges<P>>,
     rank: usize,
-    /// Tasks for which the ring had no room.
+    /// Tasks without room in the ring.
     overflow: VecDeque<Task>,
     hints: Option<Hints<P>>,
     rng: Rng,
     over: bool,
-    /// The workers to which it was invited while it had nothing.
+    /// The workers that invited it while it had nothing.
     hosts: Vec<usize>,
     /// The workers that have nothing, as far as it has heard.
     guests: RankSet,
@@ -153,22 +154,21 @@ impl<P: Broadcast> Hands<P> {
         word: &P::AtomicU64,
         split: impl Fn(Range) -> (Range, Range),
     ) -> Option<(Range, Range)> {
-        // Acquire: an owner that finds it empty stops to count as at work, after the joining of
-        // all who took something.
+        // Acquire: an owner that finds it empty stops to count as at work, after the joining of all
+        // thieves that took from it.
         let range = Range(word.load(Ordering::Acquire));
         if range.is_empty() {
             return None;
         }
         let (claimed, left) = split(range);
-        // Acquire: the tasks are in their places. Release: who took it had joined. And as
-        // the words are changed by read-modify-writes only, whoever acquires has what all before
-        // released.
+        // Acquire: the tasks are in their places. Release: the taker had joined. The words only
+        // change by read-modify-writes, so an acquire sees all earlier releases.
         word.compare_exchange(range.0, left.0, Ordering::AcqRel, Ordering::Relaxed)
             .ok()
             .map(|_| (claimed, left))
     }
 
-    /// The same for the owner, who does not give up before the word is empty.
+    /// The same for the owner, which does not give up before the word is empty.
     fn claim_first(word: &P::AtomicU64) -> Option<Range> {
         loop {
             match Self::claim_once(word, |range| range.split(1)) {
@@ -245,14 +245,14 @@ impl<P: Broadcast> RangeDeque<P> {
         true
     }
 
-    /// Wakes somebody for what was published, by an atomic read-modify-write just before.
+    /// Wakes a sleeper for tasks that an atomic read-modify-write has just published.
     fn published(&self) {
         if self.hints.is_none() {
             self.shared.parking.published();
         }
     }
 
-    /// Tells all that it is over.
+    /// Announces the end to all.
     fn end(&mut self) {
         self.over = true;
         match &self.hints {
@@ -287,8 +287,8 @@ impl<P: Broadcast> TaskDeque<P> for RangeDeque<P> {
     }
 
     fn finish(&mut self) {
-        // For workers that have no port yet: they look when they have. One that looks too
-        // early has opened it before this, and hears the message that follows.
+        // For workers without a port: they look when they have opened it. A worker that looks too
+        // early has opened its port before this, and hears the message that follows.
         self.shared.over.store(true, Ordering::SeqCst);
         self.end();
     }

@@ -1,13 +1,13 @@
-//! Where workers sleep that have found nothing.
+//! The place where workers sleep that have found nothing.
 
 use manycore_cores::sync::{AfterRmw, Sleepers};
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Ordering, Platform};
 
-/// Sleepers, and what they are woken by: [`Sleepers`] has the argument that no wake-up is lost.
-/// What a publisher changes, if somebody sleeps, is `hints`; a sleeper reads that once it is
-/// counted, and looks for tasks after that.
+/// Sleepers, and the word that wakes them: [`Sleepers`] has the argument that no wake-up is lost.
+/// If a thread sleeps, a publisher changes `hints`. A sleeper reads `hints` once it is counted, and
+/// looks for tasks after that.
 ///
-/// One that is woken and finds nothing has been forestalled by one that was awake.
+/// If a woken worker finds nothing, another worker that was awake has been faster.
 pub(super) struct Parking<P: Platform> {
     sleepers: Sleepers<P, AfterRmw>,
     hints: CachePadded<P::Futex>,
@@ -26,7 +26,7 @@ impl<P: Platform> Parking<P> {
 
     /// Something was published, by an atomic read-modify-write just before.
     ///
-    /// Cost while nobody sleeps: a load of a line that nobody writes.
+    /// Cost while no worker sleeps: a load of a line without writers.
     #[inline]
     pub(super) fn published(&self) {
         if self.sleepers.after_publishing() > 0 {
@@ -36,7 +36,7 @@ impl<P: Platform> Parking<P> {
 
     #[cold]
     fn wake(&self, count: u32) {
-        // Release: who reads it finds what was published.
+        // Release: a thread that reads it finds the published tasks.
         self.hints.fetch_add(1, Ordering::Release);
         self.hints.wake(count);
     }

@@ -5,8 +5,8 @@ const PLACES: u64 = (1 << PLACE_BITS) - 1;
 const LOW_SHIFT: u32 = 16;
 const HIGH_SHIFT: u32 = LOW_SHIFT + PLACE_BITS;
 
-/// The places `low..high` of one worker's ring: bits 0..16 whose, 16..40 `low`, 40..64
-/// `high`. Places count modulo 2^24, and a ring repeats after fewer.
+/// The places `low..high` of one worker's ring: bits 0..16 the worker, 16..40 `low`, 40..64 `high`.
+/// Places count modulo 2^24, and a ring repeats after fewer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Range(pub(super) u64);
 

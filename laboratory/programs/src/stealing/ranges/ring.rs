@@ -1,4 +1,4 @@
-//! Where a worker's tasks are, until somebody has taken them.
+//! The ring of a worker's tasks, until a worker has taken them.
 
 use super::super::Task;
 use manycore_platform::{Atomic, Ordering, Platform};
@@ -8,10 +8,10 @@ const CAPACITY: u32 = if cfg!(test) { 4 } else { 8_192 };
 
 /// Tasks by place; a place of no task holds 0.
 ///
-/// Which place is whose is a matter of the words that hold ranges. A place is used
-/// again only once it is 0, and all accesses are relaxed: what is in a place was
-/// published with the range that it is in, and the coherence of the place alone orders
-/// its owner's next task after the taking of the last.
+/// The words that hold ranges decide which place belongs to which worker. A place is used again
+/// only once it is 0, and all accesses are relaxed: the content of a place was published with its
+/// range, and the coherence of the place alone orders its owner's next task after the taking of the
+/// last.
 pub(super) struct Ring<P: Platform> {
     places: Box<[P::AtomicU64]>,
 }

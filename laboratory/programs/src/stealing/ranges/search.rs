@@ -34,8 +34,8 @@ impl<P: Broadcast> RangeDeque<P> {
         found
     }
 
-    /// Looks at the deques one after the other, from any on; at those first to which it is
-    /// invited.
+    /// Looks at the deques one after the other, from a random one on; first at the deques to which
+    /// it is invited.
     fn search(&mut self, workers: usize) -> Option<Task> {
         let start = self.rng.below(workers);
         let (mut looks, mut pause, mut is_in) = (0, SHORTEST, true);
@@ -75,7 +75,7 @@ impl<P: Broadcast> RangeDeque<P> {
         }
     }
 
-    /// Leaves the others alone for so many turns, unless it is called.
+    /// Leaves the others alone for `turns` turns, unless it is called.
     fn pause(&mut self, turns: usize) {
         for _ in 0..turns {
             P::relax();
@@ -119,8 +119,8 @@ impl<P: Broadcast> RangeDeque<P> {
 
     fn has_something(&self, victim: usize) -> bool {
         let hands = &self.shared.stores[victim].hands;
-        // Relaxed: a hint. A worker that tries to take something acquires what it needs
-        // then; one that sleeps on it is after a fence.
+        // Relaxed: a hint. A worker that tries to take a task acquires what it needs then. A worker
+        // that sleeps on it has passed a fence.
         [&hands.own, &hands.loot]
             .iter()
             .any(|word| !Range(word.load(Ordering::Relaxed)).is_empty())
@@ -137,8 +137,8 @@ impl<P: Broadcast> RangeDeque<P> {
         self.counts.steals += u64::from(claimed.count());
         let (first, rest) = claimed.split(1);
         if !rest.is_empty() {
-            // The loot was empty, and nobody but this worker changes it then. Release:
-            // passes on what the claim acquired. A read-modify-write for `published`.
+            // The loot was empty, and only this worker changes it then. Release: passes on what the
+            // claim acquired. A read-modify-write for `published`.
             self.hands().loot.swap(rest.0, Ordering::AcqRel);
             self.published();
         }
@@ -151,8 +151,7 @@ impl<P: Broadcast> RangeDeque<P> {
         Some(self.take(first))
     }
 
-    /// Tells one of those that have nothing where there is something; `false`: there is
-    /// none, as far as this worker knows.
+    /// Invites a hungry worker to a deque with tasks. Returns `false` if this worker knows of none.
     fn invite(&mut self, host: usize) -> bool {
         let Some(hints) = &self.hints else {
             return false;
@@ -166,7 +165,7 @@ impl<P: Broadcast> RangeDeque<P> {
         guest.is_some()
     }
 
-    /// Before a task: invites those that asked, and is ready for those that will.
+    /// Before a task: invites the workers that asked, and is ready for later requests.
     pub(super) fn settle(&mut self) {
         let tasks = self.spare();
         let Some(hints) = &mut self.hints else { return };

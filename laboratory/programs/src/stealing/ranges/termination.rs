@@ -16,11 +16,11 @@ const COUNTED: u32 = 1 << 31;
 ///
 /// # Why it is 0 at the top only when nobody is in
 ///
-/// A node is counted above once for each time that it went from 0 to 1, and out again
-/// once for each time that it went from 1 to 0. The first to join counts it, and then
-/// sets COUNTED; others who join wait for that. So whoever's `join` has returned is in
-/// a node that is counted above, and it is counted out only by a member that leaves it empty,
-/// which it is not while he is in; and so on to the top.
+/// A node is counted above once for each time that it went from 0 to 1, and counted out once for
+/// each time that it went from 1 to 0. The first member to join counts it, and then sets COUNTED;
+/// others that join wait for that. So a member whose `join` has returned is in a node that is
+/// counted above. Only a member that leaves it empty counts it out, and it is not empty while this
+/// member is in; and so on to the top.
 pub(super) struct TerminationTree<P: Platform> {
     nodes: Box<[Node<P>]>,
 }
@@ -57,15 +57,16 @@ impl<P: Platform> TerminationTree<P> {
         Self { nodes }
     }
 
-    /// Counts a member in, who must be out.
+    /// Counts in a member that is out.
     pub(super) fn join(&self, member: usize) {
         self.arrive(member / FAN);
     }
 
     fn arrive(&self, at: usize) {
         let Node { word, above } = &self.nodes[at];
-        // Acquire: who finds it COUNTED is after the counting above. Release: what this member does
-        // next comes after its joining for whoever finds it here or finds it gone.
+        // Acquire: a member that finds it COUNTED comes after the counting above. Release: this
+        // member's next steps come after its joining, for every thread that finds it here or finds
+        // it gone.
         let before = word.fetch_add(1, Ordering::AcqRel);
         if before == 0 {
             if let &Some(above) = above {
@@ -79,9 +80,9 @@ impl<P: Platform> TerminationTree<P> {
         }
     }
 
-    /// Counts a member out, who must be in; whether it was the last of all.
+    /// Counts out a member that is in. Returns whether it was the last of all.
     ///
-    /// What was done before the leaves of all others happened before that of the last.
+    /// The work before the leaves of all others happened before the last leave.
     pub(super) fn leave(&self, member: usize) -> bool {
         self.depart(member / FAN)
     }
@@ -94,7 +95,7 @@ impl<P: Platform> TerminationTree<P> {
         if before != COUNTED + 1 {
             return false;
         }
-        // It is empty, and COUNTED: who joins now must count it anew.
+        // It is empty, and COUNTED: a member that joins now must count it anew.
         match word.compare_exchange(COUNTED, 0, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => above.is_none_or(|above| self.depart(above)),
             Err(_) => false,

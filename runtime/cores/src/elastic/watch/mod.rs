@@ -47,27 +47,25 @@ const HOLD: Duration = Duration::from_millis(50);
 ///
 /// # The mask
 ///
-/// What is watched is the mask of the watch's thread, which it inherits from the thread
-/// that starts it and never changes itself. So threads of this process that are bound,
-/// or bind themselves, do not confuse it; but start it from one that is bound to
-/// nothing. A program that confines a process from outside must do so for all threads
-/// (`taskset -a -p`), since that is what the system offers.
+/// The watch reads the affinity mask of its own thread. The thread inherits the mask from the
+/// thread that starts it, and never changes it, so other bound threads of the process have no
+/// effect. Start the watch from a thread that is not bound. A program that confines a process from
+/// outside must do so for all threads (`taskset -a -p`): the system offers no other way.
 ///
 /// # Quotas
 ///
-/// A quota that is no whole number of CPUs is paced. Each of the kernel's periods begins with the larger of
-/// the numbers next to it. When what is left just pays for the smaller one to the period's end, that
-/// one follows. So the CPU time used stays 2.5% below the quota, and the kernel never stops the group. What
-/// counts is the time that the group (v2, or v1 with `cpuacct` beside `cpu`), or else
-/// this process, really used. If the kernel throttles nevertheless, the margin grows, to
-/// at most 25%. With a quota of less than one CPU one worker remains, stopped now and
-/// then. A quota of at least the CPUs that are left is none.
+/// A quota that is not a whole number of CPUs is paced. Each of the kernel's periods begins with
+/// the next larger number of workers. When the rest of the quota just pays for the next smaller
+/// number until the period's end, that number follows. The CPU time used so stays 2.5% below the
+/// quota, and the kernel never stops the group. The watch counts the time that the group (v2, or v1
+/// with `cpuacct` beside `cpu`), or else this process, really used. If the kernel throttles
+/// nevertheless, the margin grows, to at most 25%. With a quota of less than one CPU one worker
+/// remains, and is sometimes stopped. A quota that exceeds the remaining CPUs has no effect.
 ///
 /// # In a child after `fork`
 ///
-/// A child has none of its parent's threads but the one that forked. So the allotment
-/// of a parent's watch changes no more, and dropping the watch does nothing. Start
-/// another.
+/// A child of `fork` has only the thread that forked. So the allotment of the parent's watch no
+/// longer changes there, and dropping the watch does nothing. Start another watch.
 ///
 /// # Cost
 ///
@@ -89,7 +87,7 @@ pub struct Watch {
     generation: u32,
 }
 
-/// What a [`Watch`] has seen last.
+/// The last observations of a [`Watch`].
 ///
 /// ```
 /// let watch = manycore_cores::elastic::Watch::start()?;
@@ -103,9 +101,9 @@ pub struct Limits {
     pub cpus: usize,
     /// CPU time in CPUs that the control groups grant; `None`: any.
     pub quota: Option<f64>,
-    /// What [`Watch::cap`] was called with.
+    /// The last argument of [`Watch::cap`].
     pub cap: Option<NonZeroUsize>,
-    /// CPUs that other processes use of those that this one may use; `None`: they are not heeded.
+    /// How many of this process's CPUs other processes use; `None` if they are not heeded.
     pub neighbours: Option<f64>,
 }
 
@@ -119,14 +117,14 @@ struct Watched {
 struct WatchState {
     sources: Sources,
     cap: Option<NonZeroUsize>,
-    /// What others use, while they are heeded.
+    /// The use by other processes, while they are heeded.
     neighbours: Option<Neighbours>,
     /// The quota that is obeyed.
     quota: Option<Quota>,
     /// Since when there has been a smaller one.
     smaller_since: Option<Instant>,
     pace: QuotaPace,
-    /// What the pace has said last; `None`: no quota counts.
+    /// The last decision of the pace; `None`: no quota counts.
     paced: Option<Pace>,
     /// When files and groups are to be read, on the clock of the sources.
     files_at: Duration,
@@ -178,8 +176,8 @@ impl Watch {
         })
     }
 
-    /// What follows the system: for `manycore::Builder::follow`. It stays
-    /// as it is when the watch is dropped.
+    /// The allotment that follows the system, for `manycore::Builder::follow`. It keeps its value
+    /// when the watch is dropped.
     ///
     /// ```
     /// let watch = manycore_cores::elastic::Watch::start()?;
@@ -193,7 +191,7 @@ impl Watch {
         &self.shared.allotment
     }
 
-    /// No more than so many cores from now on; `None`: as many as there are.
+    /// Limits the allotment to `cores` from now on; `None` removes the limit.
     ///
     /// # Panics
     ///
@@ -217,10 +215,11 @@ impl Watch {
 
     /// Whether CPUs count as gone that other processes keep busy. They do not at first.
     ///
-    /// This is for teams that meet at barriers more often than each 10 ms: beside a busy process, two
-    /// workers on one CPU and a half make less progress than one worker on a whole CPU. Independent jobs
-    /// gain by the half. What others use is counted for 300 ms, in whole CPUs; less than 0.3 of
-    /// one does not count, and one CPU always remains. Does nothing where the kernel has no `/proc/stat`.
+    /// This is for teams that meet at barriers more often than each 10 ms: beside a busy process,
+    /// two workers on one CPU and a half make less progress than one worker on a whole CPU.
+    /// Independent jobs gain by the half. The use by other processes is counted for 300 ms, in
+    /// whole CPUs; less than 0.3 of a CPU does not count, and one CPU always remains. Does nothing
+    /// if the kernel has no `/proc/stat`.
     ///
     /// Processes that heed each other share the CPUs as they come to: nothing makes the shares even.
     ///
@@ -284,7 +283,7 @@ impl Watch {
         }
     }
 
-    /// What it has seen last.
+    /// Its last observations.
     ///
     /// # Panics
     ///
@@ -320,7 +319,7 @@ impl Watch {
 impl Drop for Watch {
     fn drop(&mut self) {
         if !self.is_here() {
-            // Neither is the lock ever given back, perhaps, nor does the thread end.
+            // The lock may never be released, and the thread may never end.
             std::mem::forget(self.thread.take());
             return;
         }
@@ -344,7 +343,7 @@ impl fmt::Debug for Watch {
 
 impl Watched {
     fn lock(&self) -> MutexGuard<'_, WatchState> {
-        // What a panic has left is as good as before.
+        // A panic leaves the state valid.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -370,7 +369,7 @@ impl Watched {
         }
     }
 
-    /// Under the lock, so that of two the later one is published last.
+    /// Under the lock, so that the later state is published last.
     fn publish(&self, state: &WatchState) {
         let cores = state.capped();
         if self.allotment.cores() != cores {

@@ -14,7 +14,7 @@ use std::time::Duration;
 /// How long use is added up before the number changes. The kernel counts in steps of 10 ms for each
 /// CPU.
 pub(super) const WINDOW: Duration = Duration::from_millis(300);
-/// What others may use of one CPU before it counts as theirs.
+/// Other processes may use this part of a CPU before the CPU counts as theirs.
 const CRUMBS: f64 = 0.3;
 
 /// CPU time until now.
@@ -30,7 +30,7 @@ pub(super) struct Load {
     pub(super) own: Duration,
 }
 
-/// What others use, in CPUs.
+/// The use by other processes, in CPUs.
 #[derive(Debug, Default)]
 pub(super) struct Neighbours {
     last: Option<Load>,
@@ -60,10 +60,10 @@ impl Neighbours {
         self.use_of_others
     }
 
-    /// What they leave of so many CPUs: one at least.
+    /// How many of `cpus` they leave: at least one.
     pub(super) fn leave(&self, cpus: usize) -> usize {
         let taken = (self.use_of_others - CRUMBS).max(0.0).ceil();
-        // A float this large is one that no machine has the CPUs for.
+        // The float is exact for every machine's number of CPUs.
         cpus.saturating_sub(taken as usize).max(1)
     }
 }
@@ -103,8 +103,8 @@ mod tests {
     }
 
     proptest! {
-        /// Others come and go. What they do not want is used, and the workers lack no more than what
-        /// does not count.
+        /// Other processes come and go. The workers use all that they leave, and lack no more than
+        /// the part that does not count.
         #[test]
         fn workers_have_whole_cpus(
             cpus in 1_usize..64,
@@ -128,7 +128,7 @@ mod tests {
             }
         }
 
-        /// What is short of a CPU's third changes nothing.
+        /// A use below a third of a CPU changes nothing.
         #[test]
         fn crumbs_do_not_count(cpus in 1_usize..64, each in 0.0..0.29_f64) {
             let mut neighbours = Neighbours::default();
@@ -173,7 +173,7 @@ mod tests {
         neighbours.learn(load(300, 1, 5_300));
         neighbours.learn(load(600, 2, 900_000));
         assert_eq!(neighbours.leave(2), 2);
-        // One of them is another's.
+        // Another process uses a CPU.
         neighbours.learn(load(900, 2, 900_600));
         assert_eq!(neighbours.leave(2), 1);
     }

@@ -7,39 +7,39 @@
 //! is divided anew. Two changes a period are the fewest that use the quota.
 //!
 //! The loop is closed: it counts the CPU time that all threads have used, not the number of
-//! workers. Workers that go on for a while after they were told to stop use more; that is learned, and
-//! kept back the next time (`reserve`).
+//! workers. Workers that continue for a while after they should stop use more. The pace learns how
+//! much, and reserves it the next time (`reserve`).
 //!
-//! When the kernel's periods begin, [`Phase`] says. Where it does not know, it makes up periods that are ten times
-//! shorter: what is used over one of the kernel's then differs from the rate by no more than what changes
-//! places within one of these, whenever the kernel's begins.
+//! [`Phase`] knows when the kernel's periods begin. If it does not, the pace makes up periods that
+//! are ten times shorter. The use over one of the kernel's periods then differs from the rate by at
+//! most what moves within one made-up period, whenever the kernel's begins.
 //!
-//! If the kernel throttles all the same (other processes in the group whose time is not
-//! seen, a watch that runs late) the margin grows, and shrinks again slowly.
+//! If the kernel throttles nevertheless (other processes in the group whose time is not visible, or
+//! a watch that runs late), the margin grows, and shrinks again slowly.
 
 use super::phase::Phase;
 use std::time::Duration;
 
-/// The part of the quota that is not used, at first and at least. CPUs take their share in slices, of which
-/// some 1 ms is left on each.
+/// The part of the quota that stays unused, at first and at least. CPUs take their share in slices,
+/// and some 1 ms of a slice is left on each CPU.
 const MARGIN: f64 = 0.025;
 /// At most.
 const MOST_MARGIN: f64 = 0.25;
-/// What it grows by when the kernel has throttled, and shrinks by in a second.
+/// The growth of the margin after a throttled period, and how much it shrinks in a second.
 const BACK_OFF: f64 = 0.01;
 const RECOVERY: f64 = 0.0005;
 /// Parts of a period. There are more workers again if this much of one CPU's time is left over.
 const LEFT_OVER: f64 = 0.02;
-/// What may be lacking of one CPU's time before there are still fewer workers.
+/// The part of one CPU's time that may be missing before the pace uses still fewer workers.
 const LACK: f64 = 0.03;
 /// The shortest time between two looks, as a part of the kernel's period, and in seconds.
 const SOON: [f64; 2] = [0.002, 0.0005];
 /// The longest part, where its beginning is known, and where it is not.
 const LATE: [f64; 2] = [0.05, 0.02];
-/// What remains of the reserve from one period to the next, if less was needed.
+/// The part of the reserve that remains in the next period if less was needed.
 const FORGET: f64 = 0.9;
 
-/// What has been used of what may be.
+/// How much of the quota has been used.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Usage {
     /// When this was read, from any beginning.
@@ -52,7 +52,7 @@ pub(super) struct Usage {
     pub(super) throttled: Option<u64>,
 }
 
-/// What is to be done until the next look.
+/// The decision until the next look.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Pace {
     /// Workers, at least one.
@@ -70,7 +70,7 @@ pub(super) struct QuotaPace {
     base: f64,
     /// Whether the larger number of workers is allowed.
     many: bool,
-    /// CPU seconds that workers use after they were told to stop, at most; and in this period.
+    /// CPU seconds that workers use after they should stop: the most so far, and in this period.
     reserve: f64,
     overrun: f64,
     last: Option<Usage>,
@@ -94,7 +94,7 @@ impl QuotaPace {
         let soon = (SOON[0] * period.as_secs_f64()).max(SOON[1]);
         let late = |is_known: bool| (LATE[usize::from(!is_known)] * period.as_secs_f64()).max(soon);
         let Some(last) = self.last.replace(usage) else {
-            // Nobody knows what was used before.
+            // The use before this is unknown.
             self.phase.make_up(usage.now, period);
             self.base = usage.used.as_secs_f64();
             return Pace {
@@ -115,7 +115,7 @@ impl QuotaPace {
         let rest = self.phase.end().saturating_sub(usage.now).as_secs_f64();
         let left = rate * length - (usage.used.as_secs_f64() - self.base);
         let few = rate.floor();
-        // What the smaller number of workers leaves until the period's end.
+        // The time that the smaller number of workers leaves until the period's end.
         let over = left - few * rest - self.reserve;
         let enough = if self.many { soon } else { LEFT_OVER * length };
         self.many = over > enough;
@@ -147,8 +147,8 @@ impl QuotaPace {
             / usage.now.saturating_sub(last.now).as_secs_f64().max(1e-6);
         let base = last.used.as_secs_f64()
             + usage.used.saturating_sub(last.used).as_secs_f64() * share.min(1.0);
-        // What was used beyond is paid back from one made-up period to the next, though not for ever: the kernel
-        // has forgotten it. Made-up periods that nobody looked at are between the two.
+        // The next made-up period pays back excess use, but not for ever: the kernel has forgotten
+        // it. Some made-up periods may have passed between two looks.
         let is_made_up = !was_known && !self.phase.is_known();
         let debt = if is_made_up {
             let passed = began.saturating_sub(begun_before).as_secs_f64();
@@ -175,12 +175,12 @@ mod tests {
 
     /// A step of the kernel's clock, in microseconds.
     const STEP: u64 = 20;
-    /// What a CPU takes at a time, and what it keeps when it has nothing to do.
+    /// The slice that a CPU takes at a time, and keeps when it becomes idle.
     const SLICE: f64 = 5_000.0;
     const KEPT: f64 = 1_000.0;
 
-    /// A kernel that grants `quota` microseconds of CPU time in each `period`, in slices to each CPU, and
-    /// stops those that get no more; and a process whose workers never rest.
+    /// A kernel that grants `quota` microseconds of CPU time in each `period`, in slices to each
+    /// CPU, and stops CPUs that get no more; and a process with workers that never rest.
     struct QuotaKernel {
         quota: f64,
         period: u64,
@@ -188,12 +188,12 @@ mod tests {
         counts: bool,
         /// CPUs that another process of the group uses, unseen.
         others: f64,
-        /// The watch is so many microseconds late at most.
+        /// The watch is at most this many microseconds late.
         late: u64,
-        /// Workers go on for so long at most after they are told to stop.
+        /// Workers continue for at most this many microseconds after they should stop.
         overrun: u64,
         left: f64,
-        /// What each CPU has of it.
+        /// The part of it that each CPU has.
         local: Vec<f64>,
         /// CPU time of the process; below, what the process would see of it.
         used: f64,
@@ -221,7 +221,7 @@ mod tests {
             }
         }
 
-        /// One step of so many workers. Returns whether one was stopped.
+        /// One step of `workers` workers. Returns whether the kernel stopped one.
         fn step(&mut self, workers: usize) -> bool {
             let mut stopped = false;
             self.left -= self.others * STEP as f64;
@@ -246,8 +246,8 @@ mod tests {
             stopped
         }
 
-        /// Runs for so many seconds, of which the first does not count; CPUs used and
-        /// periods throttled.
+        /// Runs for `seconds`, and counts from the second one on. Returns the CPUs used and the
+        /// throttled periods.
         fn run(&mut self, seconds: u64, phase: u64) -> (f64, u64) {
             let mut rng = fastrand::Rng::with_seed(phase);
             let cpus = self.quota / self.period as f64;
@@ -348,7 +348,7 @@ mod tests {
         assert!(throttled > 0);
     }
 
-    /// What others use is not seen but by what the kernel says.
+    /// The use by others shows only in the kernel's throttling.
     #[test]
     fn it_backs_off_when_the_kernel_throttles() {
         let mut kernel = QuotaKernel::new(2.5, 100_000);

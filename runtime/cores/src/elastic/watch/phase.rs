@@ -5,13 +5,13 @@
 //! middle of that interval halves it. So after some periods the beginning is known to a five-hundredth
 //! of a period. A group that rests has no periods: the first after a rest may begin at any time.
 //!
-//! Where the kernel does not count, or has not yet, periods are made up. They are [`SHORTER`].
+//! If the kernel does not count, or not yet, periods are made up. They are [`SHORTER`].
 
 use std::time::Duration;
 
 /// The beginning is looked for until it is known to this part of a period.
 const EXACT: u32 = 500;
-/// So many made-up periods are in one of the kernel's.
+/// The kernel's period is this many made-up periods.
 const SHORTER: u32 = 10;
 
 /// The period that has begun last.
@@ -21,7 +21,7 @@ pub(super) struct Phase {
     earliest: Duration,
     latest: Duration,
     length: Duration,
-    /// Whether it is one of the kernel's, not one that was made up.
+    /// Whether it is a period of the kernel, and not made up.
     is_known: bool,
 }
 
@@ -121,8 +121,9 @@ mod tests {
 
     const PERIOD: Duration = Duration::from_millis(100);
 
-    /// Looks as `next_look` says, but for what is due each 5 ms, `late` microseconds late at most, at a kernel whose
-    /// periods begin at `phase`; returns by how much the beginning is known in the end.
+    /// Looks as `next_look` says, at multiples of 5 ms, at most `late` microseconds late, at a
+    /// kernel whose periods begin at `phase`. Returns how precisely the beginning is known in the
+    /// end.
     fn known_after(periods: u32, phase: u64, late: u64) -> Duration {
         let mut rng = fastrand::Rng::with_seed(phase);
         let count = |now: Duration| (now.as_micros() as u64 + 100_000 - phase) / 100_000;
@@ -172,7 +173,7 @@ mod tests {
             it.follow(ms(124), ms(126), Some((1, 1)), PERIOD),
             Some(ms(125))
         );
-        // Nobody has looked for long.
+        // The last look was long ago.
         assert_eq!(
             it.follow(ms(126), ms(170), Some((1, 1)), PERIOD),
             Some(ms(170))

@@ -1,4 +1,4 @@
-//! What is looked at: the affinity mask, the cpuset, the quota, and what was used.
+//! The sources of a watch: the affinity mask, the cpuset, the quota, and the time used.
 
 use super::neighbours::Load;
 use super::pace::Usage;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 /// tests.
 pub(super) struct Sources {
     root: PathBuf,
-    /// Whether the root is this machine's, whose calls are asked as well.
+    /// Whether the root is this machine's. Then system calls are used as well.
     here: bool,
     groups: Groups,
     mask: Option<CpuSet>,
@@ -30,7 +30,7 @@ impl Sources {
         Self::new(PathBuf::from("/"), true)
     }
 
-    /// The sources of the process whose files are below `root`.
+    /// The sources of a process with its files below `root`.
     #[cfg(test)]
     pub(super) fn below(root: &std::path::Path) -> Self {
         Self::new(root.to_owned(), false)
@@ -85,7 +85,7 @@ impl Sources {
 
     fn count_cpus(&mut self) {
         let both = match (&self.mask, &self.cpuset) {
-            // One of the two is older: the mask is read more often.
+            // The two may be of different age: the mask is read more often.
             (Some(mask), Some(set)) => match mask.intersection(set).len() {
                 0 => mask.len(),
                 both => both,
@@ -101,7 +101,7 @@ impl Sources {
         self.began.elapsed()
     }
 
-    /// What everybody has used of the CPUs that this process may use until `now`, if the kernel says it.
+    /// The use of this process's CPUs by all processes until `now`, if the kernel reports it.
     pub(super) fn load(&self, now: Duration) -> Option<Load> {
         let allowed = |cpu| {
             let in_set = |set: &Option<CpuSet>| set.as_ref().is_none_or(|set| set.contains(cpu));
@@ -124,7 +124,7 @@ impl Sources {
         self.quota
     }
 
-    /// What was used of `quota` until `now`.
+    /// How much of `quota` was used until `now`.
     pub(super) fn usage(&self, quota: &Quota, now: Duration) -> Usage {
         let counters = self.groups.counters(Tree(&self.root), quota);
         Usage {

@@ -1,11 +1,11 @@
-//! What is read, from trees of files, and what comes of it.
+//! Reading trees of files, and the decisions that follow.
 
 use super::neighbours::WINDOW;
 use super::*;
 use std::fs;
 use tempfile::TempDir;
 
-/// A machine of eight CPUs whose process is in the group `/a/b`.
+/// A machine of eight CPUs, with the process in the group `/a/b`.
 struct FakeMachine(TempDir);
 
 impl FakeMachine {
@@ -55,7 +55,7 @@ impl FakeMachine {
     }
 }
 
-/// What the watch does, by a clock of its own.
+/// A watch with a clock of its own.
 struct Watching {
     state: WatchState,
     now: Duration,
@@ -215,7 +215,7 @@ fn neighbours_take_what_they_use() {
             "column {column}"
         );
     }
-    // What cannot be read changes nothing.
+    // An unreadable file changes nothing.
     assert_eq!(see(&mut watching, "cpu 1\n"), 4);
 }
 

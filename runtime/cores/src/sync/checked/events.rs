@@ -6,7 +6,7 @@ use manycore_check::{Deaf, Faulty, Loom, NoFence, caught, loom_model, team};
 use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering, Platform};
 use std::time::Duration;
 
-/// What the check asks of an event count, sound or broken.
+/// The operations that the check needs of an event count, sound or broken.
 trait Events: Sync {
     fn seen(&self) -> u32;
     fn post(&self) -> u32;
@@ -32,9 +32,9 @@ impl<P: Platform> Events for EventCount<P> {
     }
 }
 
-/// Thread 0 puts up `items` pieces of work one by one, waking one sleeper each
-/// time if there is any, then ends the others, who take work or sleep. With
-/// one sleeper for each item, who takes an item takes no other.
+/// Thread 0 publishes `items` pieces of work one by one and wakes one sleeper each time, if there
+/// is any. Then it ends the others, which take work or sleep. With one sleeper for each item, a
+/// thread takes one item and no more.
 ///
 /// Loom reports a sleeper that sleeps though there is something for it.
 fn all_work_is_found<E: Events>(
@@ -76,7 +76,7 @@ fn all_work_is_found<E: Events>(
             if left > 0 {
                 continue; // Somebody else took one; look again.
             }
-            // One sleep that ends by itself, then for as long as it takes.
+            // The first sleep has a time limit, the others have none.
             events.sleep(seen, timeout.take());
         }
     });

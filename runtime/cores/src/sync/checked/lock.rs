@@ -1,4 +1,5 @@
-//! The lock under loom: one thread at a time, nobody sleeps for ever, and each fence is needed.
+//! The lock under loom: one thread at a time, every thread gets it in the end, and each fence is
+//! needed.
 
 use crate::sync::Lock;
 use manycore_check::{Deaf, Faulty, Fenced, Loom, NoFence, NoHeavyFence, caught, loom_model, team};
@@ -11,7 +12,7 @@ fn all_are_counted<P: Platform>(threads: usize, times: u32) {
         for _ in 0..times {
             count.with(|count| {
                 let before = *count;
-                // Somebody else may run here.
+                // Another thread may run here.
                 P::relax();
                 *count = before + 1;
             });
@@ -24,7 +25,7 @@ fn all_are_counted<P: Platform>(threads: usize, times: u32) {
 fn two_and_three_threads() {
     loom_model(Some(3), || all_are_counted::<Loom>(2, 2));
     loom_model(Some(2), || all_are_counted::<Loom>(3, 1));
-    // Where the system refuses asymmetric fences.
+    // On a system that refuses asymmetric fences.
     loom_model(Some(3), || all_are_counted::<Faulty<Loom, Fenced>>(2, 2));
 }
 

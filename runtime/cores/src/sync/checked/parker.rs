@@ -1,16 +1,16 @@
-//! The parker under loom: no wake-up is lost, of several who rouse a thread one succeeds, and a
-//! thread that gets up by itself is roused by nobody.
+//! The parker under loom: no wake-up is lost, exactly one of several threads unparks a thread, and
+//! none unparks a thread that gets up by itself.
 
 use crate::sync::Parker;
 use manycore_check::{Deaf, Faulty, Loom, caught, loom_model, team};
 use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
 
-/// The reason for which thread `rank` takes the sleeper out.
+/// The reason of thread `rank` for unparking the sleeper.
 const fn reason(rank: usize) -> u32 {
     10 + rank as u32
 }
 
-/// Thread 0 lies there and sleeps until one of the others, who have written something, rouses it.
+/// Thread 0 lies down and sleeps until another thread, which has written something, rouses it.
 fn one_rouses<P: Platform>(others: usize) {
     let (parker, data) = (Parker::<P>::asleep(), P::AtomicU32::new(0));
     let roused = P::AtomicU32::new(0);

@@ -37,7 +37,7 @@ fn one_and_two_sleepers() {
     for sleepers in [1, 2] {
         loom_model(Some(3), move || by_adding::<Loom>(sleepers));
         loom_model(Some(3), move || by_storing::<Loom>(sleepers));
-        // Where the system refuses asymmetric fences.
+        // On a system that refuses asymmetric fences.
         loom_model(Some(3), move || {
             by_storing::<Faulty<Loom, Fenced>>(sleepers)
         });

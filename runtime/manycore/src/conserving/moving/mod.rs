@@ -5,10 +5,10 @@
 //! a `Context`. A thread that goes on with an old one works beside the new holder of that permit,
 //! under the same number. Then iterations are lost, and two threads have the same `&mut`.
 //!
-//! Random programs bring that about on the simulated machine: bodies of every kind (of loops,
-//! joins, scopes, detached jobs, broadcasts, calls into another pool) that wait in every kind of
-//! call, for long, while unrelated jobs lie there; from one to three callers from outside; in a
-//! pool whose allotment changes meanwhile; with pools whose threads end and start again.
+//! Random programs cause this on the simulated machine: bodies of every kind (of loops, joins,
+//! scopes, detached jobs, broadcasts, calls into another pool) that wait for long in every kind of
+//! call, while unrelated jobs are available; from one to three callers from outside; in a pool
+//! whose allotment changes meanwhile; with pools whose threads end and start again.
 //!
 //! # The property
 //!
@@ -16,8 +16,8 @@
 //! of a body, or the return of a call, to the next call, or the end of the body.
 //!
 //! 1. A stretch is with a permit of its pool, which is the same at its end. No two stretches of
-//!    different threads with one permit overlap. (A thread in the midst of a call has no stretch:
-//!    it may have given its permit away.)
+//!    different threads with one permit overlap. (A thread inside a call has no stretch: it may
+//!    have given its permit away.)
 //! 2. Blocks of one loop under one rank do not overlap, if different threads run them. A block
 //!    lasts from its begin to its end, calls and all: a thread keeps its rank in the loop.
 //! 3. Each iteration of each loop runs once, and what the loop makes is what a plain loop makes.
@@ -26,8 +26,8 @@
 //!    under way.
 //! 5. Each program ends.
 //!
-//! [`program`] is what a program is, [`random`] makes one of a seed, [`world`] runs it,
-//! [`witness`] checks, [`shrink`] makes a smaller program that fails as well.
+//! [`program`] defines programs, [`random`] makes one of a seed, [`world`] runs it, [`witness`]
+//! checks, [`shrink`] makes a smaller program that fails as well.
 //!
 //! `MANYCORE_SEED=7` runs the program of one seed and prints it. `MANYCORE_SCHEDULES=100` tries a
 //! hundred times as many seeds:

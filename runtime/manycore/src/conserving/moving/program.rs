@@ -15,7 +15,7 @@ pub(super) struct Program {
     /// Changes of the first pool's allotment: how many cycles to wait, and how many cores there
     /// are then. The first pool follows no allotment if this is empty.
     pub(super) changes: Vec<(u64, usize)>,
-    /// What each thread from outside does, one step after the other.
+    /// The steps of each thread from outside, one after the other.
     pub(super) callers: Vec<Steps>,
 }
 
@@ -34,8 +34,8 @@ pub(super) enum Step {
     Scope(usize, Steps),
     /// A detached job.
     Spawn(Steps),
-    /// A detached job, for whose begin the body waits outside of the pool, with its permit. Only
-    /// the first such step of a program does that: several might take all permits.
+    /// A detached job. The body waits for its begin outside of the pool, with its permit. Only the
+    /// first such step of a program does that: several might take all permits.
     Meet,
     /// A call with each permit, and the caller waits for all of them.
     Broadcast(Steps),
@@ -58,21 +58,21 @@ pub(super) struct Loop {
     pub(super) each: u64,
     /// The iterations that do more than compute.
     pub(super) at: Vec<usize>,
-    /// What those do.
+    /// Their steps.
     pub(super) steps: Steps,
 }
 
-/// What is made of the iterations, and compared with what a plain loop makes of them.
+/// The use of the iterations. Its result is compared with a plain loop's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Nothing: a body of two codes, of which the pool believes different things.
+    /// No use: a body of two codes. The pool believes different things of them.
     Plain,
     Other,
     /// The items of two thirds of the iterations, in order: the loop of a `filter` that collects.
     Filter,
     /// All items in order, by a reduction.
     Reduce,
-    /// All items in order, by a reduction whose blocks are fixed.
+    /// All items in order, by a reduction with fixed blocks.
     Fixed,
     /// An item with a permit of its own for each iteration.
     Fill,

@@ -16,7 +16,7 @@ const DEPTH: usize = 4;
 enum Mixture {
     /// Anything.
     Any,
-    /// Loops in loops, while all permits are taken, whose first iterations wait.
+    /// Loops in loops, while all permits are taken. Their first iterations wait.
     Late,
     /// Mail whose calls wait, while the allotment changes and loops are posted.
     Aside,
@@ -191,7 +191,7 @@ impl Random {
         Step::Join(Arc::new(compute(self, 5..7)), Arc::new(second))
     }
 
-    /// A job that is nothing to those that wait beside it.
+    /// A job unrelated to the jobs that wait at the same time.
     fn stranger(&mut self) -> Step {
         Step::Spawn(Arc::new(vec![Step::Compute(self.length(5..7))]))
     }
@@ -246,7 +246,7 @@ impl Random {
         Arc::new(steps.collect())
     }
 
-    /// What another thread does for long, so that a body waits for it.
+    /// Long work of another thread, so that a body waits for it.
     fn long(&mut self, pool: usize, depth: usize, runs: usize) -> Steps {
         let long = Step::Compute(self.length(5..7));
         let mut steps = vec![long];

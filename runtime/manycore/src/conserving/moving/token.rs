@@ -1,4 +1,4 @@
-//! What the loops of a program make: items that are counted, and products in which order matters.
+//! The items of a program's loops: counted ones, and products in which order matters.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

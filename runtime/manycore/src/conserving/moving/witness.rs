@@ -1,4 +1,5 @@
-//! What the bodies of a program saw: which thread ran where, and how often each iteration ran.
+//! The observations of a program's bodies: each thread's places, and the number of runs of each
+//! iteration.
 //!
 //! It is kept in the host's memory, as [`recorder`](super::super::recorder) keeps its own, and at
 //! no simulated cost.
@@ -27,7 +28,7 @@ struct Seen {
     /// Calls into each pool that have begun, and that have not ended.
     begun: [u64; 2],
     under_way: [usize; 2],
-    /// What first went wrong.
+    /// The first failure.
     broken: Option<String>,
 }
 
@@ -70,7 +71,7 @@ impl Witness {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What first went wrong, with whatever is said at the program's end.
+    /// The first failure, including the checks at the program's end.
     pub(super) fn broken(&self) -> Option<String> {
         self.seen().broken.clone()
     }

@@ -29,7 +29,7 @@ struct World {
     has_met: AtomicBool,
 }
 
-/// A thread in the midst of its program, in a body of this pool.
+/// A thread during its program, in a body of this pool.
 #[derive(Clone, Copy)]
 struct Thread<'a> {
     world: &'a Arc<World>,
@@ -220,7 +220,7 @@ impl Thread<'_> {
         }
     }
 
-    /// A detached job of this pool that does `steps`, so many times.
+    /// A detached job of this pool that does `steps` this number of `times`.
     fn detached(self, times: u32, steps: &Steps) -> impl Fn() + Send + Sync + 'static {
         let (world, steps, pool) = (Arc::clone(self.world), Arc::clone(steps), self.pool);
         world.detached.fetch_add(times, Ordering::SeqCst);

@@ -12,8 +12,8 @@ use manycore_platform::Platform;
 use std::ops::Range;
 use std::sync::Mutex;
 
-/// What was handed out. The standard library's lock: keeping the books is no
-/// step of the model.
+/// The ranges that participants got. The standard library's lock: recording them is no step of the
+/// model.
 #[derive(Default)]
 pub(crate) struct HandedOut(Mutex<Vec<Range<usize>>>);
 

@@ -1,8 +1,8 @@
 //! `sharded`: ranges move from shard to shard while they are claimed from.
 //!
-//! A participant may leave while a range is on its way between two shards and
-//! in neither: the thief that carries it runs it. What the checks demand is
-//! that nothing is lost or run twice, not that everybody stays to the end.
+//! A participant may leave while a range is on its way between two shards and in neither: the thief
+//! that carries it runs it. The checks demand that no iteration is lost or runs twice, not that all
+//! participants stay to the end.
 
 use super::each_once;
 use crate::clusters::Clusters;

@@ -83,8 +83,8 @@ fn refilled_as_it_was<P: Platform>() {
     team::<P>(2, |rank| {
         let units = |units: Range<u64>| units.start as usize..units.end as usize;
         if rank > 0 {
-            // Which filling it came from is what the word cannot tell; nor
-            // need it, as long as the owner does not have the same units.
+            // The word does not identify the filling; nor need it, if the owner does not have the
+            // same units.
             if let Some(stolen) = shard.steal() {
                 second.add(units(stolen));
             }

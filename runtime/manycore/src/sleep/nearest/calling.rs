@@ -1,4 +1,4 @@
-//! How a post wakes a sleeper: the word that says whether anybody is worth waking.
+//! How a post wakes a sleeper: the word that says whether waking is useful.
 
 use super::super::oversubscription::Oversubscription;
 use super::Nearest;
@@ -25,7 +25,7 @@ pub(super) const SLEEPERS: u32 = SETTLED - 1;
 /// does, 2 us: so at worst a pool pays twice what it would if it knew what comes next.
 pub(super) const MOST_FENCED: u32 = 256;
 
-/// What may be wrong with it.
+/// Defects of the fences.
 #[cfg(test)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::sleep) enum FenceFault {
@@ -45,15 +45,16 @@ pub(super) fn sleepers(word: u32) -> u32 {
     both / FREE + both % FREE
 }
 
-/// Permits whose workers sleep, or that have none. One that is being woken does not sleep.
+/// Permits whose workers sleep, and permits without a worker. A worker that somebody is waking does
+/// not sleep.
 pub(super) fn absent(word: u32) -> u32 {
     let (vacant, waking) = (word & VACANT != 0, word & WAKING != 0);
     (sleepers(word) + u32::from(vacant)).saturating_sub(u32::from(waking))
 }
 
 impl<P: Platform> Nearest<P> {
-    /// Wakes somebody for a job that was just posted, unless somebody is on the way already.
-    /// `true`: no worker sleeps, and a permit is vacant.
+    /// Wakes a worker for a job that was just posted, unless one is on the way already. `true`: no
+    /// worker sleeps, and a permit is vacant.
     #[cold]
     #[inline(never)]
     pub(super) fn call(&self, near: usize) -> bool {
@@ -78,15 +79,15 @@ impl<P: Platform> Nearest<P> {
         if self.oversubscription.as_ref().is_some_and(is_left) {
             return false;
         }
-        // WAKING first, so that of many posters one does the work. Relaxed: the
-        // word's own history decides, and the poster has fenced.
+        // WAKING first, so that one of many posters does the work. Relaxed: the word's own history
+        // decides, and the poster has fenced.
         let before = self.callable.fetch_or(WAKING, Ordering::Relaxed);
         if before & WAKING != 0 || self.wake_one(near, true, None) {
             return false;
         }
-        // All were up. Meanwhile somebody may have lain down, and another poster
-        // may have left that one to this call: look again. Acquire pairs with the
-        // sleeper's being counted, so that it is found parked.
+        // All were up. Meanwhile a worker may have lain down, and another poster may have left that
+        // one to this call: look again. Acquire pairs with the sleeper's entry in the count, so
+        // that this thread finds it parked.
         let word = self.callable.fetch_and(!WAKING, Ordering::Acquire);
         let woken = word & SLEEPERS != 0 && self.wake_one(near, true, None);
         !woken && word & VACANT != 0
@@ -97,7 +98,8 @@ impl<P: Platform> Nearest<P> {
         if !P::has_light_fences() {
             return;
         }
-        // Relaxed, and no exchange: the count is about speed only. Who falls asleep sets it back.
+        // Relaxed, and no exchange: the count affects only speed. A worker that falls asleep sets
+        // it back.
         let posts = self.fenced_posts.load(Ordering::Relaxed).saturating_add(1);
         self.fenced_posts.store(posts, Ordering::Relaxed);
         if posts < self.most_fenced || word & SETTLED == 0 {
@@ -133,15 +135,15 @@ impl<P: Platform> Nearest<P> {
         }
         P::heavy_fence();
         if first {
-            // Release: who reads it comes after the heavy fence.
+            // Release: a thread that reads it comes after the heavy fence.
             self.callable.fetch_or(SETTLED, Ordering::Release);
         }
     }
 
     /// Wakes a sleeper near worker `near`, in the clusters `within` or in any; `called`: for a job.
     pub(super) fn wake_one(&self, near: usize, called: bool, within: Option<Invited>) -> bool {
-        // Sleepers that may take anything come first; one that waits for a stolen job
-        // may find that this one is none of its business.
+        // Sleepers that may take any job come first; a sleeper that waits for a stolen job may find
+        // that it must not run this one.
         for free in [true, false] {
             if let Some(parker) = self.slots.rouse_near(near, free, called, within) {
                 self.idle.wakes_one();

@@ -1,5 +1,5 @@
-//! Our policy: one word that says whether anybody is worth waking, and a list of
-//! parking slots by core group.
+//! Our policy: one word that says whether waking is useful, and a list of parking slots by core
+//! group.
 
 mod calling;
 mod lending;
@@ -30,11 +30,10 @@ const WATCHERS: usize = 2;
 
 /// The default policy, `ours`.
 ///
-/// A post reads one word, on a line of its own that is written only when somebody
-/// falls asleep, is woken, or begins to look; if it is 0, nobody need be woken.
-/// Idle workers that are awake are not
-/// counted: they find jobs by looking. The one woken is of the poster's core
-/// group if one sleeps there, and wakes the next if it finds more than it takes.
+/// A post reads one word. It has a line of its own, written only when a worker falls asleep, is
+/// woken, or begins to look; if the word is 0, no worker needs waking. Idle workers that are awake
+/// are not counted: they find jobs by looking. The post wakes a worker of the poster's core group
+/// if one sleeps there. That worker wakes the next if it finds more jobs than it takes.
 ///
 /// `README.md` in this folder argues that no wake-up is lost.
 pub(crate) struct Nearest<P: Platform> {
@@ -65,18 +64,17 @@ pub(crate) struct Looking {
     /// It spins, until `until`, for a loop that is expected; how long it sleeps if
     /// that does not come.
     timeout: Option<u64>,
-    /// It was woken for a job that somebody posted, and others may have been
-    /// left to it.
+    /// A post woke it, and posters may have left other jobs to it.
     called: bool,
     /// So its next search must be after a fence.
     unfenced: bool,
 }
 
 impl<P: Platform> Nearest<P> {
-    /// For a pool of which so much is known.
+    /// A policy for a pool with this setup.
     pub(crate) fn new(setup: &Setup<'_, P>) -> Self {
         Self {
-            // Nobody has posted without a fence yet.
+            // No thread has posted without a fence yet.
             callable: CachePadded::new(P::AtomicU32::new(FENCED | SETTLED)),
             fenced_posts: CachePadded::new(P::AtomicU32::new(0)),
             most_fenced: MOST_FENCED,
@@ -100,7 +98,7 @@ impl<P: Platform> Nearest<P> {
         self
     }
 
-    /// Whose posters have ceased to fence, as after many posts.
+    /// A policy whose posters have ceased to fence, as after many posts.
     pub(super) fn light(mut self) -> Self {
         if P::has_light_fences() {
             self.callable = CachePadded::new(P::AtomicU32::new(0));
@@ -108,7 +106,7 @@ impl<P: Platform> Nearest<P> {
         self
     }
 
-    /// In which only so many posts fence after a sleep.
+    /// A policy that fences only this number of posts after a sleep.
     pub(super) fn fenced_for(mut self, posts: u32) -> Self {
         self.most_fenced = posts;
         self
@@ -143,9 +141,9 @@ impl<P: Platform> Nearest<P> {
     #[inline(always)]
     #[must_use]
     pub(crate) fn posted_by(&self, poster: impl FnOnce() -> usize, _was_empty: bool) -> bool {
-        // The push before the look at the word, against the heavy fence between
-        // a sleeper's being counted and its last look at the stacks. Where there
-        // are no light fences the word says so, and `call` has a real one.
+        // Orders the push before the read of the word, against the heavy fence between a sleeper's
+        // entry in the count and its last look at the stacks. On a system without light fences the
+        // word says so, and `call` has a real one.
         P::untested_light_fence();
         // Relaxed: ordered by the fence, and it carries no data.
         self.callable.load(Ordering::Relaxed) != 0 && self.call(poster())
@@ -162,8 +160,8 @@ impl<P: Platform> Nearest<P> {
     /// Says whether a permit is vacant: a worker could be had if all others are busy. From then on
     /// posters count the permit as a sleeper, and call it last.
     pub(crate) fn set_vacant(&self, vacant: bool) {
-        // Relaxed: who sets it fences before it looks for jobs that were pushed
-        // meanwhile, or knows of none (`pool/permits/`).
+        // Relaxed: the thread that sets it fences before it looks for jobs pushed meanwhile, or
+        // knows of none (`pool/permits/`).
         if vacant {
             self.callable.fetch_or(VACANT, Ordering::Relaxed);
         } else {
@@ -171,7 +169,7 @@ impl<P: Platform> Nearest<P> {
         }
     }
 
-    /// Whether posters are told of a vacant permit. If not, the pool finds a worker at once.
+    /// Whether posters hear of a vacant permit. If not, the pool finds a worker at once.
     pub(crate) fn tells_of_vacancies(&self) -> bool {
         true
     }
@@ -269,13 +267,13 @@ impl<P: Platform> Nearest<P> {
         } else if idle.until == 0 {
             idle.until = now + self.idle.spin(worker, idle.after, watches).max(1);
             if scan.is_free() && !idle.called && self.is_overfull() {
-                // Others, who have work, need the core.
+                // Other threads have work and need the core.
                 idle.until = now;
             }
         }
         idle.woken = None;
-        // A loop that ends about now, one that is foreseen, and one of a row for which it was woken
-        // are spun for.
+        // The worker spins for a loop that ends about now, for a predicted loop, and for a loop of
+        // a row that woke it.
         let spins = match idle.after {
             After::Looking => false,
             After::Sleeping => idle.timeout.is_some() || !idle.called,
@@ -303,7 +301,7 @@ impl<P: Platform> Nearest<P> {
             idle.due = slice;
             if self.look_out(seen, slice, latch, scan) {
                 idle.came(Woken::Spinning);
-                // What was posted may soon be made of more.
+                // The posted job may soon post more.
                 idle.slice = self.first_slice;
             }
             return false;
@@ -363,7 +361,7 @@ impl<P: Platform> Nearest<P> {
         sleep.blocked
     }
 
-    /// What the workers have done about sleeping.
+    /// The workers' counts of sleeps and wake-ups.
     pub(crate) fn tally(&self) -> Tally {
         let (sleeps, wakeups) = self.slots.tally();
         Tally {
@@ -375,7 +373,7 @@ impl<P: Platform> Nearest<P> {
 }
 
 impl Looking {
-    /// What the worker was woken by, for the loops.
+    /// The reason of the worker's wake-up, for the loops.
     pub(crate) fn woken(&self) -> Option<Woken> {
         self.woken
     }

@@ -17,7 +17,7 @@ use std::time::Duration;
 pub(super) struct Slept {
     /// Whether there was one: the last look found nothing.
     pub(super) blocked: bool,
-    /// What the worker was roused for; `Parker::ASLEEP`: it got up by itself.
+    /// The reason that roused the worker; `Parker::ASLEEP`: it got up by itself.
     reason: u32,
 }
 
@@ -72,8 +72,8 @@ impl<P: Platform> Nearest<P> {
         }
     }
 
-    /// Where threads outnumber cores: a worker gets up, and ends its watch if it kept one. What
-    /// others have left to it, it is called for: it looks, and calls the next.
+    /// In a pool with more threads than cores: a worker gets up, and ends its watch if it kept one.
+    /// It is called for all jobs that others have left to it: it looks, and calls the next.
     fn get_up(
         &self,
         oversubscription: &Oversubscription<P>,
@@ -93,8 +93,8 @@ impl<P: Platform> Nearest<P> {
     /// The watchdog keeps watch no longer.
     pub(super) fn end_watch(&self, oversubscription: &Oversubscription<P>, watch: WatchdogTimer) {
         oversubscription.leave(watch, || {
-            // Changes nothing. Release: who reads what comes after it, with Acquire, does not see
-            // the watchdog any more; Acquire pairs with whoever has settled how to fence.
+            // Changes nothing. Release: a thread that reads a later value with Acquire does not see
+            // the watchdog any more. Acquire pairs with the thread that has settled how to fence.
             #[cfg(test)]
             if self.fault == Some(FenceFault::LeavesUnnoticed) {
                 return self.fence_against_posters(self.callable.load(Ordering::Acquire));
@@ -113,8 +113,8 @@ impl<P: Platform> Nearest<P> {
         self.oversubscription.as_ref().is_some_and(overfull)
     }
 
-    /// Whether `worker`, parked by now, may leave what it has seen there to others: each core has
-    /// a worker that is awake, and somebody keeps watch.
+    /// Whether `worker`, parked by now, may leave jobs that it has seen to others: each core has a
+    /// worker that is awake, and a watchdog keeps watch.
     pub(super) fn leaves_it(&self, worker: usize, scan: &dyn Scan) -> bool {
         let Some(oversubscription) = &self.oversubscription else {
             return false;
@@ -124,14 +124,14 @@ impl<P: Platform> Nearest<P> {
         }
         let word = self.callable.load(Ordering::Relaxed);
         if !scan.is_free() && !oversubscription.is_full(absent(word)) {
-            // It waits, and what it has seen is not for it: somebody else has its core.
+            // It waits and must not run the job that it has seen. Another worker has its core.
             let nobody = word & SLEEPERS < FREE || self.call(worker);
             if nobody {
                 return false;
             }
         }
-        // What it has seen before the watchdog's being there: a watchdog that leaves after
-        // that, and fences too, sees it as well.
+        // Orders the jobs that it has seen before the look for a watchdog: a watchdog that leaves
+        // after that, and fences too, sees them as well.
         P::fence(Ordering::SeqCst);
         oversubscription.is_full(absent(self.callable.load(Ordering::Relaxed)))
             && oversubscription.is_watched()
@@ -172,7 +172,7 @@ impl<P: Platform> Nearest<P> {
         self.fence_against_posters(word);
         sleep.blocked = !scan.anything() || self.leaves_it(worker, scan);
         if sleep.blocked {
-            // What it is woken for is begun on another core.
+            // When woken, it begins on a core other than the waker's.
             P::sleep_off(self.idle.waker_core(), &mut || match time {
                 Some(time) => parker.sleep(Parker::<P>::ASLEEP, Some(time)),
                 None => {
@@ -182,8 +182,8 @@ impl<P: Platform> Nearest<P> {
         }
         sleep.reason = ParkingSlots::rise(parker);
         self.slots.unmark(worker, free);
-        // Whoever was called looks for work next, so nobody is on the way any
-        // more. Relaxed: see `unfenced` for the order of this and that look.
+        // The called worker looks for work next, so no worker is on the way any more. Relaxed: see
+        // `unfenced` for the order of this and that look.
         self.callable.fetch_sub(kind, Ordering::Relaxed);
         if sleep.was_called() {
             self.callable.fetch_and(!WAKING, Ordering::Relaxed);

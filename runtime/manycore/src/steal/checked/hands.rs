@@ -5,9 +5,9 @@ use crate::steal::JobStack;
 use manycore_check::{Deaf, Faulty, Loom, NoFence, TornSwap, caught, loom_model, team};
 use manycore_platform::{Atomic, Futex, Ordering, Platform};
 
-/// A thief steals the owner's one job while the owner waits for it asleep, as a
-/// policy has it sleep. Loom reports an owner that nobody wakes, and a result that
-/// is not there when the latch is set.
+/// A thief steals the owner's one job while the owner waits for it asleep, as a policy makes it
+/// sleep. Loom reports an owner that no thread wakes, and a result that is not there when the latch
+/// is set.
 fn asleep<P: Platform>() {
     let (stack, task) = (JobStack::<P>::new(1).unwrap(), CheckedTask::new());
     let parked = P::Futex::new(0);

@@ -1,6 +1,5 @@
-//! The stack of jobs under loom, exhaustively, and with many thieves under
-//! shuttle: each job is run exactly once, whoever runs it sees what its owner
-//! wrote, and the owner sees what came of it.
+//! The stack of jobs under loom, exhaustively, and with many thieves under shuttle: each job runs
+//! exactly once, its thread sees the owner's writes, and the owner sees its result.
 
 mod hands;
 mod many;
@@ -11,13 +10,13 @@ use super::{Head, JobStack, Thief};
 use manycore_check::Plain;
 use manycore_platform::{Ordering, Platform};
 
-/// A job that tells whether it was run once, and in order.
+/// A job that records whether it ran once, and in order.
 #[repr(C)]
 struct CheckedTask {
     head: Head,
-    /// Written by the owner before the push, read by who runs the job.
+    /// Written by the owner before the push, read by the thread that runs the job.
     input: Plain<u32>,
-    /// Written by who runs the job, read by the owner.
+    /// Written by the thread that runs the job, read by the owner.
     output: Plain<u32>,
     /// Whether it may be run: set before the push, cleared by the run. The
     /// standard library's: keeping the books is no step of the model, and orders
@@ -77,7 +76,7 @@ impl CheckedTask {
     }
 }
 
-/// The worker `rank`, whose own stack is empty.
+/// The worker `rank`, whose stack is empty.
 fn thief(rank: usize) -> Thief {
     Thief {
         worker: rank as u32,
@@ -111,7 +110,7 @@ fn take<P: Platform>(stack: &JobStack<P>, way: Way, rank: usize) -> bool {
         let (run, task) = stack.job(&claim);
         run(task, true);
     }
-    // Nobody sleeps on it, but in `hands`.
+    // No worker sleeps on it, except in `hands`.
     let _ = stack.done(claim);
     true
 }

@@ -94,8 +94,8 @@ fn one_asks_and_another_takes() {
     check::<Loom>(Some(2), 3, 1, &[&[Way::AskThenRaise], &[Way::Steal]], 1);
 }
 
-/// A raise that the owner has cancelled must not be taken for the next one,
-/// which looks the same but for who is at it.
+/// No thread may take a raise that the owner has cancelled for the next one, which looks the same
+/// except for its thief.
 #[test]
 fn two_raises_of_the_same_index_one_after_the_other() {
     check::<Loom>(Some(3), 1, 2, &[&[Way::Raise], &[Way::Raise]], 2);
@@ -116,11 +116,11 @@ fn each_fault_is_caught() {
     // Owner and thief both miss the other.
     assert!(fails::<NoHeavyFence>().contains("run twice"));
     assert!(fails::<NoFence>().contains("run twice"));
-    // What the owner has written is not there, or what the thief has.
+    // The owner's writes are not there, or the thief's.
     assert!(fails::<Relaxed>().contains("Causality violation"));
     // The owner cancels what is open by then.
     assert!(fails::<TornCas>().contains("run twice"));
-    // Where there are no light fences the owner needs the one in `confirm`.
+    // Without light fences the owner needs the one in `confirm`.
     let unfenced = || {
         loom_model(None, || {
             race::<Faulty<Faulty<Loom, NoFence>, Fenced>>(1, 1, &[&[Way::Raise]]);

@@ -12,7 +12,7 @@ pub(super) struct CpuSet(libc::cpu_set_t);
 
 impl CpuSet {
     pub(super) fn new() -> Self {
-        // SAFETY: an array of words, of which all may be zero.
+        // SAFETY: an array of words, and zero is valid for each word.
         Self(unsafe { MaybeUninit::zeroed().assume_init() })
     }
 
@@ -23,10 +23,10 @@ impl CpuSet {
         set
     }
 
-    /// The CPUs on which this thread may run.
+    /// The CPUs that this thread may run on.
     pub(super) fn allowed() -> io::Result<Self> {
         let mut set = Self::new();
-        // SAFETY: so many bytes are writable there.
+        // SAFETY: `size_of_val` bytes are writable there.
         let got = unsafe { libc::sched_getaffinity(0, size_of_val(&set.0), &raw mut set.0) };
         if got == 0 {
             Ok(set)
@@ -37,7 +37,7 @@ impl CpuSet {
 
     /// Has this thread run on the set's CPUs only.
     pub(super) fn bind(&self) -> io::Result<()> {
-        // SAFETY: so many bytes are readable there.
+        // SAFETY: `size_of_val` bytes are readable there.
         let set =
             unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const self.0) };
         if set == 0 {

@@ -1,31 +1,27 @@
 //! An asymmetric fence by `membarrier`, where the kernel grants it.
 //!
-//! `membarrier(PRIVATE_EXPEDITED)` returns when every thread of the process
-//! that was running has executed a full barrier; one that was not has passed
-//! one in the scheduler. So around a light fence, which keeps the compiler from
-//! moving anything across it, a heavy fence finds each thread either wholly
-//! before it, its stores visible, or wholly after, its loads yet to come.
+//! `membarrier(PRIVATE_EXPEDITED)` returns when every running thread of the process has executed a
+//! full barrier; a thread that was not running has passed one in the scheduler. A light fence keeps
+//! the compiler from moving accesses across it. So a heavy fence finds each thread either before
+//! its light fence, with its stores visible, or after it, with its loads yet to come.
 //!
-//! Sandboxes may refuse the call. Nobody relies on it until it was granted:
-//! light fences are real ones until [`DECIDED`] says so, and that is after the
-//! process is registered, from when on heavy fences make the call.
+//! Sandboxes may refuse the call. Light fences are real fences until [`DECIDED`] says that the call
+//! was granted. The process is registered before that, and heavy fences make the call from then on.
 //!
 //! # When it is refused later
 //!
-//! A sandbox may be entered when pools run already. Their threads have skipped
-//! fences by then, and skip the next one before anybody could tell them; for what
-//! they stored and read meanwhile there is no other barrier that reaches them
-//! (changing a page's protection, the trick of old, interrupts the other cores on
-//! some processors only). So a heavy fence that cannot be had must not return, and
-//! it must not unwind either, out of a call for whose end other threads wait: the
-//! process is aborted, with a line that says what to do.
+//! A process may enter a sandbox while pools run. Their threads have skipped fences by then, and
+//! skip the next fence before they could learn of it. No other barrier reaches them for these
+//! accesses (changing a page's protection interrupts the other cores on some processors only). So a
+//! heavy fence that is refused must not return. It must not unwind either: other threads await the
+//! end of that call. The process is aborted with a line that says what to do.
 //!
 //! # After a fork
 //!
-//! The child's memory is registered as its parent's was: the kernel keeps the
-//! registration with the address space, which `fork` copies. Where it does not
-//! (a kernel that only looks like Linux), the call fails once, as it does for whoever
-//! never registered, and is made again after another registration.
+//! A child's memory is registered if its parent's was: the kernel keeps the registration with the
+//! address space, which `fork` copies. If it does not (a kernel that only looks like Linux), the
+//! call fails once, as for a process that never registered, and is made again after another
+//! registration.
 
 use std::io;
 use std::sync::atomic::{AtomicU8, Ordering, compiler_fence, fence};
@@ -80,15 +76,15 @@ fn decide() -> u8 {
         && register().is_ok()
         && membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED).is_ok();
     let mine = if granted { GRANTED } else { REFUSED };
-    // Relaxed: a process is registered or it is not, whatever its threads have seen of
-    // each other; and one that read `UNKNOWN` comes here itself.
+    // Relaxed: a process is registered or it is not, whatever its threads have seen of each other.
+    // A thread that read `UNKNOWN` comes here itself.
     match DECIDED.compare_exchange(UNKNOWN, mine, Ordering::Relaxed, Ordering::Relaxed) {
         Ok(_) => mine,
         Err(first) => first,
     }
 }
 
-/// What the kernel answers to a command.
+/// The kernel's answer to a command.
 fn membarrier(command: libc::c_int) -> io::Result<libc::c_int> {
     // SAFETY: the call takes numbers, and no memory.
     let answer = unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) };
@@ -118,7 +114,7 @@ fn refused_later(error: &io::Error) -> ! {
          since threads of this process have left out fences in reliance on it; forbid it before \
          the first pool is made, and manycore does without\n"
     );
-    // SAFETY: so many bytes of the string are readable. Nothing can be done about an error.
+    // SAFETY: `len` bytes of the string are readable. There is no remedy for an error.
     let _ = unsafe { libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len()) };
     std::process::abort();
 }

@@ -11,9 +11,9 @@ pub(in crate::native) fn wait(word: &AtomicU32, expected: u32, timeout: Option<D
         tv_nsec: t.subsec_nanos() as _,
     });
     let timeout = timeout.as_ref().map_or(ptr::null(), ptr::from_ref);
-    // Every error (the word has changed, a signal, the time is up) means
-    // what a spurious wake-up means: the caller looks again.
-    // SAFETY: the kernel reads the word, which lives, and the time, which is none or lives.
+    // Every error (the word has changed, a signal, the time is up) has the effect of a spurious
+    // wake-up: the caller looks again. SAFETY: the kernel reads the word, which lives, and the
+    // time, which is null or lives.
     keeping_errno(|| unsafe {
         libc::syscall(
             libc::SYS_futex,
@@ -38,8 +38,8 @@ pub(in crate::native) fn wake(word: &AtomicU32, count: u32) -> usize {
     usize::try_from(woken).unwrap_or(0)
 }
 
-/// Makes a system call whose errors mean nothing. Programs that wait here without having called
-/// the C library, such as compiled OpenMP programs at a barrier, find `errno` as they left it.
+/// Makes a system call and ignores its errors. A program that waits here without having called the
+/// C library, such as a compiled OpenMP program at a barrier, finds `errno` unchanged.
 fn keeping_errno<R>(call: impl FnOnce() -> R) -> R {
     // SAFETY: the address of the C library's word for the calling thread; only this thread, and
     // signal handlers on it, use the word, and the word lives as long as the thread.

@@ -1,4 +1,4 @@
-//! Where a thread runs, and how sharply it wakes.
+//! The placement of threads, and the precision of their timers.
 
 use super::cpus::{CpuSet, MOST};
 use std::io;

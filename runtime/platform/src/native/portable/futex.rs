@@ -11,9 +11,9 @@
 //!
 //! # After a fork
 //!
-//! A lock that another thread held when the process was copied is never given back in the
-//! copy. So a child begins with a new table, and leaves its parent's as it is. Nobody
-//! sleeps in that: its threads are not there.
+//! If another thread held a lock when the process was copied, the lock stays locked in the copy. So
+//! a child begins with a new table and leaves its parent's as it is. No thread sleeps in the old
+//! table: its threads do not exist in the child.
 
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -28,18 +28,19 @@ struct Bucket {
 /// Buckets: more than there are sleepers in most programs.
 const BUCKETS: usize = 64;
 
-/// Null until somebody needs it, and again in a child.
+/// Null until a thread needs it, and again in a child.
 static TABLE: AtomicPtr<[Bucket; BUCKETS]> = AtomicPtr::new(std::ptr::null_mut());
 
 /// To be called in a child that a fork made, while it has one thread. Async-signal-safe.
 #[cfg(all(unix, not(miri)))]
 pub(in crate::native) fn begin_anew() {
-    // Relaxed: there is nobody else.
+    // Relaxed: the child has one thread.
     TABLE.store(std::ptr::null_mut(), Ordering::Relaxed);
 }
 
 fn table() -> &'static [Bucket; BUCKETS] {
-    // Acquire, with the release of who put it there: its buckets are made.
+    // Acquire pairs with the release of the thread that stored the table: its buckets are
+    // initialised.
     let mut table = TABLE.load(Ordering::Acquire);
     if table.is_null() {
         table = make_table();
@@ -58,7 +59,7 @@ fn make_table() -> *mut [Bucket; BUCKETS] {
     match TABLE.compare_exchange(null, mine, Ordering::Release, Ordering::Acquire) {
         Ok(_) => mine,
         Err(first) => {
-            // SAFETY: from `into_raw` above, and nobody else has seen it.
+            // SAFETY: from `into_raw` above, and no other thread has seen it.
             drop(unsafe { Box::from_raw(mine) });
             first
         }

@@ -1,5 +1,5 @@
-//! What the standard library gives everywhere: systems without a file of their own are this
-//! whole, the others what they lack of it.
+//! The parts that the standard library has everywhere. A system without a file of its own uses all
+//! of this, the others the parts that they lack.
 
 mod fence;
 #[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]

@@ -1,4 +1,4 @@
-//! A process of which the system says nothing.
+//! A process about which the system reports nothing.
 
 use std::time::Duration;
 

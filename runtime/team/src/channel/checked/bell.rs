@@ -5,7 +5,7 @@ use crate::channel::sender_count::{HANDLE, PORT, SenderCount};
 use manycore_check::{Deaf, Faulty, Loom, NoFence, NoHeavyFence, caught, loom_model, team};
 use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering, Platform};
 
-/// What the check asks of a bell, sound or broken.
+/// The operations that the check needs of a bell, sound or broken.
 trait Rings: Sync {
     fn ring(&self);
     fn wait(&self, look: impl FnMut() -> Option<()>);
@@ -21,8 +21,8 @@ impl<P: Platform> Rings for Bell<P> {
     }
 }
 
-/// Each of the ringers publishes one piece of news; each of the sleepers waits for so
-/// many. Loom reports one that sleeps for ever.
+/// Each ringer publishes one piece of news, and each sleeper waits for all of it. Loom reports a
+/// sleeper that never wakes.
 fn news_arrive<R: Rings>(bell: R, ringers: usize, sleepers: usize) {
     let news = <Loom as Platform>::AtomicU32::new(0);
     team::<Loom>(ringers + sleepers, |rank| {
@@ -131,7 +131,7 @@ impl Rings for Sketch {
 #[test]
 fn each_step_left_out_is_caught() {
     let check = |mistake| {
-        // The count matters when somebody else lies down between the ring and the sleep.
+        // The count matters if another thread lies down between the ring and the sleep.
         let sleepers = if mistake == Some(Mistake::DoesNotCount) {
             2
         } else {
@@ -161,11 +161,11 @@ enum Ending {
     LooksLate,
     /// The last to go rings first, and is counted out then.
     RingsEarly,
-    /// Nobody rings.
+    /// No thread rings.
     Silent,
 }
 
-/// A sender leaves a word, and goes; the receiver takes it, and is told of the end.
+/// A sender leaves a word and goes. The receiver takes it, and then learns of the end.
 fn the_end_comes(ending: Ending) {
     let (bell, ends) = (Bell::<Loom>::new(), SenderCount::<Loom>::with_handle());
     ends.add(PORT);

@@ -1,5 +1,5 @@
-//! Whole channels under loom, each from a state in which the interesting
-//! step is near; and what must be caught. Whole channels under shuttle: `tests/channel`.
+//! Whole channels under loom, each from a state just before the interesting step, and broken
+//! variants that must be caught. `tests/channel` has whole channels under shuttle.
 
 use crate::channel::{Channel, Closed, Port, Settings, Slow};
 use manycore_check::{
@@ -9,7 +9,7 @@ use manycore_platform::Platform;
 use std::mem::ManuallyDrop;
 use std::sync::Mutex;
 
-/// 16 words: seven words fit, and a reader tells how far it is after two.
+/// 16 words: seven words fit, and a reader publishes its position after two.
 const TIGHT: Settings = Settings {
     capacity: 0,
     slow: Slow::Wait,
@@ -21,8 +21,8 @@ const LOSING: Settings = Settings {
     slow: Slow::Lose,
 };
 
-/// What belongs to one member of a team. It is not dropped: where a model has failed, a
-/// port must not take leave of the channel.
+/// The property of one member of a team. It is not dropped: a port must not leave the channel of a
+/// failed model.
 struct Own<T>(Mutex<Vec<Option<T>>>);
 
 impl<T> Own<T> {
@@ -35,7 +35,7 @@ impl<T> Own<T> {
     }
 }
 
-/// Two ports, the first of which has begun to send.
+/// Two ports. The first has begun to send.
 fn pair<P: Platform>(settings: Settings) -> [Port<P>; 2] {
     let channel = Channel::<P>::over_with(settings);
     let mut pair = [channel.open(), channel.open()];
@@ -116,7 +116,7 @@ fn a_new_sender_is_noticed() {
     });
 }
 
-/// Nobody sleeps through one sender's message because of another's.
+/// A receiver that sleeps for one sender hears the other sender's message.
 #[test]
 fn two_senders_and_one_sleeper() {
     loom_model(Some(2), || {
@@ -142,7 +142,7 @@ fn two_senders_and_one_sleeper() {
 /// The ring is full: the sender waits, and overwrites nothing.
 fn a_full_ring<P: Platform>() {
     let mut pair = pair::<P>(TIGHT);
-    // The receiver has not told that it has taken the first.
+    // The receiver has not published that it has taken the first.
     (1..FITS).for_each(|payload| pair[0].send(payload));
     let ports = Own::new(pair);
     team::<Loom>(2, |rank| {
@@ -172,7 +172,7 @@ fn each_fault_under_a_full_ring_is_caught() {
     assert!(check::<Faulty<Loom, Deaf>>().contains("deadlock"));
 }
 
-/// A sender that waits for somebody who goes.
+/// A sender waits for a receiver that goes.
 #[test]
 fn who_goes_is_not_waited_for() {
     loom_model(Some(2), || {
@@ -190,7 +190,8 @@ fn who_goes_is_not_waited_for() {
     });
 }
 
-/// The last sender goes while the receiver reads, or sleeps: it is told, after the last message.
+/// The last sender goes while the receiver reads or sleeps. The receiver learns of it after the
+/// last message.
 fn the_last_sender_goes<P: Platform>() {
     // No handle is left.
     let ports = Own::new(pair::<P>(TIGHT));
@@ -207,7 +208,7 @@ fn the_last_sender_goes<P: Platform>() {
     });
 }
 
-/// The last handle goes, from which somebody could have opened a port.
+/// The last handle goes, and with it the possibility of new ports.
 fn the_last_handle_goes<P: Platform>() {
     let channel = Channel::<P>::over_with(TIGHT);
     let port = Own::new([channel.open()]);
@@ -221,7 +222,7 @@ fn the_last_handle_goes<P: Platform>() {
     });
 }
 
-/// Two that go at the same time: one of them is the last, and knows it.
+/// Two ports go at the same time. Exactly one is the last, and knows it.
 fn two_go_at_once<P: Platform>() {
     let channel = Channel::<P>::over_with(TIGHT);
     let ports = Own::new([channel.open(), channel.open()]);
@@ -250,7 +251,7 @@ fn each_fault_under_the_end_is_caught() {
     assert!(check::<Faulty<Loom, Deaf>>().contains("deadlock"));
     // Closed, but the last message is not there.
     caught(|| loom_model(Some(3), the_last_sender_goes::<Faulty<Loom, Relaxed>>));
-    // Two that go, neither of which is the last.
+    // Two ports go, and neither is the last.
     caught(|| loom_model(Some(2), two_go_at_once::<Faulty<Loom, TornAdd>>));
 }
 
@@ -293,7 +294,8 @@ fn each_fault_under_a_slow_receiver_is_caught() {
     check::<Faulty<Loom, Relaxed>>();
 }
 
-/// A port that is opened while somebody sends hears the end of it, without a gap.
+/// A port that is opened while another sends hears all messages from some message on, without a
+/// gap.
 #[test]
 fn opened_while_somebody_sends() {
     for settings in [TIGHT, LOSING] {

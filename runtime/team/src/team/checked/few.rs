@@ -51,7 +51,7 @@ fn run<'a, P: Platform, B: Body<P> + 'a>(
             }
             let leave = WorkerRun::new(&run, worker).take_part();
             if leave == Leave::Over {
-                // A worker that was taken off the allotment is told.
+                // A worker that was taken off the allotment learns of it.
                 return if worker == 0 {
                     allotment.nudge()
                 };
@@ -98,7 +98,7 @@ impl Memory {
     }
 }
 
-/// All ranks are preempted `preemptions` times in each of so many episodes.
+/// All ranks are preempted `preemptions` times in each of `times` episodes.
 fn episodes<P: Platform>(policy: Policy, ranks: usize, preemptions: u32, times: u32) {
     let books = Books::new(ranks, preemptions + 1, times);
     let memory = Memory::new(ranks, preemptions + 1, times);
@@ -115,7 +115,7 @@ fn episodes<P: Platform>(policy: Policy, ranks: usize, preemptions: u32, times: 
         report.switches,
         u64::from((preemptions + 1) * times) * ranks as u64
     );
-    // Those that were not preempted for another rank are no preemptions.
+    // A rank that was not preempted for another rank does not count as a preemption.
     assert!(report.preemptions <= u64::from(preemptions * times) * ranks as u64);
 }
 
@@ -138,8 +138,8 @@ fn what_was_learned() {
     loom_model(Some(0), || episodes::<Loom>(Policy::RoundRobin, 2, 1, 2));
 }
 
-/// A worker is taken away in the first episode, in the midst of rank 2, and, if somebody
-/// gives it back, comes again in the second.
+/// A worker is taken away in the first episode, in the middle of rank 2. If it is given back, it
+/// comes again in the second.
 fn leaves<P: Platform>(ranks: usize, gives_back: bool, times: u32) {
     let books = Books::new(ranks, 2, times);
     let allotment = Allotment::<P>::new(2);
@@ -167,7 +167,7 @@ fn a_worker_leaves_and_comes_back() {
     loom_model(Some(0), || leaves::<Loom>(2, true, 2));
 }
 
-/// A rank fails in the midst of the first interval; nobody passes the barrier.
+/// A rank fails in the middle of the first interval, and no rank passes the barrier.
 #[test]
 fn a_rank_panics() {
     loom_model(Some(1), || {
@@ -205,7 +205,7 @@ fn ranks_that_do_not_meet() {
     });
 }
 
-/// What loom says of a run with this fault of the platform.
+/// Loom's message for a run with this fault of the platform.
 fn fails<F: Fault>(model: fn()) -> String {
     let why = caught(|| loom_model(Some(2), model));
     println!("{}: {why}", std::any::type_name::<F>());
@@ -227,12 +227,12 @@ fn each_fault_is_caught() {
     assert!(fails::<TornAdd>(meet::<TornAdd>).contains("deadlock"));
     // A rank is claimed by both.
     assert!(fails::<TornCas>(meet::<TornCas>).contains("Causality violation"));
-    // The opening does not see who has fallen asleep.
+    // The opening does not see a worker that has fallen asleep.
     assert!(fails::<TornSwap>(meet::<TornSwap>).contains("deadlock"));
     assert!(fails::<Deaf>(meet::<Deaf>).contains("deadlock"));
     // The barrier orders nothing, or the preemption.
     assert!(fails::<Relaxed>(meet::<Relaxed>).contains("Causality violation"));
     assert!(fails::<Relaxed>(preempted::<Relaxed>).contains("Causality violation"));
-    // A worker that leaves puts its rank back, and does not see one that falls asleep.
+    // A worker that leaves puts its rank back, and does not see a worker that falls asleep.
     assert!(fails::<NoFence>(leave::<NoFence>).contains("deadlock"));
 }

@@ -38,7 +38,7 @@ impl Books {
         step
     }
 
-    /// Where the step leads.
+    /// The result of the step.
     fn outcome(&self, step: u32) -> Step {
         if (step + 1) % self.per_episode != 0 {
             Step::Preempted

@@ -48,7 +48,7 @@ fn workers_come_and_go() {
     }
 }
 
-/// Somebody outside changes the allotment all the time.
+/// A thread outside changes the allotment all the time.
 #[test]
 fn the_allotment_changes_at_any_moment() {
     let model = || {

@@ -1,6 +1,6 @@
-//! The requests of a core to the machine. All calls are for the thread that runs on
-//! `core` now, at the core's clock. Where an answer is not there at once the
-//! thread must suspend; it is resumed, perhaps on another core, when it is.
+//! The requests of a core to the machine. All calls are for the thread that runs on `core` now, at
+//! the core's clock. If an answer is not there at once, the thread must suspend; it is resumed,
+//! perhaps on another core, when the answer is there.
 
 mod access;
 mod kernel;

@@ -55,7 +55,7 @@ impl Engine {
         true
     }
 
-    /// Where a thread may run from now on (empty: anywhere).
+    /// Sets the cores that a thread may run on from now on (empty: all).
     ///
     /// # Errors
     ///

@@ -11,14 +11,12 @@ use super::{CONTEXT, range};
 #[global_allocator]
 static ALLOCATOR: Allocator = Allocator;
 
-/// A global allocator that gives simulated code the same addresses in every
-/// run, and everybody else those of [`System`].
+/// A global allocator that gives simulated code the same addresses in every run, and all other code
+/// those of [`System`].
 ///
-/// The crate installs it under its feature `allocator`, which is on by default.
-/// A program that needs an allocator of its own turns the feature off; then
-/// memory is numbered by cache line in the order in which simulated code
-/// touches it, and what lies where within a line is the host's allocator's
-/// choice.
+/// The crate installs it under its feature `allocator`, which is on by default. A program that
+/// needs its own allocator turns the feature off. Memory is then numbered by cache line in the
+/// order of first use by simulated code, and the host's allocator decides the places within a line.
 ///
 /// To a thread that runs no simulation, it costs a look at a thread-local word
 /// for each allocation and a comparison of the address for each release.
@@ -44,12 +42,11 @@ fn simulated(arena: NonNull<Header>, layout: Layout) -> Option<Block> {
     unsafe { Header::local(arena) }?.allocate(layout)
 }
 
-// SAFETY: a block is from `System`, whose contract this is, or from an arena:
-// then it is writable and as large and aligned as its size class, which suits
-// the layout, nobody else is given it until it is freed, and its memory stays
-// mapped until then. Where it is from is decided by its address, of which the
-// host gives none away twice, and `slot_of` knows those of arenas. Nothing here
-// unwinds.
+// SAFETY: a block is from `System`, which has this contract, or from an arena. An arena's block is
+// writable, and as large and aligned as its size class, which suits the layout. It is given out
+// once until it is freed, and its memory stays mapped until then. The block's address decides where
+// it is from: the host gives no address away twice, and `slot_of` knows the addresses of arenas.
+// Nothing here unwinds.
 unsafe impl GlobalAlloc for Allocator {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -82,9 +79,9 @@ unsafe impl GlobalAlloc for Allocator {
         match holder(start) {
             // SAFETY: the caller's.
             None => unsafe { System.dealloc(start, layout) },
-            // SAFETY: a live block, says the caller, of this arena, by its
-            // address, handed out for this layout or, if it was reallocated in
-            // place, for one of the same class.
+            // SAFETY: by the caller's promise a live block. By its address it is this arena's. It
+            // was handed out for this layout or, after a reallocation in place, for a layout of the
+            // same class.
             Some(arena) => unsafe { Header::free(arena, start, layout) },
         }
     }
@@ -102,9 +99,8 @@ unsafe impl GlobalAlloc for Allocator {
         if held && Class::of(layout) == Class::of(new) {
             return start;
         }
-        // SAFETY: a layout for which the caller may allocate; if there is a
-        // block, it is another than `start` and both have the bytes copied.
-        // `start` is then freed as the caller allows.
+        // SAFETY: the caller may allocate this layout. A new block is not `start`, and both have
+        // the copied bytes. `start` is then freed as the caller allows.
         unsafe {
             let moved = self.alloc(new);
             if !moved.is_null() {

@@ -1,5 +1,4 @@
-//! Size classes: every block has one of few sizes, so that a freed block fits
-//! the next request of its class.
+//! Size classes. There are few block sizes, so a freed block fits the next request of its class.
 //!
 //! Multiples of 16 bytes to 1 KiB, then four steps to each doubling, which
 //! wastes at most a fifth, and whole pages from one page on. A block is aligned
@@ -58,7 +57,7 @@ impl Class {
         (bytes <= CAPACITY).then_some(Self { index, bytes })
     }
 
-    /// What the class's blocks are aligned to.
+    /// The alignment of the class's blocks.
     pub(super) fn align(self) -> usize {
         1 << self.bytes.trailing_zeros()
     }

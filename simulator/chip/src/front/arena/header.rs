@@ -30,7 +30,7 @@ pub(super) struct Header {
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Header>() == 1328);
 
-/// What only the owning thread touches, and only while the arena is open.
+/// Data for the owning thread alone, while the arena is open.
 pub(super) struct Local {
     /// The first byte never handed out.
     top: usize,
@@ -65,8 +65,8 @@ impl Header {
             live: AtomicU64::new(OPEN),
             local: UnsafeCell::new(local),
         };
-        // SAFETY: a slot just taken is writable, larger than a header, aligned
-        // to its capacity, and nobody else's.
+        // SAFETY: a slot just taken is writable, larger than a header, aligned to its capacity, and
+        // has no other user.
         unsafe { header.write(contents) };
         Ok(header)
     }
@@ -76,8 +76,8 @@ impl Header {
     ///
     /// # Safety
     ///
-    /// The calling thread owns the arena, which is open, and does not use the
-    /// header again but for blocks that still live.
+    /// The calling thread owns the arena, which is open. It uses the header afterwards only for
+    /// blocks that still live.
     pub(super) unsafe fn close(this: NonNull<Self>) {
         // SAFETY: the header is mapped while its arena is open.
         let header = unsafe { this.as_ref() };
@@ -216,7 +216,7 @@ impl Local {
 ///
 /// # Safety
 ///
-/// `block` is writable, aligned to and as large as a pointer, and nobody else's.
+/// `block` is writable, aligned to and as large as a pointer, and has no other user.
 pub(super) unsafe fn push(list: &mut *mut u8, block: *mut u8) {
     // SAFETY: the caller's.
     unsafe { block.cast::<*mut u8>().write(*list) };

@@ -1,21 +1,19 @@
 //! The memory of a simulated machine.
 //!
-//! Simulated threads run real code, and that code's addresses decide which
-//! cache lines it fights over. They must therefore not depend on the host: an
-//! [`Arena`] is a region in which a deterministic allocator hands out the same
-//! offsets for the same requests, on any host. The offset is the address the
-//! machine sees.
+//! Simulated threads run real code, and that code's addresses decide which cache lines it contends
+//! for. So addresses must not depend on the host: an [`Arena`] is a region with a deterministic
+//! allocator, which hands out the same offsets for the same requests on any host. The offset is the
+//! machine's address.
 //!
-//! The [`Allocator`] sends a request there while its host thread runs simulated
-//! code, which two guards tell: [`enter`] around the resumption of a coroutine,
-//! [`outside`] around the simulator's own code where simulated code calls it.
-//! A coroutine should switch away with no [`outside`] guard alive: when it is
-//! resumed, under [`enter`], it counts as simulated code again. To break this
-//! moves some of the simulator's data into the arena and does no other harm.
+//! The [`Allocator`] sends a request there while its host thread runs simulated code. Two guards
+//! mark this: [`enter`] around the resumption of a coroutine, [`outside`] around the simulator's
+//! own code in calls from simulated code. A coroutine should suspend with no [`outside`] guard
+//! alive: when it is resumed, under [`enter`], it counts as simulated code again. A violation moves
+//! some of the simulator's data into the arena and does no other harm.
 //!
-//! What simulated code leaves behind, its results for one, stays valid after
-//! the arena is closed and may be freed from any thread; but a single such
-//! block keeps all memory of the arena. Small results are best copied out.
+//! Memory that simulated code leaves behind, such as its results, stays valid after the arena is
+//! closed and may be freed from any thread. A single such block keeps all memory of the arena, so
+//! small results are best copied out.
 
 mod allocator;
 mod classes;
@@ -95,17 +93,16 @@ impl Drop for Arena {
                 context.current.set(ptr::null());
             }
         });
-        // SAFETY: the arena owns the header, which is open until here; it is
-        // neither `Send` nor `Sync`, so this is the owning thread. The context
-        // no longer points to the header, and nobody reaches it through `self`
-        // again.
+        // SAFETY: the arena owns the header, which is open until here. It is neither `Send` nor
+        // `Sync`, so this is the owning thread. The context no longer points to the header, and no
+        // code reaches it through `self` again.
         unsafe { Header::close(self.header) };
     }
 }
 
-/// What the host thread is running.
+/// The simulation on the host thread.
 struct Context {
-    /// The arena whose simulation this thread runs, if any.
+    /// The arena of this thread's simulation, if there is one.
     home: Cell<*const Header>,
     /// The same while it runs simulated code; null in the simulator's.
     current: Cell<*const Header>,

@@ -1,6 +1,6 @@
-//! Where arenas lie: a window of the host's address space, cut into slots of
-//! [`CAPACITY`]. One comparison tells whether an address may belong to an
-//! arena, a mask whose, and a second comparison whether it does.
+//! The places of arenas: a window of the host's address space, cut into slots of [`CAPACITY`]. One
+//! comparison says whether an address may belong to an arena, a mask says to which, and a second
+//! comparison confirms it.
 //!
 //! Nothing is reserved. An arena's memory is mapped from the start of its slot
 //! on, as far as its program has needed it; so a limit on address space, as
@@ -27,7 +27,7 @@ const SLOTS: usize = 1024;
 /// Taken for the host's choice where that leaves no room for a slot below.
 const ABOVE: usize = 1 << 42;
 
-/// What an arena starts with, and grows by at least: room for one thread.
+/// The initial size of an arena, and its least growth: room for one thread.
 const FIRST: usize = 1 << 20;
 /// An arena doubles until it grows by this much at a time.
 const LARGEST_STEP: usize = 64 << 20;
@@ -41,11 +41,11 @@ static START: AtomicUsize = AtomicUsize::new(0);
 /// Bytes from `START`; zero until the window is chosen.
 static LENGTH: AtomicUsize = AtomicUsize::new(0);
 static TAKEN: [AtomicU64; SLOTS / 64] = [const { AtomicU64::new(0) }; SLOTS / 64];
-/// Where the memory mapped for each slot ends; zero if there is none.
+/// The end of each slot's mapped memory, or zero.
 static END: [AtomicUsize; SLOTS] = [const { AtomicUsize::new(0) }; SLOTS];
 
-/// The start of the slot whose arena holds `address`, which is in a live block,
-/// if one does.
+/// The start of the slot with the arena that holds `address`, which is in a live block, if an arena
+/// holds it.
 #[inline]
 pub(super) fn slot_of(address: usize) -> Option<usize> {
     let length = LENGTH.load(Ordering::Acquire);
@@ -53,11 +53,10 @@ pub(super) fn slot_of(address: usize) -> Option<usize> {
     if offset >= length {
         return None;
     }
-    // Relaxed. A block of an arena: its end was raised before the block was
-    // handed out, to whom the caller has it from, and falls only when none
-    // lives. A block of the host's in the window: its mapping is newer than the
-    // unmapping of any arena there, which the end's fall came before; the host
-    // does both under its lock on the address space.
+    // Relaxed. For a block of an arena: the end was raised before the block was handed out, on its
+    // way to the caller, and falls only when no block lives. For a block of the host in the window:
+    // its mapping is newer than the unmapping of any arena there, and the end fell before that; the
+    // host does both under its lock on the address space.
     let end = END[offset / CAPACITY].load(Ordering::Relaxed);
     (address < end).then_some(address & !(CAPACITY - 1))
 }
@@ -97,7 +96,7 @@ pub(super) fn take() -> Result<NonNull<c_void>, ArenaError> {
 #[inline]
 pub(super) unsafe fn reach(end: usize) -> Result<(), ArenaError> {
     let slot = (end - 1 - START.load(Ordering::Relaxed)) / CAPACITY;
-    // Relaxed: only who took the slot changes it.
+    // Relaxed: only the taker of the slot changes it.
     let mapped = END[slot].load(Ordering::Relaxed);
     match end <= mapped {
         true => Ok(()),
@@ -111,7 +110,7 @@ fn extend(slot: usize, mapped: usize, end: usize) -> Result<(), ArenaError> {
     let needed = (end - mapped).next_multiple_of(GRAIN);
     let room = start + CAPACITY - mapped;
     let step = (mapped - start).min(LARGEST_STEP).max(needed).min(room);
-    // Where the host has not so much, it may have enough.
+    // A host without so much memory may have enough.
     let size = match map(mapped, step) {
         Ok(()) => step,
         Err(_) if step > needed && map(mapped, needed).is_ok() => needed,
@@ -186,9 +185,8 @@ fn map(start: usize, length: usize) -> Result<(), Errno> {
     let flags = MapFlags::PRIVATE | MapFlags::NORESERVE | HERE;
     let access = ProtFlags::READ | ProtFlags::WRITE;
     let wanted = start as *mut c_void;
-    // SAFETY: new mappings, which replace none. The spare one, and one elsewhere
-    // of a host for which the address is a wish, are unmapped before anybody
-    // knows of them.
+    // SAFETY: new mappings, which replace none. The spare mapping, and a mapping elsewhere on a
+    // host that treats the address as a wish, are unmapped before any other code knows of them.
     unsafe {
         let spare = mmap_anonymous(ptr::null_mut(), SPARE, access, MapFlags::PRIVATE)?;
         let got = mmap_anonymous(wanted, length, access, flags);

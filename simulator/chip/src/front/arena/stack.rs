@@ -10,8 +10,8 @@ use rustix::mm::{MprotectFlags, mprotect};
 use super::ArenaError;
 use super::header::{Header, Local, push};
 
-/// Bytes below each stack that nobody may touch, and what stacks are aligned
-/// to: whole pages on any host, and the same on all.
+/// Inaccessible bytes below each stack, and the alignment of stacks: whole pages on any host, and
+/// the same on all.
 const GUARD: usize = 64 * 1024;
 
 /// A coroutine's stack in the memory of the simulated machine. Dropped, it serves the
@@ -38,8 +38,8 @@ pub struct Stack {
     length: usize,
 }
 
-// SAFETY: `base` and `length` say which memory is the stack's, and nobody else's. The
-// header is touched when the stack is dropped only, by a function for any thread.
+// SAFETY: `base` and `length` describe the stack's memory, which has no other user. The header is
+// touched only when the stack is dropped, by a function for any thread.
 unsafe impl Send for Stack {}
 
 impl Stack {
@@ -77,9 +77,9 @@ impl Stack {
 /// A new stack of the arena.
 fn guarded(local: &mut Local, length: usize) -> Result<NonNull<u8>, ArenaError> {
     let limit = local.carve(length, GUARD)?;
-    // SAFETY: whole pages that were just carved, to which nothing refers. They
-    // stay inaccessible until the arena's memory goes back to the host: the
-    // stack is never given out as anything else.
+    // SAFETY: whole pages that were just carved, without any reference to them. They stay
+    // inaccessible until the arena's memory goes back to the host: the stack's memory is never used
+    // for anything else.
     unsafe { mprotect(limit.cast::<c_void>(), GUARD, MprotectFlags::empty()) }
         .map_err(|errno| ArenaError::Protect(errno.into()))?;
     // SAFETY: the end of what was carved, inside the arena's memory or one past it.
@@ -95,10 +95,9 @@ impl Drop for Stack {
     }
 }
 
-// SAFETY: `limit` to `base` is memory of the arena that nobody else is given
-// while the stack lives, and the arena stays mapped while one of its stacks
-// does. The lowest `GUARD` bytes are inaccessible, the others, at least
-// `MIN_STACK_SIZE`, are writable. Both ends are multiples of `GUARD`.
+// SAFETY: `limit` to `base` is memory of the arena that has no other user while the stack lives,
+// and the arena stays mapped while a stack of it lives. The lowest `GUARD` bytes are inaccessible.
+// The others, at least `MIN_STACK_SIZE`, are writable. Both ends are multiples of `GUARD`.
 unsafe impl corosensei::stack::Stack for Stack {
     fn base(&self) -> StackPointer {
         self.base.addr()
@@ -109,7 +108,7 @@ unsafe impl corosensei::stack::Stack for Stack {
     }
 }
 
-/// What a stack for `bytes` takes. A size beyond an arena's ends in [`ArenaError::Full`].
+/// The memory of a stack for `bytes`. A size beyond an arena's ends in [`ArenaError::Full`].
 fn length_for(bytes: usize) -> usize {
     let usable = bytes
         .clamp(MIN_STACK_SIZE, crate::memory::CAPACITY)
@@ -156,8 +155,7 @@ impl Pool {
     ///
     /// # Safety
     ///
-    /// `base` is the end of a stack of this arena, of `length` bytes, that nobody uses
-    /// any more.
+    /// `base` is the end of an unused stack of this arena, of `length` bytes.
     pub(super) unsafe fn put(&mut self, base: NonNull<u8>, length: usize) {
         // SAFETY: the last words of a stack are writable and aligned, since the
         // stack's end is.

@@ -31,7 +31,7 @@ mod global {
         (ptr::from_ref(of).cast::<u8>() as usize).wrapping_sub(arena.base())
     }
 
-    /// What a program's containers look like from inside.
+    /// A program's containers, as seen from inside.
     fn program(arena: &Arena) -> Vec<usize> {
         let mut seen = Vec::new();
         let mut kept = BTreeMap::new();
@@ -239,8 +239,8 @@ fn the_host_is_asked_for_what_is_needed_and_no_more() {
     assert_eq!(range::slot_of(arena.base() + mapped(&arena)), None);
 }
 
-/// What the host maps in the window is the host's: an arena does not grow into
-/// it, and an address there is nobody's.
+/// Memory that the host maps in the window is the host's: an arena does not grow into it, and an
+/// address there belongs to no arena.
 #[test]
 #[cfg(target_os = "linux")]
 fn an_arena_stops_where_the_hosts_memory_begins() {
@@ -268,7 +268,7 @@ fn an_arena_stops_where_the_hosts_memory_begins() {
         error.contains("refuses") && error.contains("ulimit -v"),
         "{error}"
     );
-    // SAFETY: mapped above, and nobody's.
+    // SAFETY: mapped above, without another user.
     unsafe { munmap(host, 4096).unwrap() };
     assert!(arena.stack().is_ok());
 }
@@ -321,7 +321,7 @@ proptest! {
                 freed = Some((start, layout));
             }
         }
-        // A block that lives on keeps its arena, of which there are not many.
+        // A live block keeps its arena, and there are few arenas.
         for (start, layout) in live {
             // SAFETY: as above.
             unsafe { Header::free(arena.header, start, layout) };

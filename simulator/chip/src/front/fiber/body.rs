@@ -16,7 +16,7 @@ impl Fiber {
     pub(super) fn new(stack: Stack, body: Box<dyn FnOnce()>) -> Self {
         let coroutine = Coroutine::with_stack(stack, move |yielder, ()| {
             context::running(yielder);
-            // The hook has told; who cares has caught it before.
+            // The hook has printed the message, and code that needs the panic has caught it before.
             let _ = catch_unwind(AssertUnwindSafe(body));
         });
         Self { coroutine }
@@ -33,13 +33,12 @@ impl Body for Fiber {
     }
 
     fn abandon(mut self: Box<Self>) {
-        // SAFETY: nothing on the stack is used again: a thread is abandoned
-        // when its run is over, or before it began, when its stack is empty
-        // (a core that does not exist). Destructors do not run, which
-        // leaks what they would free; that is in the arena, or the host's and
-        // lost. What other threads borrow from this stack (a scope) is used by
-        // threads of the same run only, which are over too, and the stack's
-        // memory stays mapped until all of them are gone.
+        // SAFETY: nothing on the stack is used again. A thread is abandoned when its run is over,
+        // or before it began, when its stack is empty (a core that does not exist). Destructors do
+        // not run, which leaks what they would free: memory in the arena, or in the host, which is
+        // lost. Only threads of the same run use values that other threads borrow from this stack
+        // (a scope). They are over too, and the stack's memory stays mapped until all of them are
+        // gone.
         unsafe { self.coroutine.force_reset() };
     }
 }

@@ -1,5 +1,4 @@
-//! The atomics of the simulated world: words of host memory, whose accesses
-//! the machine times.
+//! The atomics of the simulated world: words of host memory with accesses that the machine times.
 
 use super::context::{in_order, suspend, with, with_inside};
 use crate::config::AtomicKind;
@@ -78,9 +77,8 @@ fn modify(host: usize, rmw: Rmw, word: Word) -> u64 {
 
 /// An atomic value of the simulated world, of the size of `T`.
 ///
-/// It is a word of host memory; the line it is in, and with it false sharing,
-/// is that of its address. Orderings are ignored: the machine is sequentially
-/// consistent.
+/// It is a word of host memory, and its address decides its line, and so false sharing. Orderings
+/// are ignored: the machine is sequentially consistent.
 ///
 /// ```
 /// use manycore_chip::{Simulated, Simulation, config::Config};

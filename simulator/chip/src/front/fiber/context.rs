@@ -6,7 +6,7 @@ use corosensei::Yielder;
 use std::cell::Cell;
 use std::ptr;
 
-/// What simulated code finds by way of its host thread. All null outside of a
+/// The data that simulated code finds through its host thread. All fields are null outside of a
 /// simulation.
 struct Context {
     engine: Cell<*mut Engine>,
@@ -32,8 +32,7 @@ impl Entered {
     ///
     /// # Safety
     ///
-    /// The engine stays where it is, and nobody else refers to it, while the
-    /// guard lives.
+    /// The engine does not move, and no other reference to it exists, while the guard lives.
     pub(super) unsafe fn new(engine: *mut Engine, core: u32) -> Self {
         // SAFETY: the caller's; the reference ends with the statement. Ports
         // are in a box that the engine never replaces.
@@ -71,8 +70,8 @@ fn not_simulated() -> ! {
     )
 }
 
-/// The engine and the running core's number, for the length of `ask`, which
-/// must not suspend or run simulated code. What it allocates is the host's.
+/// The engine and the running core's number, for the duration of `ask`, which must not suspend or
+/// run simulated code. It allocates from the host.
 #[inline]
 pub(super) fn with<R>(ask: impl FnOnce(&mut Engine, u32) -> R) -> R {
     let _outside = arena::outside();
@@ -87,9 +86,9 @@ pub(super) fn with_inside<R>(ask: impl FnOnce(&mut Engine, u32) -> R) -> R {
         if engine.is_null() {
             not_simulated();
         }
-        // SAFETY: not null, so an `Entered` lives, whose maker left the engine
-        // to this coroutine; `ask` is the only one to refer to it, since it
-        // neither suspends nor calls simulated code, which alone calls `with`.
+        // SAFETY: not null, so an `Entered` lives, and its maker left the engine to this coroutine.
+        // No other reference exists during `ask`: it neither suspends nor calls simulated code, and
+        // only simulated code calls `with`.
         unsafe { ask(&mut *engine, (*port).core) }
     })
 }
@@ -118,13 +117,14 @@ pub(super) fn running_thread() -> Option<(u32, &'static str, u32)> {
 /// thread goes on, perhaps on another core.
 pub(super) fn suspend() {
     let yielder = CONTEXT.with(|context| context.yielder.get());
-    // SAFETY: the running coroutine's own yielder, which lives as long as it
-    // (`running` set it when it started or was resumed).
+    // SAFETY: the running coroutine's own yielder, which lives as long as the coroutine (`running`
+    // set it at its start or resumption).
     unsafe { (*yielder).suspend(()) };
     running(yielder);
 }
 
-/// What others notice at once happens in the order of time.
+/// Suspends until this core is first in the order of time, for an effect that others notice at
+/// once.
 pub(super) fn in_order() {
     while with(Engine::must_wait) {
         suspend();

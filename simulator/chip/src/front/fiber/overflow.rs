@@ -1,10 +1,10 @@
-//! A simulated thread that runs over its stack is told apart from other faults.
+//! Recognises a simulated thread that overflows its stack, and reports it.
 //!
-//! Below each stack lie pages that nobody may touch (`arena::stack`). A thread that recurses too
-//! deep touches them, and the system sends a signal. The handler here says which thread that was
-//! and ends the process, as the standard library does for a thread of its own. The run cannot be
-//! ended alone: the thread may have been anywhere, in the host's allocator with its lock for one.
-//! A check where threads suspend would be no help: it comes after the fault, or never.
+//! Below each stack are inaccessible pages (`arena::stack`). A thread that recurses too deep
+//! touches them, and the system sends a signal. The handler names the thread and ends the process,
+//! as the standard library does for a thread of its own. The run cannot be ended alone: the thread
+//! may have been anywhere, for example in the host's allocator with its lock. A check at
+//! suspensions would not help: it comes after the fault, or never.
 
 use super::super::arena;
 use super::context;
@@ -14,7 +14,7 @@ use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::{Once, OnceLock};
 
-/// What a guard page raises: the first on Linux, the second elsewhere.
+/// The signals of a guard page: the first on Linux, the second elsewhere.
 const SIGNALS: [c_int; 2] = [libc::SIGSEGV, libc::SIGBUS];
 
 /// The handlers that the signals had before.
@@ -26,9 +26,9 @@ pub(super) fn watch() {
     ONCE.call_once(|| {
         for (signal, before) in SIGNALS.into_iter().zip(&BEFORE) {
             let mut old = MaybeUninit::uninit();
-            // SAFETY: all zero is a `sigaction` (an empty mask, the default action), to which a
-            // handler of the signature that `SA_SIGINFO` demands is added. The handler calls
-            // only what may be called in a signal's handler: it says why.
+            // SAFETY: all zero is a valid `sigaction` (an empty mask, the default action). A
+            // handler with the signature that `SA_SIGINFO` demands is added. The handler calls only
+            // functions that a signal's handler may call, as its comment argues.
             let done = unsafe {
                 let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
                 action.sa_sigaction = handle as *const () as usize;
@@ -45,12 +45,12 @@ pub(super) fn watch() {
     });
 }
 
-/// Tells of an overflow and ends the process; leaves any other fault to who had it before.
+/// Reports an overflow and ends the process. Leaves any other fault to the previous handler.
 extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, machine: *mut c_void) {
     // SAFETY: the system gives a handler with `SA_SIGINFO` valid information, with an address for
     // these two signals.
     let address = unsafe { (*info).si_addr() }.addr();
-    // What an arena has mapped may be read and written, but for its stacks' guards. The look is at
+    // An arena's mapped memory may be read and written, except the guards of its stacks. This reads
     // atomics only.
     if arena::holds(address) {
         tell();
@@ -88,7 +88,7 @@ fn tell() {
         text: [0; 400],
         length: 0,
     };
-    // What does not fit is left out.
+    // Text that does not fit is left out.
     let _ = match context::running_thread() {
         Some((thread, name, core)) => writeln!(
             line,

@@ -1,4 +1,4 @@
-//! `Simulated`: the platform whose machine is the simulated one.
+//! `Simulated`: the platform of the simulated machine.
 
 use super::super::arena::Stack;
 use super::body::Fiber;
@@ -34,9 +34,8 @@ use std::io;
 pub struct Simulated;
 
 impl Simulated {
-    /// The core where the line of `data` is at home, or the first core of the
-    /// group where it is. Where pages are at home with who touches them first,
-    /// one that nobody has touched becomes this thread's. Takes no time.
+    /// The core at the home of `data`'s line, or the first core of the home's group. On a machine
+    /// that places pages at their first use, an unused page becomes this thread's. Takes no time.
     ///
     /// ```
     /// use manycore_chip::{Simulated, Simulation, config::Config};
@@ -63,13 +62,12 @@ impl Simulated {
 pub struct SimulatedThread(ThreadId);
 
 // SAFETY: by the number of the promise. One host thread runs all simulated threads and changes
-// between them only where an operation is asked of the engine, so (1, 3, 4) each operation is
-// indivisible and all have one order, in which fences have nothing to do but to take time.
-// 2: the engine compares and puts to sleep as one event. 5: a simulated thread is a fiber, made
-// with its body or not at all. 6: the engine keeps a slot a thread. 7: `arena::Stack` argues it.
-// 8: a simulation belongs to one thread of the host and makes no pool of the host's. 9: an
-// operation that panics, outside of a simulation or since it was called off, ends the simulation:
-// none of its threads is resumed.
+// between them only at an operation of the engine. So (1, 3, 4) each operation is indivisible and
+// all have one order; fences only take time. 2: the engine compares and puts to sleep as one event.
+// 5: a simulated thread is a fiber, made with its body or not at all. 6: the engine keeps a slot
+// for each thread. 7: `arena::Stack` argues it. 8: a simulation belongs to one thread of the host
+// and makes no pool of the host's. 9: an operation that panics, outside of a simulation or after it
+// was called off, ends the simulation: none of its threads is resumed.
 unsafe impl Platform for Simulated {
     type AtomicU32 = Cell32;
     type AtomicU64 = Cell64;
@@ -93,8 +91,7 @@ unsafe impl Platform for Simulated {
     /// Costs nothing: a read-modify-write of the machine is a full barrier.
     fn fence_after_rmw() {}
 
-    /// Costs nothing: the machine keeps its order, and a heavy fence is paid for
-    /// by who calls it.
+    /// Costs nothing: the machine keeps its order, and the caller of a heavy fence pays for it.
     fn light_fence() {}
 
     fn has_light_fences() -> bool {
@@ -200,8 +197,8 @@ unsafe impl Platform for Simulated {
         with_inside(|engine, core| engine.set_slot(core, value));
     }
 
-    /// Takes a system call, and what touching the new memory takes. One that was given
-    /// back is handed out again; which one, and where it lies, is the same in every run.
+    /// Takes a system call and the time of touching the new memory. A returned stack is handed out
+    /// again; its choice and its address are the same in every run.
     fn stack(bytes: usize) -> io::Result<Stack> {
         with(Engine::enter_kernel);
         in_order();
@@ -236,8 +233,8 @@ unsafe impl Platform for Simulated {
 }
 
 impl Simulated {
-    /// What has happened so far to the cache lines that hold named objects, by
-    /// address. Takes no simulated time.
+    /// The statistics so far of the cache lines with named objects, by address. Takes no simulated
+    /// time.
     ///
     /// ```
     /// use manycore_chip::{Simulated, Simulation, config::Config};
@@ -278,8 +275,7 @@ impl Simulated {
         with_inside(|engine, core| engine.cpu_time(core))
     }
 
-    /// What each core has done so far: its activities add up to the clock. Takes no
-    /// simulated time.
+    /// The activities of each core so far, which add up to the clock. Takes no simulated time.
     ///
     /// ```
     /// use manycore_chip::{Activity, Simulated, Simulation, config::Config};
@@ -304,9 +300,9 @@ impl Simulated {
         })
     }
 
-    /// What the parts of the machine have done so far, if
-    /// [`Simulation::counters`](crate::Simulation::counters) asked for it. Takes no
-    /// simulated time. [`Counters`] has an example.
+    /// The counters of the machine's parts so far, if
+    /// [`Simulation::counters`](crate::Simulation::counters) asked for them. Takes no simulated
+    /// time. [`Counters`] has an example.
     pub fn counters() -> Option<Counters> {
         with(|engine, core| engine.counters(engine.ports[core as usize].clock))
     }
@@ -368,7 +364,7 @@ fn no_such_core(core: usize, cores: u32) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, what)
 }
 
-/// One access a line. Where machines tell stores to whole lines apart, they are.
+/// One access a line. Stores to whole lines are marked for machines that distinguish them.
 fn touch<T>(data: &[T], operation: Operation) {
     let (line, fills) = with_inside(|engine, _| {
         let overlap = engine.config.core.overlap.as_ref();

@@ -31,7 +31,7 @@ impl Simulation {
         let slot = &raw mut result;
         let main = move || {
             let value = catch_unwind(AssertUnwindSafe(program));
-            // SAFETY: `result` outlives the run, and nobody looks at it before.
+            // SAFETY: `result` outlives the run, and no code reads it before.
             unsafe { slot.write(Some(value)) };
         };
         let main: Box<dyn FnOnce() + '_> = Box::new(main);

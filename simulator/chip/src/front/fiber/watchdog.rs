@@ -1,11 +1,12 @@
 //! A simulated thread that does not come back is named.
 //!
 //! A thread that waits by an atomic or a lock of `std` waits for ever: simulated time stands still
-//! while it runs, and no other thread gets the host. What it does is not seen from the machine. That
-//! nothing else happens is: while a program asks anything of the machine, a core's clock moves. So
-//! a thread of the host looks once a second whether the words of the machine's cores have changed. It
-//! reads them as a debugger would, by the system (`/proc/self/mem`), for the simulation shall not
-//! pay for it: no word is atomic for its sake. On a host without that file nobody watches.
+//! while it runs, and no other thread gets the host. The machine cannot see that wait, but it can
+//! see that nothing else happens: when a program asks the machine for anything, a core's clock
+//! moves. So a thread of the host checks once a second whether the words of the machine's cores
+//! have changed. It reads them as a debugger would, through the system (`/proc/self/mem`), so that
+//! the simulation pays nothing and needs no atomic word for it. A host without that file has no
+//! watchdog.
 
 use crate::engine::{Engine, Thread};
 use std::fs::File;
@@ -15,7 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::thread;
 use std::time::Duration;
 
-/// Looks without a change until the user is told, and the time between two.
+/// Looks without a change before a report, and between two reports.
 const PATIENCE: u32 = 10;
 const PERIOD: Duration = Duration::from_secs(1);
 
@@ -25,7 +26,7 @@ static WATCHED: Mutex<Vec<Weak<Watched>>> = Mutex::new(Vec::new());
 /// A simulation that is watched until this is dropped.
 pub(super) struct Watch {
     watched: Arc<Watched>,
-    /// Threads whose names are known.
+    /// Threads with known names.
     known: usize,
 }
 
@@ -78,7 +79,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|error| error.into_inner())
 }
 
-/// What was seen of a simulation.
+/// The last look at a simulation.
 struct Seen {
     watched: Weak<Watched>,
     words: Vec<u8>,

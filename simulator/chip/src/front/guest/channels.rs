@@ -1,4 +1,4 @@
-//! What a guest asks of the optical network.
+//! A guest's requests to the optical network.
 
 use super::core::Core;
 use crate::broadcast::{Delivery, Filter, Message};
@@ -58,7 +58,7 @@ impl Core<'_> {
         self.engine.close_port(self.core, channel);
     }
 
-    /// What this core receives from now on.
+    /// Chooses the messages that this core receives from now on.
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};

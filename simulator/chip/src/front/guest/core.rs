@@ -1,4 +1,4 @@
-//! What a guest asks of the core that it runs on: accesses, time, and who comes first.
+//! A guest's requests to its core: accesses, time, and order.
 
 use crate::account::{Activity, Breakdown, CoreCounters};
 use crate::config::Config;
@@ -7,9 +7,9 @@ use crate::memory::{Operation, Width, Word};
 
 /// The core that a guest runs on, while it runs.
 ///
-/// Where a method says that the guest must suspend, it returns
+/// If a method says that the guest must suspend, the guest returns
 /// [`State::Suspended`](super::State::Suspended) from [`Guest::resume`](super::Guest::resume) at
-/// once. It is resumed when it may go on, perhaps on another core.
+/// once. It is resumed when it may continue, perhaps on another core.
 ///
 /// ```
 /// # use manycore_chip::{Simulation, config::Config, guest::*};
@@ -165,7 +165,7 @@ impl Core<'_> {
         self.engine.reply(self.core)
     }
 
-    /// So many instructions that accessed nothing; what is left of a cycle stays in `rest`.
+    /// Executes instructions without any access. A fraction of a cycle stays in `rest`.
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};
@@ -341,7 +341,7 @@ impl Core<'_> {
         self.engine.cpu_time(self.core)
     }
 
-    /// Where the cycles of all cores together went, from the start until this core's clock.
+    /// The cycles of all cores together by activity, from the start until this core's clock.
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};
@@ -363,7 +363,7 @@ impl Core<'_> {
         self.engine.spent(self.clock())
     }
 
-    /// What all cores together have done until now, if the run counts.
+    /// The counters of all cores together until now, if the run counts.
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};

@@ -1,4 +1,4 @@
-//! What a guest asks of the operating system: sleep, threads, where they run.
+//! A guest's requests to the operating system: sleep, threads, and their cores.
 
 use super::core::Core;
 use super::run::{Guest, GuestBody};
@@ -65,8 +65,8 @@ impl Core<'_> {
         self.engine.enter_kernel_to_spawn(self.core);
     }
 
-    /// Sleeps on the futex at `address` for at most so many cycles; the guest has compared the
-    /// word in order ([`must_wait`](Self::must_wait)) and suspends.
+    /// Sleeps on the futex at `address` for at most `cycles`. The guest has compared the word in
+    /// order ([`must_wait`](Self::must_wait)) and suspends.
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};
@@ -248,7 +248,7 @@ impl Core<'_> {
         self.engine.join(self.core, thread.0)
     }
 
-    /// Where a thread may run from now on (nowhere: on all cores).
+    /// Sets the cores that a thread may run on from now on (none: all cores).
     ///
     /// # Errors
     ///
@@ -281,7 +281,8 @@ impl Core<'_> {
     }
 
     /// Ends the wait of a thread that waits for a line ([`watch`](Self::watch)), or begins to, and
-    /// the sleep of one that sleeps on a futex: for what it must learn otherwise, as a signal.
+    /// the sleep of a thread on a futex, so that the thread learns of another event, such as a
+    /// signal.
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};

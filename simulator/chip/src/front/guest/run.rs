@@ -98,12 +98,12 @@ impl Simulation {
         }
     }
 
-    /// The same. A run that the limit on cycles or a deadlock stops is told too, up to there, with
-    /// what stopped it.
+    /// The same. If the limit on cycles or a deadlock stops the run, returns its results up to
+    /// there, with the reason.
     ///
     /// # Errors
     ///
-    /// What is wrong with the simulator or its host.
+    /// A defect of the simulator or its host.
     ///
     /// ```
     /// use manycore_chip::guest::{Core, State};

@@ -52,7 +52,7 @@ struct Subscription {
     flying: VecDeque<Rc<Flight>>,
 }
 
-/// What one core's end has done.
+/// The statistics of a core's end of the network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counters {
     /// Messages that arrived at the filter, on channels of the core.
@@ -80,7 +80,7 @@ impl Optical {
         })
     }
 
-    /// A channel that nobody has.
+    /// A new channel.
     pub(crate) fn create_channel(&mut self) -> Channel {
         self.channels.push(Subscription::default());
         Channel(self.channels.len() as u32 - 1)
@@ -196,7 +196,7 @@ impl Optical {
         cores.binary_search(&core).is_ok()
     }
 
-    /// What the core's end did before `at`.
+    /// The statistics of the core's end before `at`.
     pub(crate) fn counters(&mut self, at: Cycles, core: u32) -> Counters {
         self.receivers[core as usize].counters(at)
     }

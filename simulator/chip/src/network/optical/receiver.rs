@@ -8,15 +8,14 @@ use super::message::{Channel, Flight};
 use crate::broadcast::Filter;
 use crate::network::Cycles;
 
-/// One core's end of the network: filters, lambda queues, controller and
-/// message buffer, brought up to date when somebody asks.
+/// A core's end of the network: filters, lambda queues, controller and message buffer. A look
+/// brings it up to date.
 ///
-/// In one cycle, first ports and filters change, then messages arrive and are
-/// filtered, then the controller, if it is free, picks. So a message that
-/// arrives in the cycle in which the controller is or becomes free can be
-/// picked in that cycle. The controller serves the first occupied queue after
-/// the wavelength served last, and moves one message in `controller` cycles;
-/// it is in the message buffer, and the controller is free, when they end.
+/// In one cycle, first ports and filters change, then messages arrive and are filtered, then a free
+/// controller picks. So it can pick a message that arrives in the cycle in which it is or becomes
+/// free. The controller serves the first occupied queue after the wavelength served last, and moves
+/// one message in `controller` cycles. At their end the message is in the message buffer, and the
+/// controller is free.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Receiver {
     /// Cycles to move one message.
@@ -27,8 +26,8 @@ pub(super) struct Receiver {
     /// Sent and not yet filtered, by arrival and order of sending.
     flying: VecDeque<Rc<Flight>>,
     lambda: LambdaQueues,
-    /// When the controller can pick next. What is in the lambda queues had
-    /// arrived by then.
+    /// The time at which the controller can pick next. Messages in the lambda queues had arrived by
+    /// then.
     free_at: Cycles,
     /// The wavelength after the one served last.
     position: u32,
@@ -141,7 +140,7 @@ impl Receiver {
         self.filter = filter;
     }
 
-    /// Expects a message sent at `at` on one of this core's channels.
+    /// Expects a message sent at `at` on a channel of this core.
     pub(super) fn expect(&mut self, at: Cycles, flight: Rc<Flight>) {
         if self.flying.len() == self.flying.capacity() {
             // Before the queue grows, let go what the filter has stopped: a
@@ -154,7 +153,7 @@ impl Receiver {
         self.insert(flight);
     }
 
-    /// Puts it among those that fly.
+    /// Adds it to the messages in flight.
     fn insert(&mut self, flight: Rc<Flight>) {
         let order = |flight: &Flight| (flight.arrival, flight.number);
         let flying = self.flying.iter().rev();

@@ -160,7 +160,7 @@ fn what_a_filter_stops_is_let_go() {
     );
 }
 
-/// The network as the documentation tells it, one cycle after the other.
+/// The network as the documentation describes it, one cycle after the other.
 #[derive(Clone)]
 struct Naive {
     now: Cycles,

@@ -63,7 +63,7 @@ impl Gap {
         self.start.max(arrival) + service <= self.end
     }
 
-    /// What is free before and after a service that fits.
+    /// The free time before and after a service that fits.
     fn split(self, arrival: Cycles, service: Cycles) -> (Gap, Gap) {
         let start = self.start.max(arrival);
         (
@@ -76,7 +76,7 @@ impl Gap {
     }
 }
 
-/// Where gaps are kept, disjoint and in order.
+/// A collection of gaps, disjoint and in order.
 pub(super) trait Gaps: Default {
     /// Serves in the first gap that can hold the service at or after
     /// `arrival`, keeps what is left of it if not shorter than `shortest`, and

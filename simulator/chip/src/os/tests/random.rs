@@ -34,8 +34,7 @@ fn op(cores: u32) -> impl Strategy<Value = Op> {
     ]
 }
 
-/// Every thread in one place, no core with a thread it must not have, and all
-/// counts those of the queues.
+/// Every thread is in one place, no core has a forbidden thread, and all counts match the queues.
 fn check(os: &Scheduler) {
     let mut seen = vec![0; os.threads.len()];
     for core in os.machine() {

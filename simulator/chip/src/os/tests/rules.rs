@@ -132,7 +132,7 @@ fn a_sleeper_preempts_but_gains_no_more_than_half_a_latency() {
     assert_eq!(behind, 12_000);
     os.requeue(1_000_000, 0);
     assert_eq!(os.pick(1_000_000, 0).unwrap().thread, 0);
-    // One that slept a moment has its own vruntime: no reason to preempt.
+    // A thread that slept for a moment has its own vruntime: no reason to preempt.
     os.ran(0, 12_000);
     os.block(1_012_000, 0);
     os.pick(1_012_000, 0);

@@ -88,9 +88,8 @@ impl Machine {
         }
     }
 
-    /// Whether this is the core's clock interrupt, at which it looks to its
-    /// threads and to the others' queues. Those of the cores are spread over
-    /// the tick.
+    /// Whether this is the core's clock interrupt, at which it checks its threads and the other
+    /// queues. The interrupts of the cores are spread over the tick.
     fn ticks(&self, core: u32) -> bool {
         let tick = linux().tick;
         let phase = tick * u64::from(core) / u64::from(self.cores) / STEP * STEP;
@@ -215,8 +214,8 @@ fn fair_pull(threads: f64, cores: f64) -> f64 {
     }
 }
 
-/// Barriers at which threads block, with work far above the slice and
-/// below the time in which the odd thread wanders.
+/// Barriers with blocking threads. The work is far above the slice and below the time that the odd
+/// thread wanders.
 #[test]
 fn blocking_barrier_with_long_work_follows_the_fair_share_formula() {
     for cores in [9, 10, 12, 13, 14, 15] {

@@ -92,8 +92,7 @@ pub(crate) fn placement(machine: &Config, members: usize) -> Placement {
 /// Without the system's clock, which may tick during an episode.
 pub(crate) const QUIET: &str = "os.tick-cost=0";
 
-/// An isolated episode of all `members`, who arrive in the same cycle, once the
-/// barrier is warm.
+/// An isolated episode of all `members` once the barrier is warm. They arrive in the same cycle.
 pub(crate) fn isolated(name: &str, machine: &Config, members: usize) -> u64 {
     let meet = Meet {
         machine,
@@ -107,5 +106,5 @@ pub(crate) fn isolated(name: &str, machine: &Config, members: usize) -> u64 {
     cost(&times, 3)
 }
 
-/// Those that use the network. The default is one of them.
+/// The barriers that use the network. The default is among them.
 pub(crate) const BROADCAST: [&str; 4] = ["channel", "counted", "grouped", "default"];

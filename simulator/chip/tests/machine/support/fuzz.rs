@@ -1,8 +1,8 @@
 //! Fuzzing: cases by number, each from its own seed, in a process of their own
 //! with a limit on memory and a watch on the time of each.
 //!
-//! `MANYCORE_FUZZ=1000000` runs so many cases, `MANYCORE_FUZZ=12345..12346` one
-//! again, and shows its input.
+//! `MANYCORE_FUZZ=1000000` runs that many cases; `MANYCORE_FUZZ=12345..12346` repeats a case and
+//! shows its input.
 
 use fastrand::Rng;
 use std::cell::RefCell;
@@ -27,13 +27,13 @@ thread_local! {
     static INPUT: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// What the case is about to try, for whoever looks at its failure.
+/// Notes the input of the case, for a reader of its failure.
 pub(crate) fn input(text: impl Into<String>) {
     INPUT.set(text.into());
 }
 
-/// Runs `quick` cases, or as many as were asked for; `case` says what came of
-/// one. `test` is the name of the test that calls this.
+/// Runs `quick` cases, or the number that was asked for; `case` returns the outcome of a case.
+/// `test` is the name of the calling test.
 ///
 /// # Panics
 ///
@@ -180,7 +180,7 @@ pub(crate) fn change(rng: &mut Rng, text: &mut String, other: &str) {
     }
 }
 
-/// Where a character begins, at random, up to `end`.
+/// The beginning of a random character, up to `end`.
 fn place(rng: &mut Rng, text: &str, end: usize) -> usize {
     let mut at = rng.usize(..=end.min(text.len()));
     while !text.is_char_boundary(at) {

@@ -12,8 +12,8 @@ pub(crate) struct Access {
     pub(crate) wrote: Option<u32>,
 }
 
-/// When one value was the word's: from the first time by which it must have been the word's to
-/// the last from which it must have been.
+/// The life of a value in the word: from the first time at which it must have been there to the
+/// last.
 #[derive(Debug)]
 struct Span {
     value: u32,
@@ -21,8 +21,7 @@ struct Span {
     last_start: u64,
 }
 
-/// Checks the accesses to one word, which held `initial` and to which no value
-/// is written twice.
+/// Checks the accesses to one word with the value `initial` at first. No value is written twice.
 ///
 /// As Gibbons and Korach, "Testing shared memories" (1997): the accesses to one
 /// value are neighbours in any legal order, so no value may be the word's at a

@@ -78,7 +78,7 @@ pub(crate) fn spawn(core: usize, body: impl FnOnce() + Send + 'static) -> Simula
     named(&format!("core {core}"), vec![core], body)
 }
 
-/// A thread that runs on `cpus`; if there are none, anywhere.
+/// A thread that runs on `cpus`, or anywhere if `cpus` is empty.
 pub(crate) fn named(
     name: &str,
     cpus: Vec<usize>,

@@ -12,8 +12,8 @@ use std::time::Duration;
 type U32 = <Simulated as Platform>::Futex;
 type U64 = <Simulated as Platform>::AtomicU64;
 
-/// What a thread does next. Words are numbers below [`Program::words`]; values
-/// written are made unique by who writes them and when.
+/// The next step of a thread. Words are numbers below [`Program::words`]. Written values are unique
+/// by their writer and time.
 #[derive(Clone, Debug)]
 enum Step {
     Load(usize),
@@ -26,7 +26,7 @@ enum Step {
     /// Sets or clears this thread's bit of the word's flags.
     Flag(usize, bool),
     Compute(u64),
-    /// Waits for a change from what this thread saw last, for so many cycles.
+    /// Waits for a change since this thread's last look, for this many cycles.
     Spin(usize, u64),
     Sleep(usize, u64),
     Wake(usize, u32),
@@ -115,7 +115,7 @@ impl Program {
         steps.filter(|step| is(step)).count()
     }
 
-    /// What the flags must be in the end: each thread's last word.
+    /// The expected flags in the end: each thread's last word.
     fn flags(&self) -> Vec<u64> {
         let mut flags = vec![0; self.words];
         for (thread, (_, steps)) in self.threads.iter().enumerate() {
@@ -190,9 +190,8 @@ impl Memory {
     fn word(&self, word: usize) -> &Shared {
         let at = word * self.stride;
         assert!(size_of::<Shared>() <= self.stride);
-        // SAFETY: inside the block, aligned to eight bytes; zeros are a valid
-        // `Shared`, whose fields are atomics. Nobody writes to the block but
-        // through them.
+        // SAFETY: inside the block, aligned to eight bytes. Zeros are a valid `Shared`, since its
+        // fields are atomics, and all writes to the block go through them.
         unsafe { &*self.block.as_ptr().byte_add(at).cast() }
     }
 }
@@ -216,7 +215,7 @@ impl<'a> Thread<'a> {
         }
     }
 
-    /// A value that nobody wrote before.
+    /// A value that no thread has written before.
     fn fresh(&mut self) -> u32 {
         self.written += 1;
         (self.number as u32 + 1) << 16 | self.written

@@ -1,5 +1,5 @@
-//! The thesis's benchmark of work stealing (Park 2013, section 6.2.1): independent tasks of
-//! one length, and five ways in which they are distributed at the beginning.
+//! The thesis's benchmark of work stealing (Park 2013, section 6.2.1): independent tasks of one
+//! length, and five distributions at the beginning.
 
 use manycore_chip::config::Config;
 use manycore_chip::{Run, Simulated, Simulation, SimulationError};
@@ -10,7 +10,7 @@ use manycore_programs::stealing::{
 use manycore_team::barrier::Placement;
 use std::sync::{Arc, Mutex};
 
-/// Where the tasks are at the beginning.
+/// The distribution of tasks at the beginning.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Distribution {
     /// All on core 0.
@@ -21,8 +21,8 @@ pub(crate) enum Distribution {
     Quarter,
     /// Evenly on all.
     Even,
-    /// On each as many as a normal variable says, whose standard deviation is half its
-    /// mean. The thesis does not give it.
+    /// The number on each core is a normal variable with a standard deviation of half its mean. The
+    /// thesis does not give it.
     Random,
 }
 
@@ -87,7 +87,7 @@ pub(crate) struct Benchmark {
     pub(crate) seed: u64,
 }
 
-/// What came of it. Times are from the common start.
+/// The results of a run. Times are from the common start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Outcome {
     /// When the last task was done.
@@ -100,7 +100,7 @@ pub(crate) struct Outcome {
     pub(crate) shares: Vec<usize>,
     /// The counts of all workers.
     pub(crate) counts: Counts,
-    /// Writes of the word by which the end is found.
+    /// Writes of the word that finds the end.
     pub(crate) census: u64,
 }
 
@@ -108,7 +108,7 @@ pub(crate) struct Outcome {
 const START: u64 = 4_000_000;
 
 impl Benchmark {
-    /// Runs it on the first cores of `machine`, whose cores need a cycle an instruction.
+    /// Runs it on the first cores of `machine`, at one cycle an instruction.
     pub(crate) fn run(
         self,
         machine: &Config,

@@ -3,8 +3,8 @@
 use manycore_chip::config::{Config, Network, range};
 use serde::{Serialize, Serializer};
 
-/// A machine of the document: its name there, the cells of its tables, and the threads of those
-/// that compare the document's model with Taskflow.
+/// A machine of the document: its name there, the cells of its tables, and the threads of the
+/// tables that compare the document's model with Taskflow.
 #[derive(Debug)]
 struct InDocument {
     preset: &'static str,
@@ -53,11 +53,11 @@ impl DocumentChip {
     pub(in crate::study) fn new(config: &Config) -> Self {
         let mut config = config.clone();
         let document = DOCUMENT.iter().find(|known| known.preset == config.name);
-        // The cores of the document's machines have two hardware threads each.
-        // The presets leave the second ones out, which matter only here: a
-        // caller beside as many pool threads as cores runs on one of them.
+        // The cores of the document's machines have two hardware threads each. The presets leave
+        // out the second ones. They matter only here: a caller beside as many pool threads as cores
+        // runs on a second hardware thread.
         let groups = matches!(config.network, Network::Groups { .. });
-        // As far as a machine may have so many.
+        // If a machine may have that number.
         let room = range("cores").is_some_and(|(_, most)| f64::from(2 * config.cores) <= most);
         if document.is_some() && groups && room && config.threads_per_core == 1 {
             config.threads_per_core = 2;
@@ -72,7 +72,7 @@ impl DocumentChip {
         &self.config.name
     }
 
-    /// What the document's tables call it.
+    /// Its name in the document's tables.
     pub(in crate::study) fn name_in_tables(&self) -> &str {
         self.document.map_or(self.name(), |known| known.name)
     }
@@ -86,7 +86,7 @@ impl DocumentChip {
         (self.config.group_cores / self.config.threads_per_core) as usize
     }
 
-    /// Core groups that so many threads touch: they fill one after the other.
+    /// The number of core groups of `threads` threads. Groups fill one after the other.
     pub(in crate::study) fn groups_of(&self, threads: usize) -> usize {
         threads
             .div_ceil(self.cores_in_a_group())
@@ -103,15 +103,15 @@ impl DocumentChip {
         self.document.map(|known| known.compared)
     }
 
-    /// Where thread `number` runs: on the first hardware thread of a core until
-    /// every core has one, then on the second.
+    /// The place of thread `number`: the first hardware thread of a core until every core has one,
+    /// then the second.
     pub(super) fn on_core(&self, number: usize) -> usize {
         let (cores, each) = (self.cores(), self.config.threads_per_core as usize);
         number % cores * each + number / cores % each
     }
 
-    /// Where the caller of a pool of `threads` runs: on the next core of the
-    /// last thread's group, or, if all of them are taken, beside that thread.
+    /// The place of the caller of a pool of `threads`: the next core of the last thread's group,
+    /// or, if all of them are taken, beside that thread.
     pub(super) fn beside(&self, threads: usize) -> usize {
         match threads.is_multiple_of(self.cores_in_a_group()) {
             false => self.on_core(threads),

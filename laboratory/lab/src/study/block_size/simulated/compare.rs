@@ -123,8 +123,8 @@ pub(in super::super) fn ranks(comparisons: &[Comparison]) -> Table {
     }
 }
 
-/// Latencies of the document's pool, in microseconds, each beside those that
-/// the document prints for the cell, if it does.
+/// Latencies of the document's pool, in microseconds, each beside the printed latency of the cell,
+/// if there is one.
 pub(in super::super) fn latencies(
     chip: &DocumentChip,
     measured: &[MeasuredLoops],
@@ -208,7 +208,7 @@ fn spearman(a: &[f64], b: &[f64]) -> f64 {
         both.map(|(a, b)| (a - middle) * (b - middle)).sum()
     };
     let spread = (product(&a, &a) * product(&b, &b)).sqrt();
-    // Where all are equal there is no order to agree with.
+    // Equal values have no order to agree with.
     if spread > 0.0 {
         product(&a, &b) / spread
     } else {

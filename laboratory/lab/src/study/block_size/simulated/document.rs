@@ -1,12 +1,11 @@
 //! The document's thread pool and its ParallelFor, as its listing has them.
 //!
-//! Each thread has a queue behind a mutex and sleeps on a condition variable.
-//! The caller puts the loop into every queue, one after the other, which wakes
-//! one thread after the other, takes part itself, and then waits for each. All
-//! claim blocks from one counter. The counter, N and the block size are
-//! variables of the caller that the threads see by reference, so they share a
-//! cache line: a claim takes it away from everybody who is about to look at N, and from the
-//! tasks, whose sizes are variables of the caller too.
+//! Each thread has a queue behind a mutex and sleeps on a condition variable. The caller puts the
+//! loop into every queue, which wakes one thread after the other, takes part itself, and then waits
+//! for each. All claim blocks from one counter. The counter, N and the block size are variables of
+//! the caller that the threads see by reference, so they share a cache line. A claim takes this
+//! line away from every thread that is about to read N, and from the tasks, since their sizes are
+//! variables of the caller too.
 
 use crate::threads::start_ranks;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Ordering, Platform};
@@ -43,8 +42,8 @@ impl<P: Platform> Mutex<P> {
     }
 }
 
-/// A condition variable for one sleeper, used under a [`Mutex`]; as on
-/// Windows, to notify nobody is no system call.
+/// A condition variable for one sleeper, used under a [`Mutex`]. As on Windows, a notification
+/// without a sleeper is no system call.
 struct Condition<P: Platform> {
     epoch: P::Futex,
     sleepers: P::AtomicU32,
@@ -75,7 +74,7 @@ impl<P: Platform> Condition<P> {
     }
 }
 
-/// What a pool thread is to do.
+/// The orders to a pool thread.
 const IDLE: u32 = 0;
 const LOOP: u32 = 1;
 const END: u32 = 2;
@@ -142,7 +141,7 @@ struct Loop<P: Platform> {
     block: P::AtomicU64,
 }
 
-/// What the caller and the threads have in common.
+/// The data that the caller and the threads share.
 struct DocumentShared<P: Platform, F> {
     shared_loop: CachePadded<Loop<P>>,
     queues: Vec<CachePadded<Queue<P>>>,

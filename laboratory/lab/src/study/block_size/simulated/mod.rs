@@ -19,8 +19,8 @@ use manycore::Pool;
 use run::SimulatedLoop;
 use std::time::Instant;
 
-/// Loops of a simulation that count, unless told otherwise: the machine has no
-/// noise, and an even number serves both halves of a regret.
+/// The default number of counted loops of a simulation. The machine has no noise, and an even
+/// number serves both halves of a regret.
 const ROUNDS: u64 = 2;
 
 /// Simulates every policy of `measured`'s cell; what was found depends on
@@ -141,8 +141,8 @@ mod tests {
 
     #[test]
     fn a_claim_costs_all_threads_where_they_are_in_several_groups() {
-        // Printed: 1.28 on the 3970X, 1.01 to 1.05 on a socket of the Gold 5225R, whose 8 threads
-        // are near each other. Without the looks the 3970X has 1.02.
+        // Printed: 1.28 on the 3970X, 1.01 to 1.05 on a socket of the Gold 5225R, with 8 threads
+        // near each other. Without the looks the 3970X has 1.02.
         let [far, near] = ["tr3970x", "gold5225r"].map(small_over_large);
         assert!(far > 1.15, "{far}");
         assert!(near < 1.05, "{near}");

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::mpsc;
 
-/// What a simulation found.
+/// The result of a simulation.
 #[derive(Debug, PartialEq)]
 pub(in crate::study) struct SimulatedLoop {
     /// Cycles of each loop.
@@ -34,7 +34,7 @@ pub(in crate::study) struct SimulatedLoop {
 const SETTLED: usize = 2;
 /// A loop that takes less than this share of the fastest one's time: the pool still settles.
 const FASTER: f64 = 0.95;
-/// Loops in which our pool must have settled; what follows counts all the same.
+/// Our pool must settle within this many loops; the loops after them count in any case.
 const MOST_WARM: usize = 32;
 
 /// Runs the cell's loop for warmth and then `rounds` times. The document's pool is warm after one
@@ -56,7 +56,7 @@ pub(in crate::study) fn simulate(
             LoopPolicy::Document(_) => (chip.beside(cell.threads), chip.clone()),
         };
         let caller = move || {
-            // Fails if nobody wants to know any more.
+            // Fails if the receiver has gone.
             let _ = send.send(loops.run(&chip, policy, told));
         };
         Simulated::join(start::<Simulated>("caller".into(), vec![at], caller)?);
@@ -76,7 +76,7 @@ pub(in crate::study) fn simulate(
     })
 }
 
-/// What an iteration does.
+/// The work of an iteration.
 enum Body {
     Unit(SimulatedTask),
     Kernel(Kernel),

@@ -10,13 +10,13 @@
 //! within a fifth of the tables.
 //!
 //! The listing's task is a lambda that has `unit_read` and the other sizes by reference. They are
-//! variables of the caller of ParallelFor, and so is its counter: near each other on one stack.
-//! The task stores bytes, which may be any variable's, so compiled code loads the sizes again for
-//! each byte. Here they lie on the counter's line. A claim takes that line away from every thread
-//! of the loop, not only from the next one that claims. Each of them waits for it once more, less
-//! what its core computes meanwhile. The tables show that: on the 3970X a block of B takes each
-//! of P participants some 85 ns for each of the P / B claims of an iteration's time, and a core
-//! of another group has the line in 94 ns.
+//! variables of the caller of ParallelFor, and so is its counter: near each other on one stack. The
+//! task stores bytes, which may alias any variable, so compiled code loads the sizes again for each
+//! byte. Here they lie on the counter's line. A claim takes that line away from every thread of the
+//! loop, not only from the next claimer. Each thread waits for it once more, less the time that its
+//! core computes meanwhile. The tables show that: on the 3970X a block of B takes each of P
+//! participants some 85 ns for each of the P / B claims of an iteration's time, and a core of
+//! another group has the line in 94 ns.
 
 use crate::machine::INSTRUCTIONS_A_BYTE;
 use crate::study::block_size::grid::{LoopTask, Workload};
@@ -113,7 +113,7 @@ mod tests {
     use manycore_chip::config::Config;
     use manycore_chip::{Simulated, Simulation};
 
-    /// Cycles of an iteration, each of whose looks takes `wait` more.
+    /// Cycles of an iteration, with `wait` more for each look.
     fn cycles(wait: Option<u64>) -> u64 {
         let config = Config::preset("tr3970x").unwrap();
         let run = Simulation::new(&config).run(|| {

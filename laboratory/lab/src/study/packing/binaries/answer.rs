@@ -1,4 +1,4 @@
-//! What was found: ratios to thread reduction, and whether results were right.
+//! The results: ratios to thread reduction, and whether the programs' results were right.
 
 use super::super::closed_form::{fair, ideal, pinned};
 use super::super::reduction::Reduction;
@@ -49,7 +49,7 @@ pub(super) type BinariesResults<'a> = Results<'a, BinariesConfig>;
 /// A case's runs.
 type Found<'a> = &'a Runs<BinaryCase>;
 
-/// The times of runs whose result was right, in seconds.
+/// The times of runs with right results, in seconds.
 fn time(runs: Found<'_>) -> Option<Spread> {
     let right = runs.outcomes.iter();
     let right = right.filter(|outcome| outcome.verdict == Verdict::Right);
@@ -62,7 +62,7 @@ fn mean(runs: Found<'_>, of: impl Fn(&BinarySample) -> f64) -> f64 {
     runs.outcomes.iter().map(of).sum::<f64>() / runs.outcomes.len() as f64
 }
 
-/// What its processor time leaves of its cores' time, in seconds.
+/// Its cores' time less its processor time, in seconds.
 fn idle(runs: Found<'_>) -> f64 {
     let all = mean(runs, |run| run.seconds) * runs.trial.cores as f64;
     (all - mean(runs, |run| run.user) - mean(runs, |run| run.system)).max(0.0)
@@ -89,7 +89,7 @@ impl<'a> BinariesResults<'a> {
         Some(time(self.runs(program, threads, cores, way)?)?.median)
     }
 
-    /// The time of thread reduction over that of a way.
+    /// The time of thread reduction over the time of a way.
     fn ratio(self, program: &Path, threads: usize, cores: usize, way: &Way) -> Option<f64> {
         let seconds = |way| self.seconds(program, threads, cores, way);
         Some(seconds(&Way::Tr)? / seconds(way)?)
@@ -99,7 +99,7 @@ impl<'a> BinariesResults<'a> {
         self.ratio(&case.program, case.threads, case.cores, &case.way)
     }
 
-    /// What all programs lose, as the poster shows it.
+    /// The loss of all programs, in the poster's form.
     fn reduction(self, threads: usize) -> Reduction<impl Fn(&str, usize, &str) -> Option<f64>> {
         let config = self.config;
         let name = move |program: &Path| config.case(program, threads, 1, &Way::Tr).name();
@@ -118,7 +118,7 @@ impl<'a> BinariesResults<'a> {
         }
     }
 
-    /// All ways but the one that they are compared with.
+    /// All ways except the baseline.
     fn others(self) -> impl Iterator<Item = &'a Way> {
         self.config.ways.iter().filter(|way| **way != Way::Tr)
     }

@@ -14,17 +14,17 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(in crate::study::packing) struct BinaryCase {
     pub(super) program: PathBuf,
-    /// What the user wants.
+    /// The user's request.
     pub(super) threads: usize,
     pub(super) cores: usize,
     pub(super) way: Way,
-    /// What the program writes if its result is right.
+    /// The program's output if its result is right.
     pub(super) says: String,
     /// In seconds.
     pub(super) limit: u64,
 }
 
-/// What the program's result is worth.
+/// The judgement of the program's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(in crate::study::packing) enum Verdict {
@@ -51,7 +51,7 @@ impl Verdict {
     }
 }
 
-/// What came of it.
+/// The result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(in crate::study::packing) struct BinarySample {
     pub(super) seconds: f64,

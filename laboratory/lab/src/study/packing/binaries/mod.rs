@@ -34,7 +34,7 @@ pub(super) const TEXT: Text = Text {
     ],
 };
 
-/// What programs say of a right result: NPB's do.
+/// The output of programs with a right result, as NPB's have it.
 const SAYS: &str = "SUCCESSFUL";
 /// Seconds after which a run is ended.
 const LIMIT: u64 = 60;
@@ -97,7 +97,7 @@ impl BinariesConfig {
         Ok(config)
     }
 
-    /// The core counts for so many threads.
+    /// The core counts for `threads` threads.
     fn cores_of(&self, threads: usize) -> Vec<usize> {
         let cores = self.cores.iter().copied();
         cores.filter(|&cores| cores <= threads).collect()
@@ -185,7 +185,7 @@ fn is_program(path: &Path) -> bool {
     }
 }
 
-/// Our library: the one that is named, or the one beside this command.
+/// Our library: the user's path, or the library beside this command.
 fn library(named: Option<&str>) -> anyhow::Result<PathBuf> {
     let path = match named {
         Some(path) => PathBuf::from(path),

@@ -13,7 +13,7 @@ pub(super) struct Run<'a> {
     pub(super) limit: Duration,
 }
 
-/// What came of it.
+/// The result.
 pub(super) struct Ended {
     pub(super) seconds: f64,
     /// Processor time of all threads of the program, in seconds: its own, and the kernel's.
@@ -26,7 +26,7 @@ pub(super) struct Ended {
     pub(super) timed_out: bool,
 }
 
-/// What of the user's environment would change how a program runs.
+/// Variables of the user's environment that would change how a program runs.
 const OURS_TO_SET: [&str; 8] = [
     "OMP_NUM_THREADS",
     "OMP_WAIT_POLICY",
@@ -83,7 +83,7 @@ impl Run<'_> {
         let watchdog = std::thread::spawn(move || {
             let late = end.recv_timeout(limit) == Err(mpsc::RecvTimeoutError::Timeout);
             if late {
-                // SAFETY: the group of a child that nobody has waited for yet.
+                // SAFETY: the group of a child that has not been waited for yet.
                 unsafe { libc::kill(-process, libc::SIGKILL) };
             }
             late

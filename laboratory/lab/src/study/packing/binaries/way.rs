@@ -16,7 +16,7 @@ pub(in crate::study::packing) enum Way {
     Tp,
     /// The same; threads that wait sleep at once.
     TpPassive,
-    /// Each thread bound to one of the cores, in turns.
+    /// Each thread bound to a core, in turns.
     TpPinned,
     /// Our library, preloaded.
     Ours(PathBuf),
@@ -85,7 +85,7 @@ impl Way {
         }
     }
 
-    /// What is set in the program's environment, on these CPUs.
+    /// The program's environment variables, on these CPUs.
     pub(super) fn variables(&self, cpus: &[usize]) -> Vec<(&'static str, String)> {
         let cpus: Vec<String> = cpus.iter().map(usize::to_string).collect();
         match self {
@@ -99,7 +99,7 @@ impl Way {
         }
     }
 
-    /// What the program's output has if the way took effect.
+    /// The sign in the program's output that the way took effect.
     pub(super) fn sign(&self) -> Option<&'static str> {
         match self {
             Self::Ours(_) => Some("MANYCORE_VERSION"),
@@ -109,7 +109,7 @@ impl Way {
     }
 }
 
-/// Where Debian, Fedora and LLVM's packages put it; the newest.
+/// The folders of Debian's, Fedora's and LLVM's packages; the newest counts.
 fn libomp() -> Option<PathBuf> {
     let machine = std::env::consts::ARCH;
     let plain = [

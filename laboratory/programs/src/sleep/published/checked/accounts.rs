@@ -14,8 +14,8 @@ use manycore_check::{Loom, TornAdd, caught, loom_model, team};
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::marker::PhantomData;
 
-/// Thread 0 pushes a job and sets the latches that threads 1 and on wait for;
-/// one of them finds the job or none does.
+/// Thread 0 pushes a job and sets the latches of the other threads. One of them finds the job, or
+/// none does.
 fn jobs_and_latches<P: Platform, V: Variant, D: Discipline>(workers: usize) {
     let preemptions = if workers > 2 { Some(3) } else { None };
     loom_model(preemptions, move || {

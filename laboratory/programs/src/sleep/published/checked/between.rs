@@ -61,7 +61,7 @@ impl Discipline for FencedPoster {
     }
 }
 
-/// Sound, but for the fences.
+/// Sound, without the fences.
 pub(super) struct LooksUnfenced;
 
 impl Discipline for LooksUnfenced {

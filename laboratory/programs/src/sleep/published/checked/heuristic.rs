@@ -1,6 +1,6 @@
-//! A poster that wakes nobody, because a thread is awake and idle, relies on
-//! that thread, as one that wakes a thread relies on that: if it leaves for
-//! another reason than the job, it wakes others.
+//! A poster that wakes no thread, because a thread is awake and idle, relies on that thread. So
+//! does a poster on a thread that it wakes. If such a thread leaves for another reason than the
+//! job, it wakes others.
 
 use super::super::counters::Counters;
 use super::super::discipline::Sound;
@@ -19,8 +19,8 @@ use std::marker::PhantomData;
 /// Thread 0 pushes a job. Thread 1 is idle and takes another, which ends only
 /// when the first is done. Thread 2 looks for the first, and may sleep.
 ///
-/// A job that must have another done first is what a `join` is whose caller
-/// waits without looking for work, or whose closure blocks.
+/// A job that needs another job done first: a `join` with a caller that waits without looking for
+/// work, or with a closure that blocks.
 fn one_is_awake_and_busy_elsewhere<V: Variant>() {
     loom_model(Some(3), || {
         let pool = Pool::<Loom, V, Brief<Sound>>::new(3, false);
@@ -67,7 +67,7 @@ fn who_leaves_silently_is_caught_where_posters_count_on_it() {
     is_caught::<Split>();
     is_caught::<NoJec>();
     is_caught::<LazyInactive>();
-    // Nobody is relied on where posts do not look at the idle.
+    // Posts that do not read the idle count rely on no thread.
     one_is_awake_and_busy_elsewhere::<Silent<NoJecSleepers>>();
 }
 
@@ -104,7 +104,7 @@ fn who_is_woken_for_a_job_and_leaves_without_it_wakes_others() {
     assert!(why.contains("deadlock"), "{why}");
 }
 
-/// The variant `V`, whose threads wake nobody when they leave.
+/// The variant `V`, with threads that wake no other when they leave.
 struct Silent<V>(PhantomData<V>);
 
 impl<V: Variant> Variant for Silent<V> {

@@ -1,6 +1,6 @@
-//! The published policies under loom: which of them lose a wake-up, and that
-//! the sound ones do not. A wake-up lost is a deadlock of the model: somebody
-//! sleeps, and what should have woken them is done.
+//! The published policies under loom: some lose a wake-up, and the sound ones do not. A lost
+//! wake-up is a deadlock of the model: a thread sleeps, and the event that should have woken it has
+//! passed.
 
 mod accounts;
 mod between;
@@ -24,8 +24,8 @@ use std::time::Duration;
 /// as loom cannot know more of a deque than its ends.
 struct Jobs<P: Platform> {
     waiting: P::AtomicU32,
-    /// Whether who takes a job fences before it looks, as a thief of a deque
-    /// by Chase and Lev does.
+    /// Whether a thread that takes a job fences before it looks, as a thief of Chase and Lev's
+    /// deque does.
     thieves_fence: bool,
 }
 

@@ -87,7 +87,7 @@ fn nojec_needs_no_fence_where_posts_write_the_count() {
     is_sound::<PostsWrite, LooksUnfenced>(PLAIN);
 }
 
-/// `nojec-sleepers`, whose posts write the word that they read.
+/// `nojec-sleepers`, with posts that write the word that they read.
 struct PostsWrite;
 
 impl Variant for PostsWrite {
@@ -140,7 +140,7 @@ fn every_published_policy_loses_a_job() {
     is_unsound::<NoInactive, AsPublished>(FENCED);
 }
 
-/// What the published argument does cover.
+/// The part that the published argument covers.
 #[test]
 fn no_injected_job_is_lost_in_either_mode() {
     fn both<V: Variant>() {

@@ -1,4 +1,4 @@
-//! The queue under loom: its owner against two thieves, who have been offered items.
+//! The queue under loom: its owner against two thieves with offered items.
 
 use super::super::queue::OfferedQueue;
 use super::{CasQueue, Slots};

@@ -79,7 +79,7 @@ impl<P: Platform> List<P> {
         self.length -= 1;
     }
 
-    /// Where the item below this one is noted, or the top.
+    /// The link to the item below this item, or the top.
     fn end_below(&mut self, item: Option<u32>) -> &mut Option<u32> {
         match item {
             Some(item) => &mut self.nodes[item as usize].below,
@@ -87,7 +87,7 @@ impl<P: Platform> List<P> {
         }
     }
 
-    /// Where the item above this one is noted, or the bottom.
+    /// The link to the item above this item, or the bottom.
     fn end_above(&mut self, item: Option<u32>) -> &mut Option<u32> {
         match item {
             Some(item) => &mut self.nodes[item as usize].above,

@@ -13,18 +13,17 @@ use manycore_platform::{Atomic, Ordering, Platform};
 use slots::Slots;
 use std::num::NonZeroU64;
 
-/// What an item is when its task is taken.
+/// The value of an item without its task.
 const TAKEN: u64 = 0;
 
 /// The owner's side.
 ///
-/// The items are words that all may see; their order is the owner's own. It puts and
-/// gets at the bottom. Requests are answered from the top: the *assigner*
-/// offers an item by its address, and next time goes on with the one below; above the
-/// last item, which is the owner's critical region, it turns back to the top. On its way
-/// it removes items that it finds taken. What it has offered stays in the queue,
-/// and may be offered again on its next round, or got by the owner: an offer reserves
-/// nothing, and the compare-and-swap decides.
+/// The items are words that all may see; their order is the owner's own. It puts and gets at the
+/// bottom. Requests are answered from the top: the *assigner* offers an item by its address, and
+/// next time continues with the item below. Above the last item, which is the owner's critical
+/// region, it turns back to the top. On its way it removes items that it finds taken. Offered items
+/// stay in the queue, and may be offered again on its next round, or got by the owner: an offer
+/// reserves nothing, and the compare-and-swap decides.
 ///
 /// An item leaves the queue by one compare-and-swap from its task to 0, its owner's or
 /// a thief's, so each task is got once. Thieves may come late to an item that is in use
@@ -33,7 +32,7 @@ const TAKEN: u64 = 0;
 /// addresses stay good.
 pub struct CasQueue<P: Platform> {
     items: List<P>,
-    /// The item that the assigner offers next; the top if there is none.
+    /// The next item to be offered; the top if there is none.
     assigner: Option<u32>,
     /// Items that it may still look at: all once, for the requests at hand.
     round: usize,
@@ -83,8 +82,8 @@ impl<P: Platform> OfferedQueue<P> for CasQueue<P> {
 
     fn put(&mut self, mine: &Slots<P>, task: Task) {
         let item = self.items.push(mine);
-        // Release: who takes it has what was done before. A store, though thieves
-        // may come late to this word: it holds 0, and they only replace tasks.
+        // Release: the taker sees the work before the put. A store is enough, although thieves may
+        // come late to this word: it holds 0, and they only replace tasks.
         self.items.word(item).store(task.get(), Ordering::Release);
     }
 
@@ -139,12 +138,12 @@ impl<P: Platform> OfferedQueue<P> for CasQueue<P> {
     }
 
     unsafe fn take(_: &[Slots<P>], offer: u64) -> Option<Task> {
-        // SAFETY: the caller has it from a queue whose slots the slice keeps.
+        // SAFETY: the caller has it from a queue, and the slice keeps that queue's slots.
         let word = unsafe { slots::at::<P>(offer) };
         // Relaxed: only the exchange counts.
         let task = NonZeroU64::new(word.load(Ordering::Relaxed))?;
-        // Acquire pairs with the put. Release: the owner who finds it taken comes
-        // after this thief's rousing.
+        // Acquire pairs with the put. Release: an owner that finds it taken comes after this
+        // thief's rousing.
         word.compare_exchange(task.get(), TAKEN, Ordering::AcqRel, Ordering::Relaxed)
             .is_ok()
             .then_some(task)

@@ -31,7 +31,7 @@ impl<P: Platform> Slots<P> {
     }
 }
 
-/// The address by which a word is offered.
+/// The address of an offered word.
 pub(super) fn address<W>(word: &W) -> u64 {
     ptr::from_ref(word).expose_provenance() as u64
 }

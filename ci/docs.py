@@ -1,0 +1,400 @@
+#!/usr/bin/env python3
+"""Checks what people read: comments and Markdown. Needs python3 and no network; takes some seconds.
+
+    ci/docs.py                 all checks
+    ci/docs.py --worst N DIR   the N sentences of DIR with most stumbling blocks, and nothing else
+    ci/docs.py --words         the words of each Markdown file, and nothing else
+
+1. Stumbling blocks in 1,000 words of comments and Markdown: constructions that make a reader go back
+   (`BLOCKS` below). Each crate has a limit, in `LIMITS`. The limit of new text is 3. A limit falls when a crate
+   is rewritten and does not rise.
+2. Words of each Markdown file, and of all together (`WORDS`).
+3. Names: a path, a heading or an item that a document or a comment names in backticks must exist.
+4. Results: each table below a link to `docs/results/NAME.csv` is a selection of that file's rows and columns, and each such
+   file names its host, date, command and cells.
+"""
+
+import csv
+import os
+import re
+import sys
+from collections import Counter
+from functools import lru_cache
+
+# Stumbling blocks in 1,000 words that a crate may have.
+LIMITS = {
+    "docs": 1.0,
+    "openmp": 3.0,
+    "runtime/check": 3.0,
+    "runtime/cores": 3.0,
+    "runtime/manycore": 8.5,
+    "runtime/platform": 3.0,
+    "runtime/rayon-core": 3.0,
+    "runtime/team": 3.0,
+    "simulator/chip": 3.0,
+    "simulator/riscv": 13.5,
+    "laboratory/figure": 3.0,
+    "laboratory/guests": 3.0,
+    "laboratory/lab": 3.0,
+    "laboratory/peers": 3.0,
+    "laboratory/programs": 3.0,
+}
+
+# Most words of a Markdown file. A README beside code may have `BESIDE_CODE`, unless it has a row here.
+WORDS = {
+    "README.md": 700,
+    "docs/figures.md": 4000,
+    "docs/guests.md": 2000,
+    "docs/laboratory.md": 2000,
+    "docs/user-values.md": 800,
+    "CHANGELOG.md": 600,
+    "simulator/riscv/README.md": 3400,
+}
+BESIDE_CODE = 1900
+ALL_WORDS = 52000
+
+# Folders whose text is not ours, or not for readers.
+SKIPPED = {"target", ".git", "out", "node_modules", "tables", "published"}
+# Not counted for stumbling blocks: names of other works, and history.
+NOT_COUNTED = {"THIRD_PARTY.md", "CHANGELOG.md"}
+
+# --- prose -----------------------------------------------------------------------------------------
+
+
+def markdown_prose(text):
+    """Paragraphs, lists and headings; without code and tables. Each code span is one word."""
+    kept, fenced = [], False
+    for line in text.split("\n"):
+        if line.lstrip().startswith("```"):
+            fenced = not fenced
+        elif not fenced and not line.lstrip().startswith("|"):
+            kept.append(line)
+    return re.sub(r"`[^`]*`", "X", "\n".join(kept))
+
+
+def comment_lines(text):
+    """For each line of Rust its comment, if the line has nothing else; otherwise `None`."""
+    for line in text.split("\n"):
+        stripped = line.lstrip()
+        yield stripped.lstrip("/").removeprefix("!").strip() if stripped.startswith("//") else None
+
+
+def comment_prose(text):
+    """The comments of a Rust file, without code blocks. Code between two comments ends a sentence."""
+    kept, fenced = [], False
+    for line in comment_lines(text):
+        if line is None:
+            fenced = False
+            kept.append("")
+        elif line.startswith("```"):
+            fenced = not fenced
+        elif not fenced and not line.startswith("|"):
+            kept.append(line)
+    joined = re.sub(r"\n{2,}", "\n\n", "\n".join(kept))
+    return re.sub(r"`[^`\n]*`|\[[^\]\n]*\](\([^)\n]*\))?", "X", joined)
+
+
+def sentences(prose):
+    for part in re.split(r"\n\n|(?<=[.:;?])\s", prose):
+        part = " ".join(part.split())
+        if part:
+            yield part
+
+
+# --- stumbling blocks ------------------------------------------------------------------------------
+
+
+def phrases(*wanted):
+    return re.compile(r"(?<![\w'])(?:" + "|".join(wanted) + r")(?![\w])", re.IGNORECASE)
+
+
+RELATIVE = "(?:that|which|of|who)"
+BLOCKS = {
+    "nobody is named": phrases("(?:no|any|some)body(?:'s)?"),
+    "a thing is a person": phrases("who(?:m|se)?"),
+    "tell": phrases("tell(?:s|ing)?", "told"),
+    "a pronoun with a clause": phrases(
+        f"ones? {RELATIVE}", f"(?:those|that) {RELATIVE}", "the (?:first|last|other|same) one"
+    ),
+    "a preposition with a clause": phrases("(?:by|for|from|in|of|on|to|with) (?:which|whom)", "thereof"),
+    "an inverted or old phrase": phrases(
+        "as long as it", "(?:is|are) to be had", "is had", "(?:came|come|comes) of", "(?:is|are) none", "there be",
+        "nor (?:is|are|does)", "not so", "so many", "all the same", "but for", "be it", "in the midst", "lest", "likewise",
+        r"(?!is not|does not|was not|has not)\w+s not",
+    ),
+}
+# A sentence that begins with a clause or with what it is about, and is no question.
+OPENING = re.compile(r"(?:Of|Who|Whom|Whose|What|Where|That one|For how|To one|By whom)\b[^?]*$")
+
+
+def blocks_in(sentence):
+    return sum(len(rule.findall(sentence)) for rule in BLOCKS.values()) + bool(OPENING.match(sentence))
+
+
+# --- files -----------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=None)
+def read(path):
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read()
+
+
+def files(folder, *endings):
+    for here, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name not in SKIPPED or name == "published" and here.endswith("sleep"))
+        for name in sorted(names):
+            if name.endswith(endings):
+                yield os.path.normpath(os.path.join(here, name))
+
+
+def crate_of(path):
+    for crate in LIMITS:
+        if path.startswith(crate + "/"):
+            return crate
+    return "docs"
+
+
+def prose_of(path):
+    return markdown_prose(read(path)) if path.endswith(".md") else comment_prose(read(path))
+
+
+# --- check 1: stumbling blocks -----------------------------------------------------------------------
+
+
+def count_blocks(texts, wrong):
+    words, blocks = Counter(), Counter()
+    for path in texts:
+        if os.path.basename(path) in NOT_COUNTED:
+            continue
+        crate = crate_of(path)
+        for sentence in sentences(prose_of(path)):
+            words[crate] += len(sentence.split())
+            blocks[crate] += blocks_in(sentence)
+    for crate, limit in LIMITS.items():
+        share = 1000 * blocks[crate] / max(words[crate], 1)
+        if share > limit:
+            wrong.append(
+                f"{crate}: {share:.1f} stumbling blocks in 1,000 words, at most {limit}: ci/docs.py --worst 20 {crate}"
+            )
+    total = 1000 * sum(blocks.values()) / sum(words.values())
+    return f"{total:.1f} stumbling blocks in 1,000 of {sum(words.values()):,} words"
+
+
+def print_worst(count, folder):
+    found = []
+    for path in [folder] if os.path.isfile(folder) else files(folder, ".rs", ".md"):
+        for sentence in sentences(prose_of(path)):
+            blocks = blocks_in(sentence)
+            if blocks:
+                found.append((blocks / (len(sentence.split()) + 6), path, sentence))
+    for _, path, sentence in sorted(found, reverse=True)[:count]:
+        print(f"{path}: {sentence}")
+
+
+# --- check 2: words ----------------------------------------------------------------------------------
+
+
+def words_of(path):
+    """A word has a letter or a digit: the bars of a table are none."""
+    return sum(1 for word in read(path).split() if re.search(r"\w", word))
+
+
+def count_words(documents, wrong):
+    total = 0
+    for path in documents:
+        words = words_of(path)
+        total += words
+        beside_code = BESIDE_CODE if os.path.basename(path) == "README.md" and path.count("/") else None
+        limit = WORDS.get(path, beside_code)
+        if limit and words > limit:
+            wrong.append(f"{path} has {words} words, at most {limit}")
+    if total > ALL_WORDS:
+        wrong.append(f"all Markdown has {total} words, at most {ALL_WORDS}")
+    return f"{total:,} words of Markdown"
+
+
+# --- check 3: names ----------------------------------------------------------------------------------
+
+FLOORS = ("ci", ".ci", "docs", "runtime", "openmp", "simulator", "laboratory")
+OURS = re.compile(r"(?:\.?ci|docs|runtime|openmp|simulator|laboratory)/[\w./-]*$")
+SOURCE = re.compile(r"(?:[\w-]+/)+[\w-]+\.(?:rs|md|sh|py|toml|c|h|csv|svg)$")
+# Files of other projects, and those of a program that `manycore new-program` writes.
+ELSEWHERE = {"src/main.rs", "kernel/sched/fair.c", "include/gem5/asm/generic/m5ops.h", "include/uapi/asm-generic/unistd.h"}
+# Words of other languages and systems, which stand in backticks with `::` and are not ours.
+FOREIGN = {"std", "core", "alloc", "libc", "rayon", "crossbeam", "loom", "shuttle", "tokio", "serde", "parking_lot",
+           "rayon_core", "thread", "sync", "atomic", "mpsc", "mem", "hint", "cpp", "tbb", "omp", "clap"}
+
+
+def heading_anchor(heading):
+    plain = re.sub(r"[`*]", "", heading).strip().lower()
+    return re.sub(r"[^\w\- ]", "", plain).replace(" ", "-")
+
+
+@lru_cache(maxsize=None)
+def headings(path):
+    fenced, found = False, []
+    for line in read(path).split("\n"):
+        if line.startswith("```"):
+            fenced = not fenced
+        match = re.match(r"#+ (.*)", line)
+        if match and not fenced:
+            found.append(re.sub(r"[`*]", "", match[1]).strip())
+    return found
+
+
+def resolve(name, path):
+    """The file or folder that `name` means in `path`: beside it, in a folder above it, or in the pool's sources."""
+    place = os.path.dirname(path)
+    bases = [place, "runtime/manycore/src", "runtime/team/src", "runtime/cores/src", "laboratory/programs/src"]
+    while place:
+        bases += [place, f"{place}/src"]
+        place = os.path.dirname(place)
+    for base in [*bases, "."]:
+        candidate = os.path.normpath(os.path.join(base, name))
+        if os.path.exists(candidate):
+            return candidate
+    return None
+
+
+def defined_words(sources):
+    words = set()
+    for path in sources:
+        text = read(path)
+        if path.endswith(".rs"):
+            text = re.sub(r"^\s*//.*$", "", text, flags=re.MULTILINE)
+        words.update(re.findall(r"[A-Za-z_]\w*", text))
+    return words
+
+
+def names_in(path):
+    """Pairs of a line number and what is written there, without code blocks."""
+    text, fenced = read(path), False
+    lines = text.split("\n") if path.endswith(".md") else comment_lines(text)
+    for number, line in enumerate(lines, 1):
+        if line is None:
+            fenced = False
+            continue
+        if line.lstrip().startswith("```"):
+            fenced = not fenced
+        elif not fenced:
+            yield number, line
+
+
+def check_names(texts, defined, wrong):
+    checked = 0
+    for path in texts:
+        if os.path.basename(path) in NOT_COUNTED:
+            continue
+        for number, line in names_in(path):
+            for span in re.findall(r"`([^`]+)`", line):
+                if OURS.match(span) or SOURCE.match(span):
+                    checked += 1
+                    if span not in ELSEWHERE and not resolve(span, path):
+                        wrong.append(f"{path}:{number}: there is no {span}")
+                elif re.fullmatch(r"\w+(?:::\w+)+(?:\(\))?", span):
+                    parts = span.removesuffix("()").split("::")
+                    checked += 1
+                    if parts[0] not in FOREIGN and parts[-1] not in defined:
+                        wrong.append(f"{path}:{number}: nothing is named {parts[-1]} ({span})")
+            for file, heading in re.findall(r"`([\w./-]+\.md)`, \"([^\"]+)\"", line):
+                target = resolve(file, path)
+                checked += 1
+                if not target or heading not in headings(target):
+                    wrong.append(f"{path}:{number}: {file} has no heading \"{heading}\"")
+            if not path.endswith(".md"):
+                continue
+            for target in re.findall(r"\]\(([^)\s]+)\)", line):
+                if re.match(r"[a-z]+:", target):
+                    continue
+                file, _, anchor = target.partition("#")
+                there = os.path.normpath(os.path.join(os.path.dirname(path), file)) if file else path
+                checked += 1
+                if not os.path.exists(there):
+                    wrong.append(f"{path}:{number}: there is no {target}")
+                elif anchor and anchor not in map(heading_anchor, headings(there)):
+                    wrong.append(f"{path}:{number}: {there} has no heading for #{anchor}")
+    return f"{checked} names exist"
+
+
+# --- check 4: results --------------------------------------------------------------------------------
+
+
+def plain(cell):
+    return cell.replace("`", "").replace("**", "").strip()
+
+
+def read_results(path, wrong):
+    lines = read(path).rstrip("\n").split("\n")
+    for key in ("host", "date", "command", "cells"):
+        if not any(line.startswith(f"# {key}: ") for line in lines):
+            wrong.append(f"{path}: a line that begins with \"# {key}: \" is missing")
+    return list(csv.DictReader(line for line in lines if not line.startswith("#")))
+
+
+def check_results(documents, wrong):
+    folder = "docs/results"
+    results = {
+        name: read_results(f"{folder}/{name}", wrong)
+        for name in sorted(os.listdir(folder))
+        if re.match(r"\d{4}-\d\d-\d\d-.*\.csv$", name)
+    }
+    compared, linked = 0, set()
+    for path in documents:
+        source, header = None, None
+        for number, line in enumerate(read(path).split("\n"), 1):
+            names = re.findall(r"results/([\w.-]+\.csv)\)", line)
+            linked.update(names)
+            if not line.startswith("|"):
+                header = None
+                if names or line.startswith("#"):
+                    source = names[-1] if names else None
+                continue
+            cells = [plain(cell) for cell in line.strip().strip("|").split("|")]
+            if source not in results or set(line) <= set("|- "):
+                continue
+            if header is None:
+                header = ["what" if cell == "" else cell for cell in cells]
+                missing = set(header) - set(results[source][0])
+                if missing:
+                    wrong.append(f"{path}:{number}: {source} has no column {sorted(missing)}")
+                    source = None
+                continue
+            row = dict(zip(header, cells))
+            compared += 1
+            if not any(all(there[key] == cell for key, cell in row.items()) for there in results[source]):
+                wrong.append(f"{path}:{number}: {source} has no such row: {line}")
+    for name in sorted(set(results) - linked):
+        wrong.append(f"{folder}/{name}: no document links this file")
+    return f"{compared} rows are those of {len(results)} results"
+
+
+def main():
+    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+    if len(sys.argv) == 4 and sys.argv[1] == "--worst" and sys.argv[2].isdigit():
+        return print_worst(int(sys.argv[2]), sys.argv[3])
+    documents = [path for path in files(".", ".md") if not path.startswith("shared/")]
+    if sys.argv[1:] == ["--words"]:
+        for path in documents:
+            print(f"{words_of(path):6} {path}")
+        return None
+    if sys.argv[1:]:
+        sys.exit(__doc__)
+    rust = [path for floor in FLOORS for path in files(floor, ".rs")]
+    other = [path for floor in FLOORS for path in files(floor, ".c", ".h", ".py", ".sh", ".toml", ".S", ".java")]
+    texts = documents + rust
+    wrong = []
+    said = [
+        count_blocks(texts, wrong),
+        count_words(documents, wrong),
+        check_names(texts, defined_words(rust + other), wrong),
+        check_results(documents, wrong),
+    ]
+    for what in wrong:
+        print(f"docs: {what}", file=sys.stderr)
+    if wrong:
+        sys.exit(f"docs: FAILED, {len(wrong)} faults")
+    print("docs: " + ", ".join(said))
+
+
+main()
