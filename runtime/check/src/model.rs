@@ -131,7 +131,11 @@ fn run(scheduler: impl Scheduler + 'static, model: Model) -> usize {
 
 /// As many schedules as the environment asks for.
 fn scaled(schedules: usize) -> usize {
-    factor().map_or(schedules.div_ceil(4), |factor| schedules * factor)
+    match factor() {
+        Some(factor) => schedules * factor,
+        None if BROKEN.get() => schedules,
+        None => schedules.div_ceil(4),
+    }
 }
 
 /// By how much the environment multiplies the checks. Nothing, if it does not say: then each model is
