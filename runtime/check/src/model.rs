@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// As many interleavings as are tried where the environment does not ask for all.
-const FEW: usize = 20_000;
+const FEW: usize = 5_000;
 
 thread_local! {
     /// Whether this thread runs a model that is broken on purpose, in which the fault may come late.
@@ -26,7 +26,7 @@ type Model = Box<dyn Fn() + Send + Sync>;
 /// Runs `model` under loom in every interleaving, or in those with at most
 /// `preemptions` places where a thread is interrupted that could have gone on.
 /// Prints and returns how many there were. Without the environment variable `MANYCORE_SCHEDULES` it
-/// ends after the first 20,000.
+/// ends after the first 5,000.
 ///
 /// # Panics
 ///
