@@ -16,8 +16,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const FEW: usize = 5_000;
 
 thread_local! {
-    /// Whether this thread runs a model that is broken on purpose, in which the fault may come late.
-    static BROKEN: Cell<bool> = const { Cell::new(false) };
+    /// Whether all interleavings and schedules of this thread's models are tried, whatever the environment says.
+    static WHOLE: Cell<bool> = const { Cell::new(false) };
 }
 
 /// A model without its type.
@@ -55,7 +55,7 @@ fn loom_boxed(preemptions: Option<usize>, model: Model) -> usize {
     builder.preemption_bound = preemptions;
     // Waits on the clock take steps that are not the protocol's.
     builder.max_branches = 20_000;
-    if factor().is_none() && !BROKEN.get() {
+    if factor().is_none() && !WHOLE.get() {
         builder.max_permutations = Some(FEW);
     }
     let runs = Arc::new(AtomicUsize::new(0));
@@ -129,11 +129,26 @@ fn run(scheduler: impl Scheduler + 'static, model: Model) -> usize {
     runs
 }
 
+/// Runs `check`, of whose models all interleavings and schedules are tried also without
+/// `MANYCORE_SCHEDULES`: for a check of what all of them show together.
+///
+/// ```
+/// use manycore_check::{Loom, exhaustively, loom_model, team};
+///
+/// assert_eq!(exhaustively(|| loom_model(None, || team::<Loom>(1, |_| ()))), 1);
+/// ```
+pub fn exhaustively<R>(check: impl FnOnce() -> R) -> R {
+    let before = WHOLE.replace(true);
+    let result = check();
+    WHOLE.set(before);
+    result
+}
+
 /// As many schedules as the environment asks for.
 fn scaled(schedules: usize) -> usize {
     match factor() {
         Some(factor) => schedules * factor,
-        None if BROKEN.get() => schedules,
+        None if WHOLE.get() => schedules,
         None => schedules.div_ceil(4),
     }
 }
@@ -242,10 +257,7 @@ pub fn caught_at_random(model: impl Fn() + Send + Sync + 'static) -> String {
 /// assert!(why.contains("an increment is lost"));
 /// ```
 pub fn caught<R>(model: impl FnOnce() -> R) -> String {
-    let before = BROKEN.replace(true);
-    let outcome = catch_unwind(AssertUnwindSafe(model));
-    BROKEN.set(before);
-    match outcome {
+    match exhaustively(|| catch_unwind(AssertUnwindSafe(model))) {
         Ok(_) => panic!("the broken variant passed its check"),
         Err(payload) => message_of(payload),
     }
