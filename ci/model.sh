@@ -13,7 +13,8 @@ export RUST_BACKTRACE=0
 # --show-output: the counts are printed by tests that pass.
 tests=(--show-output)
 case ${1:-1} in
-exhaust) tests+=(--ignored) ;;
+# With the variable, which is what has loom try all interleavings.
+exhaust) tests+=(--ignored); export MANYCORE_SCHEDULES=1 ;;
 *[!0-9]* | 0) echo "model: expected a factor of at least 1, or exhaust; found $1" >&2; exit 2 ;;
 *) export MANYCORE_SCHEDULES=${1:-1} ;;
 esac

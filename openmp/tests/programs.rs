@@ -4,6 +4,7 @@
 #![cfg(target_os = "linux")]
 
 mod around;
+mod clang;
 mod places;
 mod random;
 mod symbols;
@@ -13,9 +14,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
-
-/// Programs that are compiled by clang as well.
-const CLANG: [&str; 4] = ["loops", "constructs", "tasks", "cancel"];
 
 const VARIABLES: [(&str, &str); 2] = [("OMP_CANCELLATION", "true"), ("OMP_MAX_TASK_PRIORITY", "5")];
 
@@ -237,52 +235,6 @@ fn cancellation() {
     same("cancel", &[1, 2, 4]);
 }
 
-/// Programs of clang's, which call LLVM's functions: what they write is what GCC's library makes of
-/// the same source.
-#[test]
-fn programs_of_clang() {
-    if !has_compiler() {
-        return eprintln!("SKIPPED: no gcc with OpenMP");
-    }
-    let folder = tempfile("clang");
-    for name in CLANG {
-        let (gcc, clang) = (folder.join(format!("{name}-gcc")), folder.join(name));
-        let source = source(&format!("{name}.c"));
-        compile(&source, &gcc).expect("our programs can be compiled");
-        if compile_by("clang", &["-latomic"], &source, &clang).is_none() {
-            return eprintln!("SKIPPED: no clang with OpenMP");
-        }
-        let theirs = run(&gcc, 2, &VARIABLES, false);
-        always(&clang, &[1, 2, 3, 8], &text(&theirs));
-    }
-}
-
-/// LLVM's functions that clang calls with flags only, and functions that other compilers call: the
-/// same results as with LLVM's own library.
-#[test]
-fn functions_of_llvm() {
-    let folder = tempfile("llvm");
-    for (name, flags) in [
-        ("kmp.c", &["-latomic"][..]),
-        ("private.cpp", &["-fnoopenmp-use-tls", "-pthread"]),
-    ] {
-        let program = folder.join(name);
-        let compiler = if name.ends_with("pp") {
-            "clang++"
-        } else {
-            "clang"
-        };
-        if compile_by(compiler, flags, &source(name), &program).is_none() {
-            return eprintln!("SKIPPED: no {compiler} with OpenMP");
-        }
-        let theirs = run(&program, 2, &[], false);
-        for ranks in [1, 2, 3, 8] {
-            let ours = run(&program, ranks, &[], true);
-            assert_eq!(text(&ours), text(&theirs), "{name} with {ranks} ranks");
-        }
-    }
-}
-
 /// Ranks that are cut at any instruction: what is theirs stays theirs. `ci/openmp.sh stress` does it
 /// for ten minutes.
 #[test]
@@ -363,7 +315,8 @@ fn sleeping() {
     }
 }
 
-/// No call of a rank's ends early by our signals: with a mask or a time limit, by the C library, by `syscall` or by an instruction.
+/// No call of a rank's ends early by our signals: with a mask or a time limit, by the C library, by `syscall` or by
+/// an instruction.
 #[test]
 fn interrupted() {
     if !has_compiler() {

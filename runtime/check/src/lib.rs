@@ -26,5 +26,7 @@ pub use faulty::{
     TornSwap,
 };
 pub use loom::{Loom, Plain};
-pub use model::{caught, caught_at_random, loom_model, shuttle_pct, shuttle_random, team};
+pub use model::{
+    caught, caught_at_random, exhaustively, loom_model, shuttle_pct, shuttle_random, team,
+};
 pub use shuttle::Shuttle;

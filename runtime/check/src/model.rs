@@ -1,15 +1,32 @@
 //! Running a model: exhaustively, at random, or expecting it to fail.
+//!
+//! A model loses its type at once: what checks it is long, and is compiled here once, not in each test
+//! once for each model.
 
 use ::shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
 use ::shuttle::{Config, Runner};
 use manycore_platform::{Platform, ThreadSpec};
+use std::any::Any;
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+/// As many interleavings as are tried where the environment does not ask for all.
+const FEW: usize = 5_000;
+
+thread_local! {
+    /// Whether all interleavings and schedules of this thread's models are tried, whatever the environment says.
+    static WHOLE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// A model without its type.
+type Model = Box<dyn Fn() + Send + Sync>;
+
 /// Runs `model` under loom in every interleaving, or in those with at most
 /// `preemptions` places where a thread is interrupted that could have gone on.
-/// Prints and returns how many there were.
+/// Prints and returns how many there were. Without the environment variable `MANYCORE_SCHEDULES` it
+/// ends after the first 5,000.
 ///
 /// # Panics
 ///
@@ -30,10 +47,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// assert!(interleavings >= 2);
 /// ```
 pub fn loom_model(preemptions: Option<usize>, model: impl Fn() + Send + Sync + 'static) -> usize {
+    loom_boxed(preemptions, Box::new(model))
+}
+
+fn loom_boxed(preemptions: Option<usize>, model: Model) -> usize {
     let mut builder = ::loom::model::Builder::new();
     builder.preemption_bound = preemptions;
     // Waits on the clock take steps that are not the protocol's.
     builder.max_branches = 20_000;
+    if factor().is_none() && !WHOLE.get() {
+        builder.max_permutations = Some(FEW);
+    }
     let runs = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&runs);
     builder.check(move || {
@@ -46,8 +70,8 @@ pub fn loom_model(preemptions: Option<usize>, model: impl Fn() + Send + Sync + '
 }
 
 /// Runs `model` under shuttle in `schedules` random schedules, times the
-/// factor in the environment variable `MANYCORE_SCHEDULES`. Prints and returns
-/// how many that were.
+/// factor in the environment variable `MANYCORE_SCHEDULES`; without it, in a quarter of them. Prints and
+/// returns how many that were.
 ///
 /// # Panics
 ///
@@ -58,11 +82,10 @@ pub fn loom_model(preemptions: Option<usize>, model: impl Fn() + Send + Sync + '
 /// use manycore_check::{Shuttle, shuttle_random, team};
 /// use manycore_platform::Platform;
 ///
-/// assert!(shuttle_random(10, || team::<Shuttle>(2, |_| Shuttle::yield_now())) >= 10);
+/// assert!(shuttle_random(100, || team::<Shuttle>(2, |_| Shuttle::yield_now())) >= 25);
 /// ```
 pub fn shuttle_random(schedules: usize, model: impl Fn() + Send + Sync + 'static) -> usize {
-    let schedules = schedules * factor();
-    run(RandomScheduler::new(schedules), model)
+    shuttle_boxed(scaled(schedules), None, Box::new(model))
 }
 
 /// As [`shuttle_random`], by the PCT scheduler: threads run by priority, which
@@ -77,18 +100,25 @@ pub fn shuttle_random(schedules: usize, model: impl Fn() + Send + Sync + 'static
 /// use manycore_check::{Shuttle, shuttle_pct, team};
 /// use manycore_platform::Platform;
 ///
-/// assert!(shuttle_pct(10, 3, || team::<Shuttle>(2, |_| Shuttle::yield_now())) >= 10);
+/// assert!(shuttle_pct(100, 3, || team::<Shuttle>(2, |_| Shuttle::yield_now())) >= 25);
 /// ```
 pub fn shuttle_pct(
     schedules: usize,
     depth: usize,
     model: impl Fn() + Send + Sync + 'static,
 ) -> usize {
-    let schedules = schedules * factor();
-    run(PctScheduler::new(depth, schedules), model)
+    shuttle_boxed(scaled(schedules), Some(depth), Box::new(model))
 }
 
-fn run(scheduler: impl Scheduler + 'static, model: impl Fn() + Send + Sync + 'static) -> usize {
+/// By the PCT scheduler, if a depth is given.
+fn shuttle_boxed(schedules: usize, depth: Option<usize>, model: Model) -> usize {
+    match depth {
+        None => run(RandomScheduler::new(schedules), model),
+        Some(depth) => run(PctScheduler::new(depth, schedules), model),
+    }
+}
+
+fn run(scheduler: impl Scheduler + 'static, model: Model) -> usize {
     let mut config = Config::new();
     // Unoptimised frames are large.
     config.stack_size = 256 << 10;
@@ -99,14 +129,38 @@ fn run(scheduler: impl Scheduler + 'static, model: impl Fn() + Send + Sync + 'st
     runs
 }
 
-fn factor() -> usize {
+/// Runs `check`, of whose models all interleavings and schedules are tried also without
+/// `MANYCORE_SCHEDULES`: for a check of what all of them show together.
+///
+/// ```
+/// use manycore_check::{Loom, exhaustively, loom_model, team};
+///
+/// assert_eq!(exhaustively(|| loom_model(None, || team::<Loom>(1, |_| ()))), 1);
+/// ```
+pub fn exhaustively<R>(check: impl FnOnce() -> R) -> R {
+    let before = WHOLE.replace(true);
+    let result = check();
+    WHOLE.set(before);
+    result
+}
+
+/// As many schedules as the environment asks for.
+fn scaled(schedules: usize) -> usize {
+    match factor() {
+        Some(factor) => schedules * factor,
+        None if WHOLE.get() => schedules,
+        None => schedules.div_ceil(4),
+    }
+}
+
+/// By how much the environment multiplies the checks. Nothing, if it does not say: then each model is
+/// checked for a moment, as suits somebody who tries all tests for the first time. CI says 1.
+fn factor() -> Option<usize> {
     const NAME: &str = "MANYCORE_SCHEDULES";
-    match std::env::var(NAME) {
-        Err(_) => 1,
-        Ok(value) => match value.parse() {
-            Ok(factor) if factor > 0 => factor,
-            _ => panic!("{NAME}={value}: expected how many times as many schedules to try, from 1"),
-        },
+    let value = std::env::var(NAME).ok()?;
+    match value.parse() {
+        Ok(factor) if factor > 0 => Some(factor),
+        _ => panic!("{NAME}={value}: expected how many times as many schedules to try, from 1"),
     }
 }
 
@@ -133,6 +187,10 @@ pub fn team<P: Platform>(threads: usize, member: impl Fn(usize) + Sync) {
     // returns or unwinds, which is before `member` dies; except where the
     // model has failed, and then none of its threads runs on.
     let member: &'static (dyn Fn(usize) + Sync) = unsafe { std::mem::transmute(member) };
+    team_of::<P>(threads, member);
+}
+
+fn team_of<P: Platform>(threads: usize, member: &'static (dyn Fn(usize) + Sync)) {
     let spawn = |rank| {
         let spec = ThreadSpec {
             name: format!("member {rank}"),
@@ -176,7 +234,7 @@ pub fn team<P: Platform>(threads: usize, member: impl Fn(usize) + Sync) {
 /// assert!(why.contains("an increment is lost"));
 /// ```
 pub fn caught_at_random(model: impl Fn() + Send + Sync + 'static) -> String {
-    caught(|| run(RandomScheduler::new(200_000), model))
+    caught(|| shuttle_boxed(200_000, None, Box::new(model)))
 }
 
 /// Runs a model that is broken on purpose and returns what the checker said.
@@ -199,13 +257,17 @@ pub fn caught_at_random(model: impl Fn() + Send + Sync + 'static) -> String {
 /// assert!(why.contains("an increment is lost"));
 /// ```
 pub fn caught<R>(model: impl FnOnce() -> R) -> String {
-    match catch_unwind(AssertUnwindSafe(model)) {
+    match exhaustively(|| catch_unwind(AssertUnwindSafe(model))) {
         Ok(_) => panic!("the broken variant passed its check"),
-        Err(payload) => match payload.downcast::<String>() {
-            Ok(message) => *message,
-            Err(payload) => payload
-                .downcast_ref::<&str>()
-                .map_or_else(|| "a panic without a message".into(), ToString::to_string),
-        },
+        Err(payload) => message_of(payload),
+    }
+}
+
+fn message_of(payload: Box<dyn Any + Send>) -> String {
+    match payload.downcast::<String>() {
+        Ok(message) => *message,
+        Err(payload) => payload
+            .downcast_ref::<&str>()
+            .map_or_else(|| "a panic without a message".into(), ToString::to_string),
     }
 }

@@ -64,6 +64,17 @@ impl Threads {
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, take)
             .is_ok()
     }
+
+    /// Runs one on a new thread, and meanwhile the other. Both without their types: making a thread is long, and
+    /// is compiled once, not once for each join.
+    fn apart(&self, there: &mut (dyn FnMut() + Send), here: &mut dyn FnMut()) {
+        thread::scope(|scope| {
+            let there = scope.spawn(there);
+            here();
+            there.join().unwrap();
+        });
+        self.spare.fetch_add(1, Ordering::Relaxed);
+    }
 }
 
 impl Fork for Threads {
@@ -80,24 +91,27 @@ impl Fork for Threads {
         RA: Send,
         RB: Send,
     {
-        let joined = match self.lot() {
-            0 | 1 if self.takes_a_thread() => thread::scope(|scope| {
-                let b = scope.spawn(|| b(true));
-                (a(false), b.join().unwrap())
-            }),
-            2 if self.takes_a_thread() => thread::scope(|scope| {
-                let a = scope.spawn(|| a(true));
-                let b = b(false);
-                (a.join().unwrap(), b)
-            }),
-            3 => {
-                let b = b(false);
-                return (a(false), b);
+        let (mut a, mut b) = (Some(a), Some(b));
+        let (mut left, mut right) = (None, None);
+        let mut first = |migrated| left = a.take().map(|a| a(migrated));
+        let mut second = |migrated| right = b.take().map(|b| b(migrated));
+        match self.lot() {
+            0 | 1 if self.takes_a_thread() => {
+                self.apart(&mut || second(true), &mut || first(false));
             }
-            _ => return (a(false), b(false)),
-        };
-        self.spare.fetch_add(1, Ordering::Relaxed);
-        joined
+            2 if self.takes_a_thread() => {
+                self.apart(&mut || first(true), &mut || second(false));
+            }
+            3 => {
+                second(false);
+                first(false);
+            }
+            _ => {
+                first(false);
+                second(false);
+            }
+        }
+        (left.unwrap(), right.unwrap())
     }
 }
 

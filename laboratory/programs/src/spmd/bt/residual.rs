@@ -91,7 +91,6 @@ impl Residual {
 
     /// The right side, without forcing, at all inner points of a row that is not on a
     /// face: `found` is called with the first of several neighbours.
-    #[inline(always)]
     pub(super) fn row(
         &self,
         field: &[f64],
@@ -102,25 +101,19 @@ impl Residual {
         let starts: [_; 3] = std::array::from_fn(|axis| self.neighbours([0, y, z], axis));
         for (x, along) in &self.groups {
             let mut sums = [Lanes::of(0.0); 5];
-            self.add::<0>(&mut sums, field, &starts[0].map(|start| start + x), along);
-            self.add::<1>(
-                &mut sums,
-                field,
-                &starts[1].map(|start| start + x),
-                &across[0],
-            );
-            self.add::<2>(
-                &mut sums,
-                field,
-                &starts[2].map(|start| start + x),
-                &across[1],
-            );
+            let [xs, ys, zs] = starts.map(|starts| starts.map(|start| start + x));
+            self.add::<0>(&mut sums, field, &xs, along);
+            self.add::<1>(&mut sums, field, &ys, &across[0]);
+            self.add::<2>(&mut sums, field, &zs, &across[1]);
             found(*x, &sums);
         }
     }
 
     /// Adds what one direction does, from neighbours that begin at these places plus two.
-    #[inline(always)]
+    ///
+    /// Out of line: three of it in a function, in each place that wants right sides, took the compiler most of a
+    /// minute.
+    #[inline(never)]
     fn add<const AXIS: usize>(
         &self,
         sums: &mut State<Lanes>,
@@ -130,16 +123,13 @@ impl Residual {
     ) {
         let order = DIRECTIONS[AXIS].order;
         let quantity = self.grid.quantity();
-        let mut states = [[Lanes::of(0.0); 5]; 5];
-        for (state, start) in states.iter_mut().zip(neighbours) {
+        let states = neighbours.map(|start| {
             // In memory there are other rows before and after a row that is not on a face. Values
             // beyond the row's end have a damping of zero.
             let near = &field[start - 2..start - 2 + 4 * quantity + LANES];
-            for (value, index) in state.iter_mut().zip(order) {
-                // SAFETY: the last of the five quantities ends where `near` does.
-                *value = unsafe { Lanes::load_unchecked(near, index * quantity) };
-            }
-        }
+            // SAFETY: the last of the five quantities ends where `near` does.
+            order.map(|index| unsafe { Lanes::load_unchecked(near, index * quantity) })
+        });
         let added = along(&states, &self.weights[AXIS], damping);
         for (added, index) in added.into_iter().zip(order) {
             sums[index] = sums[index] + added;

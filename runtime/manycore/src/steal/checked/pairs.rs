@@ -3,7 +3,8 @@
 use super::{CheckedTask, Way, take};
 use crate::steal::JobStack;
 use manycore_check::{
-    Fault, Faulty, Fenced, Loom, NoFence, NoHeavyFence, Relaxed, TornCas, caught, loom_model, team,
+    Fault, Faulty, Fenced, Loom, NoFence, NoHeavyFence, Relaxed, TornCas, caught, exhaustively,
+    loom_model, team,
 };
 use manycore_platform::{Ordering, Platform};
 use std::sync::Arc;
@@ -48,10 +49,11 @@ fn check<P: Platform>(
 ) {
     let seen = Arc::new(std::sync::Mutex::new(std::collections::BTreeSet::new()));
     let noted = Arc::clone(&seen);
-    loom_model(preemptions, move || {
+    let model = move || {
         let stolen = race::<P>(jobs, rounds, thieves);
         noted.lock().unwrap().insert(stolen);
-    });
+    };
+    exhaustively(|| loom_model(preemptions, model));
     let seen = seen.lock().unwrap();
     assert!((0..=most).all(|stolen| seen.contains(&stolen)), "{seen:?}");
 }
