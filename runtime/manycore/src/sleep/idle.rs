@@ -36,8 +36,6 @@ struct Costs<P: Platform> {
     missed: P::AtomicU64,
     /// The cost of one more cluster to the caller of a loop that closes the loop's gates.
     closing: Samples<P>,
-    /// The core of the last waker.
-    waker_core: P::AtomicU32,
     /// Workers woken for that, in a row, without a loop that gained by one.
     in_vain: P::AtomicU32,
 }
@@ -109,7 +107,6 @@ impl<P: Platform> Idle<P> {
                 lateness: Samples::new(ticks(LATENESS_NS)),
                 closing: Samples::new(ticks(CLOSING_NS)),
                 missed: P::AtomicU64::new(0),
-                waker_core: P::AtomicU32::new(P::core() as u32),
                 in_vain: P::AtomicU32::new(0),
             }),
             callers: CachePadded::new(P::AtomicU32::new(0)),
@@ -183,20 +180,6 @@ impl<P: Platform> Idle<P> {
             .missed
             .store(if pays { 0 } else { missed }, Ordering::Relaxed);
         pays
-    }
-
-    /// A worker is woken by this thread.
-    pub(super) fn wakes_one(&self) {
-        // Looking first spares the line.
-        let core = P::core() as u32;
-        if self.costs.waker_core.load(Ordering::Relaxed) != core {
-            self.costs.waker_core.store(core, Ordering::Relaxed);
-        }
-    }
-
-    /// The core of the last waker.
-    pub(super) fn waker_core(&self) -> usize {
-        self.costs.waker_core.load(Ordering::Relaxed) as usize
     }
 
     /// A loop ended sooner because an awake worker helped.

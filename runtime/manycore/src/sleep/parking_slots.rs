@@ -10,6 +10,9 @@ pub(super) const CALLED: u32 = 2;
 /// The worker's permit is lent to a caller (`nearest/lending.rs`). The worker sleeps on.
 const LENT: u32 = 3;
 
+/// No core.
+const NO_CORE: u32 = u32::MAX;
+
 /// The workers of one cluster, up to 64, and which of them sleep.
 struct SleepSet<P: Platform> {
     /// Sleepers that may take anything, one bit each.
@@ -32,6 +35,8 @@ struct ParkingSlot<P: Platform> {
     /// on a simulator.
     sleeps: AtomicU64,
     wakeups: AtomicU64,
+    /// The core of the thread that last roused the worker for a loop; `NO_CORE`: for a job. A hint, so relaxed.
+    roused_from: P::AtomicU32,
     /// When the worker was last roused, in ticks; 0: not since it lay down. A hint, as well.
     roused_at: AtomicU64,
 }
@@ -52,6 +57,7 @@ pub(super) struct ParkingSlots<P: Platform> {
 impl<P: Platform> ParkingSlots<P> {
     /// For workers in the clusters `clusters`.
     pub(super) fn new(clusters: &[u32]) -> Self {
+        let here = P::core() as u32;
         let count = clusters.iter().max().map_or(0, |&last| last as usize + 1);
         let mut sets = vec![Vec::new(); count];
         let mut slots = Vec::new();
@@ -66,6 +72,7 @@ impl<P: Platform> ParkingSlots<P> {
                 bit: 1 << sets[set].len(),
                 sleeps: AtomicU64::new(0),
                 wakeups: AtomicU64::new(0),
+                roused_from: P::AtomicU32::new(here),
                 roused_at: AtomicU64::new(0),
             }));
             sets[set].push(worker);
@@ -190,6 +197,8 @@ impl<P: Platform> ParkingSlots<P> {
         if roused.is_some() {
             slot.wakeups.fetch_add(1, Relaxed);
             slot.roused_at.store(P::now(), Relaxed);
+            let core = if called { NO_CORE } else { P::core() as u32 };
+            slot.roused_from.store(core, Ordering::Relaxed);
         }
         roused
     }
@@ -253,6 +262,13 @@ impl<P: Platform> ParkingSlots<P> {
     /// When `worker`, which is up, was roused, in ticks, if it was and that is known by now.
     pub(super) fn roused_at(&self, worker: usize) -> Option<u64> {
         Some(self.slots[worker].roused_at.load(Relaxed)).filter(|&at| at != 0)
+    }
+
+    /// The core from which `worker` was last roused for a loop, unless it was for a job; at first, the core on
+    /// which the pool was made.
+    pub(super) fn roused_from(&self, worker: usize) -> Option<usize> {
+        let core = self.slots[worker].roused_from.load(Ordering::Relaxed);
+        (core != NO_CORE).then_some(core as usize)
     }
 
     /// How often a worker lay down, and how often one was woken.

@@ -146,7 +146,6 @@ impl<P: Platform> Nearest<P> {
         // that it must not run this one.
         for free in [true, false] {
             if let Some(parker) = self.slots.rouse_near(near, free, called, within) {
-                self.idle.wakes_one();
                 parker.wake();
                 return true;
             }

@@ -172,13 +172,20 @@ impl<P: Platform> Nearest<P> {
         self.fence_against_posters(word);
         sleep.blocked = !scan.anything() || self.leaves_it(worker, scan);
         if sleep.blocked {
-            // When woken, it begins on a core other than the waker's.
-            P::sleep_off(self.idle.waker_core(), &mut || match time {
+            let mut rest = || match time {
                 Some(time) => parker.sleep(Parker::<P>::ASLEEP, Some(time)),
                 None => {
                     parker.sleep_out();
                 }
-            });
+            };
+            // The caller of a loop goes on while it wakes a worker, so the worker begins on another core. A worker
+            // of joins does not: which core is free when a job comes, the system knows better. Where threads
+            // outnumber cores, several workers would begin on one core.
+            let calm = free && self.idle.scarce_cores().is_none();
+            match self.slots.roused_from(worker).filter(|_| calm) {
+                Some(core) => P::sleep_off(core, &mut rest),
+                None => rest(),
+            }
         }
         sleep.reason = ParkingSlots::rise(parker);
         self.slots.unmark(worker, free);
