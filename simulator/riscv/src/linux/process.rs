@@ -1,6 +1,6 @@
 //! A program in execution, composed of what owns its parts.
 
-use super::errno::Value;
+use super::errno::{Errno, Value};
 use super::files::Files;
 use super::memory::Memory;
 use super::names::Names;
@@ -55,6 +55,14 @@ pub(super) struct Command {
     pub(super) environment: Vec<String>,
 }
 
+/// Parts of memory, each an address and a length, unless none has a byte: then a file is not asked.
+fn unless_empty(parts: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
+    match parts.iter().all(|(_, length)| *length == 0) {
+        true => Vec::new(),
+        false => parts,
+    }
+}
+
 impl Process {
     /// The process ends with this status, unless it has one.
     pub(super) fn exit(&mut self, status: i32) -> TaskState {
@@ -96,14 +104,31 @@ impl Process {
         self.memory.read_file(files, random, number, parts, place)
     }
 
-    /// The same for the parts of an `iovec`.
-    pub(super) fn read_parts(
+    /// The parts of an `iovec` for a file that may be read; none if they have no bytes.
+    pub(super) fn parts_to_read(
         &mut self,
         number: u64,
         [address, count]: [u64; 2],
         place: Option<u64>,
-    ) -> Value {
-        let parts = self.memory.vectors(address, count)?;
+    ) -> Result<Vec<(u64, u64)>, Errno> {
+        self.files.may_read(number, place)?;
+        self.memory.vectors(address, count).map(unless_empty)
+    }
+
+    /// The same for a file that may be written.
+    pub(super) fn parts_to_write(
+        &mut self,
+        number: u64,
+        [address, count]: [u64; 2],
+        place: Option<u64>,
+    ) -> Result<Vec<(u64, u64)>, Errno> {
+        self.files.may_write(number, place)?;
+        self.memory.vectors(address, count).map(unless_empty)
+    }
+
+    /// Reads an open file into the parts of an `iovec`.
+    pub(super) fn read_parts(&mut self, number: u64, at: [u64; 2], place: Option<u64>) -> Value {
+        let parts = self.parts_to_read(number, at, place)?;
         self.read(number, &parts, place)
     }
 
@@ -113,14 +138,9 @@ impl Process {
             .write_file(&mut self.files, number, parts, place)
     }
 
-    /// The same for the parts of an `iovec`.
-    pub(super) fn write_parts(
-        &mut self,
-        number: u64,
-        [address, count]: [u64; 2],
-        place: Option<u64>,
-    ) -> Value {
-        let parts = self.memory.vectors(address, count)?;
+    /// Writes the parts of an `iovec` to an open file.
+    pub(super) fn write_parts(&mut self, number: u64, at: [u64; 2], place: Option<u64>) -> Value {
+        let parts = self.parts_to_write(number, at, place)?;
         self.write(number, &parts, place)
     }
 

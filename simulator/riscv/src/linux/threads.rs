@@ -173,6 +173,13 @@ impl Threads {
         Ok(0)
     }
 
+    /// A signal waits for no thread any more.
+    pub(super) fn forget(&mut self, signal: Signal) {
+        for thread in self.by_number.values_mut() {
+            thread.pending.forget(signal);
+        }
+    }
+
     /// The task waits for signals that it need not take.
     pub(super) fn wait_for(&mut self, task: &Task, set: u64) {
         if let Some(thread) = self.get_mut(task.number) {

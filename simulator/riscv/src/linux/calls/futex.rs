@@ -36,6 +36,25 @@ pub(super) fn futex<W: World>(process: &mut Process, task: &mut Task, world: &mu
     if !known {
         return Outcome::Fail(ENOSYS);
     }
+    // The time of a wait for some bits is a point of a clock. Linux looks at it before it looks at the word.
+    let space = &mut process.memory.space;
+    let time = match (operation & KIND, timeout) {
+        (WAIT, _) | (WAIT_BITS, 0) => time::read_limit(space, timeout),
+        (WAIT_BITS, _) => {
+            let wall = operation & CLOCK_IS_WALL != 0;
+            time::read_until(space, world, timeout, wall).map(Some)
+        }
+        _ => Ok(None),
+    };
+    let time = match time {
+        Ok(time) => time,
+        Err(errno) => return Outcome::Fail(errno),
+    };
+    if operation & KIND == inherit::UNLOCK
+        && let Err(errno) = inherit::is_owner(space, task, address)
+    {
+        return Outcome::Fail(errno);
+    }
     let of_bits = matches!(operation & KIND, WAIT_BITS | WAKE_BITS);
     if !address.is_multiple_of(4) || of_bits && third as u32 == 0 {
         return Outcome::Fail(EINVAL);
@@ -59,21 +78,8 @@ pub(super) fn futex<W: World>(process: &mut Process, task: &mut Task, world: &mu
     let physical = page.physical + address % PAGE;
     let word = process.memory.space.read_u32(address);
     match operation & KIND {
-        // The time of a wait for some bits is a point of a clock.
-        kind @ (WAIT | WAIT_BITS) => {
-            let time = match (kind, timeout) {
-                (WAIT, _) | (_, 0) => time::read_limit(&mut process.memory.space, timeout),
-                _ => {
-                    let wall = operation & CLOCK_IS_WALL != 0;
-                    time::read_until(&mut process.memory.space, world, timeout, wall).map(Some)
-                }
-            };
-            match time {
-                Ok(_) if word != Ok(value as u32) => Outcome::Fail(EAGAIN),
-                Ok(time) => sleep_on(process, task, world, physical, time),
-                Err(errno) => Outcome::Fail(errno),
-            }
-        }
+        WAIT | WAIT_BITS if word != Ok(value as u32) => Outcome::Fail(EAGAIN),
+        WAIT | WAIT_BITS => sleep_on(process, task, world, physical, time),
         // A waiter for other bits is woken for nothing, which it must expect; no waiter is
         // left out.
         WAKE_BITS if third as u32 != u32::MAX => {

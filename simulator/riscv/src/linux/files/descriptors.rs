@@ -118,6 +118,8 @@ impl Files {
         command: u64,
         value: u64,
     ) -> Value {
+        // A number is an `int`.
+        let number = number & 0xFFFF_FFFF;
         match command {
             DUPLICATE => self.duplicate(number, value.min(MOST), 0),
             DUPLICATE_CLOSES => self.duplicate(number, value.min(MOST), CLOSES),

@@ -1,6 +1,7 @@
 //! The files of a process: what its numbers stand for, and where the host has what it names.
 
 mod clocks;
+mod content;
 mod descriptors;
 mod groups;
 mod host;

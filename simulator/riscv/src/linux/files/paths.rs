@@ -22,7 +22,7 @@ const NO_REPLACE: u64 = 1;
 /// Flags of `openat`: how a file is used, and what else is wanted.
 pub(crate) const ACCESS: u64 = 3;
 pub(crate) const READ_ONLY: u64 = 0;
-const WRITE_ONLY: u64 = 1;
+pub(super) const WRITE_ONLY: u64 = 1;
 const READ_WRITE: u64 = 2;
 const CREATE: u64 = 0o100;
 const EXCLUSIVE: u64 = 0o200;
@@ -30,6 +30,9 @@ const TRUNCATE: u64 = 0o1000;
 pub(crate) const FOLDER: u64 = 0o20_0000;
 /// `O_NOFOLLOW`.
 pub(crate) const STAYS: u64 = 0o40_0000;
+
+/// What stands for the path of a file in memory.
+pub(super) const IN_MEMORY: &str = "/memfd";
 
 /// The kind of a file, in its mode.
 const KIND: u64 = 0o17_0000;
@@ -167,7 +170,7 @@ impl Files {
             });
         let file = file.ok_or(EINVAL)??;
         self.add(
-            Open::file(file, "/memfd".into(), READ_WRITE),
+            Open::file(file, IN_MEMORY.into(), READ_WRITE),
             memory_flags(flags),
         )
     }

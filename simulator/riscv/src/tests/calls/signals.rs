@@ -155,10 +155,11 @@ fn futex(rng: &mut Rng) -> Op {
     const PRIVATE: u64 = 128;
     let operation = one_of(rng, &[0, 0, 1, 1, 3, 4, 5, 9, 10, 6, 7, 8, 99]);
     let operation = operation | if rng.bool() { PRIVATE } else { 0 };
-    let at = if rng.u8(..3) == 0 {
-        address(rng)
-    } else {
-        Arg::Blob(0)
+    // The owner of a lock is a number that the system chooses.
+    let is_lock = (6..9).contains(&(operation & 127));
+    let at = match rng.u8(..3) {
+        0 if !is_lock => address(rng),
+        _ => Arg::Blob(0),
     };
     let value = rng.u64(..2);
     let time = match operation & 127 {
