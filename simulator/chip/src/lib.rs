@@ -61,7 +61,7 @@ mod os;
 
 pub use account::{
     Activity, Breakdown, CacheCounters, ControllerCounters, CoreCounters, CounterRow, Counters,
-    Energies, Energy, Histogram, HotLine, Latencies, LinkCounters, NamedSpin, Order, Report,
+    Energy, Histogram, HotLine, Latencies, LinkCounters, NamedSpin, OpticalCounters, Order, Report,
     Sample, Trace,
 };
 pub use broadcast::{Broadcast, Delivery, Filter, MatchOperation, Message};

@@ -276,7 +276,7 @@ impl World for Timed<'_, '_> {
         let now = Moment {
             clock: self.core.clock(),
             spent: self.core.spent(),
-            counted: self.core.counted(),
+            cores: self.core.counted_by_core(),
         };
         self.shared.regions.borrow_mut().set(mark, now);
     }

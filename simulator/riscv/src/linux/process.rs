@@ -10,6 +10,8 @@ use super::signals::{Signals, Timers};
 use super::task::{Task, TaskState};
 use super::threads::{Thread, Threads};
 use crate::hart::Code;
+use crate::isa::Mix;
+use crate::outcome::ProcessCounts;
 use std::collections::BTreeSet;
 
 /// A program in execution.
@@ -22,10 +24,19 @@ pub(crate) struct Process {
     pub(super) lender: Option<usize>,
     /// Threads that have not ended on the machine.
     pub(super) tasks: u32,
+    /// The thread that goes on while the others end when they are resumed: it runs another program.
+    pub(super) survivor: Option<u32>,
+    /// The main thread has ended, and waits for the others.
+    pub(super) lingers: bool,
     /// It has exited, and its threads end when they are resumed.
     pub(super) is_over: bool,
     pub(crate) memory: Memory,
     pub(super) code: Code,
+    /// Instructions of programs that the process ran before its last one, by kind.
+    pub(super) mix: Mix,
+    /// When it began, in nanoseconds; and the threads that it has had.
+    pub(super) began: u64,
+    pub(super) made: u32,
     pub(crate) names: Names,
     pub(super) files: Files,
     pub(super) signals: Signals,
@@ -158,9 +169,14 @@ impl Process {
             session: self.session,
             lender,
             tasks: 1,
+            survivor: None,
+            lingers: false,
             is_over: false,
             memory,
-            code: Code::new(),
+            code: Code::new(self.code.counts()),
+            mix: Mix::default(),
+            began: 0,
+            made: 1,
             names: self.names.clone(),
             files: self.files.fork(),
             signals: self.signals.fork(),
@@ -175,6 +191,24 @@ impl Process {
             absent: BTreeSet::new(),
             retired: 0,
         })
+    }
+
+    /// What it did until now.
+    pub(super) fn counts(&self, ended: Option<u64>) -> ProcessCounts {
+        ProcessCounts {
+            number: self.number,
+            parent: self.parent,
+            program: self.command.executable.clone(),
+            threads: self.made,
+            instructions: self.retired,
+            mix: self.code.mix().map(|mut mix| {
+                mix += self.mix;
+                mix
+            }),
+            began: self.began,
+            ended,
+            status: self.status,
+        }
     }
 
     /// The process's name in a message.

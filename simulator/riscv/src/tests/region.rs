@@ -168,7 +168,7 @@ fn a_program_is_forwarded_to_its_region_and_no_further() {
         assert!(cycles < u64::from(before), "{preset}: {cycles}");
         // The lines that the first walk brought are there.
         let [whole, warm] = [&whole, &forwarded].map(|timing| {
-            let region = timing.regions[0];
+            let region = &timing.regions[0];
             region.to - region.from
         });
         assert_eq!(whole, warm, "{preset}");

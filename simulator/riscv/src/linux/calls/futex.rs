@@ -16,10 +16,12 @@ const COMPARE_REQUEUE: u64 = 4;
 const WAKE_AND_CHANGE: u64 = 5;
 const WAIT_BITS: u64 = 9;
 const WAKE_BITS: u64 = 10;
-const PRIVATE_WAKE: u64 = WAKE | 128;
-const PRIVATE_REQUEUE: u64 = REQUEUE | 128;
-const PRIVATE_WAKE_BITS: u64 = WAKE_BITS | 128;
-const PRIVATE_WAKE_AND_CHANGE: u64 = WAKE_AND_CHANGE | 128;
+/// A flag: only threads of the process wait there.
+const PRIVATE: u64 = 128;
+const PRIVATE_WAKE: u64 = WAKE | PRIVATE;
+const PRIVATE_REQUEUE: u64 = REQUEUE | PRIVATE;
+const PRIVATE_WAKE_BITS: u64 = WAKE_BITS | PRIVATE;
+const PRIVATE_WAKE_AND_CHANGE: u64 = WAKE_AND_CHANGE | PRIVATE;
 
 /// Whether an operation of `futex` may put the thread to sleep.
 pub(in crate::linux) fn waits(operation: u64) -> bool {
@@ -59,11 +61,21 @@ pub(super) fn futex<W: World>(process: &mut Process, task: &mut Task, world: &mu
     if !address.is_multiple_of(4) || of_bits && third as u32 == 0 {
         return Outcome::Fail(EINVAL);
     }
+    let is_shared = operation & PRIVATE == 0;
     if matches!(operation & KIND, REQUEUE | COMPARE_REQUEUE) {
         let is_less = [value, timeout].iter().any(|count| (*count as i32) < 0);
-        if is_less || !second.is_multiple_of(4) {
+        if is_less {
             return Outcome::Fail(EINVAL);
         }
+        if is_shared && process.memory.space.page(address, right::READ).is_err() {
+            return Outcome::Fail(EFAULT);
+        }
+        if !second.is_multiple_of(4) {
+            return Outcome::Fail(EINVAL);
+        }
+    }
+    if is_shared && process.memory.never_changes(address) {
+        return Outcome::Fail(EFAULT);
     }
     let Ok((page, _)) = process.memory.space.page(address, right::READ) else {
         // To wake the process's own sleepers, memory need not be there.
@@ -100,7 +112,6 @@ pub(super) fn futex<W: World>(process: &mut Process, task: &mut Task, world: &mu
         _ if inherit::locks(operation) => inherit::lock(process, task, world, physical),
         // Sleepers that Linux would move to the other word are woken, and look again.
         kind @ (REQUEUE | COMPARE_REQUEUE) => {
-            let is_shared = operation & 128 == 0;
             if is_shared && process.memory.space.page(second, right::READ).is_err() {
                 return Outcome::Fail(EFAULT);
             }

@@ -138,7 +138,7 @@ calls! {
         streams::change(process, world, |_| done)
     };
     87 timerfd_gettime = files.tell_clock(space, world, a, b);
-    88 utimensat = files.set_times(space, [a, b, c, d], world.nanoseconds());
+    88 utimensat = files.set_times(space, [a, b, c, d]);
     92 personality = Return(0);
     93 exit = thread::end(process, task, world);
     94 exit_group = Exit((a & 0xFF) as i32);

@@ -132,14 +132,21 @@ impl Files {
             // A file that is appended to has no other place, as under Linux.
             (Open::File { file, flags, .. }, Some(_)) if flags.get() & APPENDS != 0 => {
                 file.write_all_at(from, file.metadata()?.len())?;
+                self.touch(file);
             }
-            (Open::File { file, .. }, Some(offset)) => file.write_all_at(from, offset)?,
-            (Open::File { file, flags, .. }, None) => {
-                let mut file = &**file;
-                if flags.get() & APPENDS != 0 {
-                    file.seek(SeekFrom::End(0))?;
+            (Open::File { file, .. }, Some(offset)) => {
+                file.write_all_at(from, offset)?;
+                if !from.is_empty() {
+                    self.touch(file);
                 }
-                file.write_all(from)?;
+            }
+            (Open::File { file, flags, .. }, None) => {
+                let mut host = &**file;
+                if flags.get() & APPENDS != 0 {
+                    host.seek(SeekFrom::End(0))?;
+                }
+                host.write_all(from)?;
+                self.touch(file);
             }
             (Open::Stream(end), None) => return end.write(from),
             (Open::Socket(socket), None) => return socket.connected()?.write(from),
@@ -190,7 +197,11 @@ impl Files {
 
     pub(crate) fn truncate(&mut self, number: u64, length: u64) -> Value {
         match self.get(number)? {
-            Open::File { file, .. } => file.set_len(length).map(|()| 0).map_err(Errno::from),
+            Open::File { file, .. } => {
+                file.set_len(length)?;
+                self.touch(file);
+                Ok(0)
+            }
             _ => Err(EINVAL),
         }
     }
@@ -201,7 +212,10 @@ impl Files {
             return Err(ENODEV);
         };
         match mode {
-            0 if file.metadata()?.len() < length => file.set_len(length)?,
+            0 if file.metadata()?.len() < length => {
+                file.set_len(length)?;
+                self.touch(file);
+            }
             0 | KEEP_LENGTH => {}
             _ => return Err(EOPNOTSUPP),
         }
@@ -225,7 +239,7 @@ impl Files {
         else {
             return Err(ENOTDIR);
         };
-        let bytes = listing.borrow_mut().take(path, length)?;
+        let bytes = listing.borrow_mut().take(self, path, length)?;
         space.write(to, &bytes)?;
         Ok(bytes.len() as u64)
     }

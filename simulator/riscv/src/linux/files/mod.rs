@@ -5,6 +5,7 @@ mod content;
 mod descriptors;
 mod groups;
 mod host;
+mod known;
 mod listing;
 mod names;
 mod network;

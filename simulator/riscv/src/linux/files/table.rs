@@ -2,6 +2,7 @@
 
 use super::clocks::{Clock, SignalSet};
 use super::groups::Group;
+use super::known;
 use super::listing::{Entry, IS_FOLDER, Listing};
 use super::network::{Network, Socket};
 use super::streams::{End, Events, NON_BLOCKING, ready};
@@ -75,6 +76,9 @@ pub(crate) struct Files {
     pub(super) error: SharedSink,
     /// Sockets with names, of all processes.
     pub(super) network: Rc<RefCell<Network>>,
+    /// What is known of the host's files, to all processes; and the time of the call.
+    pub(super) known: known::Shared,
+    pub(super) now: Cell<u64>,
     /// Another process has, or had, the same files.
     is_shared: bool,
     /// There was a clock that can be waited for.
@@ -144,6 +148,8 @@ impl Files {
             output: Rc::new(RefCell::new(output)),
             error: Rc::new(RefCell::new(error)),
             network: Rc::default(),
+            known: Rc::default(),
+            now: Cell::new(0),
             is_shared: false,
             has_clocks: false,
             pending: Cell::new(0),

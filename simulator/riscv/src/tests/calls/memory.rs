@@ -118,9 +118,14 @@ pub(super) fn draw(rng: &mut Rng, ops: &mut Vec<Op>) {
         0..5 => map(rng),
         5 => Op::call("munmap", 215, &[fixed(rng), Arg::Is(length(rng))]),
         6..8 => {
-            // qemu looks for pages also if the range is empty.
-            let rest = [length(rng).max(1), rights(rng)].map(Arg::Is);
-            Op::call("mprotect", 226, &[address(rng), rest[0], rest[1]])
+            // Over a hole qemu changes nothing, and then takes other rights for granted than the host.
+            let at = address(rng);
+            let length = match at {
+                Arg::Slot(..) => PAGE * rng.u64(1..5),
+                _ => rng.u64(1..=PAGE),
+            };
+            let rest = [length, rights(rng)].map(Arg::Is);
+            Op::call("mprotect", 226, &[at, rest[0], rest[1]])
         }
         8..10 => {
             // qemu says nothing of what is not mapped, and leaves a range alone if a part is not.
