@@ -112,7 +112,8 @@ pub(super) fn futex<W: World>(process: &mut Process, task: &mut Task, world: &mu
         _ if inherit::locks(operation) => inherit::lock(process, task, world, physical),
         // Sleepers that Linux would move to the other word are woken, and look again.
         kind @ (REQUEUE | COMPARE_REQUEUE) => {
-            if is_shared && process.memory.space.page(second, right::READ).is_err() {
+            let is_there = process.memory.space.page(second, right::READ).is_ok();
+            if is_shared && (!is_there || process.memory.never_changes(second)) {
                 return Outcome::Fail(EFAULT);
             }
             if kind == COMPARE_REQUEUE && word != Ok(third as u32) {

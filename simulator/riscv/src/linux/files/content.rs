@@ -4,7 +4,7 @@ use super::listing::whence;
 use super::paths::{ACCESS, IN_MEMORY, READ_ONLY, WRITE_ONLY};
 use super::table::{APPENDS, Files, Open};
 use crate::linux::errno::{
-    EBADF, EINVAL, EISDIR, ENODEV, ENOTDIR, EOPNOTSUPP, ESPIPE, Errno, Value,
+    EBADF, EINVAL, EISDIR, ENODEV, ENOTDIR, EOPNOTSUPP, EPIPE, ESPIPE, Errno, Value,
 };
 use crate::memory::Space;
 use std::fs;
@@ -49,6 +49,14 @@ impl Files {
             Open::Input => Err(EBADF),
             Open::File { flags, .. } if flags.get() & ACCESS == READ_ONLY => Err(EBADF),
             open if open.end().is_some_and(|end| !end.writes()) => Err(EBADF),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether somebody may read what is written, if it is a stream: Linux asks before it looks at the bytes.
+    pub(crate) fn has_reader(&self, number: u64) -> Result<(), Errno> {
+        match self.get(number)?.end() {
+            Some(end) if end.is_refused() => Err(EPIPE),
             _ => Ok(()),
         }
     }

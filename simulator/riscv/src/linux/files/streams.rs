@@ -198,6 +198,12 @@ impl End {
         Ok(count)
     }
 
+    /// Nobody will read what is written.
+    pub(crate) fn is_refused(&self) -> bool {
+        let to = self.to.as_ref();
+        to.is_some_and(|to| self.is_alone() || to.borrow().ended)
+    }
+
     pub(crate) fn write(&self, from: &[u8]) -> Result<usize, Errno> {
         let mut to = self.to.as_ref().ok_or(EBADF)?.borrow_mut();
         if from.is_empty() && !self.is_socket() {

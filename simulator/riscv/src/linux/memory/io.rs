@@ -129,6 +129,7 @@ impl Memory {
             let at = offset.map(|offset| offset.saturating_add(done));
             if let Err(fault) = self.space.read(address, &mut bytes) {
                 files.may_write(number, at)?;
+                files.has_reader(number)?;
                 if fault.why == Why::BehindFile {
                     files.grow_to(number, at)?;
                 }

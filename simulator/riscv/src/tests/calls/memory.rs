@@ -28,7 +28,8 @@ fn length(rng: &mut Rng) -> u64 {
 }
 
 fn rights(rng: &mut Rng) -> u64 {
-    one_of(rng, &[0, 1, 3, 3, 3, 3, 3, 7, 5])
+    // Without the right to execute: qemu does not ask it of the host, and neighbours that differ by it are one mapping.
+    one_of(rng, &[0, 1, 3, 3, 3, 3, 3])
 }
 
 const SHARED: u64 = 1;

@@ -1,8 +1,7 @@
 //! Random system calls against qemu-user: the same results, errors, signals and memory.
 //!
 //! Skipped, loudly, where `qemu-riscv64` is not there. `MANYCORE_FUZZ` is the number of programs,
-//! each of [`SEQUENCES`] sequences about memory and files; with `MANYCORE_FUZZ_SIGNALS` set also about signals,
-//! timers and futexes, where some differ. `MANYCORE_FUZZ=12..13` runs one again. Differences
+//! each of [`SEQUENCES`] sequences. `MANYCORE_FUZZ=12..13` runs one again. Differences
 //! by choice are not drawn: `docs/guests.md` has their table.
 
 mod draw;
@@ -10,6 +9,7 @@ mod files;
 mod memory;
 mod program;
 mod signals;
+mod thread;
 
 #[path = "../../../../chip/tests/machine/support/fuzz.rs"]
 #[expect(dead_code, reason = "damaged text is other tests'")]
