@@ -46,7 +46,7 @@
 //! host. Accesses take effect one at a time in the order of simulated time, so
 //! the machine is sequentially consistent; cores are in order and wait for
 //! each access. Not modelled: instruction fetch, store buffers and
-//! out-of-order execution, prefetching, virtual memory, energy.
+//! out-of-order execution, prefetching, virtual memory.
 
 mod account;
 mod broadcast;

@@ -63,7 +63,7 @@ pub struct ProcessCounts {
     pub threads: u32,
     /// Instructions of all its threads.
     pub instructions: u64,
-    /// These by kind.
+    /// These by kind. Instructions of a child that runs on its parent's memory (`vfork`) are the parent's here.
     pub mix: Option<Mix>,
     /// When it began, in nanoseconds of the run.
     pub began: u64,

@@ -11,6 +11,7 @@ use crate::linux::time::{EPOCH, SECOND};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs::{File, Metadata};
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::rc::Rc;
@@ -98,9 +99,18 @@ impl Files {
         }
     }
 
-    /// The program has made a file, or given it a name: its folder has changed too.
+    /// The program has made what is at a path, not where it may lead: its folder has changed too.
     pub(super) fn touch_new(&self, host: &Path) {
-        if let Ok(data) = host.symlink_metadata() {
+        self.made(host.symlink_metadata(), host);
+    }
+
+    /// The program has made a file and opened it.
+    pub(super) fn touch_opened(&self, file: &File, host: &Path) {
+        self.made(file.metadata(), host);
+    }
+
+    fn made(&self, data: io::Result<Metadata>, host: &Path) {
+        if let Ok(data) = data {
             self.note_times(&data, [Some(self.now()); 2]);
         }
         self.touch_folder_of(host);

@@ -150,7 +150,7 @@ impl Files {
             .mode(mode)
             .open(&host)?;
         if is_new {
-            self.touch_new(&host);
+            self.touch_opened(&file, &host);
         } else if flags & TRUNCATE != 0 && write {
             self.touch(&file);
         }
