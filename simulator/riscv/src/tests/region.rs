@@ -185,7 +185,7 @@ fn a_program_is_forwarded_to_its_region_and_no_further() {
 
 #[test]
 fn a_region_tells_of_each_core_and_a_run_of_each_process() {
-    let code = [vec![ours(BEGIN)], walk(), vec![ours(END)], exit(3)].concat();
+    let code = [vec![ours(BEGIN)], walk(), vec![ours(END)], exit(3).to_vec()].concat();
     let machine = Config::preset("atac-64").expect("the preset is there");
     let run = |counts: bool| {
         let outcome = with_program(&code, |program| match counts {

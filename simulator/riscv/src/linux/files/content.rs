@@ -53,7 +53,7 @@ impl Files {
         }
     }
 
-    /// Whether somebody may read what is written, if it is a stream: Linux asks before it looks at the bytes.
+    /// Whether somebody may read what is written, if it is a stream.
     pub(crate) fn has_reader(&self, number: u64) -> Result<(), Errno> {
         match self.get(number)?.end() {
             Some(end) if end.is_refused() => Err(EPIPE),
