@@ -93,7 +93,7 @@ run() {
     programs) ci/rayon-bench.sh --rounds 1 --time 1 ;;
     dependents) ci/rayon-dependents.sh ;;
     riscv)
-        ci/riscv.sh programs && ci/riscv.sh hashes && ci/riscv.sh errors &&
+        ci/riscv.sh programs && ci/riscv.sh hashes && ci/riscv.sh errors && ci/riscv.sh exec &&
             { [ -z "${RISCV_TESTS:-}" ] || ci/riscv.sh tests "$RISCV_TESTS"; } &&
             { [ -z "${GUESTS:-}" ] || ci/riscv-guests.sh right "$GUESTS"; }
         ;;

@@ -17,11 +17,13 @@
 #                                twice the same hash. ROOT has Debian 13's packages for riscv64, as
 #                                the README of simulator/riscv says; what it lacks is left out
 #   ci/riscv.sh errors           messages name the line of the source, if it has debug information
+#   ci/riscv.sh exec             a thread starts another program in the place of its process of several
+#                                threads, which qemu-riscv64 does not run
 #   ci/riscv.sh speed [ROUNDS]   million instructions a second of user time, of 64 threads on atac-64
 #                                and without timing: median, least and most of some rounds (5)
 set -euo pipefail
 cd "$(dirname "$0")/.."
-what=${1:?expected tests, programs, hashes, processes, errors or speed}
+what=${1:?expected tests, programs, hashes, processes, errors, exec or speed}
 shift
 manycore=${MANYCORE:-}
 if [ -z "$manycore" ]; then
@@ -204,6 +206,34 @@ errors() {
     [ $line = 3 ] || { echo "riscv: $source has $line lines to find, expected 3"; exit 1; }
 }
 
+# Another program in the place of a process with several threads: output, status, twice the same hash.
+exec_() {
+    local root=/usr/$cross
+    printf 'missing: No such file or directory\nreplaced with 2 arguments, the same process\n' \
+        >"$work/expected"
+    for link in -static ""; do
+        # shellcheck disable=SC2086
+        $cross-gcc -O2 -pthread $link ci/riscv/replacing.c -o "$work/program"
+        for on in --functional "--on atac-64" "--on atac-64 --set cores=4" "--on dahu"; do
+            count=$((count + 1))
+            : >"$work/hashes"
+            for _ in 1 2; do
+                status=0
+                # shellcheck disable=SC2086
+                timeout 60 "$manycore" run $on --root $root "$work/program" >"$work/out" \
+                    2>"$work/out.error" || status=$?
+                sed -n 's/^hash *//p' "$work/out.error" >>"$work/hashes"
+            done
+            if [ $status != 7 ] || ! cmp -s "$work/out" "$work/expected" ||
+                [ "$(sort -u "$work/hashes" | wc -l)" -gt 1 ]; then
+                echo "riscv: replacing.c $link $on: status $status, expected 7"
+                tail -n 3 "$work/out" "$work/out.error" "$work/hashes"
+                wrong=$((wrong + 1))
+            fi
+        done
+    done
+}
+
 # Each loop in turn, not all rounds of one at once: what else the host does then hits all of them.
 speed() {
     local rounds=${1:-5} loop timed functional
@@ -258,8 +288,9 @@ spread() { # name
 
 case $what in
 tests | programs | hashes | processes | errors | speed) "$what" "$@" ;;
+exec) exec_ ;;
 *)
-    echo "riscv: unknown check $what; expected tests, programs, hashes, processes, errors or speed" >&2
+    echo "riscv: unknown check $what; expected tests, programs, hashes, processes, errors, exec or speed" >&2
     exit 2
     ;;
 esac

@@ -46,7 +46,7 @@
 //! host. Accesses take effect one at a time in the order of simulated time, so
 //! the machine is sequentially consistent; cores are in order and wait for
 //! each access. Not modelled: instruction fetch, store buffers and
-//! out-of-order execution, prefetching, virtual memory, energy.
+//! out-of-order execution, prefetching, virtual memory.
 
 mod account;
 mod broadcast;
@@ -61,7 +61,7 @@ mod os;
 
 pub use account::{
     Activity, Breakdown, CacheCounters, ControllerCounters, CoreCounters, CounterRow, Counters,
-    Energies, Energy, Histogram, HotLine, Latencies, LinkCounters, NamedSpin, Order, Report,
+    Energy, Histogram, HotLine, Latencies, LinkCounters, NamedSpin, OpticalCounters, Order, Report,
     Sample, Trace,
 };
 pub use broadcast::{Broadcast, Delivery, Filter, MatchOperation, Message};

@@ -244,6 +244,15 @@ impl Symbols {
         Some(())
     }
 
+    /// The symbols with names that mean something to `find`, by address.
+    pub(crate) fn named<T>(
+        &self,
+        find: impl Fn(&str) -> Option<T>,
+    ) -> impl Iterator<Item = (u64, T)> {
+        let symbols = self.sorted.iter();
+        symbols.filter_map(move |(start, _, name)| Some((*start, find(name)?)))
+    }
+
     /// The symbol that `address` is in, with the distance from its start.
     pub(crate) fn find(&self, address: u64) -> Option<String> {
         self.around(address).map(|(name, distance)| match distance {

@@ -18,8 +18,8 @@ mod tests;
 mod timed;
 
 pub use error::RunError;
-pub use isa::EXTENSIONS;
+pub use isa::{Class, EXTENSIONS, Mix};
 pub use linux::system_calls;
-pub use outcome::{HotSymbol, Outcome, Timing};
+pub use outcome::{HotSymbol, Outcome, ProcessCounts, Timing};
 pub use program::Program;
 pub use region::Region;

@@ -1,5 +1,6 @@
 //! What a program's run leaves behind.
 
+use crate::isa::Mix;
 use crate::linux::System;
 use crate::region::Region;
 use manycore_chip::{HotLine, Run};
@@ -27,8 +28,72 @@ pub struct Outcome {
     /// System calls that the program asked for, that are not there, and that it may miss, by name.
     /// They returned `ENOSYS`.
     pub absent: Vec<&'static str>,
+    /// What each process did, in the order of their numbers; none unless they were asked for
+    /// ([`Program::counts`](crate::Program::counts)).
+    pub processes: Vec<ProcessCounts>,
     /// What the machine did; `None` without one, or if nothing was timed.
     pub timing: Option<Timing>,
+}
+
+/// What a process did.
+///
+/// ```
+/// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
+/// use manycore_riscv::{Class, Program};
+/// use std::io::sink;
+///
+/// let program = Program::new(hello.path()).counts().streams(sink(), sink());
+/// let outcome = program.run_functionally(1)?;
+/// let [process] = &outcome.processes[..] else { panic!("it makes no other one") };
+/// let mix = process.mix.expect("it was asked for");
+/// assert_eq!((process.instructions, mix.sum()), (9, 9));
+/// // `write` and `exit`.
+/// assert_eq!(mix[Class::System], 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProcessCounts {
+    /// Its number.
+    pub number: u32,
+    /// The number of the process that made it, or 1.
+    pub parent: u32,
+    /// The file of the last program that it ran.
+    pub program: String,
+    /// The threads that it has had.
+    pub threads: u32,
+    /// Instructions of all its threads.
+    pub instructions: u64,
+    /// These by kind. Instructions of a child that runs on its parent's memory (`vfork`) are the parent's here.
+    pub mix: Option<Mix>,
+    /// When it began, in nanoseconds of the run.
+    pub began: u64,
+    /// When it ended; `None` if the run ended first.
+    pub ended: Option<u64>,
+    /// Its exit status, if it has exited; 128 and the signal's number if one killed it.
+    pub status: Option<i32>,
+}
+
+impl Outcome {
+    /// Instructions of all processes by kind, if they were asked for.
+    ///
+    /// ```
+    /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
+    /// use manycore_riscv::Program;
+    /// use std::io::sink;
+    ///
+    /// let program = Program::new(hello.path()).counts().streams(sink(), sink());
+    /// let outcome = program.run_functionally(1)?;
+    /// assert_eq!(outcome.mix().expect("it was asked for").sum(), outcome.instructions);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn mix(&self) -> Option<Mix> {
+        let mixes = self.processes.iter().filter_map(|process| process.mix);
+        mixes.reduce(|mut sum, mix| {
+            sum += mix;
+            sum
+        })
+    }
 }
 
 /// A run on a simulated machine.
@@ -85,6 +150,7 @@ impl Outcome {
             message: system.take_message(),
             instructions: system.retired(),
             absent: system.absent(),
+            processes: system.counts(),
             timing,
         }
     }

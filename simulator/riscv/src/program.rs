@@ -6,9 +6,9 @@ use crate::linux::{Start, load};
 use crate::outcome::{Outcome, Timing, hot_symbol};
 use crate::region::Moment;
 use crate::timed::{Shared, TimedTask};
+use manycore_chip::Simulation;
 use manycore_chip::config::Topology;
 use manycore_chip::guest::Warmth;
-use manycore_chip::{Counters, Simulation};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -54,6 +54,7 @@ impl Program {
                 folder: std::env::current_dir().unwrap_or_else(|_| "/".into()),
                 memory: 4 << 30,
                 seed: 1,
+                counts: false,
                 cpus: None,
                 output: Box::new(std::io::stdout()),
                 error: Box::new(std::io::stderr()),
@@ -155,6 +156,24 @@ impl Program {
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.start.seed = seed;
+        self
+    }
+
+    /// Counts instructions by kind for each process, and notes what code asks for the blocks of the heap: lines that are
+    /// fought over have its name. The run takes a little longer, and does the same.
+    ///
+    /// ```
+    /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
+    /// use manycore_riscv::Program;
+    /// use std::io::sink;
+    ///
+    /// let program = Program::new(hello.path()).counts().streams(sink(), sink());
+    /// assert_eq!(program.run_functionally(1)?.processes.len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn counts(mut self) -> Self {
+        self.start.counts = true;
         self
     }
 
@@ -338,7 +357,11 @@ impl Program {
         let end = Moment {
             clock: report.end,
             spent: report.total,
-            counted: run.statistics.counters.as_ref().map(Counters::total),
+            cores: run
+                .statistics
+                .counters
+                .as_ref()
+                .map(|all| all.cores.clone()),
         };
         let mut threads = shared.executed.take();
         threads.sort_unstable();

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 /// A part of a run that the program has marked.
 ///
 /// [`Timing`](crate::Timing) has the regions of a run, with an example.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Region {
     /// The number that the program gives it; `None` between gem5's instructions that reset and dump
     /// the statistics.
@@ -20,6 +20,8 @@ pub struct Region {
     /// What all cores did meanwhile, if the run counts
     /// ([`Simulation::counters`](manycore_chip::Simulation::counters)).
     pub counted: Option<CoreCounters>,
+    /// The same core by core; empty if the run does not count.
+    pub cores: Vec<CoreCounters>,
 }
 
 /// A mark that the program sets.
@@ -36,13 +38,13 @@ pub(crate) enum Mark {
 }
 
 /// A point of a run.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Moment {
     pub(crate) clock: u64,
     /// Where the cycles of all cores went until then.
     pub(crate) spent: Breakdown,
-    /// Their counters, if the run counts.
-    pub(crate) counted: Option<CoreCounters>,
+    /// The counters of each core, if the run counts.
+    pub(crate) cores: Option<Vec<CoreCounters>>,
 }
 
 /// The regions of a run, which may overlap.
@@ -67,18 +69,18 @@ impl Regions {
                 };
                 *depth -= 1;
                 if *depth == 0 {
-                    let from = *from;
+                    let from = std::mem::take(from);
                     self.open.remove(&work);
-                    self.close(Some(work), from, now);
+                    self.close(Some(work), &from, &now);
                 }
             }
             Mark::Reset => self.reset = Some(now),
             Mark::Dump => {
                 let from = self.reset.take().unwrap_or_default();
-                self.close(None, from, now);
+                self.close(None, &from, &now);
             }
             Mark::DumpReset => {
-                self.set(Mark::Dump, now);
+                self.set(Mark::Dump, now.clone());
                 self.set(Mark::Reset, now);
             }
         }
@@ -87,23 +89,30 @@ impl Regions {
     /// All regions of a run that ends now, in the order of their ends.
     pub(crate) fn finish(mut self, end: Moment) -> Vec<Region> {
         for (work, (_, from)) in std::mem::take(&mut self.open) {
-            self.close(Some(work), from, end);
+            self.close(Some(work), &from, &end);
         }
-        if let Some(from) = self.reset {
-            self.close(None, from, end);
+        if let Some(from) = self.reset.take() {
+            self.close(None, &from, &end);
         }
         self.done
     }
 
-    fn close(&mut self, work: Option<u64>, from: Moment, to: Moment) {
+    fn close(&mut self, work: Option<u64>, from: &Moment, to: &Moment) {
+        let cores: Option<Vec<CoreCounters>> = to.cores.as_ref().map(|cores| {
+            let before = from.cores.iter().flatten().copied();
+            let before = before.chain(std::iter::repeat(CoreCounters::default()));
+            let both = cores.iter().zip(before);
+            both.map(|(core, before)| core.since(&before)).collect()
+        });
         self.done.push(Region {
             work,
             from: from.clock,
             to: to.clock,
             spent: to.spent.since(&from.spent),
-            counted: to
-                .counted
-                .map(|counted| counted.since(&from.counted.unwrap_or_default())),
+            counted: cores
+                .as_ref()
+                .map(|cores| CoreCounters::sum(cores.iter().copied())),
+            cores: cores.unwrap_or_default(),
         });
     }
 }

@@ -26,13 +26,51 @@ impl Sources {
     }
 }
 
-/// Reads a file's debug information anew: only a run that fails asks, and once.
-fn line(bytes: &[u8], address: u64) -> Option<String> {
+impl Sources {
+    /// As [`find`](Self::find), of code that was not copied there from a header of the system, with the name of its
+    /// function if it was copied there.
+    pub(crate) fn find_own(&self, address: u64) -> Option<(String, Option<String>)> {
+        let mut files = self.files.iter();
+        files.find_map(|(bytes, base)| own_line(bytes, address.wrapping_sub(*base)))
+    }
+}
+
+/// The debug information of a file.
+fn context(bytes: &[u8]) -> Option<Context<EndianSlice<'_, LittleEndian>>> {
     let section = |id: addr2line::gimli::SectionId| {
         let content = elf::section(bytes, id.name()).unwrap_or_default();
         Ok::<_, addr2line::gimli::Error>(EndianSlice::new(content, LittleEndian))
     };
-    let context = Context::from_dwarf(Dwarf::load(section).ok()?).ok()?;
+    Context::from_dwarf(Dwarf::load(section).ok()?).ok()
+}
+
+/// The innermost place of inlined code that is not a header of the system.
+fn own_line(bytes: &[u8], address: u64) -> Option<(String, Option<String>)> {
+    let context = context(bytes)?;
+    let mut frames = context.find_frames(address).skip_all_loads().ok()?;
+    let mut last = None;
+    while let Ok(Some(frame)) = frames.next() {
+        let Some((file, line)) = frame.location.and_then(|at| Some((at.file?, at.line?))) else {
+            continue;
+        };
+        let function = frame
+            .function
+            .and_then(|it| Some(it.demangle().ok()?.into_owned()));
+        let is_systems = SYSTEMS.iter().any(|folder| file.starts_with(folder));
+        last = Some((format!("{file}:{line}"), function));
+        if !is_systems {
+            break;
+        }
+    }
+    last
+}
+
+/// Where the headers of compilers and libraries are.
+const SYSTEMS: [&str; 2] = ["/usr/", "/build/"];
+
+/// Reads a file's debug information anew: only a run that fails asks, and once.
+fn line(bytes: &[u8], address: u64) -> Option<String> {
+    let context = context(bytes)?;
     let location = context.find_location(address).ok()??;
     Some(format!("{}:{}", location.file?, location.line?))
 }

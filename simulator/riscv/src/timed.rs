@@ -109,10 +109,7 @@ impl Guest for TimedTask {
             for (other, core) in shared.others.take() {
                 let cores = system.cores_of(&other);
                 let (slot, number) = (other.slot(), other.number());
-                // It begins where its lines are, and may go on wherever it may run.
-                let handle = world.spawn(other, &[core as usize]);
-                let all: Vec<usize> = (0..world.topology().cores() as usize).collect();
-                world.set_affinity(handle, if cores.is_empty() { &all } else { &cores });
+                let handle = world.go_on_with(other, core, &cores);
                 system.rename(slot, number, handle);
             }
         }
@@ -133,6 +130,21 @@ struct Timed<'a, 'b> {
 }
 
 impl Timed<'_, '_> {
+    /// A task goes on that ran before: where its lines are, and later wherever it may run.
+    fn go_on_with(&mut self, task: Task, on: u32, cores: &[usize]) -> u32 {
+        let name = format!("thread {}", task.number());
+        let guest = Box::new(TimedTask::new(task, Rc::clone(self.shared)));
+        let thread = self.core.go_on_with(name, guest, on as usize, cores);
+        self.keep(thread.expect("its cores are there"))
+    }
+
+    /// The kernel's handle of a thread.
+    fn keep(&self, thread: GuestThread) -> u32 {
+        let mut threads = self.shared.threads.borrow_mut();
+        threads.push(thread);
+        (threads.len() - 1) as u32
+    }
+
     fn cycles_of(&self, nanoseconds: u64) -> u64 {
         (nanoseconds as f64 * self.core.machine().ghz) as u64
     }
@@ -231,10 +243,7 @@ impl World for Timed<'_, '_> {
         let name = format!("thread {}", task.number());
         let guest = Box::new(TimedTask::new(task, Rc::clone(self.shared)));
         let thread = self.core.spawn(name, guest, cores);
-        let thread = thread.expect("the cores of the thread's maker are there");
-        let mut threads = self.shared.threads.borrow_mut();
-        threads.push(thread);
-        (threads.len() - 1) as u32
+        self.keep(thread.expect("the cores of the thread's maker are there"))
     }
 
     fn disturb(&mut self, handle: u32) {
@@ -276,7 +285,7 @@ impl World for Timed<'_, '_> {
         let now = Moment {
             clock: self.core.clock(),
             spent: self.core.spent(),
-            counted: self.core.counted(),
+            cores: self.core.counted_by_core(),
         };
         self.shared.regions.borrow_mut().set(mark, now);
     }

@@ -82,12 +82,10 @@ fn tell(outcome: &Outcome, machine: &Config, args: &RunArgs) -> anyhow::Result<(
     if !args.quiet || args.stats.is_some() && !to_file {
         eprint!("{summary}");
     }
-    match (&args.stats, &outcome.timing) {
-        (Some(Some(file)), Some(timing)) => {
-            run_stats::write(file, outcome, timing, machine, &summary)?;
-        }
-        (Some(None), Some(timing)) => eprint!("{}", run_stats::text(timing, machine)),
-        _ => {}
+    match &args.stats {
+        Some(Some(file)) => run_stats::write(file, outcome, machine, &summary)?,
+        Some(None) => eprint!("{}", run_stats::text(outcome, machine)),
+        None => {}
     }
     let program = &args.program[0];
     if !args.quiet && !outcome.absent.is_empty() {
@@ -115,6 +113,9 @@ fn execute(args: &RunArgs, machine: &Config) -> Result<Outcome, RunError> {
     }
     if let Some(cpus) = args.cpus {
         program = program.cpus(cpus);
+    }
+    if args.stats.is_some() {
+        program = program.counts();
     }
     if let Some(instructions) = args.fast_forward {
         program = program.fast_forward(instructions);

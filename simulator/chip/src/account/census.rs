@@ -102,16 +102,8 @@ impl Census {
         }
     }
 
-    /// The counters of all cores together.
-    pub(crate) fn total(
-        &self,
-        cores: impl Iterator<Item = (Breakdown, Breakdown)>,
-    ) -> CoreCounters {
-        CoreCounters::sum(self.cores(cores))
-    }
-
     /// The counters of all cores, whose cycles are given as charged and up to now.
-    fn cores(
+    pub(crate) fn cores(
         &self,
         cores: impl Iterator<Item = (Breakdown, Breakdown)>,
     ) -> impl Iterator<Item = CoreCounters> {

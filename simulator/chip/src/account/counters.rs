@@ -59,6 +59,15 @@ pub struct ControllerCounters {
     pub waited: u64,
 }
 
+/// The broadcast network.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct OpticalCounters {
+    /// Words of 8 bytes that were sent: one a message, and those of its long data.
+    pub sent: u64,
+    /// Words that arrived at ports: a word that was sent counts once for each port of its channel.
+    pub received: u64,
+}
+
 /// Cycles from the miss to the answer, by who gave it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Latencies {
@@ -116,6 +125,8 @@ pub struct Counters {
     pub links: Vec<LinkCounters>,
     /// By number.
     pub controllers: Vec<ControllerCounters>,
+    /// All zero on a machine without the network.
+    pub optical: OpticalCounters,
     /// How long things took, and how long queues were.
     pub latencies: Latencies,
 }
@@ -244,6 +255,10 @@ impl Counters {
                     waited: less(now.waited, then.waited),
                 })
                 .collect(),
+            optical: OpticalCounters {
+                sent: less(self.optical.sent, earlier.optical.sent),
+                received: less(self.optical.received, earlier.optical.received),
+            },
             latencies: self.latencies.since(&earlier.latencies),
         }
     }

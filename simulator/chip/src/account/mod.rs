@@ -22,9 +22,10 @@ mod traffic;
 pub use activity::{Activity, Breakdown};
 pub(crate) use census::{Census, MemoryCensus};
 pub use counters::{
-    CacheCounters, ControllerCounters, CoreCounters, Counters, Latencies, LinkCounters, Sample,
+    CacheCounters, ControllerCounters, CoreCounters, Counters, Latencies, LinkCounters,
+    OpticalCounters, Sample,
 };
-pub use energy::{Energies, Energy};
+pub use energy::Energy;
 pub use histogram::Histogram;
 pub(crate) use lines::{Lines, Source, Taken};
 pub(crate) use names::{Name, Names};

@@ -7,7 +7,7 @@ use std::fmt;
 /// One number of a run: a row of a tidy table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CounterRow {
-    /// The kind of part: `machine`, `core`, `llc`, `link`, `controller`, `latency`,
+    /// The kind of part: `machine`, `core`, `llc`, `link`, `optical`, `controller`, `latency`,
     /// `line`.
     pub part: &'static str,
     /// Which one of its kind: a number, two numbers, or a name.
@@ -114,6 +114,11 @@ impl Counters {
             rows.of("link", format!("{}-{}", link.from, link.to));
             rows.add("busy", link.busy as f64, "cycles");
             rows.add("use", link.busy as f64 / time, "share of time");
+        }
+        if self.optical.sent > 0 {
+            rows.of("optical", "all");
+            rows.add("sent", self.optical.sent as f64, "words");
+            rows.add("received", self.optical.received as f64, "words");
         }
         for (number, controller) in self.controllers.iter().enumerate() {
             if controller.lines > 0 {

@@ -31,6 +31,9 @@ const WAYS: f64 = 1024.0;
 /// The largest message, a line of 4096 bytes and its header, is one flit.
 const WIDTH: f64 = 65_536.0;
 
+/// Picojoules of an event: a microjoule.
+const ENERGY: f64 = 1e6;
+
 /// A key, `*` for an element of a list, the least and the most.
 type Bound = (&'static str, f64, f64);
 
@@ -97,6 +100,16 @@ const BOUNDS: &[Bound] = &[
     ("optical.filter", 0.0, ACCESS),
     ("optical.adder", 0.0, ACCESS),
     ("optical.bytes-per-cycle", 1.0, WIDTH),
+    ("energy.l1", 0.0, ENERGY),
+    ("energy.l2", 0.0, ENERGY),
+    ("energy.llc", 0.0, ENERGY),
+    ("energy.memory", 0.0, ENERGY),
+    ("energy.link", 0.0, ENERGY),
+    ("energy.optical-send", 0.0, ENERGY),
+    ("energy.optical-receive", 0.0, ENERGY),
+    ("energy.instruction", 0.0, ENERGY),
+    ("energy.active", 0.0, ENERGY),
+    ("energy.idle", 0.0, ENERGY),
     ("os.tick", TICK, PERIOD),
     ("os.tick-cost", 0.0, KERNEL),
     ("os.latency", 1.0, PERIOD),

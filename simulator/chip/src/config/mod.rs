@@ -17,6 +17,7 @@
 //! ```
 
 mod bounds;
+mod energy;
 mod error;
 mod load;
 mod memory;
@@ -36,6 +37,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub use bounds::{keys, range};
+pub use energy::Energies;
 pub use error::ConfigError;
 pub use memory::{
     AtomicKind, Atomics, Cache, Coherence, DataPath, Directory, Home, Memory, Protocol,
@@ -98,6 +100,8 @@ pub struct Config {
     pub optical: Option<Optical>,
     /// The operating system.
     pub os: Os,
+    /// What events cost in energy. Without this table energy is not accounted for.
+    pub energy: Option<Energies>,
     /// The source of each value: a section (`l1`) or a key (`l1.latency`) to a citation.
     pub sources: BTreeMap<String, String>,
 }

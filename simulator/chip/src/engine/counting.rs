@@ -49,13 +49,16 @@ impl Engine {
         let census = self.census.as_ref()?;
         let mut counters = census.counters(now, spent_by_core(&self.ports, now));
         self.memory.tell(&mut counters);
+        if let Some(optical) = &self.optical {
+            counters.optical = optical.words();
+        }
         Some(counters)
     }
 
-    /// The counters of all cores together until `now`, if the run counts.
-    pub(crate) fn counted(&self, now: u64) -> Option<CoreCounters> {
+    /// The counters of each core until `now`, if the run counts.
+    pub(crate) fn counted_by_core(&self, now: u64) -> Option<Vec<CoreCounters>> {
         let census = self.census.as_ref()?;
-        Some(census.total(spent_by_core(&self.ports, now)))
+        Some(census.cores(spent_by_core(&self.ports, now)).collect())
     }
 
     /// The cycles of all cores together by activity until `now`.

@@ -23,11 +23,14 @@ impl Engine {
         };
         let os = &self.config.os;
         let from = port.clock;
-        let cost = os.switch + if picked.migrated { os.migration } else { 0 };
+        let thread = &mut self.threads[picked.thread as usize];
+        let cost = match std::mem::take(&mut thread.ran_before) {
+            true => 0,
+            false => os.switch + if picked.migrated { os.migration } else { 0 },
+        };
         port.pass_until(Activity::Switch, from + cost);
         port.charged_until = port.clock;
         port.computed = port.clock..port.clock;
-        let thread = &mut self.threads[picked.thread as usize];
         port.thread = Some(picked.thread);
         port.mode = Mode::Running;
         if thread.owed > 0 {

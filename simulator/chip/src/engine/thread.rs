@@ -57,6 +57,8 @@ pub(crate) struct Thread {
     pub(crate) reply: Reply,
     /// The rest of an interrupted computation.
     pub(crate) owed: u64,
+    /// It ran before time began: its core need not be given to it.
+    pub(crate) ran_before: bool,
     /// Its code has returned; it ends when its last cycles have gone by.
     pub(crate) returned: bool,
     /// Counts its waits, so that a timeout knows whether it is still that one.
@@ -88,6 +90,7 @@ impl Thread {
             preemptions: 0,
             reply: Reply::default(),
             owed: 0,
+            ran_before: false,
             returned: false,
             wait: 0,
             joiners: Vec::new(),

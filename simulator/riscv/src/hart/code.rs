@@ -3,8 +3,9 @@
 //! A block goes on behind a branch that is not taken, and ends where control never does. Control
 //! that comes into the middle of a block begins another one there.
 
-use super::Stop;
-use crate::isa::{Instruction, Kind, decode};
+use super::allocations::{Allocations, Allocator, Block as HeapBlock};
+use super::{Hart, Stop};
+use crate::isa::{Instruction, Kind, Mix, decode};
 use crate::memory::Space;
 use rustc_hash::FxHashMap;
 
@@ -19,6 +20,18 @@ pub(super) struct Block {
     pub(super) instructions: Box<[Instruction]>,
     /// How many from the start are pure: a loop over them alone only waits.
     pub(super) pure: usize,
+    /// If they are counted: how often the block was left after so many instructions.
+    left: Box<[u64]>,
+    /// An allocator begins here, or returns to here.
+    is_watched: bool,
+}
+
+/// What is counted of a program's code, if its run asks for statistics.
+#[derive(Default)]
+struct Counted {
+    /// Of blocks that are forgotten, and of instructions that were executed alone.
+    mix: Mix,
+    allocations: Allocations,
 }
 
 /// The decoded code of a program.
@@ -27,11 +40,14 @@ pub(crate) struct Code {
     by_address: FxHashMap<u64, u32>,
     recent: Box<[(u64, u32)]>,
     generation: u64,
+    counted: Option<Box<Counted>>,
 }
 
 impl Code {
-    pub(crate) fn new() -> Self {
+    /// No code yet; whether its instructions are counted.
+    pub(crate) fn new(counts: bool) -> Self {
         Self {
+            counted: counts.then(Box::default),
             blocks: Vec::new(),
             by_address: FxHashMap::default(),
             recent: vec![(u64::MAX, 0); RECENT].into(),
@@ -41,7 +57,12 @@ impl Code {
 
     /// Forgets all, as `fence.i` demands.
     pub(super) fn clear(&mut self) {
-        self.blocks.clear();
+        let blocks = std::mem::take(&mut self.blocks);
+        if let Some(counted) = &mut self.counted {
+            for block in &blocks {
+                block.add_to(&mut counted.mix);
+            }
+        }
         self.by_address.clear();
         self.recent.fill((u64::MAX, 0));
     }
@@ -74,7 +95,11 @@ impl Code {
         let at = match self.by_address.get(&pc) {
             Some(&at) => at,
             None => {
-                let block = read_block(pc, space)?;
+                let mut block = read_block(pc, space)?;
+                if let Some(counted) = &self.counted {
+                    block.left = vec![0; block.instructions.len() + 1].into();
+                    block.is_watched = counted.allocations.watches(pc);
+                }
                 self.blocks.push(block);
                 let at = (self.blocks.len() - 1) as u32;
                 self.by_address.insert(pc, at);
@@ -83,6 +108,85 @@ impl Code {
         };
         self.recent[(pc >> 1) as usize % RECENT] = (pc, at);
         Ok(at)
+    }
+}
+
+/// What is counted, out of the way of runs that ask for no statistics.
+impl Code {
+    /// Whether it counts.
+    #[inline(always)]
+    pub(crate) fn counts(&self) -> bool {
+        self.counted.is_some()
+    }
+
+    /// A block was left after so many instructions.
+    pub(super) fn count(&mut self, at: u32, instructions: u64) {
+        let left = &mut self.blocks[at as usize].left;
+        left[instructions as usize] += 1;
+    }
+
+    /// An instruction was executed outside of a block, so often.
+    pub(crate) fn count_one(&mut self, kind: Kind, times: u64) {
+        if let Some(counted) = &mut self.counted {
+            counted.mix[kind.class()] += times;
+        }
+    }
+
+    /// Executed instructions until now, by kind; `None` if they are not counted.
+    pub(crate) fn mix(&self) -> Option<Mix> {
+        let mut mix = self.counted.as_ref()?.mix;
+        for block in &self.blocks {
+            block.add_to(&mut mix);
+        }
+        Some(mix)
+    }
+
+    /// The program's allocators, which may have become more.
+    pub(crate) fn watch(&mut self, allocators: &[(u64, Allocator)]) {
+        let Some(counted) = &mut self.counted else {
+            return;
+        };
+        if counted.allocations.set(allocators) {
+            self.clear();
+        }
+    }
+
+    /// A hart is about to execute the block.
+    #[inline(always)]
+    pub(super) fn look(&mut self, at: u32, hart: &Hart, space: &mut Space) {
+        if self.blocks[at as usize].is_watched {
+            self.look_at_allocator(hart, space);
+        }
+    }
+
+    #[cold]
+    fn look_at_allocator(&mut self, hart: &Hart, space: &mut Space) {
+        let Some(counted) = &mut self.counted else {
+            return;
+        };
+        // The block to which an allocator returns is watched from now on.
+        if let Some(back) = counted.allocations.look(hart, space)
+            && let Ok(at) = self.find(back, space)
+        {
+            self.blocks[at as usize].is_watched = true;
+        }
+    }
+
+    /// What the program's allocators have given it in a range, by address.
+    pub(crate) fn allocated(&self, from: u64, to: u64) -> Vec<HeapBlock> {
+        let counted = self.counted.as_ref();
+        counted.map_or_else(Vec::new, |counted| counted.allocations.within(from, to))
+    }
+}
+
+impl Block {
+    fn add_to(&self, mix: &mut Mix) {
+        let mut times: u64 = 0;
+        // From the end: an instruction was executed as often as the block was left behind it.
+        for (instruction, left) in self.instructions.iter().zip(self.left.iter().skip(1)).rev() {
+            times += left;
+            mix[instruction.kind.class()] += times;
+        }
     }
 }
 
@@ -117,6 +221,8 @@ fn read_block(start: u64, space: &mut Space) -> Result<Block, Stop> {
         start,
         instructions: instructions.into(),
         pure,
+        left: Box::default(),
+        is_watched: false,
     })
 }
 

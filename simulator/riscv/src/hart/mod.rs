@@ -1,5 +1,6 @@
 //! A hart: its registers, and how it runs code until something must be asked of the world.
 
+mod allocations;
 mod code;
 mod csr;
 mod float;
@@ -8,6 +9,7 @@ mod memory;
 mod run;
 mod spin;
 
+pub(crate) use allocations::{Allocator, Block as HeapBlock};
 pub(crate) use code::Code;
 pub(crate) use run::run;
 

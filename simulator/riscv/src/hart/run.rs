@@ -30,28 +30,42 @@ pub(crate) fn run<M: Machine>(
     code.refresh(space);
     if let Some(instruction) = hart.waiting.take() {
         let reply = machine.reply();
-        if let Err(stop) = finish(hart, space, instruction, reply) {
+        let before = hart.retired;
+        let finished = finish(hart, space, instruction, reply);
+        code.count_one(instruction.kind, hart.retired - before);
+        if let Err(stop) = finished {
             return stop;
         }
     }
     spin::resume(hart, machine);
     loop {
-        let block = match code.find(hart.pc, space) {
-            Ok(at) => code.block(at),
+        let at = match code.find(hart.pc, space) {
+            Ok(at) => at,
             Err(stop) => return stop,
         };
-        match execute(
+        let counts = code.counts();
+        if counts {
+            code.look(at, hart, space);
+        }
+        let before = hart.retired;
+        let block = code.block(at);
+        let left = execute(
             hart,
             space,
             &block.instructions,
             block.start,
             block.pure,
             machine,
-        ) {
+        );
+        if counts {
+            code.count(at, hart.retired - before);
+        }
+        match left {
             Err(stop) => return stop,
             Ok(Left::Onward) => {}
             Ok(Left::Round(last)) => {
-                if spin::lap(hart, space, &block.instructions[..=last], machine) {
+                let body = &code.block(at).instructions[..=last];
+                if spin::lap(hart, space, body, machine) {
                     return Stop::Suspended;
                 }
             }

@@ -1,10 +1,12 @@
 //! Instructions: what they are (`instruction`), and how their bits are read (`decode` for words of
 //! 32 bits, `compressed` for those of 16).
 
+mod class;
 mod compressed;
 mod decode;
 mod instruction;
 
+pub use class::{Class, Mix};
 pub(crate) use decode::decode;
 pub(crate) use instruction::{Instruction, Kind, SINK};
 

@@ -125,6 +125,7 @@ pub(super) fn execute<W: World>(
         Asked::Exit(status) => {
             hart.retired += 1;
             process.retired += 1;
+            process.code.count_one(instruction.kind, 1);
             return Some(process.exit(status));
         }
     };
@@ -137,5 +138,6 @@ pub(super) fn execute<W: World>(
     hart.pc = hart.pc.wrapping_add(instruction.length.into());
     hart.retired += 1;
     process.retired += 1;
+    process.code.count_one(instruction.kind, 1);
     None
 }

@@ -26,6 +26,7 @@ pub(crate) const ENETUNREACH: Errno = Errno(101);
 pub(crate) const EISCONN: Errno = Errno(106);
 pub(crate) const ENOTCONN: Errno = Errno(107);
 pub(crate) const ECONNREFUSED: Errno = Errno(111);
+pub(crate) const ECONNRESET: Errno = Errno(104);
 pub(crate) const ENOPROTOOPT: Errno = Errno(92);
 pub(crate) const E2BIG: Errno = Errno(7);
 pub(crate) const ENOEXEC: Errno = Errno(8);

@@ -13,6 +13,7 @@ use super::users::USER;
 use crate::elf::Elf;
 use crate::error::RunError;
 use crate::hart::{Code, Hart};
+use crate::isa::Mix;
 use crate::memory::{Content, END, Fault, PAGE, Physical, Region, right};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -53,6 +54,8 @@ pub(crate) struct Start {
     pub(crate) folder: PathBuf,
     pub(crate) memory: u64,
     pub(crate) seed: u64,
+    /// Whether instructions are counted by kind, and allocators are watched.
+    pub(crate) counts: bool,
     /// How many cores the main thread may run on; all if it is not said.
     pub(crate) cpus: Option<u32>,
     pub(crate) output: Sink,
@@ -73,9 +76,14 @@ pub(crate) fn load(start: Start) -> Result<(System, Task), RunError> {
         session: FIRST,
         lender: None,
         tasks: 1,
+        survivor: None,
+        lingers: false,
         is_over: false,
         memory: Memory::new(Physical::new(start.memory)),
-        code: Code::new(),
+        code: Code::new(start.counts),
+        mix: Mix::default(),
+        began: 0,
+        made: 1,
         names: Names::default(),
         files,
         signals: Signals::default(),

@@ -1,6 +1,7 @@
 //! Where an address is, for a message: the program's symbols, and the lines of its source.
 
 use crate::elf::Symbols;
+use crate::hart::{Allocator, HeapBlock as Block};
 use crate::memory::Space;
 use crate::source::Sources;
 use std::rc::Rc;
@@ -11,6 +12,8 @@ pub(crate) struct Names {
     /// Copied when a process adds to what another one has too.
     symbols: Rc<Symbols>,
     sources: Sources,
+    /// The functions that give the program memory, and where they begin.
+    allocators: Rc<[(u64, Allocator)]>,
 }
 
 impl Names {
@@ -18,6 +21,48 @@ impl Names {
     pub(super) fn add(&mut self, file: &Rc<[u8]>, base: u64) {
         Rc::make_mut(&mut self.symbols).add(file, base);
         self.sources.add(file, base);
+        let mut allocators: Vec<_> = self.symbols.named(Allocator::named).collect();
+        allocators.dedup_by_key(|(start, _)| *start);
+        self.allocators = allocators.into();
+    }
+
+    /// The functions that give the program memory, and where they begin.
+    pub(super) fn allocators(&self) -> &[(u64, Allocator)] {
+        &self.allocators
+    }
+
+    /// The code that asked for a block of the heap, by the address to which its call returns.
+    fn describe_caller(&self, back: u64) -> String {
+        // The call itself lies before the address that it returns to.
+        let call = back.wrapping_sub(2);
+        let name = self.symbols.around(call).map(|(name, _)| name.to_owned());
+        match (self.sources.find_own(call), name) {
+            (Some((line, Some(function))), _) => format!("{line} ({function})"),
+            (Some((line, None)), Some(name)) => format!("{line} ({name})"),
+            (Some((line, None)), None) => line,
+            (None, Some(name)) => name,
+            (None, None) => format!("{call:#x}"),
+        }
+    }
+
+    /// The blocks of the heap that lie in a line at `address`: what asked for them, and the part of a single block.
+    pub(crate) fn describe_heap(&self, address: u64, blocks: &[Block]) -> Option<String> {
+        let first = blocks.first()?;
+        let mut callers: Vec<String> = Vec::new();
+        for block in blocks {
+            let caller = self.describe_caller(block.back);
+            if !callers.contains(&caller) {
+                callers.push(caller);
+            }
+        }
+        let callers = callers.join(", ");
+        Some(match blocks {
+            [_] => {
+                let at = address.saturating_sub(first.start);
+                format!("heap of {callers}, +{at:#x} of {} bytes", first.bytes)
+            }
+            _ => format!("heap of {callers}, {} blocks", blocks.len()),
+        })
     }
 
     /// An address by symbol, or by what is mapped there; and the line of the source.

@@ -1,6 +1,6 @@
 //! A program in execution, composed of what owns its parts.
 
-use super::errno::Value;
+use super::errno::{Errno, Value};
 use super::files::Files;
 use super::memory::Memory;
 use super::names::Names;
@@ -10,6 +10,8 @@ use super::signals::{Signals, Timers};
 use super::task::{Task, TaskState};
 use super::threads::{Thread, Threads};
 use crate::hart::Code;
+use crate::isa::Mix;
+use crate::outcome::ProcessCounts;
 use std::collections::BTreeSet;
 
 /// A program in execution.
@@ -22,10 +24,19 @@ pub(crate) struct Process {
     pub(super) lender: Option<usize>,
     /// Threads that have not ended on the machine.
     pub(super) tasks: u32,
+    /// The thread that goes on while the others end when they are resumed: it runs another program.
+    pub(super) survivor: Option<u32>,
+    /// The main thread has ended, and waits for the others.
+    pub(super) lingers: bool,
     /// It has exited, and its threads end when they are resumed.
     pub(super) is_over: bool,
     pub(crate) memory: Memory,
     pub(super) code: Code,
+    /// Instructions of programs that the process ran before its last one, by kind.
+    pub(super) mix: Mix,
+    /// When it began, in nanoseconds; and the threads that it has had.
+    pub(super) began: u64,
+    pub(super) made: u32,
     pub(crate) names: Names,
     pub(super) files: Files,
     pub(super) signals: Signals,
@@ -53,6 +64,14 @@ pub(super) struct Command {
     pub(super) executable: String,
     pub(super) arguments: Vec<String>,
     pub(super) environment: Vec<String>,
+}
+
+/// Parts of memory, each an address and a length, unless none has a byte: then a file is not asked.
+fn unless_empty(parts: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
+    match parts.iter().all(|(_, length)| *length == 0) {
+        true => Vec::new(),
+        false => parts,
+    }
 }
 
 impl Process {
@@ -96,14 +115,31 @@ impl Process {
         self.memory.read_file(files, random, number, parts, place)
     }
 
-    /// The same for the parts of an `iovec`.
-    pub(super) fn read_parts(
+    /// The parts of an `iovec` for a file that may be read; none if they have no bytes.
+    pub(super) fn parts_to_read(
         &mut self,
         number: u64,
         [address, count]: [u64; 2],
         place: Option<u64>,
-    ) -> Value {
-        let parts = self.memory.vectors(address, count)?;
+    ) -> Result<Vec<(u64, u64)>, Errno> {
+        self.files.may_read(number, place)?;
+        self.memory.vectors(address, count).map(unless_empty)
+    }
+
+    /// The same for a file that may be written.
+    pub(super) fn parts_to_write(
+        &mut self,
+        number: u64,
+        [address, count]: [u64; 2],
+        place: Option<u64>,
+    ) -> Result<Vec<(u64, u64)>, Errno> {
+        self.files.may_write(number, place)?;
+        self.memory.vectors(address, count).map(unless_empty)
+    }
+
+    /// Reads an open file into the parts of an `iovec`.
+    pub(super) fn read_parts(&mut self, number: u64, at: [u64; 2], place: Option<u64>) -> Value {
+        let parts = self.parts_to_read(number, at, place)?;
         self.read(number, &parts, place)
     }
 
@@ -113,14 +149,9 @@ impl Process {
             .write_file(&mut self.files, number, parts, place)
     }
 
-    /// The same for the parts of an `iovec`.
-    pub(super) fn write_parts(
-        &mut self,
-        number: u64,
-        [address, count]: [u64; 2],
-        place: Option<u64>,
-    ) -> Value {
-        let parts = self.memory.vectors(address, count)?;
+    /// Writes the parts of an `iovec` to an open file.
+    pub(super) fn write_parts(&mut self, number: u64, at: [u64; 2], place: Option<u64>) -> Value {
+        let parts = self.parts_to_write(number, at, place)?;
         self.write(number, &parts, place)
     }
 
@@ -138,9 +169,14 @@ impl Process {
             session: self.session,
             lender,
             tasks: 1,
+            survivor: None,
+            lingers: false,
             is_over: false,
             memory,
-            code: Code::new(),
+            code: Code::new(self.code.counts()),
+            mix: Mix::default(),
+            began: 0,
+            made: 1,
             names: self.names.clone(),
             files: self.files.fork(),
             signals: self.signals.fork(),
@@ -155,6 +191,24 @@ impl Process {
             absent: BTreeSet::new(),
             retired: 0,
         })
+    }
+
+    /// What it did until now.
+    pub(super) fn counts(&self, ended: Option<u64>) -> ProcessCounts {
+        ProcessCounts {
+            number: self.number,
+            parent: self.parent,
+            program: self.command.executable.clone(),
+            threads: self.made,
+            instructions: self.retired,
+            mix: self.code.mix().map(|mut mix| {
+                mix += self.mix;
+                mix
+            }),
+            began: self.began,
+            ended,
+            status: self.status,
+        }
     }
 
     /// The process's name in a message.

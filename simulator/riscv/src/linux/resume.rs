@@ -15,7 +15,7 @@ use crate::memory::{Why, right};
 /// Runs until the task must wait or has ended.
 pub(crate) fn resume<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> TaskState {
     let process = system.of(task);
-    if process.is_over {
+    if process.is_over || process.survivor.is_some_and(|number| number != task.number) {
         return system.end_task(task, world);
     }
     let borrows = process.lender.is_some();
@@ -77,6 +77,15 @@ fn go_on<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> TaskS
                 }
                 task.phase = Phase::Runs;
             }
+            Phase::Outlives => {
+                let process = system.of(task);
+                match process.threads.beside(task.number) {
+                    Some(other) if world.join(other.handle) => return TaskState::Suspended,
+                    Some(_) => {}
+                    None => task.phase = Phase::Called,
+                }
+                continue;
+            }
             Phase::Lingers(status) => {
                 let process = system.of(task);
                 return match process.threads.beside(task.number) {
@@ -89,6 +98,9 @@ fn go_on<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> TaskS
         let process = system.of(task);
         if let Some(state) = take_signals(process, task, world) {
             return state;
+        }
+        if process.code.counts() {
+            process.code.watch(process.names.allocators());
         }
         let before = task.hart.retired;
         let stop = run(
@@ -190,6 +202,7 @@ fn raise(process: &mut Process, task: &mut Task, sent: Sent, what: &str) -> Opti
 }
 
 fn call<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> Option<TaskState> {
+    system.of(task).files.set_now(world.nanoseconds());
     let outcome = make_call(system, task, world);
     let process = system.of(task);
     match outcome {
@@ -222,7 +235,15 @@ fn call<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> Option
             task.give(child.into());
             task.phase = Phase::Lends(child);
         }
+        Outcome::Outlive => {
+            process.survivor = Some(task.number);
+            for handle in process.threads.handles_beside(task.number) {
+                world.disturb(handle);
+            }
+            task.phase = Phase::Outlives;
+        }
         Outcome::End if task.number == process.number => {
+            process.lingers = true;
             task.phase = Phase::Lingers((task.hart.x[10] & 0xFF) as i32);
         }
         Outcome::End => return Some(TaskState::Ended),

@@ -151,6 +151,11 @@ impl Pending {
         Some(self.0.remove(at))
     }
 
+    /// A signal waits no longer.
+    pub(super) fn forget(&mut self, signal: Signal) {
+        self.0.retain(|sent| sent.signal != signal);
+    }
+
     /// Whether the signal of a timer waits.
     pub(super) fn has_timer(&self, number: u32) -> bool {
         let mut sent = self.0.iter();

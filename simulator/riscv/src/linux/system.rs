@@ -17,10 +17,14 @@ use super::task::{Task, TaskState};
 use super::threads::{FIRST, Thread, Threads};
 use super::words;
 use super::world::World;
+use crate::outcome::ProcessCounts;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The most processes. Ended children count until their parents wait for them.
 pub(super) const MOST: usize = 512;
+
+/// Bytes of a line that a message describes.
+const LINE: u64 = 64;
 
 /// The most processes that a message names.
 const SHOWN: usize = 8;
@@ -39,6 +43,7 @@ pub(crate) struct System {
     /// Of processes that have ended: instructions, and calls that are not there.
     retired: u64,
     absent: BTreeSet<&'static str>,
+    counts: Vec<ProcessCounts>,
 }
 
 /// A process that has ended.
@@ -76,6 +81,7 @@ impl System {
             next: FIRST + 1,
             retired: 0,
             absent: BTreeSet::new(),
+            counts: Vec::new(),
         }
     }
 
@@ -201,6 +207,9 @@ impl System {
         };
         self.retired += process.retired;
         self.absent.extend(&process.absent);
+        if process.code.counts() {
+            self.counts.push(process.counts(Some(world.nanoseconds())));
+        }
         let number = process.number;
         for orphan in self.all_mut().filter(|other| other.parent == number) {
             orphan.parent = NO_PARENT;
@@ -257,6 +266,17 @@ impl System {
     pub(crate) fn retired(&self) -> u64 {
         let alive: u64 = self.all().map(|process| process.retired).sum();
         self.retired + alive
+    }
+
+    /// What each process did, in the order of their numbers.
+    pub(crate) fn counts(&self) -> Vec<ProcessCounts> {
+        if !self.first().code.counts() {
+            return Vec::new();
+        }
+        let alive = self.all().map(|process| process.counts(None));
+        let mut counts: Vec<_> = self.counts.iter().cloned().chain(alive).collect();
+        counts.sort_by_key(|process| process.number);
+        counts
     }
 
     /// Calls that are not there and that programs asked for.
@@ -322,7 +342,9 @@ impl System {
         self.all().find_map(|process| {
             let space = &process.memory.space;
             let address = space.virtual_of(physical)?;
-            Some(process.names.describe_line(space, address))
+            let blocks = process.code.allocated(address, address + LINE);
+            let heap = process.names.describe_heap(address, &blocks);
+            Some(heap.unwrap_or_else(|| process.names.describe_line(space, address)))
         })
     }
 

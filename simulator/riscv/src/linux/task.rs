@@ -50,6 +50,8 @@ pub(super) enum Phase {
     Lends(u32),
     /// The main thread has ended with this status, and waits for the others.
     Lingers(i32),
+    /// It waits until the other threads of its process have ended, and makes its call (`execve`) again.
+    Outlives,
 }
 
 /// What became of a task that was resumed.
@@ -80,6 +82,8 @@ pub(super) enum Outcome {
     Lend(u32),
     /// A signal came before the sleep.
     Interrupted,
+    /// The other threads of the process end, and the call is made again.
+    Outlive,
     /// The thread ends.
     End,
     /// The process ends.

@@ -130,6 +130,13 @@ impl Threads {
         }
     }
 
+    /// The thread of this number has the main thread's number from now on. The main thread is gone.
+    pub(super) fn rename_main(&mut self, number: u32) {
+        if let Some(thread) = self.by_number.remove(&number) {
+            self.by_number.insert(self.main, thread);
+        }
+    }
+
     /// No thread sleeps any more: another machine goes on, where each makes its call again.
     pub(crate) fn wake_all(&mut self) {
         for thread in self.by_number.values_mut() {
@@ -171,6 +178,13 @@ impl Threads {
             space.write_u64(old, before)?;
         }
         Ok(0)
+    }
+
+    /// A signal waits for no thread any more.
+    pub(super) fn forget(&mut self, signal: Signal) {
+        for thread in self.by_number.values_mut() {
+            thread.pending.forget(signal);
+        }
     }
 
     /// The task waits for signals that it need not take.

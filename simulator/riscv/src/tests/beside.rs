@@ -5,8 +5,11 @@ use crate::{Outcome, Program};
 use manycore_chip::config::Config;
 use std::fs::File;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+
+const KILL: i32 = 9;
 
 /// Whether qemu is there; says so if it is not.
 pub(super) fn has_qemu() -> bool {
@@ -35,31 +38,34 @@ impl Beside {
         file
     }
 
-    /// The program's output here, without a machine, and in qemu.
-    pub(super) fn run(&self, program: &[u8]) -> (Vec<u8>, Vec<u8>) {
+    /// The program's output here, without a machine, and in qemu; `None` if qemu does not end.
+    pub(super) fn run(&self, program: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
+        let theirs = self.qemu_ends(program)?;
         let (_, ours) = self.ours(program, None);
-        (ours, self.qemu(program))
+        Some((ours, theirs))
     }
 
     pub(super) fn qemu(&self, program: &[u8]) -> Vec<u8> {
+        self.qemu_ends(program).expect("qemu ends")
+    }
+
+    /// The program's output in qemu, if it ends.
+    fn qemu_ends(&self, program: &[u8]) -> Option<Vec<u8>> {
         let (file, output) = (self.file(program), self.folder.path().join("output"));
         // To a file: a write to a pipe is cut short where the process is stopped meanwhile.
         let status = Command::new("timeout")
-            .args(["-s", "KILL", "20", "qemu-riscv64"])
+            .args(["-s", "KILL", "10", "qemu-riscv64"])
             .arg(file)
             .stdin(Stdio::null())
             .stdout(File::create(&output).expect("room for its output"))
             .status()
             .expect("qemu is there");
-        if !status.success() {
-            std::fs::copy(
-                self.folder.path().join("program"),
-                std::env::temp_dir().join("beside.elf"),
-            )
-            .unwrap();
+        // `timeout` kills itself too.
+        if status.signal() == Some(KILL) {
+            return None;
         }
         assert!(status.success(), "qemu: {status:?}");
-        std::fs::read(output).expect("its output")
+        Some(std::fs::read(output).expect("its output"))
     }
 
     pub(super) fn ours(&self, program: &[u8], machine: Option<&Config>) -> (Outcome, Vec<u8>) {

@@ -3,8 +3,9 @@
 use super::guest::{A0, A1, A7, DATA, ECALL, S0, T0, T1};
 use super::guest::{addi, branch, call, exit, li, start_thread, with_program};
 use super::{i_type, s_type};
-use crate::{Outcome, Program, RunError};
+use crate::{Class, Outcome, Program, RunError};
 use fastrand::Rng;
+use manycore_chip::Simulation;
 use manycore_chip::config::Config;
 
 /// Our mark of this function, for the region 0.
@@ -168,7 +169,7 @@ fn a_program_is_forwarded_to_its_region_and_no_further() {
         assert!(cycles < u64::from(before), "{preset}: {cycles}");
         // The lines that the first walk brought are there.
         let [whole, warm] = [&whole, &forwarded].map(|timing| {
-            let region = timing.regions[0];
+            let region = &timing.regions[0];
             region.to - region.from
         });
         assert_eq!(whole, warm, "{preset}");
@@ -180,6 +181,39 @@ fn a_program_is_forwarded_to_its_region_and_no_further() {
     });
     let none = none.unwrap();
     assert_eq!((none.status, none.timing.is_none()), (3, true));
+}
+
+#[test]
+fn a_region_tells_of_each_core_and_a_run_of_each_process() {
+    let code = [vec![ours(BEGIN)], walk(), vec![ours(END)], exit(3).to_vec()].concat();
+    let machine = Config::preset("atac-64").expect("the preset is there");
+    let run = |counts: bool| {
+        let outcome = with_program(&code, |program| match counts {
+            true => program.counts().run(Simulation::new(&machine).counters()),
+            false => program.run(&machine),
+        });
+        outcome.expect("it ends")
+    };
+    let (plain, counted) = (run(false), run(true));
+    let hashes = [&plain, &counted].map(|it| it.timing.as_ref().map(|it| it.run.statistics.hash));
+    assert_eq!(hashes[0], hashes[1], "to count changes nothing");
+    assert!(plain.processes.is_empty());
+    let region = &counted.timing.expect("it is timed").regions[0];
+    let total = region.counted.expect("it was asked for");
+    let sum = region
+        .cores
+        .iter()
+        .map(|core| core.instructions)
+        .sum::<u64>();
+    assert_eq!((region.cores.len(), sum), (64, total.instructions));
+    assert_eq!(region.cores[0].instructions, total.instructions);
+    assert_eq!(total.l1.hits + total.l1.misses, 64);
+    let [process] = &counted.processes[..] else {
+        panic!("it makes no other one");
+    };
+    let mix = process.mix.expect("it was asked for");
+    assert_eq!((mix.sum(), process.status), (counted.instructions, Some(3)));
+    assert_eq!((mix[Class::Load], mix[Class::Branch]), (64, 64));
 }
 
 /// Main sleeps on a word until the other thread, which naps and counts before, writes to it. The

@@ -2,14 +2,17 @@
 
 use crate::core_set::CoreSet;
 use crate::engine::thread::{Body, State, Thread, Wait};
-use crate::engine::{Engine, MAIN};
+use crate::engine::{Engine, Event, MAIN};
 use crate::os::ThreadId;
 
 impl Engine {
-    /// Starts the program's main thread, on core 0 at time 0.
-    pub(crate) fn start(&mut self, body: Box<dyn Body>) {
+    /// Starts the program's main thread, on core 0 at time 0. If it `ran_before`, its start takes no time.
+    pub(crate) fn start(&mut self, body: Box<dyn Body>, ran_before: bool) {
         let affinity = CoreSet::below(self.config.cores);
-        self.threads.push(Thread::new("main".into(), body));
+        self.threads.push(Thread {
+            ran_before,
+            ..Thread::new("main".into(), body)
+        });
         self.scheduler.spawn(MAIN, affinity, 0);
         self.dispatch(0);
     }
@@ -38,6 +41,51 @@ impl Engine {
         let at = self.ports[core as usize].clock;
         let placement = self.scheduler.spawn(thread, affinity, core);
         self.placed(placement, at);
+        self.set_horizon(core);
+        Ok(thread)
+    }
+
+    /// A thread that ran on a core before time began, which takes nothing to go on there; later it may run on `cpus`.
+    ///
+    /// # Errors
+    ///
+    /// A core that the machine does not have.
+    pub(crate) fn go_on_with(
+        &mut self,
+        core: u32,
+        name: String,
+        body: Box<dyn Body>,
+        on: usize,
+        cpus: &[usize],
+    ) -> Result<ThreadId, usize> {
+        let sets = self
+            .affinity(cpus)
+            .and_then(|all| Ok((all, self.affinity(&[on])?)));
+        let (affinity, own) = match sets {
+            Ok(sets) => sets,
+            Err(wrong) => {
+                body.abandon();
+                return Err(wrong);
+            }
+        };
+        let thread = self.threads.len() as ThreadId;
+        self.threads.push(Thread {
+            ran_before: true,
+            ..Thread::new(name, body)
+        });
+        let at = self.ports[core as usize].clock;
+        let placement = self.scheduler.spawn(thread, own, core);
+        let port = &mut self.ports[placement.core as usize];
+        if placement.idle && !port.waking {
+            port.waking = true;
+            self.agenda
+                .plan(at + self.lookahead, placement.core, Event::Wake);
+        } else {
+            // Another one has the core.
+            self.threads[thread as usize].ran_before = false;
+            self.placed(placement, at);
+        }
+        self.confine(thread, affinity, at);
         self.set_horizon(core);
         Ok(thread)
     }

@@ -38,7 +38,10 @@ impl Simulation {
         // SAFETY: only the lifetime changes. The closure is run or abandoned
         // before this function returns: all threads are gone by then.
         let main: Box<dyn FnOnce()> = unsafe { std::mem::transmute(main) };
-        engine.start(Box::new(Fiber::new(arena.stack().map_err(host)?, main)));
+        engine.start(
+            Box::new(Fiber::new(arena.stack().map_err(host)?, main)),
+            false,
+        );
         // SAFETY: the arena lives until this function returns, and null is set before.
         unsafe { stacks::take_from(&raw const arena) };
         let ended = drive_fibers(&mut engine, &arena);

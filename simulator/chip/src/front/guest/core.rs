@@ -363,22 +363,23 @@ impl Core<'_> {
         self.engine.spent(self.clock())
     }
 
-    /// The counters of all cores together until now, if the run counts.
+    /// The counters of each core until now, if the run counts.
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};
     /// # let machine = Config::preset("atac-64")?;
     /// let main = |core: &mut Core<'_>| {
     ///     core.execute(100, &mut 0);
-    ///     assert_eq!(core.counted().expect("it was asked for").instructions, 100);
+    ///     let cores = core.counted_by_core().expect("it was asked for");
+    ///     assert_eq!((cores[0].instructions, cores[1].instructions), (100, 0));
     ///     State::Exited
     /// };
     /// Simulation::new(&machine).counters().run_guest(Box::new(main))?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn counted(&self) -> Option<CoreCounters> {
-        self.engine.counted(self.clock())
+    pub fn counted_by_core(&self) -> Option<Vec<CoreCounters>> {
+        self.engine.counted_by_core(self.clock())
     }
 
     /// The machine.

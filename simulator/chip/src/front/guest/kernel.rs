@@ -202,6 +202,47 @@ impl Core<'_> {
             .map(GuestThread)
     }
 
+    /// A thread that ran on core `on` before the machine's time began, and may run on `cpus` (none: on all). It goes on
+    /// there at once: nothing is made, woken or switched.
+    ///
+    /// # Errors
+    ///
+    /// A core that the machine does not have.
+    ///
+    /// ```
+    /// # use manycore_chip::{Simulation, config::Config, guest::*};
+    /// # let machine = Config::preset("dahu")?;
+    /// let mut child = None;
+    /// let main = move |core: &mut Core<'_>| {
+    ///     let body = |core: &mut Core<'_>| {
+    ///         assert_eq!(core.number(), 5);
+    ///         // A few cycles pass between cores; a switch alone takes more.
+    ///         assert!(core.clock() < 100);
+    ///         State::Ended
+    ///     };
+    ///     let child = *child.get_or_insert_with(|| core.go_on_with("child".into(), Box::new(body), 5, &[]));
+    ///     match child {
+    ///         Ok(child) if core.join(child) => State::Suspended,
+    ///         _ => State::Exited,
+    ///     }
+    /// };
+    /// let run = Simulation::new(&machine).run_guest(Box::new(main))?;
+    /// assert_eq!(run.statistics.threads, 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn go_on_with(
+        &mut self,
+        name: String,
+        guest: Box<dyn Guest>,
+        on: usize,
+        cpus: &[usize],
+    ) -> Result<GuestThread, usize> {
+        let body = Box::new(GuestBody(guest));
+        self.engine
+            .go_on_with(self.core, name, body, on, cpus)
+            .map(GuestThread)
+    }
+
     /// The thread that runs here.
     ///
     /// # Panics

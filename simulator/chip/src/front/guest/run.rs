@@ -140,10 +140,11 @@ impl Simulation {
         warmth: Option<Warmth>,
     ) -> Result<(Run<()>, Option<SimulationError>), SimulationError> {
         let mut engine = self.engine(AddressMap::identity())?;
+        let ran_before = warmth.is_some();
         if let Some(warmth) = warmth {
             engine.memory.take_over(warmth.into_memory());
         }
-        engine.start(Box::new(GuestBody(main)));
+        engine.start(Box::new(GuestBody(main)), ran_before);
         let driven = drive(&mut engine, |engine, core, _, body| {
             body.resume(engine, core)
         });

@@ -28,7 +28,11 @@ use message::Flight;
 use receiver::Receiver;
 
 use super::{Cycles, Invalid};
+use crate::account::OpticalCounters;
 use crate::config;
+
+/// Bytes of a word, as energy is accounted for.
+const WORD: usize = 8;
 
 /// The network and every core's end of it.
 #[derive(Debug)]
@@ -37,6 +41,8 @@ pub(crate) struct Optical {
     bytes_per_cycle: usize,
     /// Messages sent so far.
     sent: u64,
+    /// Words that they had, and that arrived at ports.
+    words: OpticalCounters,
     /// When each core's wavelength has carried all that it was given.
     wavelengths: Box<[Cycles]>,
     receivers: Box<[Receiver]>,
@@ -74,6 +80,7 @@ impl Optical {
             transport: config.transport,
             bytes_per_cycle: config.bytes_per_cycle as usize,
             sent: 0,
+            words: OpticalCounters::default(),
             wavelengths: vec![0; cores as usize].into(),
             receivers: vec![Receiver::new(config.controller, adder); cores as usize].into(),
             channels: Vec::new(),
@@ -159,8 +166,11 @@ impl Optical {
             .is_some()
         {}
         subscription.flying.push_back(Rc::clone(&flight));
+        let words = 1 + bytes.div_ceil(WORD) as u64;
+        self.words.sent += words;
         for &core in &subscription.cores {
             if core != sender {
+                self.words.received += words;
                 self.receivers[core as usize].expect(at, Rc::clone(&flight));
             }
         }
@@ -194,6 +204,11 @@ impl Optical {
     pub(crate) fn reaches(&self, core: u32, channel: Channel) -> bool {
         let cores = &self.channels[channel.0 as usize].cores;
         cores.binary_search(&core).is_ok()
+    }
+
+    /// Words that were sent and received.
+    pub(crate) fn words(&self) -> OpticalCounters {
+        self.words
     }
 
     /// The statistics of the core's end before `at`.

@@ -34,11 +34,11 @@ struct Wanted {
 pub(super) fn execute<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> Outcome {
     let process = system.of(task);
     let threads = process.threads.count();
-    if threads > 1 {
+    if threads > 1 && process.lingers {
         let place = process.describe_call(task);
         process.failure.get_or_insert(format!(
-            "the program starts another one (execve) at {place} while it has {threads} threads; \
-             one is supported"
+            "a thread starts another program (execve) at {place} after the main thread has ended; \
+             a program that still has its main thread is supported"
         ));
         return Outcome::Exit(1);
     }
@@ -58,6 +58,8 @@ pub(super) fn execute<W: World>(system: &mut System, task: &mut Task, world: &mu
         Ok((wanted, environment, image))
     });
     match found {
+        // Another thread may be in the midst of an access to the memory that goes.
+        Ok(_) if threads > 1 => Outcome::Outlive,
         Ok((wanted, environment, image)) => {
             let number = process.number;
             let outcome = become_program(system, task, wanted, environment, &image);
@@ -88,11 +90,18 @@ fn become_program(
     process.memory.write_back();
     let physical = process.memory.space.physical().clone();
     process.memory = Memory::new(physical);
-    process.code = Code::new();
+    if let Some(mix) = process.code.mix() {
+        process.mix += mix;
+    }
+    process.code = Code::new(process.code.counts());
     process.names = Names::default();
     process.files.close_for_exec();
     process.signals.reset();
     process.timers.keep_interval();
+    // It is the main thread from now on.
+    process.survivor = None;
+    process.threads.rename_main(task.number);
+    task.number = process.number;
     if let Some(thread) = process.threads.get_mut(task.number) {
         thread.robust = 0;
     }

@@ -16,10 +16,12 @@ const COMPARE_REQUEUE: u64 = 4;
 const WAKE_AND_CHANGE: u64 = 5;
 const WAIT_BITS: u64 = 9;
 const WAKE_BITS: u64 = 10;
-const PRIVATE_WAKE: u64 = WAKE | 128;
-const PRIVATE_REQUEUE: u64 = REQUEUE | 128;
-const PRIVATE_WAKE_BITS: u64 = WAKE_BITS | 128;
-const PRIVATE_WAKE_AND_CHANGE: u64 = WAKE_AND_CHANGE | 128;
+/// A flag: only threads of the process wait there.
+const PRIVATE: u64 = 128;
+const PRIVATE_WAKE: u64 = WAKE | PRIVATE;
+const PRIVATE_REQUEUE: u64 = REQUEUE | PRIVATE;
+const PRIVATE_WAKE_BITS: u64 = WAKE_BITS | PRIVATE;
+const PRIVATE_WAKE_AND_CHANGE: u64 = WAKE_AND_CHANGE | PRIVATE;
 
 /// Whether an operation of `futex` may put the thread to sleep.
 pub(in crate::linux) fn waits(operation: u64) -> bool {
@@ -36,15 +38,44 @@ pub(super) fn futex<W: World>(process: &mut Process, task: &mut Task, world: &mu
     if !known {
         return Outcome::Fail(ENOSYS);
     }
+    // The time of a wait for some bits is a point of a clock. Linux looks at it before it looks at the word.
+    let space = &mut process.memory.space;
+    let time = match (operation & KIND, timeout) {
+        (WAIT, _) | (WAIT_BITS, 0) => time::read_limit(space, timeout),
+        (WAIT_BITS, _) => {
+            let wall = operation & CLOCK_IS_WALL != 0;
+            time::read_until(space, world, timeout, wall).map(Some)
+        }
+        _ => Ok(None),
+    };
+    let time = match time {
+        Ok(time) => time,
+        Err(errno) => return Outcome::Fail(errno),
+    };
+    if operation & KIND == inherit::UNLOCK
+        && let Err(errno) = inherit::is_owner(space, task, address)
+    {
+        return Outcome::Fail(errno);
+    }
     let of_bits = matches!(operation & KIND, WAIT_BITS | WAKE_BITS);
     if !address.is_multiple_of(4) || of_bits && third as u32 == 0 {
         return Outcome::Fail(EINVAL);
     }
+    let is_shared = operation & PRIVATE == 0;
     if matches!(operation & KIND, REQUEUE | COMPARE_REQUEUE) {
         let is_less = [value, timeout].iter().any(|count| (*count as i32) < 0);
-        if is_less || !second.is_multiple_of(4) {
+        if is_less {
             return Outcome::Fail(EINVAL);
         }
+        if is_shared && process.memory.space.page(address, right::READ).is_err() {
+            return Outcome::Fail(EFAULT);
+        }
+        if !second.is_multiple_of(4) {
+            return Outcome::Fail(EINVAL);
+        }
+    }
+    if is_shared && process.memory.never_changes(address) {
+        return Outcome::Fail(EFAULT);
     }
     let Ok((page, _)) = process.memory.space.page(address, right::READ) else {
         // To wake the process's own sleepers, memory need not be there.
@@ -59,21 +90,8 @@ pub(super) fn futex<W: World>(process: &mut Process, task: &mut Task, world: &mu
     let physical = page.physical + address % PAGE;
     let word = process.memory.space.read_u32(address);
     match operation & KIND {
-        // The time of a wait for some bits is a point of a clock.
-        kind @ (WAIT | WAIT_BITS) => {
-            let time = match (kind, timeout) {
-                (WAIT, _) | (_, 0) => time::read_limit(&mut process.memory.space, timeout),
-                _ => {
-                    let wall = operation & CLOCK_IS_WALL != 0;
-                    time::read_until(&mut process.memory.space, world, timeout, wall).map(Some)
-                }
-            };
-            match time {
-                Ok(_) if word != Ok(value as u32) => Outcome::Fail(EAGAIN),
-                Ok(time) => sleep_on(process, task, world, physical, time),
-                Err(errno) => Outcome::Fail(errno),
-            }
-        }
+        WAIT | WAIT_BITS if word != Ok(value as u32) => Outcome::Fail(EAGAIN),
+        WAIT | WAIT_BITS => sleep_on(process, task, world, physical, time),
         // A waiter for other bits is woken for nothing, which it must expect; no waiter is
         // left out.
         WAKE_BITS if third as u32 != u32::MAX => {
@@ -94,8 +112,8 @@ pub(super) fn futex<W: World>(process: &mut Process, task: &mut Task, world: &mu
         _ if inherit::locks(operation) => inherit::lock(process, task, world, physical),
         // Sleepers that Linux would move to the other word are woken, and look again.
         kind @ (REQUEUE | COMPARE_REQUEUE) => {
-            let is_shared = operation & 128 == 0;
-            if is_shared && process.memory.space.page(second, right::READ).is_err() {
+            let is_there = process.memory.space.page(second, right::READ).is_ok();
+            if is_shared && (!is_there || process.memory.never_changes(second)) {
                 return Outcome::Fail(EFAULT);
             }
             if kind == COMPARE_REQUEUE && word != Ok(third as u32) {

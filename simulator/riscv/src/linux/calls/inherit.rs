@@ -2,7 +2,7 @@
 //! kernel only writes the owner into the word.
 
 use super::waits::await_word;
-use crate::linux::errno::{EAGAIN, EDEADLK, EPERM, ESRCH, ETIMEDOUT, Errno};
+use crate::linux::errno::{EAGAIN, EDEADLK, EPERM, ESRCH, ETIMEDOUT, Errno, Value};
 use crate::linux::process::Process;
 use crate::linux::task::{Interrupted, Outcome, Task};
 use crate::linux::time;
@@ -93,7 +93,15 @@ fn try_lock<W: World>(
     ))
 }
 
-/// Gives a mutex back. All waiters try again: the first to come has it.
+/// Whether the task has the mutex at an address.
+pub(super) fn is_owner(space: &mut Space, task: &Task, address: u64) -> Result<(), Errno> {
+    match space.read_u32(address)? & !(WAITERS | OWNER_DIED) == task.number {
+        true => Ok(()),
+        false => Err(EPERM),
+    }
+}
+
+/// Gives a mutex of the task's back. All waiters try again: the first to come has it.
 pub(super) fn unlock<W: World>(
     space: &mut Space,
     task: &Task,
@@ -101,10 +109,7 @@ pub(super) fn unlock<W: World>(
     physical: u64,
 ) -> Outcome {
     let [address, ..] = task.arguments();
-    let mut unlock = || -> Result<u64, Errno> {
-        if space.read_u32(address)? & !(WAITERS | OWNER_DIED) != task.number {
-            return Err(EPERM);
-        }
+    let mut unlock = || -> Value {
         space.write_u32(address, 0)?;
         world.futex_wake(physical, u32::MAX);
         Ok(0)

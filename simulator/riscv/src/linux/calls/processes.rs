@@ -84,6 +84,7 @@ fn begin_thread<W: World>(system: &mut System, task: &mut Task, world: &mut W) -
     let thread = Thread::new(handle, task.mask, cores);
     process.threads.add(number, thread);
     process.tasks += 1;
+    process.made += 1;
     Ok(number.into())
 }
 
@@ -104,6 +105,7 @@ fn fork<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> Result
     let lender = shares.then(|| process.lender.unwrap_or(task.slot));
     let cores = process.threads.cores_of(task.number).to_vec();
     let mut new = process.fork(number, lender).ok_or(ENOMEM)?;
+    new.began = world.nanoseconds();
     if flags & flag::TELL_PARENT != 0 {
         process.memory.space.write_u32(parent, number)?;
     }

@@ -38,6 +38,39 @@ pub(super) fn read<W: World>(
     done.into()
 }
 
+/// `readv`.
+pub(super) fn read_vector<W: World>(
+    process: &mut Process,
+    task: &mut Task,
+    world: &mut W,
+) -> Outcome {
+    let [number, address, count, ..] = task.arguments();
+    let parts = match process.parts_to_read(number, [address, count], None) {
+        Ok(parts) => parts,
+        Err(errno) => return Outcome::Fail(errno),
+    };
+    let length = parts
+        .iter()
+        .fold(0u64, |sum, part| sum.saturating_add(part.1));
+    let waits = process.files.awaits_writer(number, length, world);
+    read(waits, process, task, world, |process| {
+        process.read(number, &parts, None)
+    })
+}
+
+/// `writev`.
+pub(super) fn write_vector<W: World>(
+    process: &mut Process,
+    task: &mut Task,
+    world: &mut W,
+) -> Outcome {
+    let [number, address, count, ..] = task.arguments();
+    match process.parts_to_write(number, [address, count], None) {
+        Ok(parts) if parts.is_empty() => Outcome::Return(0),
+        parts => write_parts(process, task, world, parts, 0),
+    }
+}
+
 /// Reads a file, or signals from a file of signals.
 pub(super) fn read_any<W: World>(
     waits: bool,

@@ -106,17 +106,12 @@ calls! {
     59 pipe2 = files.make_pipe(space, a, b);
     61 getdents64 = files.entries(space, a, b, c);
     62 lseek = files.seek(a, b as i64, c);
-    63 read = streams::read_any(files.awaits_writer(a, world), process, task, world, |p| {
+    63 read = streams::read_any(files.awaits_writer(a, c, world), process, task, world, |p| {
         p.read(a, &[(b, c)], None)
     });
     64 write = streams::write_parts(process, task, world, Ok(vec![(b, c)]), 0);
-    65 readv = streams::read(files.awaits_writer(a, world), process, task, world, |p| {
-        p.read_parts(a, [b, c], None)
-    });
-    66 writev = {
-        let parts = memory.vectors(b, c);
-        streams::write_parts(process, task, world, parts, 0)
-    };
+    65 readv = streams::read_vector(process, task, world);
+    66 writev = streams::write_vector(process, task, world);
     67 pread64 = not_negative(d).and_then(|at| process.read(a, &[(b, c)], Some(at)));
     68 pwrite64 = not_negative(d).and_then(|at| process.write(a, &[(b, c)], Some(at)));
     69 preadv = not_negative(d).and_then(|at| process.read_parts(a, [b, c], Some(at)));
@@ -143,7 +138,7 @@ calls! {
         streams::change(process, world, |_| done)
     };
     87 timerfd_gettime = files.tell_clock(space, world, a, b);
-    88 utimensat = files.set_times(space, [a, b, c, d], world.nanoseconds());
+    88 utimensat = files.set_times(space, [a, b, c, d]);
     92 personality = Return(0);
     93 exit = thread::end(process, task, world);
     94 exit_group = Exit((a & 0xFF) as i32);
@@ -180,7 +175,7 @@ calls! {
         .and_then(|_| processes::kill_thread(system, task, world, Some(a), [b, c]));
     132 sigaltstack = set_alternate(space, task, a, b);
     133 rt_sigsuspend = suspend(process, task, world, a);
-    134 rt_sigaction = is_set(d).and_then(|_| signals.set_action(space, a, [b, c]));
+    134 rt_sigaction = is_set(d).and_then(|_| signals.set_action(space, threads, a, [b, c]));
     135 rt_sigprocmask = is_set(d).and_then(|_| threads.set_mask(space, task, a, [b, c]));
     136 rt_sigpending = signals.tell_pending(space, threads, task, a);
     137 rt_sigtimedwait = match is_set(d) {

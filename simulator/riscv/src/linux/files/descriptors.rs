@@ -16,6 +16,8 @@ const NOT_SHARED: u64 = 2;
 const READS: u64 = 0;
 const WRITES: u64 = 1;
 const BOTH: u64 = 2;
+/// The flags of a file that `fcntl` changes.
+const CHANGED: u64 = NON_BLOCKING | APPENDS;
 
 /// Commands of `fcntl`.
 const DUPLICATE: u64 = 0;
@@ -72,18 +74,18 @@ impl Files {
         }
     }
 
-    /// Sets whether a reader waits, and whether a file is written to at its end.
+    /// Sets whether a reader waits, and whether a file is written to at its end. A stream keeps the second flag too.
     pub(crate) fn set_status(&self, number: u64, flags: u64) -> Result<(), Errno> {
-        let (kept, changed) = match self.get(number)? {
-            Open::Stream(end) => (end.flags(), NON_BLOCKING),
-            Open::Events(events) => (events.flags(), NON_BLOCKING),
-            Open::Clock(clock) => (clock.flags(), NON_BLOCKING),
-            Open::Signals(signals) => (signals.flags(), NON_BLOCKING),
-            Open::Socket(socket) => (&**socket.flags(), NON_BLOCKING),
-            Open::File { flags, .. } => (&**flags, NON_BLOCKING | APPENDS),
+        let kept = match self.get(number)? {
+            Open::Stream(end) => end.flags(),
+            Open::Events(events) => events.flags(),
+            Open::Clock(clock) => clock.flags(),
+            Open::Signals(signals) => signals.flags(),
+            Open::Socket(socket) => &**socket.flags(),
+            Open::File { flags, .. } => &**flags,
             _ => return Ok(()),
         };
-        kept.set(kept.get() & !changed | flags & changed);
+        kept.set(kept.get() & !CHANGED | flags & CHANGED);
         Ok(())
     }
 
@@ -94,18 +96,18 @@ impl Files {
             Open::Folder { .. } | Open::Made { .. } => READS,
             Open::Output | Open::Error => WRITES,
             Open::Group(_) => BOTH,
-            Open::Clock(clock) => BOTH | clock.flags().get() & NON_BLOCKING,
-            Open::Signals(signals) => BOTH | signals.flags().get() & NON_BLOCKING,
-            Open::Socket(socket) => BOTH | socket.flags().get() & NON_BLOCKING,
+            Open::Clock(clock) => BOTH | clock.flags().get() & CHANGED,
+            Open::Signals(signals) => BOTH | signals.flags().get() & CHANGED,
+            Open::Socket(socket) => BOTH | socket.flags().get() & CHANGED,
             Open::File { flags, .. } => flags.get(),
-            Open::Events(events) => BOTH | events.flags().get() & NON_BLOCKING,
+            Open::Events(events) => BOTH | events.flags().get() & CHANGED,
             Open::Stream(end) => {
                 let way = match (end.is_socket(), end.reads()) {
                     (true, _) => BOTH,
                     (false, true) => READS,
                     (false, false) => WRITES,
                 };
-                way | end.flags().get() & NON_BLOCKING
+                way | end.flags().get() & CHANGED
             }
         })
     }
@@ -118,6 +120,8 @@ impl Files {
         command: u64,
         value: u64,
     ) -> Value {
+        // A number is an `int`.
+        let number = number & 0xFFFF_FFFF;
         match command {
             DUPLICATE => self.duplicate(number, value.min(MOST), 0),
             DUPLICATE_CLOSES => self.duplicate(number, value.min(MOST), CLOSES),

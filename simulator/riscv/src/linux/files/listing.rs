@@ -1,5 +1,6 @@
 //! What a folder has.
 
+use super::table::Files;
 use crate::linux::errno::{EINVAL, Errno, Value};
 use std::fs;
 use std::os::unix::ffi::OsStringExt;
@@ -50,10 +51,15 @@ impl Listing {
     }
 
     /// The next entries as `getdents64` writes them, in at most so many bytes.
-    pub(super) fn take(&mut self, folder: &Path, length: u64) -> Result<Vec<u8>, Errno> {
+    pub(super) fn take(
+        &mut self,
+        files: &Files,
+        folder: &Path,
+        length: u64,
+    ) -> Result<Vec<u8>, Errno> {
         let entries = match &mut self.entries {
             Some(entries) => entries,
-            none => none.insert(entries_of(folder)?),
+            none => none.insert(entries_of(files, folder)?),
         };
         let mut bytes = Vec::new();
         while let Some(entry) = entries.get(self.at) {
@@ -104,7 +110,7 @@ fn special() -> Vec<Entry> {
 }
 
 /// The entries of a folder, by name.
-fn entries_of(folder: &Path) -> Result<Vec<Entry>, Errno> {
+fn entries_of(files: &Files, folder: &Path) -> Result<Vec<Entry>, Errno> {
     let mut entries = special();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -120,5 +126,15 @@ fn entries_of(folder: &Path) -> Result<Vec<Entry>, Errno> {
         });
     }
     entries.sort_by(|a, b| a.name.cmp(&b.name));
+    // By name too, files get their numbers.
+    let data = folder.metadata()?;
+    let own = entries.iter_mut().filter(|entry| !is_special(&entry.name));
+    for entry in own {
+        entry.inode = files.number_in(&data, entry.inode);
+    }
     Ok(entries)
+}
+
+fn is_special(name: &[u8]) -> bool {
+    matches!(name, b"." | b"..")
 }

@@ -1,9 +1,11 @@
 //! The files of a process: what its numbers stand for, and where the host has what it names.
 
 mod clocks;
+mod content;
 mod descriptors;
 mod groups;
 mod host;
+mod known;
 mod listing;
 mod names;
 mod network;

@@ -22,7 +22,7 @@ const NO_REPLACE: u64 = 1;
 /// Flags of `openat`: how a file is used, and what else is wanted.
 pub(crate) const ACCESS: u64 = 3;
 pub(crate) const READ_ONLY: u64 = 0;
-const WRITE_ONLY: u64 = 1;
+pub(super) const WRITE_ONLY: u64 = 1;
 const READ_WRITE: u64 = 2;
 const CREATE: u64 = 0o100;
 const EXCLUSIVE: u64 = 0o200;
@@ -30,6 +30,9 @@ const TRUNCATE: u64 = 0o1000;
 pub(crate) const FOLDER: u64 = 0o20_0000;
 /// `O_NOFOLLOW`.
 pub(crate) const STAYS: u64 = 0o40_0000;
+
+/// What stands for the path of a file in memory.
+pub(super) const IN_MEMORY: &str = "/memfd";
 
 /// The kind of a file, in its mode.
 const KIND: u64 = 0o17_0000;
@@ -129,6 +132,7 @@ impl Files {
             return Err(if host.exists() { ENOTDIR } else { ENOENT });
         }
         let write = flags & ACCESS != READ_ONLY;
+        let is_new = !host.exists();
         let (create, exclusive) = (flags & CREATE != 0, flags & EXCLUSIVE != 0);
         let mode = mode as u32 & 0o777 & !self.mask;
         if create && !write && (exclusive || !host.exists()) {
@@ -144,7 +148,12 @@ impl Files {
             .create(create && write)
             .create_new(create && exclusive && write)
             .mode(mode)
-            .open(host)?;
+            .open(&host)?;
+        if is_new {
+            self.touch_opened(&file, &host);
+        } else if flags & TRUNCATE != 0 && write {
+            self.touch(&file);
+        }
         let path = path.to_string_lossy().into();
         self.add(Open::file(file, path, flags), flags)
     }
@@ -166,8 +175,9 @@ impl Files {
                 }
             });
         let file = file.ok_or(EINVAL)??;
+        self.touch(&file);
         self.add(
-            Open::file(file, "/memfd".into(), READ_WRITE),
+            Open::file(file, IN_MEMORY.into(), READ_WRITE),
             memory_flags(flags),
         )
     }
@@ -180,7 +190,12 @@ impl Files {
         }
         let mode = mode as u32 & 0o777 & !self.mask;
         let mut options = OpenOptions::new();
-        options.write(true).create_new(true).mode(mode).open(host)?;
+        options
+            .write(true)
+            .create_new(true)
+            .mode(mode)
+            .open(&host)?;
+        self.touch_new(&host);
         Ok(0)
     }
 
@@ -242,7 +257,8 @@ impl Files {
     pub(crate) fn make_directory(&self, space: &mut Space, at: [u64; 2], mode: u64) -> Value {
         let host = self.host_at(space, at, false)?;
         let mode = mode as u32 & 0o7777 & !self.mask;
-        DirBuilder::new().mode(mode).create(host)?;
+        DirBuilder::new().mode(mode).create(&host)?;
+        self.touch_new(&host);
         Ok(0)
     }
 
@@ -250,10 +266,11 @@ impl Files {
     pub(crate) fn unlink(&self, space: &mut Space, at: [u64; 2], flags: u64) -> Value {
         let host = self.host_at(space, at, false)?;
         if flags & REMOVE_FOLDER != 0 {
-            fs::remove_dir(host)?
+            fs::remove_dir(&host)?
         } else {
-            fs::remove_file(host)?
+            fs::remove_file(&host)?
         }
+        self.touch_folder_of(&host);
         Ok(0)
     }
 
@@ -268,7 +285,9 @@ impl Files {
         if flags & NO_REPLACE != 0 && to.symlink_metadata().is_ok() {
             return Err(EEXIST);
         }
-        fs::rename(from, to)?;
+        fs::rename(&from, &to)?;
+        self.touch_folder_of(&from);
+        self.touch_folder_of(&to);
         Ok(0)
     }
 }

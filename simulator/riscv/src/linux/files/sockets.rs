@@ -70,7 +70,7 @@ impl Files {
 
     /// Whether `recvfrom` has to wait for a writer.
     pub(crate) fn awaits_sender<W: World>(&self, number: u64, flags: u64, world: &W) -> bool {
-        flags & DO_NOT_WAIT == 0 && self.awaits_writer(number, world)
+        flags & DO_NOT_WAIT == 0 && self.awaits_writer(number, u64::MAX, world)
     }
 
     /// `recvfrom`.

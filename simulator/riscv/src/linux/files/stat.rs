@@ -12,6 +12,8 @@ use std::path::Path;
 pub(crate) const EMPTY_PATH: u64 = 0x1000;
 pub(crate) const NO_FOLLOW: u64 = 0x100;
 const OWNER: u64 = USER as u64;
+/// Bytes of a block of the volume.
+const BLOCK: u64 = 4_096;
 
 /// A file's metadata, as `stat` has them.
 pub(crate) struct Stat {
@@ -58,20 +60,21 @@ impl Stat {
         ..Self::STREAM
     };
 
-    fn of(found: &Metadata) -> Self {
-        let times = [
-            (found.atime(), found.atime_nsec()),
-            (found.mtime(), found.mtime_nsec()),
-            (found.ctime(), found.ctime_nsec()),
-        ];
+    /// Of a file of the host. Nothing of it depends on the host's volume: neither numbers nor blocks.
+    fn of(files: &Files, found: &Metadata) -> Self {
+        let (inode, [access, change]) = files.identity(found);
+        let size = match found.is_dir() {
+            true => BLOCK,
+            false => found.size(),
+        };
         Self {
-            device: found.dev(),
-            inode: found.ino(),
+            device: 1,
+            inode,
             mode: found.mode(),
             links: found.nlink() as u32,
-            size: found.size(),
-            blocks: found.blocks(),
-            times: times.map(|(seconds, rest)| (seconds as u64, rest as u64)),
+            size,
+            blocks: size.div_ceil(BLOCK) * (BLOCK / 512),
+            times: [access, change, change],
         }
     }
 
@@ -85,7 +88,7 @@ impl Stat {
         let mut words = vec![self.device, self.inode];
         words.push(u64::from(self.mode) | u64::from(self.links) << 32);
         // The user and the group; the device of a special file; padding.
-        words.extend([OWNER | OWNER << 32, 0, 0, self.size, 4_096, self.blocks]);
+        words.extend([OWNER | OWNER << 32, 0, 0, self.size, BLOCK, self.blocks]);
         words.extend(
             self.times
                 .iter()
@@ -97,7 +100,7 @@ impl Stat {
 
     /// `struct statx`.
     pub(crate) fn extended(&self) -> Vec<u8> {
-        let mut words = vec![0x7FF | 4_096 << 32, 0];
+        let mut words = vec![0x7FF | BLOCK << 32, 0];
         words.push(u64::from(self.links) | OWNER << 32);
         words.push(OWNER | u64::from(self.mode) << 32);
         words.extend([self.inode, self.size, self.blocks, 0]);
@@ -114,8 +117,8 @@ impl Files {
     /// The metadata of an open file.
     pub(crate) fn stat(&self, number: u64) -> Result<Stat, Errno> {
         Ok(match self.get(number)? {
-            Open::File { file, .. } => Stat::of(&file.metadata()?),
-            Open::Folder { path, .. } => Stat::of(&path.metadata()?),
+            Open::File { file, .. } => Stat::of(self, &file.metadata()?),
+            Open::Folder { path, .. } => Stat::of(self, &path.metadata()?),
             Open::Text { .. } => Stat::TEXT,
             Open::Made { inode, folders, .. } => Stat::made(*inode, *folders),
             _ => Stat::STREAM,
@@ -134,6 +137,6 @@ impl Files {
         } else {
             host.symlink_metadata()
         };
-        Ok(Stat::of(&found?))
+        Ok(Stat::of(self, &found?))
     }
 }

@@ -1,6 +1,6 @@
 //! Streams between threads: pipes, pairs of sockets, counters of events.
 
-use crate::linux::errno::{EAGAIN, EBADF, EINVAL, EPIPE, Errno};
+use crate::linux::errno::{EAGAIN, EBADF, ECONNRESET, EINVAL, EPIPE, Errno};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::{Rc, Weak};
@@ -133,6 +133,15 @@ impl End {
         self.other.strong_count() == 0
     }
 
+    /// The peer is gone, and has left bytes of this socket unread.
+    fn is_reset(&self) -> bool {
+        let unread = self
+            .to
+            .as_ref()
+            .is_some_and(|to| !to.borrow().waiting.is_empty());
+        self.is_socket() && self.is_alone() && unread
+    }
+
     pub(crate) fn is_blocking(&self) -> bool {
         self.flags.get() & NON_BLOCKING == 0
     }
@@ -172,6 +181,13 @@ impl End {
             return Err(EAGAIN);
         }
         let mut from = from.borrow_mut();
+        if from.waiting.is_empty() && !to.is_empty() && self.is_reset() {
+            // It is told once.
+            if let Some(to) = &self.to {
+                to.borrow_mut().waiting.clear();
+            }
+            return Err(ECONNRESET);
+        }
         let count = to.len().min(from.waiting.len());
         for (to, byte) in to.iter_mut().zip(&from.waiting) {
             *to = *byte;
@@ -180,6 +196,12 @@ impl End {
             from.waiting.drain(..count);
         }
         Ok(count)
+    }
+
+    /// Nobody will read what is written.
+    pub(crate) fn is_refused(&self) -> bool {
+        let to = self.to.as_ref();
+        to.is_some_and(|to| self.is_alone() || to.borrow().ended)
     }
 
     pub(crate) fn write(&self, from: &[u8]) -> Result<usize, Errno> {
@@ -227,6 +249,9 @@ impl End {
                     ready::HUNG_UP
                 };
             }
+        }
+        if self.is_reset() {
+            found |= ready::ERROR;
         }
         if let Some(to) = &self.to {
             if to.borrow().room() >= PIECE || self.is_alone() {

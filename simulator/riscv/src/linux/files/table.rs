@@ -1,21 +1,18 @@
-//! Files that are open, and how they are read and written.
+//! What the numbers of a process stand for, and what each is ready for.
 
 use super::clocks::{Clock, SignalSet};
 use super::groups::Group;
-use super::listing::{Entry, IS_FOLDER, Listing, whence};
+use super::known;
+use super::listing::{Entry, IS_FOLDER, Listing};
 use super::network::{Network, Socket};
 use super::streams::{End, Events, NON_BLOCKING, ready};
-use crate::linux::errno::{
-    EBADF, EINVAL, EISDIR, EMFILE, ENODEV, ENOTDIR, EOPNOTSUPP, ESPIPE, Errno, Value,
-};
+use crate::linux::errno::{EBADF, EINVAL, EMFILE, Errno, Value};
 use crate::linux::world::World;
-use crate::memory::Space;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::fs::File;
+use std::io::Write;
 use std::ops::RangeInclusive;
-use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::PathBuf;
 use std::rc::Rc;
 
@@ -75,10 +72,13 @@ pub(crate) struct Files {
     pub(super) folder: PathBuf,
     /// Rights that new files do not get.
     pub(super) mask: u32,
-    output: SharedSink,
-    error: SharedSink,
+    pub(super) output: SharedSink,
+    pub(super) error: SharedSink,
     /// Sockets with names, of all processes.
     pub(super) network: Rc<RefCell<Network>>,
+    /// What is known of the host's files, to all processes; and the time of the call.
+    pub(super) known: known::Shared,
+    pub(super) now: Cell<u64>,
     /// Another process has, or had, the same files.
     is_shared: bool,
     /// There was a clock that can be waited for.
@@ -89,13 +89,13 @@ pub(crate) struct Files {
 
 pub(super) const MOST: u64 = 1_024;
 
+/// The bytes of a count: `eventfd` and `timerfd` are read and written by it.
+pub(super) const WORD: u64 = 8;
+
 /// `O_APPEND`.
 pub(in crate::linux) const APPENDS: u64 = 0o2000;
 /// `O_ACCMODE`, and the other flags that `F_GETFL` returns.
 const KEPT: u64 = 3 | APPENDS | NON_BLOCKING;
-
-/// `fallocate`: a file's length stays.
-const KEEP_LENGTH: u64 = 1;
 
 impl Open {
     /// A file of the host, opened with these flags.
@@ -148,6 +148,8 @@ impl Files {
             output: Rc::new(RefCell::new(output)),
             error: Rc::new(RefCell::new(error)),
             network: Rc::default(),
+            known: Rc::default(),
+            now: Cell::new(0),
             is_shared: false,
             has_clocks: false,
             pending: Cell::new(0),
@@ -184,9 +186,11 @@ impl Files {
         self.get(number).map(|_| ())
     }
 
-    /// Whether a reader of this number has to wait for a writer.
-    pub(crate) fn awaits_writer<W: World>(&self, number: u64, world: &W) -> bool {
+    /// Whether a reader of so many bytes of this number has to wait for a writer. A reader that has no room does not.
+    pub(crate) fn awaits_writer<W: World>(&self, number: u64, length: u64, world: &W) -> bool {
         match self.get(number) {
+            Ok(Open::Clock(_) | Open::Events(_)) if length < WORD => false,
+            _ if length == 0 => false,
             Ok(Open::Clock(clock)) => {
                 self.look_at_clocks(world.nanoseconds());
                 clock.awaits()
@@ -294,197 +298,5 @@ impl Files {
         self.forget(to);
         self.set_closing(to, flags);
         Ok(to)
-    }
-
-    /// All bytes of a file.
-    pub(crate) fn content(&self, number: u64) -> Result<Rc<[u8]>, Errno> {
-        let Open::File { file, .. } = self.get(number)? else {
-            return Err(ENODEV);
-        };
-        let mut bytes = vec![0; file.metadata()?.len() as usize];
-        file.read_exact_at(&mut bytes, 0)?;
-        Ok(bytes.into())
-    }
-
-    /// Whether a file may be read at all, next or at `offset`: it is asked before the memory is.
-    pub(crate) fn may_read(&mut self, number: u64, offset: Option<u64>) -> Result<(), Errno> {
-        if offset.is_some() {
-            // A stream has no places.
-            self.read(number, &mut [], offset)?;
-        }
-        match self.get(number)?.end() {
-            Some(end) if !end.reads() => Err(EBADF),
-            _ => Ok(()),
-        }
-    }
-
-    /// The same for writing.
-    pub(crate) fn may_write(&mut self, number: u64, offset: Option<u64>) -> Result<(), Errno> {
-        if offset.is_some() {
-            self.write(number, &[], offset)?;
-        }
-        match self.get(number)?.end() {
-            Some(end) if !end.writes() => Err(EBADF),
-            _ => Ok(()),
-        }
-    }
-
-    /// Whether a file ends where it is read next, or at `offset`.
-    pub(crate) fn is_at_end(&self, number: u64, offset: Option<u64>) -> Result<bool, Errno> {
-        let Open::File { file, .. } = self.get(number)? else {
-            return Ok(false);
-        };
-        let at = match offset {
-            Some(offset) => offset,
-            None => (&**file).stream_position()?,
-        };
-        Ok(at >= file.metadata()?.len())
-    }
-
-    /// Reads into `to`; the bytes read.
-    pub(crate) fn read(
-        &mut self,
-        number: u64,
-        to: &mut [u8],
-        offset: Option<u64>,
-    ) -> Result<usize, Errno> {
-        Ok(match (self.get(number)?, offset) {
-            (Open::Input, None) => io::stdin().read(to)?,
-            (Open::File { file, .. }, Some(offset)) => file.read_at(to, offset)?,
-            (Open::File { file, .. }, None) => (&**file).read(to)?,
-            (Open::Text { bytes, at }, offset) => {
-                let from = offset.unwrap_or(*at.borrow()).min(bytes.len() as u64) as usize;
-                let length = to.len().min(bytes.len() - from);
-                to[..length].copy_from_slice(&bytes[from..from + length]);
-                if offset.is_none() {
-                    *at.borrow_mut() = (from + length) as u64;
-                }
-                length
-            }
-            (Open::Stream(end), None) => end.read(to, false)?,
-            (Open::Socket(socket), None) => socket.connected()?.read(to, false)?,
-            (Open::Events(events), None) => events.read(to)?,
-            (Open::Clock(clock), None) => clock.read(to)?,
-            (Open::Folder { .. } | Open::Made { .. }, _) => return Err(EISDIR),
-            (Open::Input | Open::Stream(_) | Open::Socket(_) | Open::Events(_), Some(_)) => {
-                return Err(ESPIPE);
-            }
-            _ => return Err(EBADF),
-        })
-    }
-
-    /// Writes `from`; the bytes written.
-    pub(crate) fn write(
-        &mut self,
-        number: u64,
-        from: &[u8],
-        offset: Option<u64>,
-    ) -> Result<usize, Errno> {
-        match (self.get(number)?, offset) {
-            (Open::Output, None) => {
-                let mut output = self.output.borrow_mut();
-                output.write_all(from)?;
-                output.flush()?;
-            }
-            (Open::Error, None) => self.error.borrow_mut().write_all(from)?,
-            // A file that is appended to has no other place, as under Linux.
-            (Open::File { file, flags, .. }, Some(_)) if flags.get() & APPENDS != 0 => {
-                file.write_all_at(from, file.metadata()?.len())?;
-            }
-            (Open::File { file, .. }, Some(offset)) => file.write_all_at(from, offset)?,
-            (Open::File { file, flags, .. }, None) => {
-                let mut file = &**file;
-                if flags.get() & APPENDS != 0 {
-                    file.seek(SeekFrom::End(0))?;
-                }
-                file.write_all(from)?;
-            }
-            (Open::Stream(end), None) => return end.write(from),
-            (Open::Socket(socket), None) => return socket.connected()?.write(from),
-            (Open::Events(events), None) => return events.write(from),
-            (Open::Random, _) => {}
-            (Open::Output | Open::Error | Open::Stream(_) | Open::Events(_), Some(_)) => {
-                return Err(ESPIPE);
-            }
-            _ => return Err(EBADF),
-        }
-        Ok(from.len())
-    }
-
-    pub(crate) fn seek(&mut self, number: u64, offset: i64, from: u64) -> Value {
-        let open = self.get(number)?;
-        if from > whence::LAST {
-            return Err(EINVAL);
-        }
-        match open {
-            Open::File { file, .. } => {
-                let to = match from {
-                    whence::START => SeekFrom::Start(u64::try_from(offset).map_err(|_| EINVAL)?),
-                    whence::HERE => SeekFrom::Current(offset),
-                    whence::END => SeekFrom::End(offset),
-                    _ => return Err(EINVAL),
-                };
-                Ok((&**file).seek(to)?)
-            }
-            Open::Text { bytes, at } => {
-                let base = match from {
-                    whence::START => 0,
-                    whence::HERE => *at.borrow(),
-                    whence::END => bytes.len() as u64,
-                    _ => return Err(EINVAL),
-                };
-                let to = base.checked_add_signed(offset).ok_or(EINVAL)?;
-                *at.borrow_mut() = to;
-                Ok(to)
-            }
-            Open::Folder { listing, .. } | Open::Made { listing, .. } => {
-                listing.borrow_mut().seek(offset, from)
-            }
-            // Counts have no places.
-            Open::Events(_) => Ok(0),
-            _ => Err(ESPIPE),
-        }
-    }
-
-    pub(crate) fn truncate(&mut self, number: u64, length: u64) -> Value {
-        match self.get(number)? {
-            Open::File { file, .. } => file.set_len(length).map(|()| 0).map_err(Errno::from),
-            _ => Err(EINVAL),
-        }
-    }
-
-    /// `fallocate`: a file is at least so long, unless its length is to stay.
-    pub(crate) fn allocate(&mut self, number: u64, mode: u64, length: u64) -> Value {
-        let Open::File { file, .. } = self.get(number)? else {
-            return Err(ENODEV);
-        };
-        match mode {
-            0 if file.metadata()?.len() < length => file.set_len(length)?,
-            0 | KEEP_LENGTH => {}
-            _ => return Err(EOPNOTSUPP),
-        }
-        Ok(0)
-    }
-
-    pub(crate) fn set_mode(&mut self, number: u64, mode: u64) -> Value {
-        let mode = fs::Permissions::from_mode(mode as u32 & 0o7777);
-        match self.get(number)? {
-            Open::File { file, .. } => file.set_permissions(mode)?,
-            Open::Folder { path, .. } => fs::set_permissions(path, mode)?,
-            _ => {}
-        }
-        Ok(0)
-    }
-
-    /// `getdents64`.
-    pub(crate) fn entries(&self, space: &mut Space, number: u64, to: u64, length: u64) -> Value {
-        let (Open::Folder { path, listing } | Open::Made { path, listing, .. }) =
-            self.get(number)?
-        else {
-            return Err(ENOTDIR);
-        };
-        let bytes = listing.borrow_mut().take(path, length)?;
-        space.write(to, &bytes)?;
-        Ok(bytes.len() as u64)
     }
 }

@@ -5,7 +5,6 @@ use super::paths::read_path;
 use super::stat::{EMPTY_PATH, NO_FOLLOW};
 use super::table::{Files, Open};
 use crate::linux::errno::{EINVAL, EOPNOTSUPP, EPERM, Value};
-use crate::linux::time::EPOCH;
 use crate::linux::users::is_user;
 use crate::memory::Space;
 use std::fs::{self, File, FileTimes, OpenOptions, Permissions};
@@ -21,14 +20,18 @@ impl Files {
     /// `symlinkat`.
     pub(crate) fn link_by_name(&self, space: &mut Space, target: u64, at: [u64; 2]) -> Value {
         let target = read_path(space, target)?;
-        symlink(target, self.host_at(space, at, false)?)?;
+        let host = self.host_at(space, at, false)?;
+        symlink(target, &host)?;
+        self.touch_new(&host);
         Ok(0)
     }
 
     /// `linkat`.
     pub(crate) fn link(&self, space: &mut Space, [from, to]: [[u64; 2]; 2], flags: u64) -> Value {
         let from = self.host_at(space, from, flags & FOLLOW != 0)?;
-        fs::hard_link(from, self.host_at(space, to, false)?)?;
+        let to = self.host_at(space, to, false)?;
+        fs::hard_link(from, &to)?;
+        self.touch_folder_of(&to);
         Ok(0)
     }
 
@@ -36,7 +39,9 @@ impl Files {
     pub(crate) fn truncate_at(&self, space: &mut Space, path: u64, length: u64) -> Value {
         let path = read_path(space, path)?;
         let host = self.host_path(&path, true)?;
-        OpenOptions::new().write(true).open(host)?.set_len(length)?;
+        let file = OpenOptions::new().write(true).open(host)?;
+        file.set_len(length)?;
+        self.touch(&file);
         Ok(0)
     }
 
@@ -79,9 +84,9 @@ impl Files {
         &self,
         space: &mut Space,
         [folder, path, times, flags]: [u64; 4],
-        now: u64,
     ) -> Value {
-        let now = Duration::from_nanos(now) + Duration::from_secs(EPOCH);
+        let (seconds, rest) = self.now();
+        let now = Duration::new(seconds, rest as u32);
         let mut wanted = [Some(now); 2];
         for (at, time) in (0u64..).zip(&mut wanted).filter(|_| times != 0) {
             let from = times.wrapping_add(16 * at);
@@ -104,16 +109,18 @@ impl Files {
         if let Some(time) = change {
             set = set.set_modified(time);
         }
-        if path == 0 {
+        let file = if path == 0 {
             match self.get(folder)? {
-                Open::File { file, .. } => file.set_times(set)?,
-                Open::Folder { path, .. } => File::open(path)?.set_times(set)?,
+                Open::File { file, .. } => file.try_clone()?,
+                Open::Folder { path, .. } => File::open(path)?,
                 _ => return Err(EPERM),
             }
         } else {
-            let host = self.host_at(space, [folder, path], flags & NO_FOLLOW == 0)?;
-            File::open(host)?.set_times(set)?;
-        }
+            File::open(self.host_at(space, [folder, path], flags & NO_FOLLOW == 0)?)?
+        };
+        file.set_times(set)?;
+        let time = |time: Duration| (time.as_secs(), time.subsec_nanos().into());
+        self.note_times(&file.metadata()?, wanted.map(|it| it.map(time)));
         Ok(0)
     }
 

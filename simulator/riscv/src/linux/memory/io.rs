@@ -4,6 +4,7 @@ use super::Memory;
 use crate::linux::errno::{EFAULT, EINVAL, Errno, Value};
 use crate::linux::files::{Files, Open};
 use crate::linux::random::Random;
+use crate::memory::Why;
 
 /// The most bytes that are moved at a time.
 const AT_A_TIME: u64 = 1 << 26;
@@ -50,6 +51,9 @@ impl Memory {
         parts: &[(u64, u64)],
         offset: Option<u64>,
     ) -> Value {
+        if parts.len() > 1 && offset.is_none() && files.is_counter(number) {
+            return self.read_count(files, number, parts);
+        }
         self.before_reading(files, number);
         let mut done = 0;
         for (address, length) in pieces(parts) {
@@ -84,6 +88,29 @@ impl Memory {
         Ok(done)
     }
 
+    /// Reads a count, which may lie in several parts.
+    fn read_count(&mut self, files: &mut Files, number: u64, parts: &[(u64, u64)]) -> Value {
+        let mut left = 8;
+        let mut places = Vec::new();
+        for (address, length) in pieces(parts) {
+            let length = length.min(left);
+            left -= length;
+            if self.space.writable(address, length as u64) < length as u64 {
+                return Err(EFAULT);
+            }
+            places.push((address, length));
+        }
+        let mut bytes = vec![0; 8 - left];
+        let count = files.read(number, &mut bytes, None)?;
+        let mut rest = &bytes[..count];
+        for (address, length) in places {
+            let (now, later) = rest.split_at(length);
+            self.space.write(address, now)?;
+            rest = later;
+        }
+        Ok(count as u64)
+    }
+
     /// Writes parts of memory to a file; the bytes written.
     pub(crate) fn write_file(
         &mut self,
@@ -92,12 +119,21 @@ impl Memory {
         parts: &[(u64, u64)],
         offset: Option<u64>,
     ) -> Value {
+        if parts.len() > 1 && parts[0].1 == 0 && files.is_counter(number) {
+            // Linux writes part by part, and a count has eight bytes.
+            return Err(EINVAL);
+        }
         let mut done = 0;
         for (address, length) in pieces(parts) {
             let mut bytes = vec![0; length];
             let at = offset.map(|offset| offset.saturating_add(done));
             if let Err(fault) = self.space.read(address, &mut bytes) {
                 files.may_write(number, at)?;
+                if fault.why == Why::BehindFile {
+                    // Found by the copy itself, after Linux has looked at the file. qemu finds other faults before.
+                    files.has_reader(number)?;
+                    files.grow_to(number, at)?;
+                }
                 return unless(fault.into(), done);
             }
             let count = match files.write(number, &bytes, at) {

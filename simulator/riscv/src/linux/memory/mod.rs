@@ -251,8 +251,10 @@ impl Memory {
         }
         let (_, region) = self.space.region(start).ok_or(EFAULT)?;
         if new <= old && !keeps {
-            self.write_back();
-            self.space.unmap(start + new, old - new);
+            if new < old {
+                self.write_back();
+                self.space.unmap(start + new, old - new);
+            }
             return Ok(start);
         }
         let region = region.clone();
@@ -272,6 +274,15 @@ impl Memory {
         }
         let to = self.space.free_below(MAPPINGS, new).ok_or(ENOMEM)?;
         Ok(self.move_range([start, old], [to, new], keeps))
+    }
+
+    /// Whether nobody can write the word at an address: private memory without the right to write. Linux refuses to
+    /// wait there for other processes.
+    pub(crate) fn never_changes(&self, address: u64) -> bool {
+        let region = self.space.region(address);
+        region.is_some_and(|(_, region)| {
+            region.rights & right::WRITE == 0 && matches!(region.content, Content::Zero)
+        })
     }
 
     /// Whether a range that is to be moved lies in one mapping; its length. What is shared is mapped

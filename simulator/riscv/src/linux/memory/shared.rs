@@ -48,6 +48,7 @@ impl Memory {
         }
         let key = (data.dev(), data.ino());
         if writes && self.shared.iter().all(|(known, _)| *known != key) {
+            files.touch(&file);
             self.shared.push((key, Rc::clone(&file)));
         }
         let part = Mapped {

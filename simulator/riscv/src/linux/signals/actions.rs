@@ -27,6 +27,7 @@ pub(crate) struct Signals {
     pub(super) watched: u64,
 }
 
+pub(super) const DEFAULT: u64 = 0;
 pub(super) const IGNORE: u64 = 1;
 const RESTARTS: u64 = 0x1000_0000;
 /// `SA_NOCLDWAIT`.
@@ -41,6 +42,7 @@ impl Signals {
     pub(crate) fn set_action(
         &mut self,
         space: &mut Space,
+        threads: &mut Threads,
         number: u64,
         [new, old]: [u64; 2],
     ) -> Value {
@@ -63,6 +65,12 @@ impl Signals {
                     mask: mask & !UNSTOPPABLE,
                 },
             );
+            let is_ignored = handler == IGNORE || handler == DEFAULT && !Signal(number).kills();
+            if is_ignored {
+                // A signal that is ignored does not wait, for no thread.
+                self.pending.forget(Signal(number));
+                threads.forget(Signal(number));
+            }
         }
         if old != 0 {
             for (at, word) in (0..).zip([now.handler, now.flags, now.mask]) {

@@ -1,13 +1,12 @@
 //! A handler's frame on the stack: how a task comes to run a handler, and back.
 
-use super::actions::{IGNORE, Signals};
+use super::actions::{DEFAULT, IGNORE, Signals};
 use crate::linux::errno::{EFAULT, EINVAL, ENOMEM, EPERM, Value};
 use crate::linux::signal::{INFO, Sent};
 use crate::linux::task::{NO_ALTERNATE, Outcome, STACK_OFF, Task};
 use crate::linux::threads::Threads;
 use crate::memory::{Content, PAGE, Region, Space, right};
 
-const DEFAULT: u64 = 0;
 /// `SA_RESETHAND`: the next such signal finds no handler.
 const ONCE: u64 = 0x8000_0000;
 const NO_DEFER: u64 = 0x4000_0000;

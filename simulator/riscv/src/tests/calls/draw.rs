@@ -16,6 +16,8 @@ pub(super) const TIMER: u8 = 4;
 pub(super) const CHOSEN: u64 = 16 * PAGE;
 pub(super) const PROCESS: u8 = 6;
 pub(super) const THREAD: u8 = 7;
+/// The second thread's number, or the first one's.
+pub(super) const SECOND: u8 = 8;
 /// Files that sequences close at their start.
 pub(super) const FILES: std::ops::Range<u64> = 3..12;
 /// `SIGSEGV` and `SIGBUS`, which stay as they are.
@@ -79,10 +81,10 @@ impl Op {
     }
 }
 
-/// `rt_sigaction` with flags and a mask.
+/// `rt_sigaction` with flags and a mask: Linux reads it from the third word, qemu from the fourth.
 pub(super) fn action(signal: u64, handler: u64, flags: u64, mask: u64) -> Op {
     let args = [signal, 0, 0, 8].map(Arg::Is);
-    let mut op = Op::call("rt_sigaction", 134, &args).words(&[handler, flags, mask]);
+    let mut op = Op::call("rt_sigaction", 134, &args).words(&[handler, flags, mask, mask]);
     op.args[1] = Arg::Blob(0);
     op
 }
@@ -91,6 +93,26 @@ pub(super) fn action(signal: u64, handler: u64, flags: u64, mask: u64) -> Op {
 pub(super) const WITH_INFO: u64 = 4;
 const NO_DEFER: u64 = 0x4000_0000;
 
+/// Sets the mask of signals.
+fn set_mask(name: &'static str, mask: u64) -> Op {
+    let args = [Arg::Is(2), Arg::Blob(0), Arg::Is(0), Arg::Is(8)];
+    Op::call(name, 135, &args).words(&[mask])
+}
+
+/// Steps of a thread, whose maker takes no signals meanwhile.
+fn thread(steps: Vec<Op>) -> Vec<Op> {
+    let mark = |step| Op {
+        step,
+        ..Op::call(SET_UP, 0, &[])
+    };
+    let mut ops = vec![set_mask(SET_UP, !0), mark(Step::Begin)];
+    ops.push(Op::call(SET_UP, 178, &[]).same(Same::Number).slot(SECOND));
+    ops.push(set_mask(SET_UP, 0));
+    ops.extend(steps);
+    ops.extend([mark(Step::End), set_mask(SET_UP, 0)]);
+    ops
+}
+
 /// Removes the leftovers of earlier sequences.
 fn clean() -> Vec<Op> {
     let is = |args: &[u64]| args.iter().map(|&arg| Arg::Is(arg)).collect::<Vec<_>>();
@@ -98,6 +120,7 @@ fn clean() -> Vec<Op> {
         Op::call("munmap", 215, &is(&[ARENA - PAGE, (PAGES + 16) * PAGE])),
         Op::call(SET_UP, 172, &[]).same(Same::Number).slot(PROCESS),
         Op::call(SET_UP, 178, &[]).same(Same::Number).slot(THREAD),
+        Op::call(SET_UP, 178, &[]).same(Same::Number).slot(SECOND),
         Op::call("sigaltstack", 132, &[Arg::Blob(0), Arg::Is(0)]).words(&[0, 2, 0]),
     ];
     for slot in [0, 1, 2, TIMER, TIMER + 1] {
@@ -116,11 +139,7 @@ fn clean() -> Vec<Op> {
         name: SET_UP,
         ..action(signal, SKIPS, WITH_INFO | NO_DEFER, 0)
     }));
-    let open = Op::call("rt_sigprocmask", 135, &is(&[2, 0, 0, 8]));
-    ops.push(Op {
-        args: vec![Arg::Is(2), Arg::Blob(0), Arg::Is(0), Arg::Is(8)],
-        ..open.words(&[0])
-    });
+    ops.push(set_mask("rt_sigprocmask", 0));
     ops
 }
 
@@ -130,16 +149,29 @@ pub(super) fn sequence(rng: &mut Rng, with_signals: bool) -> Vec<Op> {
     // A sequence draws most calls from one part.
     let parts = if with_signals { 3 } else { 2 };
     let most = rng.u8(..parts);
-    for _ in 0..LENGTH {
-        match if rng.u8(..4) == 0 {
-            rng.u8(..parts)
-        } else {
-            most
-        } {
-            0 => memory::draw(rng, &mut ops),
-            1 => files::draw(rng, &mut ops),
-            _ => signals::draw(rng, &mut ops),
+    let some = |rng: &mut Rng, ops: &mut Vec<Op>, count: usize| {
+        for _ in 0..count {
+            match if rng.u8(..4) == 0 {
+                rng.u8(..parts)
+            } else {
+                most
+            } {
+                0 => memory::draw(rng, ops),
+                1 => files::draw(rng, ops),
+                _ => signals::draw(rng, ops),
+            }
         }
+    };
+    if with_signals && rng.bool() {
+        // Another thread does half of them, somewhere in between.
+        let before = rng.usize(..LENGTH / 2);
+        some(rng, &mut ops, before);
+        let mut steps = Vec::new();
+        some(rng, &mut steps, LENGTH / 2);
+        ops.extend(thread(steps));
+        some(rng, &mut ops, LENGTH / 2 - before);
+    } else {
+        some(rng, &mut ops, LENGTH);
     }
     ops.extend((0..PAGES).map(|page| Op::load(Arg::Is(ARENA + PAGE * page + 8 * rng.u64(..8)))));
     for slot in 0..ADDRESSES {

@@ -86,7 +86,7 @@ fn parts(rng: &mut Rng) -> Op {
     ];
     Op::call(name, number, &args)
         .words(&words)
-        .same(Same::Buffer)
+        .same(Same::Vector)
 }
 
 fn make(rng: &mut Rng) -> Op {

@@ -5,6 +5,7 @@
 //! log at its end.
 
 use super::super::{elf, i_type, s_type};
+use super::thread;
 
 const CODE: u64 = 0x10_0000;
 const RECORDS: u64 = 0x200_0000;
@@ -14,10 +15,12 @@ const LOG_BYTES: u64 = 0x2_0000;
 const SLOTS: u64 = LOG + LOG_BYTES;
 /// A second stack for handlers; whole pages.
 pub(super) const STACK: u64 = SLOTS + 0x1000;
+/// The end of the stack of a thread.
+const THREAD_STACK: u64 = STACK + 0x8000;
 /// Pages at fixed addresses, which the calls map.
 pub(super) const ARENA: u64 = 0x2000_0000;
 /// Words of a record, and which of them are what.
-pub(super) const WORDS: usize = 24;
+pub(super) const WORDS: usize = 32;
 pub(super) const RESULT: usize = 7;
 pub(super) const LOGGED: usize = 8;
 pub(super) const BLOB: usize = 9;
@@ -26,16 +29,16 @@ pub(super) const NOTES: u64 = CODE + 4;
 pub(super) const SKIPS: u64 = NOTES + 4 * NOTE_LENGTH as u64;
 const NOTE_LENGTH: usize = 11;
 
-const T0: u32 = 5;
+pub(super) const T0: u32 = 5;
 const T1: u32 = 6;
 const T2: u32 = 7;
 const T6: u32 = 31;
-const RECORD: u32 = 8;
-const SLOT: u32 = 18;
-const CONTROL: u32 = 19;
-const A0: u32 = 10;
-const A7: u32 = 17;
-const ECALL: u32 = 0x73;
+pub(super) const RECORD: u32 = 8;
+pub(super) const SLOT: u32 = 18;
+pub(super) const CONTROL: u32 = 19;
+pub(super) const A0: u32 = 10;
+pub(super) const A7: u32 = 17;
+pub(super) const ECALL: u32 = 0x73;
 const RET: u32 = 0x8067;
 /// In a `ucontext`: the mask, and the registers from `pc` on.
 const MASK: i32 = 40;
@@ -62,8 +65,10 @@ pub(super) enum Same {
     /// The same error, or a number that the system chose.
     Number,
     /// The same; or qemu looks at the buffer first, where here is another error, or the file's end; or qemu takes a
-    /// bad part of a vector for an empty one; or the peer was closed with unread bytes.
+    /// bad part of a vector for an empty one.
     Buffer,
+    /// As a buffer; or qemu looks at a vector before it looks for the file, and for its place there.
+    Vector,
     /// Both zero, or both not.
     Sign,
     Never,
@@ -75,6 +80,9 @@ pub(super) enum Step {
     Call(u64),
     Load,
     Store,
+    /// A thread does the steps until the end, while the one that made it waits.
+    Begin,
+    End,
 }
 
 /// A step of a sequence.
@@ -90,15 +98,15 @@ pub(super) struct Op {
     pub(super) blob: Vec<(u64, Same)>,
 }
 
-fn ld(rd: u32, rs1: u32, at: i32) -> u32 {
+pub(super) fn ld(rd: u32, rs1: u32, at: i32) -> u32 {
     i_type(0x03, rd, 3, rs1, at)
 }
 
-fn sd(rs1: u32, rs2: u32, at: i32) -> u32 {
+pub(super) fn sd(rs1: u32, rs2: u32, at: i32) -> u32 {
     s_type(0x23, 3, rs1, rs2, at as u32)
 }
 
-fn addi(rd: u32, rs1: u32, imm: i32) -> u32 {
+pub(super) fn addi(rd: u32, rs1: u32, imm: i32) -> u32 {
     i_type(0x13, rd, 0, rs1, imm)
 }
 
@@ -106,7 +114,7 @@ fn add(rd: u32, rs1: u32, rs2: u32) -> u32 {
     rs2 << 20 | rs1 << 15 | rd << 7 | 0x33
 }
 
-fn lui(rd: u32, value: u64) -> u32 {
+pub(super) fn lui(rd: u32, value: u64) -> u32 {
     assert!(value.is_multiple_of(4096) && value < 1 << 31);
     value as u32 | rd << 7 | 0x37
 }
@@ -165,6 +173,7 @@ fn step(op: &Op, code: &mut Vec<u32>) {
             code.extend([addi(T6, 0, 0), sd(A0, A0 + 1, 0)]);
             T6
         }
+        Step::Begin | Step::End => unreachable!("a thread's steps lie between them"),
     };
     code.push(sd(RECORD, result, 8 * RESULT as i32));
     if let Some(slot) = op.slot {
@@ -186,7 +195,17 @@ pub(super) fn program(ops: &[Op]) -> Vec<u8> {
     code[0] = (over >> 1 & 0x3FF) << 21 | (over >> 11 & 1) << 20 | 0x6F;
     code.extend([lui(RECORD, RECORDS), lui(CONTROL, LOG), lui(SLOT, SLOTS)]);
     code.extend([addi(T0, CONTROL, 8), sd(CONTROL, T0, 0)]);
-    ops.iter().for_each(|op| step(op, &mut code));
+    let mut begun = None;
+    for (at, op) in ops.iter().enumerate() {
+        match (&op.step, begun) {
+            (Step::Begin, _) => begun = Some((at, thread::begin(&mut code, THREAD_STACK))),
+            (Step::End, Some((start, past))) => {
+                thread::end(&mut code, past, at - start - 1);
+                begun = None;
+            }
+            _ => step(op, &mut code),
+        }
+    }
     let mut records = Vec::new();
     for (at, op) in ops.iter().enumerate() {
         let place = RECORDS + (at * WORDS * 8) as u64;
@@ -214,7 +233,7 @@ pub(super) fn program(ops: &[Op]) -> Vec<u8> {
     code.extend([addi(A0, 0, 0), addi(A7, 0, 93), ECALL]);
     records.resize(length, 0);
     let code: Vec<u8> = code.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let log = vec![0; (LOG_BYTES + 0x1000 + 0x4000) as usize];
+    let log = vec![0; (THREAD_STACK - LOG) as usize];
     elf(&[(CODE, 5, &code), (RECORDS, 6, &records), (LOG, 6, &log)])
 }
 
@@ -229,8 +248,10 @@ pub(super) fn log(words: &[u64], length: usize) -> &[u64] {
     &words[(length * WORDS * 8).next_multiple_of(4096) / 8 + 1..]
 }
 
-const ECONNRESET: i64 = 104;
 const EFAULT: i64 = 14;
+const EBADF: i64 = 9;
+const EINVAL: i64 = 22;
+const ESPIPE: i64 = 29;
 
 impl Same {
     /// Whether what came out here, and in qemu, is the same.
@@ -246,7 +267,11 @@ impl Same {
                 ours == other
                     || (failed(ours) || ours == 0) && fault_there
                     || fault_here && other == 0
-                    || ours == 0 && other as i64 == -ECONNRESET
+            }
+            Self::Vector => {
+                let ours_first = [-EBADF, -ESPIPE, -EINVAL].contains(&(ours as i64));
+                let is_unseen = [0, -EINVAL].contains(&(other as i64));
+                ours_first && is_unseen || Self::Buffer.holds(ours, other)
             }
             Self::Sign => (ours == 0) == (other == 0),
             Self::Mapping if [ours, other].map(is_refused) == [true; 2] => true,

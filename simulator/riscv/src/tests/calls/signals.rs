@@ -1,6 +1,6 @@
 //! Signals, masks, timers and futexes of one thread.
 
-use super::draw::{PROCESS, SIGNALS, THREAD, TIMER, WITH_INFO, action, one_of};
+use super::draw::{PROCESS, SECOND, SIGNALS, THREAD, TIMER, WITH_INFO, action, one_of};
 use super::memory::address;
 use super::program::{Arg, NOTES, Op, STACK, Same};
 use fastrand::Rng;
@@ -24,11 +24,12 @@ fn size(rng: &mut Rng) -> u64 {
 
 fn send(rng: &mut Rng) -> Op {
     let signal = Arg::Is(signal(rng));
+    let thread = Arg::Slot(one_of(rng, &[THREAD, SECOND]), 0);
     match rng.u8(..4) {
         0 => Op::call("kill", 129, &[Arg::Slot(PROCESS, 0), signal]),
-        1 => Op::call("tkill", 130, &[Arg::Slot(THREAD, 0), signal]),
+        1 => Op::call("tkill", 130, &[thread, signal]),
         2 => {
-            let args = [Arg::Slot(PROCESS, 0), Arg::Slot(THREAD, 0), signal];
+            let args = [Arg::Slot(PROCESS, 0), thread, signal];
             Op::call("tgkill", 131, &args)
         }
         _ => {
@@ -81,9 +82,10 @@ fn new_action(rng: &mut Rng) -> Op {
         // Only asks.
         op.args[1] = Arg::Is(0);
     }
-    op.args[2] = Arg::Blob(3);
+    op.args[2] = Arg::Blob(4);
     op.args[3] = Arg::Is(size(rng));
     op.blob.extend([(7, Same::Exactly); 3]);
+    op.blob.push((7, Same::Never));
     op
 }
 
@@ -155,10 +157,11 @@ fn futex(rng: &mut Rng) -> Op {
     const PRIVATE: u64 = 128;
     let operation = one_of(rng, &[0, 0, 1, 1, 3, 4, 5, 9, 10, 6, 7, 8, 99]);
     let operation = operation | if rng.bool() { PRIVATE } else { 0 };
-    let at = if rng.u8(..3) == 0 {
-        address(rng)
-    } else {
-        Arg::Blob(0)
+    // The owner of a lock is a number that the system chooses.
+    let is_lock = (6..9).contains(&(operation & 127));
+    let at = match rng.u8(..3) {
+        0 if !is_lock => address(rng),
+        _ => Arg::Blob(0),
     };
     let value = rng.u64(..2);
     let time = match operation & 127 {

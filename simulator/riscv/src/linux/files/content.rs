@@ -1,0 +1,254 @@
+//! What open files hold: read, written, found and cut.
+
+use super::listing::whence;
+use super::paths::{ACCESS, IN_MEMORY, READ_ONLY, WRITE_ONLY};
+use super::table::{APPENDS, Files, Open};
+use crate::linux::errno::{
+    EBADF, EINVAL, EISDIR, ENODEV, ENOTDIR, EOPNOTSUPP, EPIPE, ESPIPE, Errno, Value,
+};
+use crate::memory::Space;
+use std::fs;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::rc::Rc;
+
+/// `fallocate`: a file's length stays.
+const KEEP_LENGTH: u64 = 1;
+
+impl Files {
+    /// All bytes of a file.
+    pub(crate) fn content(&self, number: u64) -> Result<Rc<[u8]>, Errno> {
+        let Open::File { file, .. } = self.get(number)? else {
+            return Err(ENODEV);
+        };
+        let mut bytes = vec![0; file.metadata()?.len() as usize];
+        file.read_exact_at(&mut bytes, 0)?;
+        Ok(bytes.into())
+    }
+
+    /// Whether a file may be read at all, next or at `offset`: it is asked before the memory is.
+    pub(crate) fn may_read(&mut self, number: u64, offset: Option<u64>) -> Result<(), Errno> {
+        if offset.is_some() && !matches!(self.get(number)?, Open::Random) {
+            // A stream has no places.
+            self.read(number, &mut [], offset)?;
+        }
+        match self.get(number)? {
+            Open::Output | Open::Error => Err(EBADF),
+            Open::File { flags, .. } if flags.get() & ACCESS == WRITE_ONLY => Err(EBADF),
+            open if open.end().is_some_and(|end| !end.reads()) => Err(EBADF),
+            _ => Ok(()),
+        }
+    }
+
+    /// The same for writing.
+    pub(crate) fn may_write(&mut self, number: u64, offset: Option<u64>) -> Result<(), Errno> {
+        if offset.is_some() {
+            self.write(number, &[], offset)?;
+        }
+        match self.get(number)? {
+            Open::Input => Err(EBADF),
+            Open::File { flags, .. } if flags.get() & ACCESS == READ_ONLY => Err(EBADF),
+            open if open.end().is_some_and(|end| !end.writes()) => Err(EBADF),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether somebody may read what is written, if it is a stream.
+    pub(crate) fn has_reader(&self, number: u64) -> Result<(), Errno> {
+        match self.get(number)?.end() {
+            Some(end) if end.is_refused() => Err(EPIPE),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a number is read and written by counts of [`WORD`] bytes.
+    pub(crate) fn is_counter(&self, number: u64) -> bool {
+        matches!(self.get(number), Ok(Open::Events(_) | Open::Clock(_)))
+    }
+
+    /// A write of nothing ends Linux's file in memory where it was to begin, if that was behind its end: the bytes
+    /// to be written were behind the end of a mapped file.
+    pub(crate) fn grow_to(&self, number: u64, offset: Option<u64>) -> Result<(), Errno> {
+        let Open::File { file, path, .. } = self.get(number)? else {
+            return Ok(());
+        };
+        let at = offset.map_or_else(|| (&**file).stream_position(), Ok)?;
+        if **path == *IN_MEMORY && at > file.metadata()?.len() {
+            file.set_len(at)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a file ends where it is read next, or at `offset`.
+    pub(crate) fn is_at_end(&self, number: u64, offset: Option<u64>) -> Result<bool, Errno> {
+        let Open::File { file, .. } = self.get(number)? else {
+            return Ok(false);
+        };
+        let at = match offset {
+            Some(offset) => offset,
+            None => (&**file).stream_position()?,
+        };
+        Ok(at >= file.metadata()?.len())
+    }
+
+    /// Reads into `to`; the bytes read.
+    pub(crate) fn read(
+        &mut self,
+        number: u64,
+        to: &mut [u8],
+        offset: Option<u64>,
+    ) -> Result<usize, Errno> {
+        Ok(match (self.get(number)?, offset) {
+            (Open::Input, None) => io::stdin().read(to)?,
+            (Open::File { file, .. }, Some(offset)) => file.read_at(to, offset)?,
+            (Open::File { file, .. }, None) => (&**file).read(to)?,
+            (Open::Text { bytes, at }, offset) => {
+                let from = offset.unwrap_or(*at.borrow()).min(bytes.len() as u64) as usize;
+                let length = to.len().min(bytes.len() - from);
+                to[..length].copy_from_slice(&bytes[from..from + length]);
+                if offset.is_none() {
+                    *at.borrow_mut() = (from + length) as u64;
+                }
+                length
+            }
+            (Open::Stream(end), None) => end.read(to, false)?,
+            (Open::Socket(socket), None) => socket.connected()?.read(to, false)?,
+            (Open::Events(events), None) => events.read(to)?,
+            (Open::Clock(clock), None) => clock.read(to)?,
+            (Open::Folder { .. } | Open::Made { .. }, _) => return Err(EISDIR),
+            (Open::Input | Open::Stream(_) | Open::Socket(_) | Open::Events(_), Some(_)) => {
+                return Err(ESPIPE);
+            }
+            _ => return Err(EBADF),
+        })
+    }
+
+    /// Writes `from`; the bytes written.
+    pub(crate) fn write(
+        &mut self,
+        number: u64,
+        from: &[u8],
+        offset: Option<u64>,
+    ) -> Result<usize, Errno> {
+        match (self.get(number)?, offset) {
+            (Open::Output, None) => {
+                let mut output = self.output.borrow_mut();
+                output.write_all(from)?;
+                output.flush()?;
+            }
+            (Open::Error, None) => self.error.borrow_mut().write_all(from)?,
+            // A file that is appended to has no other place, as under Linux.
+            (Open::File { file, flags, .. }, Some(_)) if flags.get() & APPENDS != 0 => {
+                file.write_all_at(from, file.metadata()?.len())?;
+                self.touch(file);
+            }
+            (Open::File { file, .. }, Some(offset)) => {
+                file.write_all_at(from, offset)?;
+                if !from.is_empty() {
+                    self.touch(file);
+                }
+            }
+            (Open::File { file, flags, .. }, None) => {
+                let mut host = &**file;
+                if flags.get() & APPENDS != 0 {
+                    host.seek(SeekFrom::End(0))?;
+                }
+                host.write_all(from)?;
+                self.touch(file);
+            }
+            (Open::Stream(end), None) => return end.write(from),
+            (Open::Socket(socket), None) => return socket.connected()?.write(from),
+            (Open::Events(events), None) => return events.write(from),
+            (Open::Random, _) => {}
+            (Open::Output | Open::Error | Open::Stream(_) | Open::Events(_), Some(_)) => {
+                return Err(ESPIPE);
+            }
+            _ => return Err(EBADF),
+        }
+        Ok(from.len())
+    }
+
+    pub(crate) fn seek(&mut self, number: u64, offset: i64, from: u64) -> Value {
+        let open = self.get(number)?;
+        if from > whence::LAST {
+            return Err(EINVAL);
+        }
+        match open {
+            Open::File { file, .. } => {
+                let to = match from {
+                    whence::START => SeekFrom::Start(u64::try_from(offset).map_err(|_| EINVAL)?),
+                    whence::HERE => SeekFrom::Current(offset),
+                    whence::END => SeekFrom::End(offset),
+                    _ => return Err(EINVAL),
+                };
+                Ok((&**file).seek(to)?)
+            }
+            Open::Text { bytes, at } => {
+                let base = match from {
+                    whence::START => 0,
+                    whence::HERE => *at.borrow(),
+                    whence::END => bytes.len() as u64,
+                    _ => return Err(EINVAL),
+                };
+                let to = base.checked_add_signed(offset).ok_or(EINVAL)?;
+                *at.borrow_mut() = to;
+                Ok(to)
+            }
+            Open::Folder { listing, .. } | Open::Made { listing, .. } => {
+                listing.borrow_mut().seek(offset, from)
+            }
+            // Counts have no places.
+            Open::Events(_) => Ok(0),
+            _ => Err(ESPIPE),
+        }
+    }
+
+    pub(crate) fn truncate(&mut self, number: u64, length: u64) -> Value {
+        match self.get(number)? {
+            Open::File { file, .. } => {
+                file.set_len(length)?;
+                self.touch(file);
+                Ok(0)
+            }
+            _ => Err(EINVAL),
+        }
+    }
+
+    /// `fallocate`: a file is at least so long, unless its length is to stay.
+    pub(crate) fn allocate(&mut self, number: u64, mode: u64, length: u64) -> Value {
+        let Open::File { file, .. } = self.get(number)? else {
+            return Err(ENODEV);
+        };
+        match mode {
+            0 if file.metadata()?.len() < length => {
+                file.set_len(length)?;
+                self.touch(file);
+            }
+            0 | KEEP_LENGTH => {}
+            _ => return Err(EOPNOTSUPP),
+        }
+        Ok(0)
+    }
+
+    pub(crate) fn set_mode(&mut self, number: u64, mode: u64) -> Value {
+        let mode = fs::Permissions::from_mode(mode as u32 & 0o7777);
+        match self.get(number)? {
+            Open::File { file, .. } => file.set_permissions(mode)?,
+            Open::Folder { path, .. } => fs::set_permissions(path, mode)?,
+            _ => {}
+        }
+        Ok(0)
+    }
+
+    /// `getdents64`.
+    pub(crate) fn entries(&self, space: &mut Space, number: u64, to: u64, length: u64) -> Value {
+        let (Open::Folder { path, listing } | Open::Made { path, listing, .. }) =
+            self.get(number)?
+        else {
+            return Err(ENOTDIR);
+        };
+        let bytes = listing.borrow_mut().take(self, path, length)?;
+        space.write(to, &bytes)?;
+        Ok(bytes.len() as u64)
+    }
+}

@@ -1,0 +1,156 @@
+//! What the program sees of the host's files in place of the host's own numbers and times, so that two runs see the
+//! same.
+//!
+//! * A file's number is given when it is first seen, in order.
+//! * A file that the run makes or writes has the times of the simulated clock, or those that the program sets.
+//! * Another file has the host's time of its last change, for all of its times. The clock of each run begins in
+//!   2026. What was changed since then on the host is put into the last second before, in the same order.
+
+use super::table::Files;
+use crate::linux::time::{EPOCH, SECOND};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fs::{File, Metadata};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::rc::Rc;
+
+/// Seconds and nanoseconds.
+pub(super) type Time = (u64, u64);
+
+/// A file of the host: its device and its number there.
+type Key = (u64, u64);
+
+/// The number of the first file.
+const FIRST: u64 = 2;
+
+/// The seconds that half of the last second before the start stands for.
+const YEAR: f64 = 31_557_600.0;
+
+/// What is known of files, by all processes.
+#[derive(Default)]
+pub(super) struct Known {
+    numbers: BTreeMap<Key, u64>,
+    /// Of files that the run has made or written, or whose times it has set: of the last access, and change.
+    times: BTreeMap<Key, [Time; 2]>,
+}
+
+impl Known {
+    fn number(&mut self, key: Key) -> u64 {
+        let next = FIRST + self.numbers.len() as u64;
+        *self.numbers.entry(key).or_insert(next)
+    }
+}
+
+/// The host's time as the program sees it.
+fn before_start(seconds: i64, rest: i64) -> Time {
+    let since = seconds - EPOCH as i64;
+    if since < 0 {
+        return (seconds.max(0) as u64, rest as u64);
+    }
+    let years = (since as f64 + rest as f64 / SECOND as f64) / YEAR;
+    let part = years / (1.0 + years);
+    (EPOCH - 1, (part * (SECOND - 1) as f64) as u64)
+}
+
+fn key(data: &Metadata) -> Key {
+    (data.dev(), data.ino())
+}
+
+impl Files {
+    /// The simulated time that it is, in nanoseconds since the start.
+    pub(crate) fn set_now(&self, nanoseconds: u64) {
+        self.now.set(nanoseconds);
+    }
+
+    /// The simulated time of the wall clock.
+    pub(super) fn now(&self) -> Time {
+        let now = self.now.get();
+        (EPOCH + now / SECOND, now % SECOND)
+    }
+
+    /// A file's number and its times: of the last access, and of the last change.
+    pub(super) fn identity(&self, data: &Metadata) -> (u64, [Time; 2]) {
+        let mut known = self.known.borrow_mut();
+        let number = known.number(key(data));
+        let times = known.times.get(&key(data)).copied();
+        let host = || [before_start(data.mtime(), data.mtime_nsec()); 2];
+        (number, times.unwrap_or_else(host))
+    }
+
+    /// The number of a file of a folder.
+    pub(super) fn number_in(&self, folder: &Metadata, inode: u64) -> u64 {
+        self.known.borrow_mut().number((folder.dev(), inode))
+    }
+
+    /// The program sets times of a file; those without a value stay.
+    pub(super) fn note_times(&self, data: &Metadata, wanted: [Option<Time>; 2]) {
+        let (_, now) = self.identity(data);
+        let [access, change] = [0, 1].map(|at| wanted[at].unwrap_or(now[at]));
+        let mut known = self.known.borrow_mut();
+        known.times.insert(key(data), [access, change]);
+    }
+
+    /// The program has written a file.
+    pub(in crate::linux) fn touch(&self, file: &File) {
+        if let Ok(data) = file.metadata() {
+            self.note_times(&data, [None, Some(self.now())]);
+        }
+    }
+
+    /// The program has made what is at a path, not where it may lead: its folder has changed too.
+    pub(super) fn touch_new(&self, host: &Path) {
+        self.made(host.symlink_metadata(), host);
+    }
+
+    /// The program has made a file and opened it.
+    pub(super) fn touch_opened(&self, file: &File, host: &Path) {
+        self.made(file.metadata(), host);
+    }
+
+    fn made(&self, data: io::Result<Metadata>, host: &Path) {
+        if let Ok(data) = data {
+            self.note_times(&data, [Some(self.now()); 2]);
+        }
+        self.touch_folder_of(host);
+    }
+
+    /// A folder has another file, or one less.
+    pub(super) fn touch_folder_of(&self, host: &Path) {
+        if let Some(Ok(data)) = host.parent().map(Path::metadata) {
+            self.note_times(&data, [None, Some(self.now())]);
+        }
+    }
+}
+
+/// As all processes of a run have it.
+pub(super) type Shared = Rc<RefCell<Known>>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_of_the_host_keep_their_order_and_lie_before_the_start() {
+        let start = EPOCH as i64;
+        let times = [
+            (-5, 0),
+            (0, 7),
+            (start - 2, 999_999_999),
+            (start, 0),
+            (start, 100_000_000),
+            (start + 1, 0),
+            (start + 86_400, 0),
+            (start + 86_401, 0),
+            (start + 3_000_000_000, 0),
+        ];
+        let seen = times.map(|(seconds, rest)| before_start(seconds, rest));
+        assert!(seen.is_sorted(), "{seen:?}");
+        let mut later = seen[3..].to_vec();
+        later.dedup();
+        assert_eq!(later.len(), 6, "{seen:?}");
+        assert_eq!(seen[2], (EPOCH - 2, 999_999_999));
+        assert!(seen.iter().all(|seen| seen.0 < EPOCH));
+    }
+}

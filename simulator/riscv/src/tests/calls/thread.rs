@@ -1,0 +1,63 @@
+//! A thread that does some of the steps, while the thread that made it waits for its end: what comes out does not
+//! depend on which of them is faster.
+
+use super::super::guest::branch;
+use super::super::i_type;
+use super::program::{A0, A7, CONTROL, ECALL, LOGGED, RECORD, SLOT, T0, WORDS, addi, ld, lui, sd};
+
+/// The word, behind the slots, that is the thread's number until it has ended.
+const NUMBER: i32 = 128;
+/// `CLONE_VM`, `_FS`, `_FILES`, `_SIGHAND`, `_THREAD`, `_SYSVSEM`, `_PARENT_SETTID`, `_CHILD_CLEARTID`.
+const FLAGS: u64 = 0x35_0F00;
+const CLONE: i32 = 220;
+const FUTEX: i32 = 98;
+const EXIT: i32 = 93;
+const RECORD_BYTES: i32 = 8 * WORDS as i32;
+
+/// A jump over so many bytes.
+fn jump(offset: i32) -> u32 {
+    let imm = offset as u32;
+    let bits = |from: u32, count: u32| imm >> from & ((1 << count) - 1);
+    bits(20, 1) << 31 | bits(1, 10) << 21 | bits(11, 1) << 20 | bits(12, 8) << 12 | 0x6F
+}
+
+/// The record of the step itself is done.
+fn done(code: &mut Vec<u32>) {
+    code.extend([
+        ld(T0, CONTROL, 0),
+        sd(RECORD, T0, 8 * LOGGED as i32),
+        addi(RECORD, RECORD, RECORD_BYTES),
+    ]);
+}
+
+/// The thread begins, with a stack that ends at `stack`; where the jump stands that leads its maker past its steps.
+pub(super) fn begin(code: &mut Vec<u32>, stack: u64) -> usize {
+    done(code);
+    code.extend([lui(A0, FLAGS + 0x100), addi(A0, A0, -0x100)]);
+    code.extend([lui(A0 + 1, stack), addi(A0 + 2, SLOT, NUMBER)]);
+    code.extend([addi(A0 + 3, 0, 0), addi(A0 + 4, SLOT, NUMBER)]);
+    code.extend([addi(A7, 0, CLONE), ECALL]);
+    code.extend([branch(0, A0, 8), 0]);
+    code.len() - 1
+}
+
+/// It ends. Its maker waits for that, and goes on `steps` records behind.
+pub(super) fn end(code: &mut Vec<u32>, past: usize, steps: usize) {
+    code.extend([addi(A0, 0, 0), addi(A7, 0, EXIT), ECALL]);
+    code[past] = jump(4 * (code.len() - past) as i32);
+    let around = [
+        addi(A0, SLOT, NUMBER),
+        addi(A0 + 1, 0, 0),
+        addi(A0 + 2, T0, 0),
+        addi(A0 + 3, 0, 0),
+        addi(A7, 0, FUTEX),
+        ECALL,
+    ];
+    let length = 4 * (around.len() as i32 + 2);
+    code.push(i_type(0x03, T0, 2, SLOT, NUMBER));
+    code.push(branch(0, T0, length));
+    code.extend(around);
+    code.push(jump(-length));
+    code.extend((0..steps).map(|_| addi(RECORD, RECORD, RECORD_BYTES)));
+    done(code);
+}
