@@ -3,7 +3,7 @@
 # and number of threads the ratio of the medians, ours over the original's, with the 10th and the
 # 90th percentile of the rounds' ratios; geometric means; and all times as CSV.
 #
-#   ci/rayon-bench.sh [--rounds N] [--time MS] [--threads N,...] [--only PATTERN] [--out FILE]
+#   ci/rayon-bench.sh [--rounds N] [--time MS] [--threads N,...] [--only PATTERN] [--out FILE] [--at-most M]
 #                     [--dependents [--without-polars]]
 #
 #   --rounds      rounds, 7 unless told
@@ -11,6 +11,7 @@
 #   --threads     1,2,4,8 unless told
 #   --only        programs whose name matches this regular expression
 #   --out         the CSV, out/rayon-bench.csv unless told
+#   --at-most     fails if the geometric mean of all is above M, which is what a pool that stopped sharing shows
 #   --dependents  the programs of laboratory/peers/drop-in/dependents instead; --without-polars leaves out
 #                 those over polars-core, which takes 10 minutes to build for each core
 #
@@ -18,13 +19,14 @@
 # one folder: what does not depend on rayon is built once.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-rounds=7 time=40 threads=1,2,4,8 only=. out=out/rayon-bench.csv
+rounds=7 time=40 threads=1,2,4,8 only=. out=out/rayon-bench.csv at_most=inf
 package=manycore-drop-in binary=drop-in features=()
 while [ $# -gt 0 ]; do
     case $1 in
-    --rounds | --time | --threads | --only | --out)
+    --rounds | --time | --threads | --only | --out | --at-most)
         [ $# -gt 1 ] || { echo "rayon-bench: $1 expects a value" >&2; exit 2; }
-        declare "${1#--}=$2"
+        name=${1#--}
+        declare "${name//-/_}=$2"
         shift
         ;;
     --dependents) package=manycore-drop-in-dependents binary=dependents ;;
@@ -60,11 +62,11 @@ for core in original ours; do
     )
 done
 
-python3 - "$rounds" "$time" "$threads" "$only" "$out" \
+python3 - "$rounds" "$time" "$threads" "$only" "$out" "$at_most" \
     "$target/$binary"-{original,ours} <<'PYTHON'
 import csv, math, os, re, statistics, subprocess, sys
 
-rounds, time, threads, only, out, original, ours = sys.argv[1:]
+rounds, time, threads, only, out, at_most, original, ours = sys.argv[1:]
 rounds, threads = int(rounds), [int(n) for n in threads.split(",")]
 names = subprocess.run([original], check=True, capture_output=True, text=True).stdout.split()
 names = [name for name in names if re.search(only, name)]
@@ -107,4 +109,6 @@ def mean(cells):
 means = ("%.3f" % mean([(name, n) for name in names]) for n in threads)
 print("geometric mean".ljust(26), *(cell.ljust(18) for cell in means))
 print("geometric mean of all".ljust(26), "%.3f" % mean(times))
+if mean(times) > float(at_most):
+    sys.exit(f"rayon-bench: expected a geometric mean of at most {at_most}")
 PYTHON
