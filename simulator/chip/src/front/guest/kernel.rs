@@ -214,10 +214,11 @@ impl Core<'_> {
     /// # let machine = Config::preset("dahu")?;
     /// let mut child = None;
     /// let main = move |core: &mut Core<'_>| {
-    ///     let body = |core: &mut Core<'_>| {
+    ///     let began = core.clock();
+    ///     let body = move |core: &mut Core<'_>| {
     ///         assert_eq!(core.number(), 5);
     ///         // A few cycles pass between cores; a switch alone takes more.
-    ///         assert!(core.clock() < 100);
+    ///         assert!(core.clock() < began + 100);
     ///         State::Ended
     ///     };
     ///     let child = *child.get_or_insert_with(|| core.go_on_with("child".into(), Box::new(body), 5, &[]));
