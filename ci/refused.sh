@@ -62,7 +62,7 @@ PY
 
 # As it is, it compiles: what fails below fails for the line that was added.
 (cd "$work" && cargo check --offline --quiet -p manycore)
-refuse 'a rank that a loop read before it ran iterations' loops/adaptive.rs \
+refuse 'a rank that a loop read before it ran iterations' loops/share.rs \
     '            done = self.run_before_posting(done);' \
     '            let rank = Context::current(pool.shared(), |context| context.rank);' \
     'associated function `current` is private'
@@ -70,7 +70,7 @@ refuse 'a permit that a worker read before it stood aside' pool/work.rs \
     '                self.leave_the_core();' \
     '                let me = self.permit();' \
     'method `permit` is private'
-refuse 'a slot of the board that is taken by an old permit' loops/adaptive.rs \
+refuse 'a slot of the board that is taken by an old permit' loops/share.rs \
     '            done = self.run_before_posting(done);' \
     '            let rank = Context::slot(|context| context.unwrap().rank);' \
     'field `rank` of struct'
