@@ -72,7 +72,7 @@ impl<P: Platform> ParkingSlots<P> {
                 bit: 1 << sets[set].len(),
                 sleeps: AtomicU64::new(0),
                 wakeups: AtomicU64::new(0),
-                roused_from: P::AtomicU32::new(here),
+                roused_from: P::AtomicU32::new(if worker == 0 { NO_CORE } else { here }),
                 roused_at: AtomicU64::new(0),
             }));
             sets[set].push(worker);
@@ -264,8 +264,8 @@ impl<P: Platform> ParkingSlots<P> {
         Some(self.slots[worker].roused_at.load(Relaxed)).filter(|&at| at != 0)
     }
 
-    /// The core from which `worker` was last roused for a loop, unless it was for a job; at first, the core on
-    /// which the pool was made.
+    /// The core from which `worker` was last roused for a loop, unless it was for a job. At first, the core on
+    /// which the pool was made, but none for worker 0: in a pool of two, both would begin on the other core.
     pub(super) fn roused_from(&self, worker: usize) -> Option<usize> {
         let core = self.slots[worker].roused_from.load(Ordering::Relaxed);
         (core != NO_CORE).then_some(core as usize)
