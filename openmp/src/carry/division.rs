@@ -55,7 +55,7 @@ pub(super) struct Division {
     /// When each worker's last rank had arrived. Relaxed: read after the barrier of all ranks.
     done: Box<[AtomicU64]>,
     reversed: AtomicBool,
-    /// The length of a turn, in ticks; 0: there are none.
+    /// The length of a turn, in ticks; 0 without turns.
     quantum: AtomicU64,
     /// A worker that has not changed ranks for this number of ticks may have one that spins.
     stall: AtomicU64,

@@ -109,7 +109,7 @@ impl Tasks {
         }
     }
 
-    /// A member's place for its tasks: the last one if the thread is none.
+    /// A member's place for its tasks. A thread that is no member has the last place.
     fn member(&self, member: Option<u32>) -> &Member {
         let last = self.members.len() - 1;
         &self.members[member.map_or(last, |id| id as usize)]

@@ -175,7 +175,7 @@ fn loops_that_wait_are_told_from_others() {
         "4: lock or qword ptr [rdi + 72], 0; mov edx, [rdi + 64]; cmp edx, [rdi + 80]; je 4b"
         // As compilers that do not optimize make it: by way of a local variable.
         "4: mov eax, [rdi + 64]; mov [rdi + 88], eax; cmp dword ptr [rdi + 88], 0; sete al; test al, al; jne 4b"
-        // Two words. One of them changes.
+        // The loop reads two words, and another thread writes one.
         "4: mov eax, [rdi + 64]; test eax, eax; jne 5f; mov ecx, [rdi + 72]; test ecx, ecx; je 4b; 5:"
     };
     let counting = snippets! {

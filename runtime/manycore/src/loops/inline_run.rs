@@ -14,7 +14,7 @@ use crate::partition::{ALONE, Body, Claims, FixedBlock, Partition};
 use crate::pool::{Context, Frame, Group, PartialSlot, Registry, Scope, Worker};
 use manycore_cores::sync::let_go;
 use manycore_platform::{Atomic, Ordering, Platform};
-use std::cell::{Cell, OnceCell};
+use std::cell::OnceCell;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::thread;
@@ -57,7 +57,7 @@ impl<'a, P: Platform> Inline<'a, P> {
         }
     }
 
-    /// Runs iterations `from..to`, but for those that other threads have taken over.
+    /// Runs iterations `from..to`. Leaves out the iterations that other threads have taken over.
     #[inline]
     pub(super) fn run(&self, from: usize, to: usize) {
         match self.watched {
@@ -77,9 +77,9 @@ pub(super) struct InlineRun<'a, P: Platform> {
     begun: P::AtomicUsize,
     /// The iterations from here on are not the caller's.
     end: P::AtomicUsize,
-    /// If the loop is posted: its counter, and which iteration is the counter's first. Changed by the caller
-    /// between two steps.
-    posted: Cell<Option<(*const FixedBlock<P>, usize)>>,
+    /// The counter of the loop while it is posted, else null; and which iteration is the counter's first.
+    counter: P::AtomicPtr<FixedBlock<P>>,
+    first: P::AtomicUsize,
     /// The scope that the caller is in.
     around: *const Group,
     /// The jobs that run those iterations. Written by the monitor, and read by the caller after it has left the
@@ -89,8 +89,8 @@ pub(super) struct InlineRun<'a, P: Platform> {
     partial: PartialSlot<P>,
 }
 
-// SAFETY: the monitor changes cells only while the caller is between two steps (`pool/watch.rs`). The other
-// threads use the body, which is `Sync`, and the slot.
+// SAFETY: the only cell is `rest`. The monitor writes it while the caller is in the frame, and the caller reads it
+// after it has left the frame and so waited for the monitor (`pool/watch.rs`). All else is atomic or only read.
 unsafe impl<P: Platform> Sync for InlineRun<'_, P> {}
 
 /// An `InlineRun`, for another thread.
@@ -111,7 +111,8 @@ impl<'a, P: Platform> InlineRun<'a, P> {
             n,
             begun: P::AtomicUsize::new(0),
             end: P::AtomicUsize::new(n),
-            posted: Cell::new(None),
+            counter: P::AtomicPtr::new(std::ptr::null_mut()),
+            first: P::AtomicUsize::new(0),
             around: worker.group(),
             rest: OnceCell::new(),
             partial: PartialSlot::new(),
@@ -198,13 +199,19 @@ impl<'a, P: Platform> InlineRun<'a, P> {
     ///
     /// The counter stays where it is until [`end_post`](Self::end_post).
     pub(super) unsafe fn post(&self, counter: &FixedBlock<P>, first: usize) {
-        self.posted.set(Some((counter, first)));
+        // Relaxed: published by the store below.
+        self.first.store(first, Ordering::Relaxed);
+        // Release pairs with the acquire in `take_over`. A monitor that reads the old value is one that the
+        // step waits for.
+        let counter = std::ptr::from_ref(counter).cast_mut();
+        self.counter.store(counter, Ordering::Release);
         self.step();
     }
 
     /// The caller claims no more from its counter.
     pub(super) fn end_post(&self) {
-        self.posted.set(None);
+        // Relaxed: it publishes nothing. The step waits for a monitor that uses the counter.
+        self.counter.store(std::ptr::null_mut(), Ordering::Relaxed);
         self.step();
     }
 
@@ -215,9 +222,13 @@ impl<'a, P: Platform> InlineRun<'a, P> {
 
     /// The monitor has others run what no thread has begun.
     fn take_over(&self) {
-        if let Some((counter, first)) = self.posted.get() {
-            // SAFETY: the caller has not come to `end_post`, or waits there.
-            let mut claims = unsafe { (*counter).claims(ALONE) };
+        // Acquire pairs with the release in `post`: the counter and `first` are there.
+        let counter = self.counter.load(Ordering::Acquire);
+        // SAFETY: null, or a counter whose caller has not come to the end of `end_post`, or waits there.
+        if let Some(counter) = unsafe { counter.as_ref() } {
+            // Relaxed: see above.
+            let first = self.first.load(Ordering::Relaxed);
+            let mut claims = counter.claims(ALONE);
             while let Some(block) = claims.next() {
                 self.have_run(first + block.start..first + block.end);
             }

@@ -1,5 +1,5 @@
-//! How [`adaptive`](super::adaptive) posts a loop: few iterations from a counter, more from ranges; and what
-//! it does where nobody would come.
+//! How [`adaptive`](super::adaptive) posts a loop: few iterations from a counter, more from ranges. While
+//! all workers are busy, a nested loop runs on its caller.
 
 use super::adaptive::Launch;
 use super::claims::{Adaptive, Few};

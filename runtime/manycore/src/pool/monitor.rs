@@ -75,7 +75,7 @@ impl<P: Platform> Monitor<P> {
         }
     }
 
-    /// What the monitor was told, if anything.
+    /// The last message to the monitor: `ENDING`, `OVER`, or none.
     pub(super) fn told(&self) -> Option<u32> {
         Some(self.parker.state()).filter(|&told| told != Parker::<P>::ASLEEP)
     }

@@ -109,7 +109,7 @@ fn a_thread_of_its_own_that_cannot_start_is_an_error() {
     assert!(error.to_string().contains("thread 0 of 1"), "{error}");
 }
 
-/// A pool whose last owner is one of its jobs: its threads end, but not before that job.
+/// If a job is the last owner of its pool, the pool's threads end after that job.
 #[test]
 fn dropped_by_one_of_its_jobs() {
     for threads in [1, 2, 3] {

@@ -72,7 +72,7 @@ impl Memory {
         self.lines.line(line).waiting.pop_front()
     }
 
-    /// The time at which the line's next waiting request can be served; `None` if there is none.
+    /// The time at which the line's next waiting request can be served; `None` without a waiting request.
     pub(crate) fn free_at(&mut self, line: LineId) -> Option<u64> {
         let line = self.lines.line(line);
         (!line.waiting.is_empty()).then_some(line.busy_until)

@@ -141,7 +141,7 @@ impl Allocations {
     }
 
     fn overlapping(&self, from: u64, to: u64) -> impl Iterator<Item = &Block> {
-        // Blocks do not overlap: of those that begin before, the last one alone can reach into the range.
+        // Blocks do not overlap. So only the last block that begins before the range can reach into it.
         let before = self.blocks.range(..from).next_back();
         let before = before.filter(move |(start, block)| **start + block.bytes > from);
         let inside = self.blocks.range(from..to);

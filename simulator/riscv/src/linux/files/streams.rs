@@ -182,7 +182,7 @@ impl End {
         }
         let mut from = from.borrow_mut();
         if from.waiting.is_empty() && !to.is_empty() && self.is_reset() {
-            // It is told once.
+            // The error is reported once.
             if let Some(to) = &self.to {
                 to.borrow_mut().waiting.clear();
             }
