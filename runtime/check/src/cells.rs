@@ -100,8 +100,8 @@ macro_rules! common_platform {
 
         fn leave_core(_core: usize) {}
 
-        fn sleep_off(_core: usize, sleep: &mut dyn FnMut()) {
-            sleep();
+        fn wake_elsewhere(_thread: u64, _is_taken: &dyn Fn(usize) -> bool, wake: &mut dyn FnMut()) {
+            wake();
         }
 
         fn preemptions() -> u64 {

@@ -109,7 +109,7 @@ macro_rules! forward {
             fn preemptions() -> u64;
             fn thread_number() -> u64;
             fn is_blocked(thread: u64) -> bool;
-            fn sleep_off(core: usize, sleep: &mut dyn FnMut());
+            fn wake_elsewhere(thread: u64, is_taken: &dyn Fn(usize) -> bool, wake: &mut dyn FnMut());
             fn forks() -> u32;
             fn watch_forks() -> ::std::io::Result<()>;
             fn stack(bytes: usize) -> ::std::io::Result<Self::Stack>;

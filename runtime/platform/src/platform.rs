@@ -221,13 +221,13 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
         let _ = cpus;
     }
 
-    /// Runs `sleep`, which blocks this thread until another thread wakes it, with `core` forbidden to this
-    /// thread if it may run elsewhere. Then the thread may run where it could before. A hint: a
-    /// platform may do no more than run `sleep`.
+    /// Runs `wake`, which wakes the thread with this [number](Self::thread_number), with the cores that are taken
+    /// forbidden to that thread, if it may run on others. Afterwards the thread may run where it could before. A
+    /// hint: a platform may do no more than run `wake`.
     ///
-    /// Linux on a virtual machine wakes a thread on the waker's core, which is busy, though another core is
-    /// idle. It takes a halted core for a core that the host has taken away.
-    fn sleep_off(core: usize, sleep: &mut dyn FnMut());
+    /// Linux on a virtual machine wakes a thread on the core on which it fell asleep, though another thread is busy
+    /// there and another core is idle: it takes a halted core for a core that the host has taken away.
+    fn wake_elsewhere(thread: u64, is_taken: &dyn Fn(usize) -> bool, wake: &mut dyn FnMut());
 
     /// How often the system has preempted this thread. Only differences mean anything. A system call on
     /// Linux; always 0 on systems without such a count.

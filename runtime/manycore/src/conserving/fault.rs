@@ -24,6 +24,8 @@ pub(crate) enum Fault {
     EmptyCallerSlot,
     /// Where threads outnumber cores, the watchdog never gets up.
     SleepySentry,
+    /// A woken worker stays on the core on which it fell asleep.
+    StaysBehind,
     /// The pool has no monitor.
     Unwatched,
     /// A loop calls one cluster, and never more.

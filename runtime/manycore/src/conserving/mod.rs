@@ -56,6 +56,7 @@
 //! `MANYCORE_SEED=7` runs the program of one seed and prints it. `MANYCORE_SCHEDULES=100`
 //! tries a hundred times as many seeds.
 
+mod apart;
 mod bounds;
 pub(crate) mod fault;
 mod found;

@@ -2,6 +2,7 @@
 //! `README.md` beside this file argues the protocol.
 
 mod announcements;
+mod core_owners;
 #[cfg(test)]
 mod expecting_checked;
 #[cfg(test)]

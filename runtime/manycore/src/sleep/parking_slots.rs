@@ -1,6 +1,9 @@
 //! The parking slots of a pool's workers, by cluster.
 
+use super::core_owners::CoreOwners;
 use crate::clusters::Invited;
+#[cfg(test)]
+use crate::conserving::fault::{self, Fault};
 use manycore_cores::sync::Parker;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -10,8 +13,43 @@ pub(super) const CALLED: u32 = 2;
 /// The worker's permit is lent to a caller (`nearest/lending.rs`). The worker sleeps on.
 const LENT: u32 = 3;
 
-/// No core.
-const NO_CORE: u32 = u32::MAX;
+/// The parker of a thread, and where the thread lies in it.
+struct Berth<P: Platform> {
+    parker: Parker<P>,
+    /// The thread's number in the upper half, its core in the lower; 0: no thread moves it. Written before the
+    /// thread lies down, for the thread that rouses it. A hint, and no time on a simulator.
+    place: AtomicU64,
+}
+
+impl<P: Platform> Berth<P> {
+    fn new() -> Self {
+        Self {
+            parker: Parker::awake(),
+            place: AtomicU64::new(0),
+        }
+    }
+
+    /// The thread's number and core.
+    fn place(&self) -> Option<(u64, usize)> {
+        let place = self.place.load(Relaxed);
+        (place != 0).then_some((place >> 32, place as u32 as usize))
+    }
+}
+
+/// A thread that was taken out of its parker, and that the caller wakes next.
+pub(super) struct Roused<'a, P: Platform> {
+    slots: &'a ParkingSlots<P>,
+    worker: usize,
+    berth: &'a Berth<P>,
+}
+
+impl<P: Platform> Roused<'_, P> {
+    /// Has the system run the thread, on a core where it need not wait for another worker.
+    pub(super) fn wake(self) {
+        let wake = || self.berth.parker.wake();
+        self.slots.wake_apart(self.worker, self.berth, wake);
+    }
+}
 
 /// The workers of one cluster, up to 64, and which of them sleep.
 struct SleepSet<P: Platform> {
@@ -24,9 +62,9 @@ struct SleepSet<P: Platform> {
 
 /// One worker's parking slot, on lines of its own.
 struct ParkingSlot<P: Platform> {
-    parker: Parker<P>,
+    worker: Berth<P>,
     /// A caller that has borrowed the permit sleeps here.
-    borrower: Parker<P>,
+    borrower: Berth<P>,
     /// Whether the sleeper's permit may be lent. Written before the worker lies down.
     lendable: P::AtomicBool,
     set: usize,
@@ -35,15 +73,22 @@ struct ParkingSlot<P: Platform> {
     /// on a simulator.
     sleeps: AtomicU64,
     wakeups: AtomicU64,
-    /// The core of the thread that last roused the worker for a loop; `NO_CORE`: for a job. A hint, so relaxed.
-    roused_from: P::AtomicU32,
     /// When the worker was last roused, in ticks; 0: not since it lay down. A hint, as well.
     roused_at: AtomicU64,
 }
 
 impl<P: Platform> ParkingSlot<P> {
     fn is_lent(&self) -> bool {
-        self.parker.glance() == LENT
+        self.worker.parker.glance() == LENT
+    }
+
+    /// Where the thread lies that has the permit.
+    fn berth(&self) -> &Berth<P> {
+        if self.is_lent() {
+            &self.borrower
+        } else {
+            &self.worker
+        }
     }
 }
 
@@ -52,12 +97,12 @@ impl<P: Platform> ParkingSlot<P> {
 pub(super) struct ParkingSlots<P: Platform> {
     slots: Box<[CachePadded<ParkingSlot<P>>]>,
     sets: Box<[CachePadded<SleepSet<P>>]>,
+    owners: CoreOwners,
 }
 
 impl<P: Platform> ParkingSlots<P> {
     /// For workers in the clusters `clusters`.
     pub(super) fn new(clusters: &[u32]) -> Self {
-        let here = P::core() as u32;
         let count = clusters.iter().max().map_or(0, |&last| last as usize + 1);
         let mut sets = vec![Vec::new(); count];
         let mut slots = Vec::new();
@@ -65,14 +110,13 @@ impl<P: Platform> ParkingSlots<P> {
             let set = cluster as usize;
             assert!(sets[set].len() < 64, "a bit for each worker of a cluster");
             slots.push(CachePadded::new(ParkingSlot {
-                parker: Parker::awake(),
-                borrower: Parker::awake(),
+                worker: Berth::new(),
+                borrower: Berth::new(),
                 lendable: P::AtomicBool::new(false),
                 set,
                 bit: 1 << sets[set].len(),
                 sleeps: AtomicU64::new(0),
                 wakeups: AtomicU64::new(0),
-                roused_from: P::AtomicU32::new(if worker == 0 { NO_CORE } else { here }),
                 roused_at: AtomicU64::new(0),
             }));
             sets[set].push(worker);
@@ -87,12 +131,13 @@ impl<P: Platform> ParkingSlots<P> {
         Self {
             slots: slots.into(),
             sets: sets.into_iter().map(set).collect(),
+            owners: CoreOwners::new(clusters.len()),
         }
     }
 
     pub(super) fn name(&self) {
         for slot in &self.slots {
-            P::name(&slot.parker, "sleep: parkers");
+            P::name(&slot.worker, "sleep: parkers");
         }
         for set in &self.sets {
             P::name(set, "sleep: sleepers of a cluster");
@@ -101,12 +146,7 @@ impl<P: Platform> ParkingSlots<P> {
 
     /// The parker of the thread that has the permit `worker`. Only that thread asks.
     pub(super) fn parker(&self, worker: usize) -> &Parker<P> {
-        let slot = &self.slots[worker];
-        if slot.is_lent() {
-            &slot.borrower
-        } else {
-            &slot.parker
-        }
+        &self.slots[worker].berth().parker
     }
 
     /// `worker`, which lay in `parker`, gets up; why it was roused, or `Parker::ASLEEP`. While its permit is
@@ -126,6 +166,11 @@ impl<P: Platform> ParkingSlots<P> {
         // Release: a thread that finds the bit finds the worker lying.
         self.word(worker, free)
             .fetch_or(self.slots[worker].bit, Ordering::Release);
+    }
+
+    /// `worker` runs here.
+    pub(super) fn claim_core(&self, worker: usize) {
+        self.owners.claim(P::core(), worker);
     }
 
     /// `worker` is up.
@@ -161,7 +206,7 @@ impl<P: Platform> ParkingSlots<P> {
         free: bool,
         called: bool,
         within: Option<Invited>,
-    ) -> Option<&Parker<P>> {
+    ) -> Option<Roused<'_, P>> {
         let home = self.slots[near].set;
         let from = self.slots[near].bit.trailing_zeros();
         let within = within.map_or(0..self.sets.len(), Invited::clusters);
@@ -175,8 +220,8 @@ impl<P: Platform> ParkingSlots<P> {
             while bits != 0 {
                 let bit = (bits.trailing_zeros() + from) % 64;
                 let worker = set.workers[bit as usize];
-                if let Some(parker) = self.rouse(worker, called) {
-                    return Some(parker);
+                if let Some(roused) = self.rouse(worker, called) {
+                    return Some(roused);
                 }
                 bits &= bits - 1;
             }
@@ -184,23 +229,26 @@ impl<P: Platform> ParkingSlots<P> {
         None
     }
 
-    /// Takes `worker` out of its parker, if it is there. The caller [wakes](Parker::wake) it next.
-    pub(super) fn rouse(&self, worker: usize, called: bool) -> Option<&Parker<P>> {
+    /// Takes `worker` out of its parker, if it is there. The caller [wakes](Roused::wake) it next.
+    pub(super) fn rouse(&self, worker: usize, called: bool) -> Option<Roused<'_, P>> {
         let reason = if called { CALLED } else { Parker::<P>::AWAKE };
         let slot = &self.slots[worker];
-        let roused = if slot.parker.rouse(reason) {
-            Some(&slot.parker)
+        let berth = if slot.worker.parker.rouse(reason) {
+            &slot.worker
         } else {
             // The thread that calls for a borrower has seen its latch, and so LENT.
-            Some(&slot.borrower).filter(|parker| slot.is_lent() && parker.rouse(reason))
+            Some(&slot.borrower).filter(|berth| slot.is_lent() && berth.parker.rouse(reason))?
         };
-        if roused.is_some() {
-            slot.wakeups.fetch_add(1, Relaxed);
-            slot.roused_at.store(P::now(), Relaxed);
-            let core = if called { NO_CORE } else { P::core() as u32 };
-            slot.roused_from.store(core, Ordering::Relaxed);
-        }
-        roused
+        slot.wakeups.fetch_add(1, Relaxed);
+        slot.roused_at.store(P::now(), Relaxed);
+        let is_behind =
+            |&(_, core): &(u64, usize)| core == P::core() || self.owners.is_anothers(core, worker);
+        let behind = berth.place().filter(is_behind);
+        Some(Roused {
+            slots: self,
+            worker,
+            berth,
+        })
     }
 
     /// Takes the permit of a free sleeper for a caller. The worker sleeps on. If threads outnumber cores, workers
@@ -216,7 +264,7 @@ impl<P: Platform> ParkingSlots<P> {
                 let slot = &self.slots[worker];
                 // Relaxed: a hint here. Below, the exchange has acquired the word of this sleep.
                 let lendable = || slot.lendable.load(Ordering::Relaxed);
-                if !lendable() || !slot.parker.rouse(LENT) {
+                if !lendable() || !slot.worker.parker.rouse(LENT) {
                     continue;
                 }
                 if lendable() {
@@ -224,7 +272,7 @@ impl<P: Platform> ParkingSlots<P> {
                     return Some(worker);
                 }
                 // It has got up since, and sleeps another sleep. It gets up for no reason.
-                slot.parker.tell(Parker::<P>::AWAKE);
+                slot.worker.parker.tell(Parker::<P>::AWAKE);
             }
         }
         None
@@ -232,13 +280,30 @@ impl<P: Platform> ParkingSlots<P> {
 
     /// The permit of `worker` is its own again, and it sleeps on, as if it had just lain down.
     pub(super) fn lay_back(&self, worker: usize) {
-        let lies = self.slots[worker].parker.lay_back(LENT);
+        let lies = self.slots[worker].worker.parker.lay_back(LENT);
         debug_assert!(lies, "nobody takes out a worker whose permit is lent");
     }
 
     /// The permit of `worker` is its own again, and it gets up.
     pub(super) fn give_back(&self, worker: usize) {
-        self.slots[worker].parker.tell(Parker::<P>::AWAKE);
+        let berth = &self.slots[worker].worker;
+        let wake = || berth.parker.tell(Parker::<P>::AWAKE);
+        self.wake_apart(worker, berth, wake);
+    }
+
+    /// Runs `wake`, which wakes the thread that lies in `berth`. If it lies on the core of another worker, it gets
+    /// up elsewhere. A caller from outside owns no core: most wait for the worker, which then gets their core.
+    fn wake_apart(&self, worker: usize, berth: &Berth<P>, mut wake: impl FnMut()) {
+        let is_taken = |core| self.owners.is_anothers(core, worker);
+        let behind = berth.place().filter(|&(_, core)| is_taken(core));
+        #[cfg(test)]
+        let behind = behind.filter(|_| !fault::is(Fault::StaysBehind));
+        match behind {
+            // The thread lies until this wake-up. Should it get up for no reason, end, and another thread get its
+            // number, all within this call, then that thread may be moved to another of its cores.
+            Some((thread, _)) => P::wake_elsewhere(thread, &is_taken, &mut wake),
+            None => wake(),
+        }
     }
 
     /// Whether the permit of `worker` is lent, as seen a moment ago.
@@ -246,29 +311,29 @@ impl<P: Platform> ParkingSlots<P> {
         self.slots[worker].is_lent()
     }
 
-    /// `worker` lies down; no thread has roused it yet.
-    pub(super) fn lie_down(&self, worker: usize, lendable: bool) {
+    /// `worker` lies down; no thread has roused it yet. `moves`: the thread that wakes it has it run
+    /// on another core, if this one is not its own then.
+    pub(super) fn lie_down(&self, worker: usize, lendable: bool, moves: bool) {
         let slot = &self.slots[worker];
         slot.roused_at.store(0, Relaxed);
-        let parker = self.parker(worker);
         // Relaxed: published by `lie_down`. Looking first spares the line. A borrower leaves it as the
         // worker has it.
         if !slot.is_lent() && slot.lendable.load(Ordering::Relaxed) != lendable {
             slot.lendable.store(lendable, Ordering::Relaxed);
         }
-        parker.lie_down();
+        let berth = slot.berth();
+        let place = if moves {
+            P::thread_number() << 32 | P::core() as u64
+        } else {
+            0
+        };
+        berth.place.store(place, Relaxed);
+        berth.parker.lie_down();
     }
 
     /// When `worker`, which is up, was roused, in ticks, if it was and that is known by now.
     pub(super) fn roused_at(&self, worker: usize) -> Option<u64> {
         Some(self.slots[worker].roused_at.load(Relaxed)).filter(|&at| at != 0)
-    }
-
-    /// The core from which `worker` was last roused for a loop, unless it was for a job. At first, the core on
-    /// which the pool was made, but none for worker 0: in a pool of two, both would begin on the other core.
-    pub(super) fn roused_from(&self, worker: usize) -> Option<usize> {
-        let core = self.slots[worker].roused_from.load(Ordering::Relaxed);
-        (core != NO_CORE).then_some(core as usize)
     }
 
     /// How often a worker lay down, and how often one was woken.

@@ -189,8 +189,8 @@ unsafe impl Platform for Native {
         system::leave_core(core);
     }
 
-    fn sleep_off(core: usize, sleep: &mut dyn FnMut()) {
-        system::sleep_off(core, sleep);
+    fn wake_elsewhere(thread: u64, is_taken: &dyn Fn(usize) -> bool, wake: &mut dyn FnMut()) {
+        system::wake_elsewhere(thread, is_taken, wake);
     }
 
     fn preemptions() -> u64 {

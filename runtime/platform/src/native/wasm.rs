@@ -2,7 +2,7 @@
 
 pub(super) use super::portable::{
     are_light, begin_on, bind, core, heavy, is_blocked, leave_core, light, preemptions,
-    sharpen_timer, sleep_off, thread_number,
+    sharpen_timer, thread_number, wake_elsewhere,
 };
 
 pub(crate) use super::portable::{allowed_cpus, cpu_time};

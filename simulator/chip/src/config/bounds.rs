@@ -154,6 +154,7 @@ const TEXTS: &[&str] = &[
     "network.mesh.contention",
     "network.mesh.broadcast-tree",
     "network.groups.classes.*.name",
+    "os.sticky-wakes",
 ];
 
 /// The dotted keys of all values that machines can have, with `*` for any element
@@ -240,7 +241,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// Keys that a machine may have, and no preset has.
-    const IN_NO_PRESET: [&str; 2] = ["perturb=1", "perturb-seed=1"];
+    const IN_NO_PRESET: [&str; 3] = ["perturb=1", "perturb-seed=1", "os.sticky-wakes=true"];
 
     /// The keys of all values, and whether each is a number.
     fn leaves(key: &str, value: &Value, found: &mut BTreeSet<(String, bool)>) {

@@ -50,6 +50,10 @@ pub struct Os {
     pub hot: u64,
     /// Spread of timer interrupts: a timed sleep ends up to this late.
     pub timer_slack: u64,
+    /// A wake-up sees no idle core: the woken thread runs where it last ran, or on the waker's core if that has
+    /// less to do. So it is under Linux on a virtual machine whose host takes the halted cores
+    /// (`available_idle_cpu`). Without a value it sees them.
+    pub sticky_wakes: Option<bool>,
     /// Without one all cores run at the clock's frequency.
     pub governor: Option<Governor>,
 }

@@ -55,7 +55,8 @@ impl Scheduler {
     /// idle, else to an idle core of the same group, the next after its last;
     /// or of the waker's group if the waker's core is less loaded. Without one
     /// it waits for that core. It is at most half a latency ahead of the
-    /// others there, however long it has slept.
+    /// others there, however long it has slept. Where wake-ups are sticky, no
+    /// core counts as idle.
     pub(crate) fn wake(&mut self, thread: ThreadId, waker_core: u32) -> Placement {
         let this = &self.threads[thread as usize];
         debug_assert_eq!(this.state, State::Blocked);
@@ -104,17 +105,23 @@ impl Scheduler {
     /// As `select_idle_sibling`, with its target chosen as by `wake_affine`.
     fn wake_core(&self, last: u32, waker: u32, allowed: &CoreSet) -> u32 {
         let allows = |core| allowed.contains(core);
-        if allows(last) && self.is_idle(last) {
+        let sees_idle = self.os.sticky_wakes != Some(true);
+        if sees_idle && allows(last) && self.is_idle(last) {
             return last;
         }
         let affine = allows(waker) && (!allows(last) || self.runnable(waker) < self.runnable(last));
         let target = if affine { waker } else { last };
         let group = self.span(self.group(target));
         match self.idle_near(target, group, allowed) {
-            Some(core) => core,
-            None if allows(target) => target,
-            None => self.idlest(target, allowed),
+            Some(core) if sees_idle => core,
+            _ if allows(target) => target,
+            _ => self.idlest(target, allowed),
         }
+    }
+
+    /// The cores that a thread may run on.
+    pub(crate) fn affinity(&self, thread: ThreadId) -> &CoreSet {
+        &self.threads[thread as usize].affinity
     }
 
     /// As `find_idlest_cpu`.

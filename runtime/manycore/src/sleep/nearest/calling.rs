@@ -53,6 +53,14 @@ pub(super) fn absent(word: u32) -> u32 {
 }
 
 impl<P: Platform> Nearest<P> {
+    /// As [`call`](Self::call), for a job that the holder of the permit `poster` has posted.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn call_from(&self, poster: usize) -> bool {
+        self.claim_core(poster);
+        self.call(poster)
+    }
+
     /// Wakes a worker for a job that was just posted, unless one is on the way already. `true`: no
     /// worker sleeps, and a permit is vacant.
     #[cold]
@@ -145,8 +153,8 @@ impl<P: Platform> Nearest<P> {
         // Sleepers that may take any job come first; a sleeper that waits for a stolen job may find
         // that it must not run this one.
         for free in [true, false] {
-            if let Some(parker) = self.slots.rouse_near(near, free, called, within) {
-                parker.wake();
+            if let Some(roused) = self.slots.rouse_near(near, free, called, within) {
+                roused.wake();
                 return true;
             }
         }

@@ -146,7 +146,7 @@ impl<P: Platform> Nearest<P> {
         // word says so, and `call` has a real one.
         P::untested_light_fence();
         // Relaxed: ordered by the fence, and it carries no data.
-        self.callable.load(Ordering::Relaxed) != 0 && self.call(poster())
+        self.callable.load(Ordering::Relaxed) != 0 && self.call_from(poster())
     }
 
     /// `jobs` jobs were put where any worker finds them, near worker `near`. Contains a full fence.
@@ -176,8 +176,8 @@ impl<P: Platform> Nearest<P> {
 
     /// Wakes `worker` if it sleeps.
     pub(crate) fn notify(&self, worker: usize) {
-        if let Some(parker) = self.slots.rouse(worker, false) {
-            parker.wake();
+        if let Some(roused) = self.slots.rouse(worker, false) {
+            roused.wake();
         }
     }
 
@@ -199,6 +199,7 @@ impl<P: Platform> Nearest<P> {
     /// Wakes up to `count` sleepers in the clusters `within`, or in any, those near worker `near`
     /// first.
     pub(crate) fn wake_any(&self, near: usize, count: u32, within: Option<Invited>) {
+        self.claim_core(near);
         for _ in 0..count {
             if !self.wake_one(near, false, within) {
                 return;

@@ -137,6 +137,18 @@ impl<P: Platform> Nearest<P> {
             && oversubscription.is_watched()
     }
 
+    /// Whether each worker can have a core of its own. Where threads outnumber cores, several would be moved to one.
+    fn has_core_for_each(&self) -> bool {
+        self.idle.scarce_cores().is_none()
+    }
+
+    /// The holder of the permit `worker` runs on this core: other workers are woken elsewhere.
+    pub(super) fn claim_core(&self, worker: usize) {
+        if self.has_core_for_each() {
+            self.slots.claim_core(worker);
+        }
+    }
+
     /// Sleeps until roused, for `time` at most, if given.
     ///
     /// The worker lies down, is counted, fences, and looks once more: see the
@@ -157,7 +169,8 @@ impl<P: Platform> Nearest<P> {
         }
         let parker = self.slots.parker(worker);
         let free = scan.is_free();
-        self.slots.lie_down(worker, free && time.is_none());
+        let moves = self.has_core_for_each();
+        self.slots.lie_down(worker, free && time.is_none(), moves);
         if !latch.announce_sleep() {
             sleep.reason = ParkingSlots::rise(parker);
             return sleep;
@@ -172,22 +185,15 @@ impl<P: Platform> Nearest<P> {
         self.fence_against_posters(word);
         sleep.blocked = !scan.anything() || self.leaves_it(worker, scan);
         if sleep.blocked {
-            let mut rest = || match time {
+            match time {
                 Some(time) => parker.sleep(Parker::<P>::ASLEEP, Some(time)),
                 None => {
                     parker.sleep_out();
                 }
-            };
-            // The caller of a loop goes on while it wakes a worker, so the worker begins on another core. A worker
-            // of joins does not: which core is free when a job comes, the system knows better. Where threads
-            // outnumber cores, several workers would begin on one core.
-            let calm = free && self.idle.scarce_cores().is_none();
-            match self.slots.roused_from(worker).filter(|_| calm) {
-                Some(core) => P::sleep_off(core, &mut rest),
-                None => rest(),
             }
         }
         sleep.reason = ParkingSlots::rise(parker);
+        self.claim_core(worker);
         self.slots.unmark(worker, free);
         // The called worker looks for work next, so no worker is on the way any more. Relaxed: see
         // `unfenced` for the order of this and that look.

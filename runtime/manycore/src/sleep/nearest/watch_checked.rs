@@ -14,7 +14,7 @@ use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
 /// another one posts a job: it calls worker 1, or leaves the job to the watchdog.
 fn the_watch_ends<P: Platform>(policy: Nearest<P>) {
     let policy = policy.fenced_for(1);
-    policy.slots.lie_down(1, false);
+    policy.slots.lie_down(1, false, false);
     policy.slots.mark(1, true);
     policy.callable.fetch_add(FREE, Ordering::SeqCst);
     let oversubscription = policy

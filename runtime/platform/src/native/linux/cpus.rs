@@ -1,10 +1,13 @@
 //! Sets of CPUs, as the kernel takes and gives them.
 
 use std::io;
-use std::mem::{MaybeUninit, size_of};
+use std::mem::MaybeUninit;
 
 /// The largest number of CPUs that a set here can hold.
 pub(super) const MOST: usize = libc::CPU_SETSIZE as usize;
+
+/// The calling thread.
+pub(super) const THIS: libc::pid_t = 0;
 
 /// CPUs with numbers below [`MOST`].
 #[derive(Clone, Copy)]
@@ -25,9 +28,14 @@ impl CpuSet {
 
     /// The CPUs that this thread may run on.
     pub(super) fn allowed() -> io::Result<Self> {
+        Self::allowed_to(THIS)
+    }
+
+    /// The CPUs that a thread may run on.
+    pub(super) fn allowed_to(thread: libc::pid_t) -> io::Result<Self> {
         let mut set = Self::new();
         // SAFETY: `size_of_val` bytes are writable there.
-        let got = unsafe { libc::sched_getaffinity(0, size_of_val(&set.0), &raw mut set.0) };
+        let got = unsafe { libc::sched_getaffinity(thread, size_of_val(&set.0), &raw mut set.0) };
         if got == 0 {
             Ok(set)
         } else {
@@ -37,9 +45,14 @@ impl CpuSet {
 
     /// Has this thread run on the set's CPUs only.
     pub(super) fn bind(&self) -> io::Result<()> {
+        self.bind_thread(THIS)
+    }
+
+    /// Has a thread run on the set's CPUs only.
+    pub(super) fn bind_thread(&self, thread: libc::pid_t) -> io::Result<()> {
         // SAFETY: `size_of_val` bytes are readable there.
         let set =
-            unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const self.0) };
+            unsafe { libc::sched_setaffinity(thread, size_of_val(&self.0), &raw const self.0) };
         if set == 0 {
             Ok(())
         } else {

@@ -10,8 +10,8 @@ pub(super) use fence::{are_light, heavy, light};
 pub(super) use futex::{wait, wake};
 pub(crate) use process::{allowed_cpus, cpu_time};
 pub(super) use thread::{
-    begin_on, bind, core, is_blocked, leave_core, preemptions, sharpen_timer, sleep_off,
-    thread_number,
+    begin_on, bind, core, is_blocked, leave_core, preemptions, sharpen_timer, thread_number,
+    wake_elsewhere,
 };
 
 /// To be called in a child that a fork made: the kernel's futexes are not copied.

@@ -1,6 +1,6 @@
 //! The placement of threads, and the precision of their timers.
 
-use super::cpus::{CpuSet, MOST};
+use super::cpus::{CpuSet, MOST, THIS};
 use std::io;
 
 pub(in crate::native) fn bind(cpus: &[usize]) -> io::Result<()> {
@@ -72,8 +72,8 @@ pub(in crate::native) fn is_blocked(thread: u64) -> bool {
 /// first call, and leaves it where it is at the second.
 pub(in crate::native) fn leave_core(core: usize) {
     if !cfg!(miri) && self::core() == core {
-        if let Some(before) = forbid(core) {
-            allow(&before);
+        if let Some(before) = forbid(THIS, &|cpu| cpu == core) {
+            allow(THIS, &before);
         }
     }
 }
@@ -89,36 +89,44 @@ pub(in crate::native) fn begin_on(cpus: &[usize]) {
     (before.iter().filter(|cpu| cpus.contains(cpu))).for_each(|cpu| here.insert(cpu));
     // The kernel refuses an empty set.
     if here.bind().is_ok() {
-        allow(&before);
+        allow(THIS, &before);
     }
 }
 
-pub(in crate::native) fn sleep_off(core: usize, sleep: &mut dyn FnMut()) {
-    let before = if cfg!(miri) { None } else { forbid(core) };
-    sleep();
-    if let Some(before) = before {
-        allow(&before);
+pub(in crate::native) fn wake_elsewhere(
+    thread: u64,
+    is_taken: &dyn Fn(usize) -> bool,
+    wake: &mut dyn FnMut(),
+) {
+    let thread = libc::pid_t::try_from(thread)
+        .ok()
+        .filter(|&thread| thread > 0 && !cfg!(miri));
+    let moved = thread.and_then(|thread| Some((thread, forbid(thread, is_taken)?)));
+    wake();
+    if let Some((thread, before)) = moved {
+        allow(thread, &before);
     }
 }
 
-/// Has this thread run elsewhere than on `core`, if it may; the CPUs that it could run on before.
-fn forbid(core: usize) -> Option<CpuSet> {
-    let allowed = CpuSet::allowed().ok()?;
-    let mut elsewhere = allowed;
-    elsewhere.remove(core);
+/// Has a thread run on none of the CPUs that are taken, if it may run on others; the CPUs that it could run on before.
+fn forbid(thread: libc::pid_t, is_taken: &dyn Fn(usize) -> bool) -> Option<CpuSet> {
+    let allowed = CpuSet::allowed_to(thread).ok()?;
+    let mut elsewhere = CpuSet::new();
+    let free = allowed.iter().filter(|&cpu| !is_taken(cpu));
+    free.for_each(|cpu| elsewhere.insert(cpu));
     let moves = !elsewhere.equals(&allowed) && elsewhere.iter().next().is_some();
-    (moves && elsewhere.bind().is_ok()).then_some(allowed)
+    (moves && elsewhere.bind_thread(thread).is_ok()).then_some(allowed)
 }
 
-/// Has this thread run on the CPUs of `before` again.
-fn allow(before: &CpuSet) {
+/// Has a thread run on the CPUs of `before` again.
+fn allow(thread: libc::pid_t, before: &CpuSet) {
     // The kernel keeps a mask that was set, and would not let the thread have CPUs that its control
     // group gets later. If the group alone has limited it, no mask is as good.
-    let unlimited = CpuSet::all().bind();
-    if unlimited.is_err() || CpuSet::allowed().is_ok_and(|now| !now.equals(before)) {
+    let unlimited = CpuSet::all().bind_thread(thread);
+    if unlimited.is_err() || CpuSet::allowed_to(thread).is_ok_and(|now| !now.equals(before)) {
         // Fails only if the mask was narrowed from outside in between, and
         // then what is set now is no wider than what is allowed.
-        let _ = before.bind();
+        let _ = before.bind_thread(thread);
     }
 }
 
@@ -141,19 +149,38 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_that_has_slept_off_a_core_may_run_there_again() {
-        let before = CpuSet::allowed().expect("the system says so");
-        let core = before.iter().next().expect("it runs somewhere");
-        let (mut within, mut calls) = (before, 0);
-        sleep_off(core, &mut || {
-            within = CpuSet::allowed().expect("the system says so");
-            calls += 1;
+    fn a_thread_that_is_woken_elsewhere_may_run_everywhere_again() {
+        use std::sync::mpsc::channel;
+        let before = CpuSet::allowed().expect("the system gives the mask");
+        let first = before.iter().next().expect("it runs somewhere");
+        let ((number, numbers), (go, gone)) = (channel(), channel());
+        let other = std::thread::spawn(move || {
+            number.send(thread_number()).expect("the test waits");
+            gone.recv().expect("the test sends");
+            CpuSet::allowed().expect("the system gives the mask")
         });
-        assert_eq!(calls, 1);
-        let there = |set: &CpuSet| set.iter().any(|cpu| cpu == core);
+        let thread = numbers.recv().expect("the thread sends");
+        let mut within = before;
+        wake_elsewhere(thread, &|cpu| cpu == first, &mut || {
+            within = CpuSet::allowed_to(thread as libc::pid_t).unwrap_or(before);
+        });
+        // All taken: it may run anywhere.
+        wake_elsewhere(thread, &|_| true, &mut || {
+            go.send(()).expect("the thread waits")
+        });
+        let forbidden = before
+            .iter()
+            .filter(|&cpu| within.iter().all(|other| other != cpu));
         let is_only = before.iter().count() == 1;
-        assert!(there(&within) == (is_only || cfg!(miri)));
-        assert!(CpuSet::allowed().is_ok_and(|now| now.equals(&before)));
+        let expected = Some(first).filter(|_| !is_only && !cfg!(miri));
+        assert!(forbidden.eq(expected));
+        assert!(other.join().expect("it ends").equals(&before));
+        // No such thread: nothing happens, but the wake-up.
+        let mut calls = 0;
+        for thread in [0, 1 << 40] {
+            wake_elsewhere(thread, &|_| true, &mut || calls += 1);
+        }
+        assert_eq!(calls, 2);
     }
 
     #[test]
@@ -165,7 +192,7 @@ mod tests {
             if some.iter().next().is_none() || some.bind().is_err() {
                 return;
             }
-            sleep_off(some.iter().next().unwrap_or(0), &mut || ());
+            wake_elsewhere(thread_number(), &|cpu| cpu == core(), &mut || ());
             leave_core(core());
             assert!(CpuSet::allowed().is_ok_and(|now| now.equals(&some)));
         });

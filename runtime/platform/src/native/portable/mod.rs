@@ -14,6 +14,6 @@ pub(super) use futex::begin_anew;
 pub(super) use futex::{wait, wake};
 pub(crate) use process::{allowed_cpus, cpu_time};
 pub(super) use thread::{
-    begin_on, bind, core, is_blocked, leave_core, preemptions, sharpen_timer, sleep_off,
-    thread_number,
+    begin_on, bind, core, is_blocked, leave_core, preemptions, sharpen_timer, thread_number,
+    wake_elsewhere,
 };

@@ -15,8 +15,12 @@ pub(in crate::native) fn begin_on(_cpus: &[usize]) {}
 
 pub(in crate::native) fn leave_core(_core: usize) {}
 
-pub(in crate::native) fn sleep_off(_core: usize, sleep: &mut dyn FnMut()) {
-    sleep();
+pub(in crate::native) fn wake_elsewhere(
+    _thread: u64,
+    _is_taken: &dyn Fn(usize) -> bool,
+    wake: &mut dyn FnMut(),
+) {
+    wake();
 }
 
 pub(in crate::native) fn preemptions() -> u64 {

@@ -121,6 +121,31 @@ impl Engine {
         Ok(())
     }
 
+    /// If wake-ups are sticky: the cores that a thread may run on, and those of them that are not taken, if there
+    /// are any.
+    pub(crate) fn cores_elsewhere(
+        &self,
+        thread: u64,
+        is_taken: &dyn Fn(usize) -> bool,
+    ) -> Option<(Vec<usize>, Vec<usize>)> {
+        let thread = ThreadId::try_from(thread).ok()?;
+        let exists = (thread as usize) < self.threads.len();
+        if self.config.os.sticky_wakes != Some(true) || !exists {
+            return None;
+        }
+        let all = self
+            .scheduler
+            .affinity(thread)
+            .iter_in(0..self.config.cores);
+        let all: Vec<usize> = all.map(|core| core as usize).collect();
+        let free: Vec<usize> = all
+            .iter()
+            .copied()
+            .filter(|&core| !is_taken(core))
+            .collect();
+        (!free.is_empty()).then_some((all, free))
+    }
+
     /// The cores of a set, or all for an empty one.
     fn affinity(&self, cpus: &[usize]) -> Result<CoreSet, usize> {
         let cores = self.config.cores;

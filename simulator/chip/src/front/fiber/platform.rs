@@ -174,9 +174,29 @@ unsafe impl Platform for Simulated {
         with_inside(|_, core| core as usize)
     }
 
-    /// Sleeps: the simulated scheduler knows which cores are idle.
-    fn sleep_off(_: usize, sleep: &mut dyn FnMut()) {
-        sleep();
+    /// One more than the thread's index, since 0 is no thread. It takes no time.
+    fn thread_number() -> u64 {
+        with_inside(|engine, core| {
+            engine.ports[core as usize]
+                .thread
+                .map_or(0, |thread| u64::from(thread) + 1)
+        })
+    }
+
+    /// Wakes it, if wake-ups find idle cores by themselves: as Linux does it where they are sticky, it takes two
+    /// system calls.
+    fn wake_elsewhere(thread: u64, is_taken: &dyn Fn(usize) -> bool, wake: &mut dyn FnMut()) {
+        let cores =
+            with_inside(|engine, _| engine.cores_elsewhere(thread.checked_sub(1)?, is_taken));
+        let Some((before, elsewhere)) = cores else {
+            return wake();
+        };
+        let thread = SimulatedThread((thread - 1) as u32);
+        let moved = Self::set_affinity(thread, &elsewhere).is_ok();
+        wake();
+        if moved {
+            let _ = Self::set_affinity(thread, &before);
+        }
     }
 
     /// A system call.

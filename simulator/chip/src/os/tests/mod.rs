@@ -11,6 +11,7 @@ use crate::core_set::CoreSet;
 /// Linux on eight cores and more, HZ=250, in microseconds.
 fn linux() -> config::Os {
     config::Os {
+        sticky_wakes: None,
         tick: 4_000,
         tick_cost: 0,
         latency: 24_000,

@@ -1,0 +1,88 @@
+//! Which worker was last seen on each core: a sleeper that lies on the core of another worker is woken elsewhere.
+//!
+//! A worker here is the thread that has its permit. It owns the core on which it last got up or posted, and no
+//! other. So where there is a core for each worker, two on one core leave a core without an owner.
+//!
+//! A hint throughout: a wrong entry costs two system calls, or leaves two workers on one core until one of them
+//! sleeps again. So the atomics are relaxed, are no step of the protocol, and take no time on a simulator.
+
+use std::sync::atomic::{AtomicU16, Ordering::Relaxed};
+
+/// Cores with higher numbers are not kept apart.
+const CORES: usize = 1024;
+const NONE: u16 = u16::MAX;
+
+pub(super) struct CoreOwners {
+    /// The owner of each core.
+    owners: Box<[AtomicU16]>,
+    /// The core of each worker.
+    cores: Box<[AtomicU16]>,
+}
+
+impl CoreOwners {
+    pub(super) fn new(workers: usize) -> Self {
+        let nones = |count| (0..count).map(|_| AtomicU16::new(NONE)).collect();
+        Self {
+            owners: nones(CORES),
+            cores: nones(workers),
+        }
+    }
+
+    /// `worker` runs on `core`. Reads two lines, and writes them only if it did not run there before.
+    pub(super) fn claim(&self, core: usize, worker: usize) {
+        let (Some(owner), number) = (self.owners.get(core), short(worker)) else {
+            return;
+        };
+        let before = self.cores[worker].load(Relaxed);
+        if before != short(core) {
+            self.cores[worker].store(short(core), Relaxed);
+            let last = self.owners.get(usize::from(before));
+            if let Some(last) = last.filter(|last| last.load(Relaxed) == number) {
+                last.store(NONE, Relaxed);
+            }
+        }
+        if owner.load(Relaxed) != number {
+            owner.store(number, Relaxed);
+        }
+    }
+
+    /// Whether a worker other than `worker` owns `core`.
+    pub(super) fn is_anothers(&self, core: usize, worker: usize) -> bool {
+        let owner = self
+            .owners
+            .get(core)
+            .map_or(NONE, |owner| owner.load(Relaxed));
+        owner != NONE && owner != short(worker)
+    }
+}
+
+/// A larger number is none.
+fn short(number: usize) -> u16 {
+    u16::try_from(number).unwrap_or(NONE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whatever the workers claim, each owns at most one core.
+    #[test]
+    fn as_many_cores_have_no_owner_as_workers_are_crowded() {
+        let mut random = fastrand::Rng::with_seed(1);
+        let owners = CoreOwners::new(8);
+        for _ in 0..1000 {
+            owners.claim(random.usize(0..8), random.usize(0..8));
+            let nobody = 8;
+            let free = (0..8)
+                .filter(|&core| !owners.is_anothers(core, nobody))
+                .count();
+            let mut on: Vec<u16> = owners.cores.iter().map(|core| core.load(Relaxed)).collect();
+            on.retain(|&core| core != NONE);
+            on.sort_unstable();
+            on.dedup();
+            assert!(free >= 8 - on.len());
+        }
+        owners.claim(CORES, 3);
+        assert!(!owners.is_anothers(CORES, 4));
+    }
+}
