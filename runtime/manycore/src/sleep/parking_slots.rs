@@ -241,9 +241,6 @@ impl<P: Platform> ParkingSlots<P> {
         };
         slot.wakeups.fetch_add(1, Relaxed);
         slot.roused_at.store(P::now(), Relaxed);
-        let is_behind =
-            |&(_, core): &(u64, usize)| core == P::core() || self.owners.is_anothers(core, worker);
-        let behind = berth.place().filter(is_behind);
         Some(Roused {
             slots: self,
             worker,

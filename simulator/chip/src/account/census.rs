@@ -9,7 +9,7 @@ use super::{
 };
 use crate::config::Config;
 
-/// What the engine counts.
+/// The counts of the engine.
 #[derive(Debug)]
 pub(crate) struct Census {
     cores: Box<[Counted]>,
@@ -156,7 +156,7 @@ impl Census {
     }
 }
 
-/// What the memory system counts.
+/// The counts of the memory system.
 #[derive(Debug)]
 pub(crate) struct MemoryCensus {
     shared: Box<[CacheCounters]>,

@@ -13,7 +13,7 @@ pub struct CacheCounters {
     pub misses: u64,
 }
 
-/// What one hardware thread did.
+/// The work of one hardware thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CoreCounters {
     /// Cycles by activity.

@@ -1,4 +1,4 @@
-//! What a run's accounts say.
+//! The accounts of a run.
 
 use std::fmt;
 
@@ -41,7 +41,7 @@ pub enum Order {
     Waiting,
 }
 
-/// What happened to one cache line.
+/// The history of one cache line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct HotLine {
     /// Simulated address of its first byte.

@@ -72,13 +72,6 @@ impl CpuSet {
         unsafe { libc::CPU_EQUAL(&self.0, &other.0) }
     }
 
-    pub(super) fn remove(&mut self, cpu: usize) {
-        if cpu < MOST {
-            // SAFETY: within the set.
-            unsafe { libc::CPU_CLR(cpu, &mut self.0) };
-        }
-    }
-
     pub(super) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         // SAFETY: within the set.
         (0..MOST).filter(|&cpu| unsafe { libc::CPU_ISSET(cpu, &self.0) })
