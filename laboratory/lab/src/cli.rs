@@ -3,6 +3,7 @@
 use crate::command::Shard;
 use crate::failure::bad_input;
 use crate::study;
+use crate::study::order::Orders;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use manycore_figure::FigureForm;
@@ -212,8 +213,18 @@ pub(crate) struct StudyArgs {
     /// NAME.sweep.csv
     #[arg(long, value_name = "KEY=A,B")]
     pub(crate) sweep: Vec<String>,
-    /// Measure only the I-th of every N points of a sweep
-    #[arg(long, value_name = "I/N", requires = "sweep")]
+    /// Run each simulation under N orders of events, or under those from A to B. A small random delay
+    /// of each cache miss makes an order (--set perturb=CYCLES, 4 without it). Writes
+    /// NAME.sweep.orders.csv, with means over the orders and their 95% intervals
+    #[arg(long, value_name = "N|A-B")]
+    pub(crate) orders: Option<Orders>,
+    /// With --orders: the times of all rows over those of the rows with this value, pair by pair under the
+    /// same order, with 95% intervals. Writes
+    /// NAME.sweep.ratios.csv
+    #[arg(long, value_name = "COLUMN=VALUE", requires = "orders")]
+    pub(crate) versus: Option<String>,
+    /// Measure only the I-th of every N points of a sweep, or of the orders
+    #[arg(long, value_name = "I/N")]
     pub(crate) shard: Option<Shard>,
     /// Only these of what the study compares
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]

@@ -1,5 +1,5 @@
-//! The statistics of a sweep over seeds: for each point without its seed, the mean of every number
-//! that the seed moves, and the interval that holds the true mean in 95 of 100 sweeps.
+//! The statistics of a sweep over seeds or orders of events: for each point without its seed, the mean of every
+//! number that the seed moves, and the interval that holds the true mean in 95 of 100 sweeps.
 
 use crate::measure::student::Mean;
 use anyhow::ensure;
@@ -24,12 +24,17 @@ enum Column {
     Left,
 }
 
-/// The table: `keys`, how many seeds there were, and the columns in `header`.
+/// The table: `keys`, how many seeds there were in the column `count`, and the columns in `header`.
 ///
 /// # Errors
 ///
 /// When a point has more rows under one seed than under another.
-pub(super) fn table(keys: &[&str], header: &[String], runs: &[Rows]) -> anyhow::Result<String> {
+pub(super) fn table(
+    keys: &[&str],
+    count: &str,
+    header: &[String],
+    runs: &[Rows],
+) -> anyhow::Result<String> {
     let mut points: Vec<(&[String], Vec<&Rows>)> = Vec::new();
     for run in runs {
         match points.iter_mut().find(|(point, _)| *point == run.point) {
@@ -53,7 +58,7 @@ pub(super) fn table(keys: &[&str], header: &[String], runs: &[Rows]) -> anyhow::
     let columns: Vec<Column> = (0..header.len()).map(|at| column(&groups, at)).collect();
     let mut writer = csv::Writer::from_writer(Vec::new());
     let mut names: Vec<String> = keys.iter().map(|key| format!("sweep.{key}")).collect();
-    names.push("seeds".into());
+    names.push(count.into());
     for (name, column) in header.iter().zip(&columns) {
         match column {
             Column::Fixed => names.push(name.clone()),
@@ -137,6 +142,7 @@ mod tests {
     fn of(runs: &[Rows]) -> anyhow::Result<String> {
         table(
             &["episodes"],
+            "seeds",
             &["name", "time", "word"].map(String::from),
             runs,
         )

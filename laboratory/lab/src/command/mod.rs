@@ -14,6 +14,7 @@ mod run_stats;
 mod shard;
 pub(crate) mod study;
 mod sweep;
+mod versus;
 
 pub(crate) use shard::Shard;
 
@@ -28,7 +29,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
     let done = match command {
         Command::Run(args) => return run::run(args),
         Command::Machine(args) => machine::run(&args),
-        Command::Study(args) if args.sweep.is_empty() => study::run(&args),
+        Command::Study(args) if args.sweep.is_empty() && args.orders.is_none() => study::run(&args),
         Command::Study(args) => sweep::run(&args),
         Command::Merge(args) => merge::run(&args),
         Command::Figure(args) => figure::run(&args),

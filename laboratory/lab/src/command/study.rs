@@ -1,6 +1,7 @@
 //! `manycore study NAME`.
 
 use crate::cli::{Format, StudyArgs, counts};
+use crate::failure::bad_input;
 use crate::instrument;
 use crate::report::files::OutFolder;
 use crate::study::settings::Settings;
@@ -31,6 +32,11 @@ pub(crate) fn request(args: &StudyArgs) -> anyhow::Result<(&'static dyn Study, R
 }
 
 pub(crate) fn run(args: &StudyArgs) -> anyhow::Result<()> {
+    if args.shard.is_some() {
+        return Err(bad_input(
+            "--shard: one study has no points; expected --sweep or --orders",
+        ));
+    }
     let (study, mut request) = request(args)?;
     let asked = &args.instruments;
     // Earlier measurements have no counters.

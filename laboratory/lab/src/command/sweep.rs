@@ -1,17 +1,19 @@
-//! `manycore study NAME --sweep KEY=A,B`: one study at every point of a grid, in one table.
+//! `manycore study NAME --sweep KEY=A,B` and `--orders N`: one study at every point of a grid, in one table.
 //!
-//! A point is the study with one value of each swept key. Measurements go to a journal, a line a
+//! A point is the study with one value of each swept key. The orders of events are the values of one more key. Measurements go to a journal, a line a
 //! point: a process that is killed loses the current point, and the same command continues with it.
 //! With `--shard I/N` a process measures every Nth point only; `manycore merge` makes the table
 //! from the journals of all shards.
 
 use super::intervals::{self, Rows};
 use super::shard::Shard;
+use super::versus::Versus;
 use crate::cli::{Format, StudyArgs};
 use crate::failure::bad_input;
 use crate::measure::journal::{self, Journal, Measurer};
 use crate::report::columns;
 use crate::report::files::OutFolder;
+use crate::study::order;
 use crate::world::World;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -19,6 +21,11 @@ use std::collections::BTreeMap;
 
 /// The most points of a sweep.
 const MOST_POINTS: usize = 100_000;
+
+/// The key of the orders of events.
+const ORDER: &str = "order";
+/// The key of the seeds.
+const SEED: &str = "seed";
 
 /// A line of a sweep's journal. The first line is the grid.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -36,6 +43,9 @@ pub(super) struct Grid {
     keys: Vec<String>,
     /// The values of each point, in the order of the keys.
     points: Vec<Vec<String>>,
+    /// The rows that all others are compared with.
+    #[serde(default)]
+    versus: Option<Versus>,
 }
 
 /// The measurements at a point.
@@ -54,7 +64,7 @@ pub(super) type Points = BTreeMap<usize, Point>;
 pub(super) fn run(args: &StudyArgs) -> anyhow::Result<()> {
     if args.instruments.stats || args.instruments.timeline.is_some() {
         return Err(bad_input(
-            "--sweep: its points are not counted one by one; expected no --stats or --timeline",
+            "--sweep and --orders: points are not counted one by one; expected no --stats or --timeline",
         ));
     }
     let grid = Grid::new(args)?;
@@ -64,6 +74,11 @@ pub(super) fn run(args: &StudyArgs) -> anyhow::Result<()> {
     for values in &grid.points {
         let (study, request) = super::study::request(&grid.at(args, values)?)?;
         if matches!(request.world, World::Native) {
+            if args.orders.is_some() {
+                return Err(bad_input(
+                    "--orders: threads of this host have no orders to choose; expected a simulated machine, --on PRESET",
+                ));
+            }
             measurer = Measurer::native();
         }
         plans.push(study.plan(&request)?);
@@ -143,6 +158,25 @@ impl Grid {
             });
             points = each.collect();
         }
+        if let Some(orders) = args.orders {
+            let orders = orders.first..=orders.last;
+            if args.name == "peers" {
+                return Err(bad_input(
+                    "--orders: peers has a setting for it; expected --set orders=N",
+                ));
+            }
+            if points.len() * orders.clone().count() > MOST_POINTS {
+                return Err(bad_input(format!(
+                    "--orders: more than {MOST_POINTS} points; expected fewer"
+                )));
+            }
+            keys.push(ORDER.to_owned());
+            let each = |point: Vec<String>| {
+                let with = |order: u64| [&point[..], &[order.to_string()]].concat();
+                orders.clone().map(with).collect::<Vec<_>>()
+            };
+            points = points.into_iter().flat_map(each).collect();
+        }
         Ok(Self {
             study: args.name.clone(),
             asked: json!({
@@ -156,6 +190,7 @@ impl Grid {
             }),
             keys,
             points,
+            versus: args.versus.as_deref().map(Versus::parse).transpose()?,
         })
     }
 
@@ -169,6 +204,13 @@ impl Grid {
                     at.effort.seed = value.parse().map_err(|_| {
                         bad_input(format!("--sweep seed={value}: expected a whole number"))
                     })?;
+                }
+                ORDER => {
+                    let is_amount = |pair: &String| {
+                        pair.split('=').next().map(str::trim) == Some(order::AMOUNT)
+                    };
+                    let has_amount = at.set.iter().any(is_amount);
+                    at.set.extend(order::settings(value, has_amount));
                 }
                 _ => at.set.push(format!("{key}={value}")),
             }
@@ -220,12 +262,18 @@ impl Grid {
             .collect();
         let hash = journal::hash(&hashes)?;
         let table = self.table(points)?;
-        let seeds = self.over_seeds(points);
+        let means = self.means(points);
+        let ratios = self.ratios(points)?;
         let mut columns = json!({ "csv": columns::units(&table)? });
         let mut files = vec![("csv", table.clone())];
-        if let Ok(Some(seeds)) = &seeds {
-            columns["seeds.csv"] = columns::units(seeds)?.into();
-            files.push(("seeds.csv", seeds.clone()));
+        if let Ok(Some((ending, means))) = &means {
+            columns[*ending] = columns::units(means)?.into();
+            files.push((ending, means.clone()));
+        }
+        if let Some(ratios) = &ratios {
+            let ratios = ratios.to_csv()?;
+            columns["ratios.csv"] = columns::units(&ratios)?.into();
+            files.push(("ratios.csv", ratios));
         }
         let meta = json!({
             "study": self.study,
@@ -245,13 +293,17 @@ impl Grid {
             let latest = out.write(&format!("{}.sweep.{ending}", self.study), &contents)?;
             let what = match ending {
                 "seeds.csv" => ": means over the seeds, and their 95% intervals",
+                "orders.csv" => ": means over the orders, and their 95% intervals",
                 _ => "",
             };
             let (kept, latest) = (kept.display(), latest.display());
             told += &format!("\nwrote {kept}, and the same as {latest}{what}");
         }
-        if let Err(why) = &seeds {
+        if let Err(why) = &means {
             told += &format!("\n{why}");
+        }
+        if let Some(ratios) = &ratios {
+            told = format!("{}\n{told}", ratios.to_text());
         }
         super::print(&match format {
             Format::Csv => table,
@@ -262,33 +314,67 @@ impl Grid {
                 "points": self.points,
                 "hash": hash,
                 "csv": table,
-                "seeds_csv": seeds.ok().flatten(),
+                "means_csv": means.ok().flatten().map(|(_, means)| means),
+                "ratios_csv": ratios.map(|ratios| ratios.to_csv()).transpose()?,
             }))?,
             Format::Table => told,
         })
     }
 
-    /// The table of [`intervals`]; none if only one seed is swept.
-    fn over_seeds(&self, points: &Points) -> anyhow::Result<Option<String>> {
-        let Some(seed) = self.keys.iter().position(|key| key == "seed") else {
-            return Ok(None);
-        };
-        if (self.points.iter()).all(|values| values[seed] == self.points[0][seed]) {
-            return Ok(None);
-        }
+    /// The key that makes samples of one thing: the orders, or the seeds. None if there is one sample of each.
+    fn samples(&self) -> Option<usize> {
+        let place = |name: &str| self.keys.iter().position(|key| key == name);
+        let key = place(ORDER).or_else(|| place(SEED))?;
+        let first = &self.points[0][key];
+        (self.points.iter().any(|values| values[key] != *first)).then_some(key)
+    }
+
+    /// The header, and the rows of each point without the key of its sample.
+    fn rows(&self, points: &Points, sample: usize) -> anyhow::Result<(Vec<String>, Vec<Rows>)> {
         let mut header = Vec::new();
         let mut runs = Vec::new();
         for (values, point) in self.points.iter().zip(points.values()) {
             let mut reader = csv::Reader::from_reader(point.csv.as_bytes());
             header = reader.headers()?.iter().map(str::to_owned).collect();
             let mut point = values.clone();
-            point.remove(seed);
+            point.remove(sample);
             let rows = reader.deserialize().collect::<Result<_, _>>()?;
             runs.push(Rows { point, rows });
         }
-        let keys = self.keys.iter().map(String::as_str);
-        let keys: Vec<&str> = keys.filter(|&key| key != "seed").collect();
-        Ok(Some(intervals::table(&keys, &header, &runs)?))
+        Ok((header, runs))
+    }
+
+    /// The keys without that of the samples.
+    fn keys_but(&self, sample: usize) -> Vec<&str> {
+        let keys = self.keys.iter().enumerate();
+        keys.filter(|&(at, _)| at != sample)
+            .map(|(_, key)| key.as_str())
+            .collect()
+    }
+
+    /// The table of [`intervals`], and the ending of its file; none without samples.
+    fn means(&self, points: &Points) -> anyhow::Result<Option<(&'static str, String)>> {
+        let Some(sample) = self.samples() else {
+            return Ok(None);
+        };
+        let (ending, count) = match self.keys[sample] == ORDER {
+            true => ("orders.csv", "orders"),
+            false => ("seeds.csv", "seeds"),
+        };
+        let (header, runs) = self.rows(points, sample)?;
+        let table = intervals::table(&self.keys_but(sample), count, &header, &runs)?;
+        Ok(Some((ending, table)))
+    }
+
+    /// The ratios that the user asks for.
+    fn ratios(&self, points: &Points) -> anyhow::Result<Option<super::versus::Ratios>> {
+        let (Some(versus), Some(sample)) = (&self.versus, self.samples()) else {
+            return Ok(None);
+        };
+        let (header, runs) = self.rows(points, sample)?;
+        versus
+            .ratios(&self.keys_but(sample), &header, &runs)
+            .map(Some)
     }
 
     /// The study's rows at all points, behind the swept keys.

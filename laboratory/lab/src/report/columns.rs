@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 const UNITS: [(&str, &str); 12] = [
     (
         "text",
-        "algorithm app arrivals barrier benchmark class discipline distribution gap hash input line \
+        "algorithm app arrivals barrier benchmark class discipline distribution finding gap hash input line \
          machine mode otherwise output_hash parameter partitioner peer policy program reason settings steady task unit \
          verified world",
     ),
@@ -23,7 +23,7 @@ const UNITS: [(&str, &str); 12] = [
     ("count, or counts one after the other", "cores"),
     (
         "ratio",
-        "ratio_ours ratio_ours_high ratio_ours_low ratio_serial ratio_tr speedup speedup_own",
+        "ratio ratio_ours ratio_ours_high ratio_ours_low ratio_serial ratio_tr speedup speedup_own",
     ),
     (
         "column unit",

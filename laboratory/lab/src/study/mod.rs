@@ -7,6 +7,7 @@ mod chip;
 mod graph;
 mod list;
 mod models;
+pub(crate) mod order;
 pub(crate) mod packing;
 pub(crate) mod peers;
 mod robustness;

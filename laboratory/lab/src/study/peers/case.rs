@@ -1,6 +1,6 @@
 //! One run of one binary.
 
-use super::order::PLAIN;
+use crate::study::order::PLAIN;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 

@@ -1,12 +1,12 @@
 //! The study's checked settings, with their defaults.
 
 use super::case::PeersCase;
-use super::order;
 use super::peer::{self, PEERS, Peer, SERIAL};
 use crate::failure::bad_input;
 use crate::measure::journal::fingerprint_of;
 use crate::study::Request;
 use crate::study::chip::Chip;
+use crate::study::order;
 use crate::study::settings::bounded;
 use crate::study::trial::{Machines, Setup};
 use crate::world::World;

@@ -1,10 +1,10 @@
 //! One run of a binary on a machine.
 
 use super::case::PeersCase;
-use super::order;
 use super::output;
 use super::peer;
 use super::sample::PeersSample;
+use crate::study::order;
 use crate::study::trial::{Machines, Trial};
 use anyhow::bail;
 use manycore::topology::Topology;

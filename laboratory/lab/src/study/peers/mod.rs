@@ -7,7 +7,6 @@ mod config;
 mod figure;
 mod guest;
 mod interval;
-mod order;
 mod output;
 mod peer;
 pub(crate) mod printed;

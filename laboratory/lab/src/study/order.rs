@@ -1,0 +1,100 @@
+//! Orders of events: seeds of a machine's perturbation. A simulation is one order of its threads' events, and a
+//! cycle more or less picks another (Alameldeen and Wood, HPCA 2003).
+
+use super::chip::Chip;
+use std::str::FromStr;
+
+/// The machine's key for the seed; a machine without it has one order.
+const SEED: &str = "perturb-seed";
+
+/// The machine's key for the amount, and its value unless the user sets one.
+pub(crate) const AMOUNT: &str = "perturb";
+const CYCLES: u64 = 4;
+
+/// The settings of an order. `has_amount`: the user sets the amount.
+pub(crate) fn settings(order: &str, has_amount: bool) -> Vec<String> {
+    let amount = (!has_amount).then(|| format!("{AMOUNT}={CYCLES}"));
+    amount
+        .into_iter()
+        .chain([format!("{SEED}={order}")])
+        .collect()
+}
+
+/// The orders that a user asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Orders {
+    pub(crate) first: u64,
+    pub(crate) last: u64,
+}
+
+impl FromStr for Orders {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (first, last) = text.split_once('-').unwrap_or(("1", text));
+        match (first.trim().parse(), last.trim().parse()) {
+            (Ok(first), Ok(last)) if 1 <= first && first < last && last <= MOST => {
+                Ok(Self { first, last })
+            }
+            _ => Err(format!(
+                "expected N, from 2 to {MOST}, or A-B, such as 31-60, with A below B"
+            )),
+        }
+    }
+}
+
+/// The largest number of an order that a user asks for.
+const MOST: u64 = 10_000;
+
+/// The order of a machine without perturbation.
+pub(super) const PLAIN: u64 = 0;
+
+/// Returns `count` orders, or one order if the machine has no perturbation.
+pub(super) fn orders(chip: &Chip, count: u64) -> Vec<u64> {
+    match perturbed(chip, 1) {
+        Some(_) => (1..=count).collect(),
+        None => vec![PLAIN],
+    }
+}
+
+/// The machine under an order.
+pub(super) fn machine(chip: &Chip, order: u64) -> Chip {
+    perturbed(chip, order)
+        .filter(|_| order != PLAIN)
+        .unwrap_or_else(|| chip.clone())
+}
+
+/// The machine with a seed; none if it knows no perturbation, or the user has set its amount to 0.
+fn perturbed(chip: &Chip, order: u64) -> Option<Chip> {
+    let mut chip = chip.clone();
+    let machine = chip.0.to_toml();
+    let amount = machine.lines().find_map(|line| {
+        let (key, amount) = line.split_once('=')?;
+        (key.trim() == AMOUNT).then(|| amount.trim().to_owned())
+    });
+    match amount.as_deref() {
+        Some("0") => return None,
+        Some(_) => {}
+        None => chip.0.set(&format!("{AMOUNT}={CYCLES}")).ok()?,
+    }
+    chip.0.set(&format!("{SEED}={order}")).ok()?;
+    Some(chip)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Orders;
+
+    #[test]
+    fn orders_are_a_number_or_a_range() {
+        let parsed = |text: &str| {
+            text.parse::<Orders>()
+                .map(|orders| (orders.first, orders.last))
+        };
+        assert_eq!(parsed("30"), Ok((1, 30)));
+        assert_eq!(parsed("31-60"), Ok((31, 60)));
+        for wrong in ["", "1", "0-3", "5-5", "6-5", "x", "2-20000", "-3"] {
+            assert!(parsed(wrong).unwrap_err().contains("expected N"), "{wrong}");
+        }
+    }
+}
