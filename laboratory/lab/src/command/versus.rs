@@ -261,7 +261,7 @@ mod tests {
         ];
         let expected = "policy,threads,orders,ratio,ratio.low,ratio.high,finding\n\
                         b,2,2,0.5000,0.5000,0.5000,faster\n\
-                        b,4,2,0.9999,0.8092,1.2354,no difference is shown\n";
+                        b,4,2,0.9999,0.8090,1.2357,no difference is shown\n";
         assert_eq!(ratios("policy=a", &runs).unwrap(), expected);
     }
 
