@@ -46,7 +46,7 @@ pub enum BuildError {
     Memory {
         /// The threads asked for.
         threads: usize,
-        /// What was refused.
+        /// The system's refusal.
         source: io::Error,
     },
     /// The operating system would not make a thread, or not bind it.
@@ -57,7 +57,7 @@ pub enum BuildError {
         threads: usize,
         /// The CPUs it was to be bound to; empty if to none.
         cpus: Vec<usize>,
-        /// What the operating system said.
+        /// The operating system's error.
         source: io::Error,
     },
 }

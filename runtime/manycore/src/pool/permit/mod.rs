@@ -238,8 +238,8 @@ impl<P: Platform> Worker<P> {
         self.sleep().wake_any(self.permit(), count, within);
     }
 
-    /// Says whether it is at work, for loops in others' jobs. A worker that has waited for as long
-    /// as it may beside others' jobs is not: it then gives its permit away.
+    /// Notes whether it is at work, for loops in others' jobs. A worker whose patience beside others' jobs
+    /// has ended is not at work: it then gives its permit away.
     pub(super) fn set_busy(&self, busy: bool) {
         self.registry()
             .shared()

@@ -44,7 +44,7 @@ impl Successor {
     }
 }
 
-/// What a caller leaves behind.
+/// The state that a caller leaves behind.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::pool) enum Left {
     /// Nothing.
@@ -66,7 +66,7 @@ pub(in crate::pool) enum ThreadState {
     Leaving,
 }
 
-/// What the lock guards.
+/// The lists that the lock guards.
 struct Lists {
     /// Workers with empty stacks. They wait for the next permit.
     idle: Vec<usize>,
