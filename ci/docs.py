@@ -27,7 +27,7 @@ LIMITS = {
     "openmp": 3.0,
     "runtime/check": 3.0,
     "runtime/cores": 3.0,
-    "runtime/manycore": 8.5,
+    "runtime/manycore": 3.0,
     "runtime/platform": 3.0,
     "runtime/rayon-core": 3.0,
     "runtime/team": 3.0,

@@ -14,7 +14,7 @@
 //!   needed.
 //! * A caller that finds the slot vacant enters it, and is needed.
 //! * A vacant slot is filled (`Registry::fill_caller_slot`) with a thread of the pool, which may be started
-//!   for it. The sleep policy makes a thread fill it that pushes a job and finds no sleeper
+//!   for it. A thread that pushes a job and finds no sleeper fills it; the sleep policy brings it here
 //!   (`Sleep::set_vacant`).
 //! * The last detached task ends: a vacant slot becomes empty. A thread of the pool that holds the
 //!   slot gives it back when it finds no work.

@@ -315,9 +315,9 @@ impl<P: Platform> Registry<P> {
         }
         // Before the wake-ups: a woken worker sees it.
         self.shared.terminate();
-        // Against `end_detached`, which counts, fences and reads: one of the two sees
-        // that the pool is over. And against a sleeper's between lying down and its
-        // last look: that sees the end, or it is found parked below.
+        // Against `end_detached`, which counts, fences and reads: one of the two threads sees that the pool
+        // is over. And against a sleeper's fence between lying down and its last look: the sleeper sees the
+        // end, or it is found parked below.
         P::fence(Ordering::SeqCst);
         self.close_idle_list();
         // Mail of worker 0 is for every worker now, and one of them must take it.
