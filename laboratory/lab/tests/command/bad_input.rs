@@ -59,11 +59,11 @@ fn usage_errors_are_one_line() {
             ("study", "<NAME>"),
             (
                 "study block-size --fast",
-                "--fast | expected flags that --help lists",
+                "--fast | expected the flags",
             ),
             (
                 "report --seed -1",
-                "'-1' | expected flags that --help lists, and values of theirs",
+                "'-1' | expected the flags and values that --help lists",
             ),
             (
                 "report --quick --full",
