@@ -57,10 +57,7 @@ fn usage_errors_are_one_line() {
             ("model", "fit | predict | eval"),
             ("nonsense", "nonsense | expected one of machine, run, study"),
             ("study", "<NAME>"),
-            (
-                "study block-size --fast",
-                "--fast | expected the flags",
-            ),
+            ("study block-size --fast", "--fast | expected the flags"),
             (
                 "report --seed -1",
                 "'-1' | expected the flags and values that --help lists",

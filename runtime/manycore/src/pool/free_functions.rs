@@ -10,8 +10,7 @@ use super::worker::Worker;
 use super::yields::Yield;
 use manycore_platform::Native;
 
-/// [`Pool::join`] in the pool that this thread is part of, or else in the
-/// [global one](Pool::global).
+/// [`Pool::join`] in the pool of this thread, or in the [global pool](Pool::global) if it has none.
 ///
 /// # Panics
 ///
@@ -38,8 +37,7 @@ where
     join_context(|_| a(), |_| b())
 }
 
-/// [`Pool::join_context`] in the pool that this thread is part of, or else in the
-/// [global one](Pool::global).
+/// [`Pool::join_context`] in the pool of this thread, or in the [global pool](Pool::global) if it has none.
 ///
 /// # Panics
 ///
