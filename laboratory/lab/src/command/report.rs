@@ -27,7 +27,7 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
         if !args.effort.full && !study.is_brief() {
             let name = study.name();
             left_out.push(format!(
-                "The study {name} was left out, since it takes minutes: `manycore study {name}` runs it."
+                "The study {name} takes minutes and was left out. To run it: manycore study {name}."
             ));
             continue;
         }

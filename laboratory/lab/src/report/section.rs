@@ -85,22 +85,21 @@ impl Section {
     pub(crate) fn to_html(&self) -> String {
         let mut html = format!("<section id=\"{}\">\n", self.anchor());
         let _ = writeln!(html, "<h2>{}</h2>", escape(&self.title));
-        if !self.place.is_empty() {
-            let _ = writeln!(html, "<p class=\"place\">{}</p>", escape(&self.place));
-        }
-        if let Some(caution) = &self.caution {
-            let _ = writeln!(html, "<p class=\"caution\">{}</p>", escape(caution));
-        }
-        if let Some(shown) = self.figures.first() {
-            let finding = escape(&shown.figure.message);
-            let _ = writeln!(html, "<p class=\"lead\">{finding}.</p>");
-            html.push_str(&shown.to_html());
+        html.push_str(&paragraph("place", &self.place));
+        html.push_str(&paragraph(
+            "caution",
+            self.caution.as_deref().unwrap_or_default(),
+        ));
+        // The first figure's title is the finding. A section without one begins with its question.
+        match self.figures.first() {
+            Some(shown) => html.push_str(&shown.to_html()),
+            None => html.push_str(&paragraph("lead", &self.lead)),
         }
         html.push_str(
-            "<details>\n<summary>The question, how it was measured, and all numbers</summary>\n",
+            "<details>\n<summary>The question, the measurement, and all numbers</summary>\n",
         );
-        if !self.lead.is_empty() {
-            let _ = writeln!(html, "<p>{}</p>", escape(&self.lead));
+        if !self.figures.is_empty() {
+            html.push_str(&paragraph("question", &self.lead));
         }
         html.extend(self.figures.iter().skip(1).map(Captioned::to_html));
         html.push_str(&blocks(&self.blocks));
@@ -115,6 +114,14 @@ impl Section {
         html.push_str("</details>\n");
         html.push_str("</section>\n");
         html
+    }
+}
+
+/// A paragraph of a class; nothing if it has no text.
+fn paragraph(class: &str, text: &str) -> String {
+    match text {
+        "" => String::new(),
+        _ => format!("<p class=\"{class}\">{}</p>\n", escape(text)),
     }
 }
 
@@ -196,7 +203,7 @@ mod tests {
             "id=\"two-words\"",
             "simulated: x",
             "Busy.",
-            "c &amp; d.</p>",
+            "c &amp; d",
             "e &lt; f",
             "<details>",
             "Lead.",
