@@ -193,7 +193,7 @@ fn machine(
     let measured = MeasuredMachine {
         remarks: [report.heading()]
             .into_iter()
-            .chain(report.notes.clone())
+            .chain(report.notes.iter().map(|note| format!("Note: {note}.")))
             .collect(),
         tables: report.tables(),
         figure: figure::native(&report),
