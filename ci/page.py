@@ -99,6 +99,8 @@ LOOK = r"""
 })()
 """
 
+UNFOLD = "document.querySelectorAll('details').forEach(details => { details.open = true; })"
+
 FILES = "[...document.querySelectorAll('a:not([href^=\"#\"])')].map(a => a.getAttribute('href'))"
 
 
@@ -214,6 +216,9 @@ def main():
             feature = {"name": "prefers-color-scheme", "value": scheme}
             browser.ask("Emulation.setEmulatedMedia", features=[feature])
             browser.open(page.as_uri())
+            if pictures:
+                browser.picture(pictures / f"{width}-{scheme}")
+            browser.value(UNFOLD)
             found = browser.value(LOOK)
             found += [f"console: {text}" for text in browser.complaints()]
             for href in browser.value(FILES):
@@ -223,7 +228,7 @@ def main():
                 print(f"page: {view}: {finding}")
             findings += len(found)
             if pictures:
-                browser.picture(pictures / f"{width}-{scheme}")
+                browser.picture(pictures / f"{width}-{scheme}-unfolded")
         browser.ask("Page.close")
         browser.process.terminate()
         browser.process.wait(timeout=20)

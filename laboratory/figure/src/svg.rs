@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 /// Fonts with the widths of the first.
 const FONTS: &str = "Helvetica, Arial, 'Liberation Sans', 'Nimbus Sans', sans-serif";
 
-/// Around the canvas, in points.
+/// The margin around the canvas, in points.
 pub(super) const MARGIN: f64 = 4.0;
 
 /// Text as HTML and as XML, for content and for quoted attributes.
@@ -119,7 +119,7 @@ fn add(svg: &mut String, shape: &Shape) {
     };
 }
 
-/// Colours as attributes, for paper, and as classes, for pages with other ones.
+/// Colours as attributes, for paper, and as classes, so that pages can set other colours.
 fn painted(stroke: Option<Stroke>, fill: Option<Ink>) -> String {
     let mut classes = Vec::new();
     let mut attributes = String::new();

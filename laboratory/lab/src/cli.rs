@@ -11,7 +11,7 @@ use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-/// The laboratory of manycore: measures parallel loops, on this machine.
+/// Measures parallel programs on this machine, simulates other machines, and repeats published experiments
 #[derive(Debug, Parser)]
 #[command(name = "manycore", version, arg_required_else_help = false)]
 pub(crate) struct Cli {
@@ -21,29 +21,29 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Show this machine, or a simulated one, and what its atomics, launches and wake-ups cost
+    /// Show this machine, or a simulated one, and the cost of its atomics, launches and wake-ups
     Machine(MachineArgs),
-    /// Run a RISC-V Linux program (rv64gc) on a simulated machine; its exit status is this command's
+    /// Run a RISC-V Linux program (rv64gc) on a simulated machine, and exit with its status
     Run(RunArgs),
-    /// Run a study: writes NAME.csv, NAME.svg and NAME.meta.json (the latest), the same as NAME.MACHINE.*, prints its table
+    /// Run a study: print its table, and write NAME.csv, NAME.svg and NAME.meta.json (the latest), also as NAME.MACHINE.*
     Study(StudyArgs),
-    /// Make one table of the journals that the shards of a sweep left
+    /// Make one table from the journals of a sweep's shards
     Merge(MergeArgs),
-    /// Draw a figure of a study again, in another form, from its SVG file; or one of packed programs
+    /// Draw a study's figure again in another form, from its SVG file, or a figure of packed programs
     /// from a table of their times
     Figure(FigureArgs),
-    /// Models that pick a block size: fit them, ask them, judge them
+    /// Models of the best block size: fit them, print their blocks, judge them
     #[command(subcommand, arg_required_else_help = false)]
     Model(ModelCommand),
-    /// Machine and studies on one HTML page
+    /// Put the machine and all studies on one HTML page
     Report(ReportArgs),
-    /// List the simulated machines that come along
+    /// List the simulated machines
     Presets(PresetsArgs),
     /// List the studies, their questions, and where they run by default
     Studies(ListArgs),
-    /// Write a small program of your own to begin with: a lock and a barrier, natively and simulated
+    /// Write a small program to begin with: a lock and a barrier, native and simulated
     NewProgram(NewProgramArgs),
-    /// Print the completions of this command's words, for a shell to read
+    /// Print a shell's completions for this command
     Completions(CompletionsArgs),
     /// Write the manual: a page for each command
     Man(ManArgs),
@@ -57,16 +57,16 @@ pub(crate) struct ListArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct PresetsArgs {
-    /// With --errors: measure these alone, and list each number that was published of them
-    /// [default: all, and the numbers that are far off]
+    /// With --errors: measure only these machines, and list each published number
+    /// [default: all machines, and the numbers that are far off]
     #[arg(requires = "errors", value_name = "PRESET")]
     pub(crate) names: Vec<String>,
-    /// Measure them, and list how far they are from what was published of the real machines, in
+    /// Measure the machines, and list their errors against published numbers of the real ones; takes
     /// a minute or two
     #[arg(long)]
     pub(crate) errors: bool,
-    /// Print the TOML of a preset with its comments: copy it, change it, and name the file with
-    /// --on FILE.toml
+    /// Print a preset's TOML with its comments. To change the machine, edit a copy and pass it
+    /// as --on FILE.toml
     #[arg(long, value_name = "PRESET", conflicts_with_all = ["errors", "names", "format"])]
     pub(crate) toml: Option<String>,
     #[arg(long, value_enum, default_value_t = Shape::Table)]
@@ -75,30 +75,30 @@ pub(crate) struct PresetsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct NewProgramArgs {
-    /// The crate's name, and that of the folder which is made for it here
+    /// The name of the crate, and of its new folder here
     pub(crate) name: String,
-    /// The folder of manycore's sources [default: those that this command was built from]
+    /// The folder of manycore's sources [default: the sources of this command]
     #[arg(long, value_name = "DIR")]
     pub(crate) manycore: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArgs {
-    /// Which shell
+    /// The shell
     #[arg(value_enum)]
     pub(crate) shell: clap_complete::Shell,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
-    /// The folder for the pages; it is made if it is not there
+    /// The folder for the pages; it is made if it does not exist
     #[arg(long, value_name = "DIR", default_value = "man")]
     pub(crate) out: PathBuf,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct MachineArgs {
-    /// Which machine: native, a simulated machine's preset, or FILE.toml
+    /// The machine: native, a simulated machine's preset, or FILE.toml
     #[arg(long, value_name = "WORLD", default_value = "native")]
     pub(crate) on: String,
     /// Change a value of the simulated machine, such as cores=256; may be repeated
@@ -124,7 +124,7 @@ pub(crate) struct MachineArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// Which machine: a simulated machine's preset, or FILE.toml
+    /// The machine: a simulated machine's preset, or FILE.toml
     #[arg(long, value_name = "WORLD", default_value = "atac-64")]
     pub(crate) on: String,
     /// Change a value of the simulated machine, such as cores=256; may be repeated
@@ -134,39 +134,39 @@ pub(crate) struct RunArgs {
     #[arg(long, conflicts_with_all = ["set", "stats", "timeline", "fast_forward"])]
     pub(crate) functional: bool,
     /// Execute without timing until the program's region of interest begins (mc_region_begin,
-    /// m5_work_begin, m5_reset_stats), or for at most so many instructions, and simulate from there
+    /// m5_work_begin, m5_reset_stats), or for at most this number of instructions; then simulate
     #[arg(long, value_name = "INSTRUCTIONS", num_args = 0..=1, require_equals = true,
         default_missing_value = "18446744073709551615", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) fast_forward: Option<u64>,
-    /// Look absolute paths up in this folder first: where the program's libraries are, such as
-    /// /usr/riscv64-linux-gnu
+    /// The folder with the program's libraries, such as /usr/riscv64-linux-gnu: absolute paths are
+    /// looked up here first
     #[arg(long, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
-    /// A variable of the program's environment, which else is empty; may be repeated
+    /// Add a variable to the program's environment, which is empty by default; may be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) env: Vec<String>,
-    /// Give the program only the machine's first so many cores, as a mask
+    /// Restrict the program to the machine's first N cores, by a mask
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) cpus: Option<u32>,
-    /// Decides the program's random numbers, and where its stack lies
+    /// The seed of the program's random numbers and of its stack's place
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
     /// The most memory that the program may use, in MiB
     #[arg(long, value_name = "MIB", default_value_t = 4096,
         value_parser = clap::value_parser!(u64).range(1..=262_144))]
     pub(crate) memory: u64,
-    /// End with an error after so many cycles, or instructions with --functional; what was counted
-    /// until then is printed
+    /// End with an error after this number of cycles, or of instructions with --functional; the counts
+    /// until then are printed
     #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) limit: Option<u64>,
-    /// Also print where the cycles went, what caches, links and controllers did, energy, and the
-    /// lines that were fought over by symbol; or write them to a file (.csv, .json or .txt)
+    /// Also print cycle stacks, counters of caches, links and controllers, energy, and the contended
+    /// lines by symbol; or write them to a file (.csv, .json or .txt)
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
     pub(crate) stats: Option<Option<PathBuf>>,
     /// Write a timeline for Perfetto (ui.perfetto.dev)
     #[arg(long, value_name = "FILE.json")]
     pub(crate) timeline: Option<PathBuf>,
-    /// Print nothing but what the program prints, and errors; with --stats, the statistics
+    /// Print only the program's output, errors, and with --stats the statistics
     #[arg(long)]
     pub(crate) quiet: bool,
     /// The program, linked for riscv64-linux, and its arguments
@@ -182,21 +182,21 @@ pub(crate) struct RunArgs {
 /// The arguments of every command that simulates.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct InstrumentArgs {
-    /// Count what the simulated machine's parts do: writes NAME.stats.csv (the latest), the same as
+    /// Count the events of the simulated machine: writes NAME.stats.csv (the latest), also as
     /// NAME.MACHINE.stats.csv, and figures of the cycle stacks
     #[arg(long)]
     pub(crate) stats: bool,
-    /// Write what simulated cores and threads do when, for Perfetto (ui.perfetto.dev)
+    /// Write a timeline of simulated cores and threads, for Perfetto (ui.perfetto.dev)
     #[arg(long, value_name = "FILE")]
     pub(crate) timeline: Option<PathBuf>,
 }
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct StudyArgs {
-    /// Which study
+    /// The study
     pub(crate) name: String,
-    /// Where the threads run: native, a simulated machine's preset, or FILE.toml [default: native,
-    /// or the simulated machine that the study is about]
+    /// The machine: native, a simulated machine's preset, or FILE.toml [default: native, or the
+    /// simulated machine that the study is about]
     #[arg(long, value_name = "WORLD")]
     pub(crate) on: Option<String>,
     /// Change a setting of the study or of the simulated machine; may be repeated
@@ -226,17 +226,17 @@ pub(crate) struct StudyArgs {
     /// Measure only the I-th of every N points of a sweep, or of the orders
     #[arg(long, value_name = "I/N")]
     pub(crate) shard: Option<Shard>,
-    /// Only these of what the study compares
+    /// Compare only these
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) only: Vec<String>,
     #[command(flatten)]
     pub(crate) effort: EffortArgs,
     #[command(flatten)]
     pub(crate) instruments: InstrumentArgs,
-    /// Measure again what an interrupted run has already measured; so do --stats and --timeline
+    /// Measure finished cells of an interrupted run again; so do --stats and --timeline
     #[arg(long)]
     pub(crate) fresh: bool,
-    /// What to print
+    /// The form of the output
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub(crate) format: Format,
 }
@@ -249,7 +249,7 @@ pub(crate) struct MergeArgs {
     /// The folder for NAME.sweep.csv
     #[arg(long, value_name = "DIR", default_value = "out")]
     pub(crate) out: PathBuf,
-    /// What to print
+    /// The form of the output
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub(crate) format: Format,
 }
@@ -270,13 +270,13 @@ pub(crate) struct FigureArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// Where all studies run: native, a simulated machine's preset, or FILE.toml [default: each
-    /// where it is at home]
+    /// The machine for all studies: native, a simulated machine's preset, or FILE.toml [default: each
+    /// study's own]
     #[arg(long, value_name = "WORLD")]
     pub(crate) on: Option<String>,
     #[command(flatten)]
     pub(crate) effort: EffortArgs,
-    /// Measure again what an interrupted run has already measured
+    /// Measure finished cells of an interrupted run again
     #[arg(long)]
     pub(crate) fresh: bool,
 }
@@ -287,7 +287,7 @@ pub(crate) enum ModelCommand {
     Fit(FitArgs),
     /// Print the block that each model picks for each configuration
     Predict(PredictArgs),
-    /// Print what each model's blocks cost on measured cells
+    /// Print the cost of each model's blocks on measured cells
     Eval(ModelArgs),
 }
 
@@ -318,8 +318,8 @@ pub(crate) struct FitArgs {
 pub(crate) struct PredictArgs {
     #[command(flatten)]
     pub(crate) model: ModelArgs,
-    /// Measure the prices now, as `machine` does, and predict for that machine whatever the table
-    /// names: native, a simulated machine's preset, or FILE.toml
+    /// Measure the prices of this machine now, as `machine` does, and predict for it instead of the
+    /// table's machines: native, a simulated machine's preset, or FILE.toml
     #[arg(long, value_name = "WORLD", conflicts_with = "params")]
     pub(crate) on: Option<String>,
 }
@@ -333,7 +333,7 @@ pub(crate) struct EffortArgs {
     /// Every cell, in minutes
     #[arg(long, conflicts_with = "quick")]
     pub(crate) full: bool,
-    /// Decides inputs and the order of measurements
+    /// The seed of inputs and of the order of measurements
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
     /// The folder for results
@@ -350,7 +350,7 @@ pub(crate) enum Format {
     Csv,
 }
 
-/// For what is no table of rows.
+/// For output that is not a table of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Shape {
     Table,
@@ -404,7 +404,7 @@ fn expected(error: &clap::Error, what: &str) -> Option<String> {
     }
     match error.kind() {
         ErrorKind::UnknownArgument => {
-            return Some("flags that --help lists, and values of theirs".to_owned());
+            return Some("the flags and values that --help lists".to_owned());
         }
         ErrorKind::ArgumentConflict => return Some("one of the two".to_owned()),
         ErrorKind::InvalidSubcommand => {}

@@ -8,7 +8,7 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// The user asked for something that cannot be: exit status 2.
+/// The user's request is impossible: exit status 2.
 ///
 /// One line that names the flag, key or file and what was expected.
 #[derive(Debug)]

@@ -72,7 +72,7 @@ pub(crate) fn ask(world: &World, stats: bool, timeline: Option<&Path>) -> anyhow
     };
     if matches!(world, World::Native) {
         return Err(bad_input(format!(
-            "{flag}: this host is not simulated and is not counted; expected --on with a \
+            "{flag}: only simulated machines can be counted; expected --on with a \
              simulated machine"
         )));
     }

@@ -5,10 +5,10 @@ use manycore_platform::{Platform, forward};
 use std::convert::Infallible;
 use std::marker::PhantomData;
 
-/// The platform `P`, for what asks whether there is a network.
+/// The platform `P`, for code that asks whether there is a network.
 pub(crate) struct Wireless<P>(PhantomData<P>);
 
-// SAFETY: all is `P`'s, which keeps the promises.
+// SAFETY: all functions are those of `P`, which keeps the promises.
 unsafe impl<P: Platform> Platform for Wireless<P> {
     forward!(P: cells fences threads slot rest);
 }

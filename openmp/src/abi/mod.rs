@@ -23,6 +23,6 @@ pub(crate) use crate::system::export;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use kmp::check;
 
-/// Only programs of clang's are asked at their start what they call.
+/// Only programs compiled by clang are checked at their start for missing functions.
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) fn check() {}

@@ -20,8 +20,8 @@ use crate::system::{next, small_file};
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Whether a rank has asked for the number of a worker's kernel thread. Relaxed: while a region runs, workers look in any case, and the end of
-/// the region orders the write before their next sleep.
+/// Whether a rank has asked for the number of a worker's kernel thread. Relaxed: while a region
+/// runs, workers look in any case, and the region's end orders the write before their next sleep.
 static IS_KNOWN: AtomicBool = AtomicBool::new(false);
 
 /// A rank asks for the number of the kernel thread that executes it.

@@ -30,12 +30,12 @@ impl<T> Slot<T> {
     }
 
     fn set(&self, value: &'static T) {
-        // Release: what is in it.
+        // Release publishes the value.
         self.0.store(ptr::from_ref(value).cast_mut(), Release);
     }
 
     fn get(&self) -> Option<&'static T> {
-        // SAFETY: null, or what `set` was given, which lives for ever. Acquire: what is in it.
+        // SAFETY: null, or the argument of `set`, which lives for ever. Acquire makes its contents visible.
         unsafe { self.0.load(Acquire).as_ref() }
     }
 }
@@ -138,7 +138,7 @@ pub(super) fn set_lead(lead: &'static Lead) {
 
 /// The caller's team, of this size, is carried from now on. Returns `false` if another team is carried.
 pub(super) fn claim(size: usize) -> bool {
-    // AcqRel: what the last owner did.
+    // AcqRel: orders this after the last owner's accesses.
     if REGISTRY.is_owned.swap(true, AcqRel) {
         return false;
     }
@@ -205,12 +205,13 @@ pub(super) fn rest(seen: &mut Seen) {
     }
 }
 
-/// After so long without a region there will be none for a while. To be woken takes a region some microseconds.
+/// After this long without a region the next one is probably far. A wake-up delays a region by some
+/// microseconds.
 const REST: Duration = Duration::from_secs(1);
 
 /// The carried region has ended, or could not begin.
 pub(super) fn end_region() {
-    // Release: what the region did to mutexes.
+    // Release publishes the region's accesses to mutexes.
     REGISTRY.is_in_region.store(false, Release);
 }
 

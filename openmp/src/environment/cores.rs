@@ -23,11 +23,11 @@ impl Followed {
     }
 }
 
-/// Begins to follow the cores that the system leaves this process. If threads are bound, the
-/// calling one may be: then the cores are the process's earlier ones, if a place has them.
+/// Begins to follow the cores that the system leaves this process. If threads are bound, the calling thread
+/// may be bound too. Then the cores are those that the process had before, if a place has them.
 pub(crate) fn watch_cores() {
     FOLLOWED.get_or_init(|| {
-        // A signal that the program has blocked in all its threads is not to find the watch's open.
+        // A signal that the program has blocked in all its threads must not be delivered to the watch.
         let start = || with_signals_blocked(|| Watch::start().ok());
         let watch = with_cpus(places::unbound(), start);
         if let Some(watch) = &watch {

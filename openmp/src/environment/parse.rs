@@ -100,7 +100,7 @@ pub(super) fn binds() -> (Vec<Bind>, bool) {
     (binds.unwrap_or_default(), said)
 }
 
-/// `OMP_PLACES`, or `GOMP_CPU_AFFINITY` where that says nothing.
+/// `OMP_PLACES`, or `GOMP_CPU_AFFINITY` if `OMP_PLACES` has no usable value.
 pub(super) fn places() -> Option<Places> {
     let listed = || {
         Variable::new("GOMP_CPU_AFFINITY").read(
@@ -210,7 +210,8 @@ pub(super) fn stack_size() -> Option<usize> {
         })
 }
 
-/// `OMP_ALLOCATOR`: one of the predefined ones; traits are for allocators that programs make.
+/// `OMP_ALLOCATOR`: a predefined allocator. Traits are refused, since they belong to allocators that
+/// programs make.
 pub(super) fn allocator() -> Option<usize> {
     let expected = "one of omp_default_mem_alloc, omp_large_cap_mem_alloc, omp_const_mem_alloc, \
                     omp_high_bw_mem_alloc, omp_low_lat_mem_alloc, omp_cgroup_mem_alloc, \

@@ -223,8 +223,8 @@ impl Tasks {
             });
         }
         Native::fence_after_rmw();
-        // After the fence: a waiting thread has announced itself before it looked at the queues, or
-        // this one sees it there.
+        // After the fence: either this load sees the announcement of a waiting thread, or that
+        // thread, which looks at the queues after its announcement, sees the task there.
         if shared.choosy.load(SeqCst) != 0 {
             shared.pushes.fetch_add(1, SeqCst);
         }

@@ -18,8 +18,8 @@ pub(crate) unsafe fn fulfil(handle: *const Task) {
     let (task, team) = unsafe { (&*handle, Arc::from_raw((*handle).team.cast::<Team>())) };
     // AcqRel: as in `run`. If the body has not returned, the task may be gone after this.
     if task.event.fetch_or(FULFILLED, AcqRel) & RETURNED != 0 {
-        // The freed tasks descend from a task that this thread may not run. SAFETY: both have come
-        // to pass, and this came second.
+        // No member: the freed tasks descend from a task that this thread may not run.
+        // SAFETY: the body has returned and the event is fulfilled; this call came second.
         unsafe { end(&team, NonNull::from(task), None) };
     }
     team.bell.ring();

@@ -23,7 +23,7 @@
 //! | the same sum on any number of threads | [`Pool::map_reduce_deterministic`] | as a loop in at most 1,024 blocks, and one value a block |
 //! | chains of adaptors | [`prelude`]: `par_iter`, `map`, `filter`, `collect`, `par_sort` and the like | as a loop |
 //! | a scan | [`Pool::inclusive_scan`], [`Pool::exclusive_scan`] | two reads and one write an item |
-//! | fork-join: two closures | [`join`] | 2.59 ns if nobody steals the second; two plain calls take 1.49 ns |
+//! | fork-join: two closures | [`join`] | 2.59 ns if no thread steals the second; two plain calls take 1.49 ns |
 //! | a scope: jobs that borrow | [`scope()`], [`scope_fifo`], [`in_place_scope`] | for each job one allocation, and a queue with a lock |
 //! | a background job | [`spawn`], [`spawn_fifo`] | as above; if the pool sleeps it begins after 1.23 to 1.26 times a futex wake-up |
 //! | the same closure on every thread | [`broadcast`], [`spawn_broadcast`] | one job for each thread |

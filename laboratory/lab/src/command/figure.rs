@@ -41,7 +41,7 @@ pub(crate) fn run(args: &FigureArgs) -> anyhow::Result<()> {
         for (name, contents) in form.files(&stem, &figure)? {
             if files.contains_key(&name) {
                 return Err(bad_input(format!(
-                    "two figures would be {name}; expected files of different names, or one at a time"
+                    "two figures have the name {name}; expected files with different names, or one file at a time"
                 )));
             }
             files.insert(name, contents);

@@ -14,7 +14,9 @@ pub(super) fn run(args: &MergeArgs) -> anyhow::Result<()> {
         let (measurer, records) = journal::read(path)?;
         let mut records = records.into_iter();
         let Some(Record::Grid(grid)) = records.next() else {
-            return Err(wrong("no sweep; expected NAME.sweep-HASH.journal".into()));
+            return Err(wrong(
+                "not a sweep; expected NAME.sweep-HASH.journal".into(),
+            ));
         };
         let first = merged.get_or_insert_with(|| (path, measurer.clone(), grid.clone()));
         if first.1 != measurer {

@@ -36,8 +36,7 @@ pub(super) fn run(args: &NewProgramArgs) -> anyhow::Result<()> {
     // One step: of two commands at a time, one makes the folder.
     fs::create_dir(folder).map_err(|error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => bad_input(format!(
-            "new-program {name}: it is there already; expected a name that no file or folder here \
-             has"
+            "new-program {name}: it exists already; expected a name without a file or folder here"
         )),
         _ => bad_input(format!(
             "new-program {name}: cannot make this folder: {error}"

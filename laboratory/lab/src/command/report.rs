@@ -9,6 +9,7 @@ use crate::report::files::OutFolder;
 use crate::report::host::Origin;
 use crate::report::page;
 use crate::report::section::{Block, Captioned, Section};
+use crate::report::table::Table;
 use crate::study::settings::Settings;
 use crate::study::{self, Plan, Request, STUDIES, Study};
 use crate::world::World;
@@ -26,7 +27,7 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
         if !args.effort.full && !study.is_brief() {
             let name = study.name();
             left_out.push(format!(
-                "The study {name} was left out, since it takes minutes: `manycore study {name}` runs it."
+                "The study {name} takes minutes and was left out. To run it: manycore study {name}."
             ));
             continue;
         }
@@ -130,6 +131,12 @@ fn plan(study: &dyn Study, args: &ReportArgs) -> anyhow::Result<Box<dyn Plan>> {
 const CAPTION: &str = "Medians, with the range of the middle eight tenths of the samples where it can be seen. What \
      several threads do to one counter counts for each success.";
 
+/// The terms of the machine's section.
+const WORDS: &str = "Cores that share a last-level cache form a core group. A cache line, the least piece of memory \
+     that caches exchange, moves faster inside a group than between two. A parallel loop pays for each claim of a \
+     block of iterations with an atomic operation (one that no other core can interrupt) on a line that other cores \
+     want too, and for its launch with the time until the other threads have heard of it.";
+
 /// Before the machine's tables.
 const KEY: &str = "Atomic operations: cas is compare-and-swap, faa fetch-and-add, tas test-and-set, swap an exchange. \
      The state of a line in the cache that has it: M, modified; E, exclusive; S, shared with other caches; I, in none. \
@@ -142,8 +149,11 @@ const KEY: &str = "Atomic operations: cas is compare-and-swap, faa fetch-and-add
 struct MeasuredMachine {
     /// For the terminal.
     picture: String,
-    /// With what it charges.
-    text: String,
+    /// The page's picture of its cores, if there is one.
+    drawing: String,
+    /// What was measured, in sentences.
+    remarks: Vec<String>,
+    tables: Vec<Table>,
     figure: Figure,
 }
 
@@ -158,7 +168,13 @@ fn machine(
         let report = simulated::measure(config, &[], &mut |what| spinner.show(what))?;
         let measured = MeasuredMachine {
             picture: config.name.clone(),
-            text: report.to_string(),
+            drawing: String::new(),
+            remarks: report
+                .heading()
+                .into_iter()
+                .chain(report.remarks())
+                .collect(),
+            tables: report.tables(),
             figure: figure::simulated(&report),
         };
         return Ok((measured, None));
@@ -175,8 +191,13 @@ fn machine(
     }
     let report = super::machine::measure(&options);
     let measured = MeasuredMachine {
-        text: report.to_string(),
+        remarks: [report.heading()]
+            .into_iter()
+            .chain(report.notes.iter().map(|note| format!("Note: {note}.")))
+            .collect(),
+        tables: report.tables(),
         figure: figure::native(&report),
+        drawing: report.picture.clone(),
         picture: report.picture,
     };
     journal.append(&measured)?;
@@ -185,6 +206,12 @@ fn machine(
 
 /// A section, and the picture of the machine for the terminal.
 fn describe(machine: MeasuredMachine, place: String) -> (Section, String) {
+    let mut blocks = vec![Block::Paragraph(WORDS.into()), Block::Paragraph(KEY.into())];
+    if !machine.drawing.is_empty() {
+        blocks.push(Block::Verbatim(machine.drawing));
+    }
+    blocks.extend(machine.tables.into_iter().map(Block::Table));
+    blocks.extend(machine.remarks.into_iter().map(Block::Paragraph));
     let section = Section {
         title: "The machine".into(),
         place,
@@ -195,18 +222,7 @@ fn describe(machine: MeasuredMachine, place: String) -> (Section, String) {
         figures: Captioned::new(machine.figure, CAPTION)
             .into_iter()
             .collect(),
-        blocks: vec![
-            Block::Paragraph(
-                "Cores that share a last-level cache form a core group. A cache line, the least \
-                 piece of memory that caches exchange, moves faster inside a group than between \
-                 two. A parallel loop pays for each claim of a block of iterations with an atomic \
-                 operation (one that no other core can interrupt) on a line that other cores want \
-                 too, and for its launch with the time until the other threads have heard of it."
-                    .into(),
-            ),
-            Block::Paragraph(KEY.into()),
-            Block::Verbatim(machine.text),
-        ],
+        blocks,
         ..Section::default()
     };
     let summary = format!("machine\n{}\n", machine.picture.trim_end());

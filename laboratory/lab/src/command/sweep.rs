@@ -64,7 +64,7 @@ pub(super) type Points = BTreeMap<usize, Point>;
 pub(super) fn run(args: &StudyArgs) -> anyhow::Result<()> {
     if args.instruments.stats || args.instruments.timeline.is_some() {
         return Err(bad_input(
-            "--sweep and --orders: points are not counted one by one; expected no --stats or --timeline",
+            "--sweep and --orders: --stats and --timeline work for single runs; expected neither of them",
         ));
     }
     let grid = Grid::new(args)?;
@@ -249,7 +249,7 @@ impl Grid {
             .collect();
         if let Some(&first) = missing.first() {
             return Err(bad_input(format!(
-                "{} of {} points were measured nowhere, the first {}; expected the journals of all \
+                "{} of {} points are missing, the first {}; expected the journals of all \
                  shards",
                 missing.len(),
                 self.points.len(),
@@ -391,7 +391,7 @@ impl Grid {
             }
             anyhow::ensure!(
                 header.as_ref() == Some(&columns),
-                "the columns at {} are others than at {}",
+                "the columns at {} differ from those at {}",
                 self.name(point.number),
                 self.name(0)
             );

@@ -196,7 +196,7 @@ pub(crate) fn prices(
     };
     prices.ok_or_else(|| {
         bad_input(format!(
-            "{name}: its prices cannot be measured; expected two CPUs or more, and threads that \
+            "{name}: cannot measure its prices; expected two CPUs or more, and threads that \
              can be pinned to them"
         ))
     })

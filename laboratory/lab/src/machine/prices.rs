@@ -19,8 +19,8 @@ pub(crate) const INSTRUCTIONS_A_BYTE: u64 = 6;
 pub(crate) struct MachinePrices {
     /// A fetch-and-add on a line of one's own.
     pub(crate) claim_ns: f64,
-    /// The same on a line that a core of the same core group has written; natively, from its
-    /// write to the other's seeing it.
+    /// The same on a line that another core of the group has written; natively, the time from that write
+    /// until this core reads the value.
     pub(crate) handoff_ns: f64,
     /// The same between the two groups farthest from each other; with one group the hand-off.
     pub(crate) crossing_ns: f64,

@@ -5,26 +5,15 @@ use super::distance;
 use super::launch::Before;
 use super::summary::Summary;
 use super::{MachinePrices, MachineReport};
-use crate::report::grid::Grid;
+use crate::report::table::Table;
 use std::fmt;
 
 impl fmt::Display for MachineReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "{}, {}, {} usable CPU{}; {} rounds; median (10%..90%)\n\n{}",
-            self.world,
-            self.machine,
-            self.usable_cpus,
-            if self.usable_cpus == 1 { "" } else { "s" },
-            self.rounds,
-            self.picture,
-        )?;
-        self.write_atomics(f)?;
-        self.write_distances(f)?;
-        self.write_launches(f)?;
-        self.write_wake(f)?;
-        prices(f, self.prices.as_ref())?;
+        writeln!(f, "{}\n\n{}", self.heading(), self.picture)?;
+        for table in self.tables() {
+            writeln!(f, "{}", table.to_text())?;
+        }
         self.notes
             .iter()
             .try_for_each(|note| writeln!(f, "Note: {note}."))
@@ -32,125 +21,127 @@ impl fmt::Display for MachineReport {
 }
 
 impl MachineReport {
-    fn write_atomics(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut table = Grid::new(&[
-            "operation",
-            "threads",
-            "CPUs",
-            "ns per success",
-            "M/s in all",
-        ]);
-        for cost in &self.atomics {
+    /// The machine and the kind of its numbers, in a line.
+    pub(crate) fn heading(&self) -> String {
+        format!(
+            "{}, {}, {} usable CPU{}; {} rounds; median (10%..90%)",
+            self.world,
+            self.machine,
+            self.usable_cpus,
+            if self.usable_cpus == 1 { "" } else { "s" },
+            self.rounds,
+        )
+    }
+
+    /// All that was measured.
+    pub(crate) fn tables(&self) -> Vec<Table> {
+        let measured = [
+            Some(self.atomics()),
+            (!self.distances.is_empty()).then(|| self.distances()),
+            (!self.launches.is_empty()).then(|| self.launches()),
+            self.wake(),
+            self.prices.as_ref().map(prices),
+        ];
+        measured.into_iter().flatten().collect()
+    }
+
+    fn atomics(&self) -> Table {
+        let rows = self.atomics.iter().map(|cost| {
             let operation = match cost.operation {
                 CounterOperation::FetchAndAdd => "fetch-and-add",
                 CounterOperation::CompareAndSwap => "compare-and-swap loop",
             };
-            table.add_row([
+            [
                 operation.to_owned(),
                 cost.threads.to_string(),
                 list(&cost.cpus),
                 number(&cost.ns_per_op),
                 number(&cost.mops),
-            ]);
-        }
-        section(f, "Threads that increment one counter", &table)
+            ]
+        });
+        let header = [
+            "operation",
+            "threads",
+            "CPUs",
+            "ns per success",
+            "M/s in all",
+        ];
+        Table::of_texts("Threads that increment one counter", header, rows)
     }
 
-    fn write_distances(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.distances.is_empty() {
-            return Ok(());
-        }
-        let columns = [
+    fn distances(&self) -> Table {
+        let rows = self.distances.iter().map(|cost| {
+            let pairs: Vec<String> = cost.pairs.iter().map(|[a, b]| format!("{a}+{b}")).collect();
+            [
+                distance::describe(cost.distance).to_owned(),
+                pairs.join(" "),
+                number(&cost.faa_ns),
+                number(&cost.cas_ns),
+                number(&cost.handover_ns),
+            ]
+        });
+        let caption =
+            "Two threads on one line, by distance; handover: one's write to the other's read";
+        let header = [
             "distance",
             "CPUs",
             "fetch-and-add ns",
             "CAS loop ns",
             "handover ns",
         ];
-        let mut table = Grid::new(&columns);
-        for cost in &self.distances {
-            let pairs: Vec<String> = cost.pairs.iter().map(|[a, b]| format!("{a}+{b}")).collect();
-            table.add_row([
-                distance::describe(cost.distance).to_owned(),
-                pairs.join(" "),
-                number(&cost.faa_ns),
-                number(&cost.cas_ns),
-                number(&cost.handover_ns),
-            ]);
-        }
-        section(
-            f,
-            "Two threads on one line, by distance; handover: one's write to the other's read",
-            &table,
-        )
+        Table::of_texts(caption, header, rows)
     }
 
-    fn write_launches(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.launches.is_empty() {
-            return Ok(());
-        }
-        let columns = [
-            "caller before",
-            "threads",
-            "empty loop",
-            "10 us a thread, less 10 us",
-        ];
-        let mut table = Grid::new(&columns);
-        for cost in &self.launches {
+    fn launches(&self) -> Table {
+        let rows = self.launches.iter().map(|cost| {
             let before = match cost.before {
                 Before::Hot => "another loop",
                 Before::Busy1Ms => "busy for 1 ms",
                 Before::Sleep10Ms => "asleep for 10 ms",
             };
-            table.add_row([
+            [
                 before.to_owned(),
                 cost.threads.to_string(),
                 time(&cost.empty_ns),
                 time(&cost.overhead_ns),
-            ]);
-        }
-        section(
-            f,
-            "Starting and ending a loop on manycore's pool, default partitioner",
-            &table,
-        )
+            ]
+        });
+        let caption = "Starting and ending a loop on manycore's pool, default partitioner";
+        let header = [
+            "caller before",
+            "threads",
+            "empty loop",
+            "10 us a thread, less 10 us",
+        ];
+        Table::of_texts(caption, header, rows)
     }
 
-    fn write_wake(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some(cost) = &self.wake else {
-            return Ok(());
-        };
-        let mut table = Grid::new(&[
-            "asleep for",
-            "waker, sleeper",
-            "until it runs",
-            "costs the waker",
-        ]);
-        table.add_row([
+    fn wake(&self) -> Option<Table> {
+        let cost = self.wake.as_ref()?;
+        let row = [
             format!("{} ms", cost.asleep_ms),
             list(&cost.cpus),
             time(&cost.latency_ns),
             time(&cost.waker_ns),
-        ]);
-        section(f, "Waking a thread (futex)", &table)
+        ];
+        let header = [
+            "asleep for",
+            "waker, sleeper",
+            "until it runs",
+            "costs the waker",
+        ];
+        Some(Table::of_texts("Waking a thread (futex)", header, [row]))
     }
 }
 
 /// The part of a report that the cost model uses.
-pub(super) fn prices(f: &mut fmt::Formatter<'_>, prices: Option<&MachinePrices>) -> fmt::Result {
-    let Some(prices) = prices else {
-        return Ok(());
-    };
-    let mut table = Grid::new(&["price", "ns"]);
-    for (name, ns) in prices.named() {
+pub(super) fn prices(prices: &MachinePrices) -> Table {
+    let rows = prices.named().into_iter().map(|(name, ns)| {
         let name = name.strip_suffix("_ns").unwrap_or(name);
-        table.add_row([name.to_owned(), format!("{ns:.2}")]);
-    }
-    section(f, "Prices for the cost model of the block size", &table)
-}
-
-pub(super) fn section(f: &mut fmt::Formatter<'_>, title: &str, table: &Grid) -> fmt::Result {
-    writeln!(f, "{title}\n{table}\n")
+        [name.to_owned(), format!("{ns:.2}")]
+    });
+    let caption = "Prices for the cost model of the block size";
+    Table::of_texts(caption, ["price", "ns"], rows)
 }
 
 fn list(cpus: &[usize]) -> String {

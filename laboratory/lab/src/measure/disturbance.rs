@@ -6,7 +6,7 @@ use std::time::Duration;
 /// How long the threads of this process have been ready to run without a CPU
 /// to run on, all together; `None` where the system does not say.
 ///
-/// A thread that ends takes its part with it.
+/// The time of ended threads is not included.
 pub(crate) fn waited() -> Option<Duration> {
     let mut sum = 0;
     for thread in fs::read_dir("/proc/self/task").ok()? {

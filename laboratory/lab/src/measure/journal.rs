@@ -187,7 +187,7 @@ fn parse<R: DeserializeOwned>(
         let other: Measurer = record(path, number, text)?;
         if other != *measurer {
             bail!(
-                "{}: begun by {other}, and this is {measurer}: their measurements do not mix",
+                "{}: begun by {other}, but this is {measurer}: their measurements must not be mixed",
                 path.display()
             );
         }

@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 const STYLE: &str = include_str!("page.css");
 
 /// The note at each section, if not all were simulated.
-const WORLDS: &str = "What was measured on this machine varies from run to run. What was simulated \
-     ran on a machine that is computed cycle by cycle; it is the same on any host.";
+const WORLDS: &str = "Numbers measured on this machine vary from run to run. Simulated numbers come from a machine that is \
+     computed cycle by cycle, and are the same on any host.";
 
 const SIMULATED: &str = "All numbers here were simulated, on a machine that is computed cycle by cycle. \
      They are the same on any host.";

@@ -15,7 +15,7 @@ pub(crate) struct Section {
     pub(crate) place: String,
     /// Why a reader shall not trust its numbers, if there is a reason.
     pub(crate) caution: Option<String>,
-    /// The first paragraph: the section's question and its names, for a reader of this page alone.
+    /// The section's question and its names, for a reader of this page alone.
     pub(crate) lead: String,
     pub(crate) figures: Vec<Captioned>,
     pub(crate) blocks: Vec<Block>,
@@ -81,20 +81,27 @@ impl Section {
         self.title.to_lowercase().replace(' ', "-")
     }
 
-    /// A `<section>` element.
+    /// A `<section>` element: its finding in a sentence, one figure, and the rest folded.
     pub(crate) fn to_html(&self) -> String {
         let mut html = format!("<section id=\"{}\">\n", self.anchor());
         let _ = writeln!(html, "<h2>{}</h2>", escape(&self.title));
-        if !self.place.is_empty() {
-            let _ = writeln!(html, "<p class=\"place\">{}</p>", escape(&self.place));
+        html.push_str(&paragraph("place", &self.place));
+        html.push_str(&paragraph(
+            "caution",
+            self.caution.as_deref().unwrap_or_default(),
+        ));
+        // The first figure's title is the finding. A section without one begins with its question.
+        match self.figures.first() {
+            Some(shown) => html.push_str(&shown.to_html()),
+            None => html.push_str(&paragraph("lead", &self.lead)),
         }
-        if let Some(caution) = &self.caution {
-            let _ = writeln!(html, "<p class=\"caution\">{}</p>", escape(caution));
+        html.push_str(
+            "<details>\n<summary>The question, the measurement, and all numbers</summary>\n",
+        );
+        if !self.figures.is_empty() {
+            html.push_str(&paragraph("question", &self.lead));
         }
-        if !self.lead.is_empty() {
-            let _ = writeln!(html, "<p class=\"lead\">{}</p>", escape(&self.lead));
-        }
-        html.extend(self.figures.iter().map(Captioned::to_html));
+        html.extend(self.figures.iter().skip(1).map(Captioned::to_html));
         html.push_str(&blocks(&self.blocks));
         if !self.files.is_empty() {
             let link = |name: &String| {
@@ -104,8 +111,17 @@ impl Section {
             let links: Vec<String> = self.files.iter().map(link).collect();
             let _ = writeln!(html, "<p class=\"files\">Files: {}</p>", links.join(", "));
         }
+        html.push_str("</details>\n");
         html.push_str("</section>\n");
         html
+    }
+}
+
+/// A paragraph of a class; nothing if it has no text.
+fn paragraph(class: &str, text: &str) -> String {
+    match text {
+        "" => String::new(),
+        _ => format!("<p class=\"{class}\">{}</p>\n", escape(text)),
     }
 }
 
@@ -162,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_has_the_figure_before_any_table_and_a_terminal_has_none() {
+    fn a_page_has_a_finding_and_a_figure_and_folds_the_rest() {
         let figure = Figure {
             part: String::new(),
             message: "c & d".into(),
@@ -187,11 +203,13 @@ mod tests {
             "id=\"two-words\"",
             "simulated: x",
             "Busy.",
-            "Lead.",
             "c &amp; d",
             "e &lt; f",
+            "<details>",
+            "Lead.",
             "<p>text",
             "href=\"two.csv\"",
+            "</details>",
         ];
         let places = order.map(|part| html.find(part).unwrap_or_else(|| panic!("{part}: {html}")));
         assert!(places.is_sorted(), "{html}");

@@ -2,10 +2,11 @@
 
 use super::grid::Grid;
 use manycore_figure::escape;
+use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 
 /// A table with a caption; the first column names the rows.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Table {
     pub(crate) caption: String,
     /// A header may have several lines.
@@ -14,7 +15,7 @@ pub(crate) struct Table {
 }
 
 /// A cell of a [`Table`].
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Cell {
     pub(crate) text: String,
     /// The best of its column: starred on a terminal, bold on a page.
@@ -46,6 +47,16 @@ impl Table {
             header: header.into_iter().map(Into::into).collect(),
             rows: rows.into_iter().collect(),
         }
+    }
+
+    /// A table of texts, none of which is marked.
+    pub(crate) fn of_texts<const N: usize>(
+        caption: &str,
+        header: [&str; N],
+        rows: impl IntoIterator<Item = [String; N]>,
+    ) -> Self {
+        let row = |row: [String; N]| row.into_iter().map(Cell::new).collect();
+        Self::new(caption, header, rows.into_iter().map(row))
     }
 
     /// A row for each of `names`, a column for each of `columns`: what `value` has for both, as

@@ -57,13 +57,10 @@ fn usage_errors_are_one_line() {
             ("model", "fit | predict | eval"),
             ("nonsense", "nonsense | expected one of machine, run, study"),
             ("study", "<NAME>"),
-            (
-                "study block-size --fast",
-                "--fast | expected flags that --help lists",
-            ),
+            ("study block-size --fast", "--fast | expected the flags"),
             (
                 "report --seed -1",
-                "'-1' | expected flags that --help lists, and values of theirs",
+                "'-1' | expected the flags and values that --help lists",
             ),
             (
                 "report --quick --full",

@@ -79,7 +79,7 @@ fn what_is_there_stays_as_it_is() {
     fs::write(bench.path("file"), "keep").unwrap();
     for name in ["mine", "file"] {
         let run = bench.run(&format!("new-program {name}"));
-        run.refused(&format!("{name} | it is there already"));
+        run.refused(&format!("{name} | it exists already"));
     }
     assert_eq!(bench.names("mine"), ["notes"]);
     bench

@@ -115,9 +115,8 @@ impl Groups {
     }
 }
 
-/// Over a broadcast network: a channel a group, and one for all. Members send on
-/// their group's without listening to it, which a port cannot: so this is the
-/// hardware's face.
+/// Over a broadcast network: a channel a group, and one for all. Members send on their group's channel
+/// without listening to it. A port cannot do that, so this uses the hardware directly.
 ///
 /// On both channels, a message of the next episode may come before a slow message of this episode,
 /// and is counted in its place. On the group's channel, its sender has left this episode, so every

@@ -12,7 +12,7 @@ pub(super) struct Threads {
     /// How many more threads may be made at the moment. Relaxed, as `joins` is:
     /// both only count, and making and joining a thread orders what it did.
     spare: AtomicUsize,
-    /// Joins so far: what the lots are drawn from, with the seed.
+    /// The joins so far. The lots are drawn from this number and the seed.
     joins: AtomicU64,
     choice: Choice,
 }
@@ -51,7 +51,7 @@ impl Threads {
     fn lot(&self) -> u64 {
         let join = self.joins.fetch_add(1, Ordering::Relaxed);
         match self.choice {
-            // Rarer by and by, or large kernels would make threads all the time.
+            // Threads become rarer with time, so that large kernels do not make threads all the time.
             Choice::Lot(seed) => fastrand::Rng::with_seed(seed ^ join << 20).u64(0..6 + join / 16),
             Choice::Migrate if join == 0 => 0,
             Choice::Migrate | Choice::Stay => 5,
@@ -65,8 +65,8 @@ impl Threads {
             .is_ok()
     }
 
-    /// Runs one on a new thread, and meanwhile the other. Both without their types: making a thread is long, and
-    /// is compiled once, not once for each join.
+    /// Runs one closure on a new thread, and the other meanwhile. Both have no type here, so that the long
+    /// code that makes a thread is compiled once.
     fn apart(&self, there: &mut (dyn FnMut() + Send), here: &mut dyn FnMut()) {
         thread::scope(|scope| {
             let there = scope.spawn(there);

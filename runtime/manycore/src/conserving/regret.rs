@@ -1,16 +1,17 @@
-//! Bounded regret: what the default loop takes, beside other processes and in any order of changes, is
+//! Bounded regret: the time of the default loop, beside other processes and in any order of changes, is
 //! hardly more than the better of sharing every run and sharing none.
 //!
-//! Random loops are called in a row on the simulated machine, while other processes compute on some
-//! cores for a slice in each period. The same program runs three times: as the pool decides, with all
-//! runs shared, and with none. Times are exact, and the same neighbours come at the same times, as
-//! far as three programs of different speed meet them.
+//! Random loops are called in a row on the simulated machine, while other processes compute on some cores
+//! for a slice in each period. The same program runs three times: as the pool decides, with all runs
+//! shared, and with none. Times are exact. The neighbours come at the same times, although three programs
+//! of different speed meet them in different places.
 //!
 //! # The property
 //!
-//! The first 30 runs of a row, and of its second half if the work changes there, do not count. All others take at most [`RATIO`] times as long as the
-//! better way, and in addition the time of [`CALLS`] runs and of [`SLICES`] slices for each caller: nobody
-//! knows in advance that the system will put a helper aside.
+//! The first 30 runs of a row, and of its second half if the work changes there, do not count. All others
+//! take at most [`RATIO`] times as long as the better way, and in addition the time of [`CALLS`] runs and
+//! of [`SLICES`] slices for each caller: the pool cannot know in advance that the system will put a helper
+//! aside.
 
 use super::fault::{self, Fault};
 use super::number;
@@ -27,7 +28,7 @@ use std::time::Duration;
 const RATIO: f64 = 1.1;
 const CALLS: f64 = 20.0;
 const SLICES: f64 = 2.0;
-/// Runs that may be anything, at the begin and after a change.
+/// Runs that do not count, at the beginning and after a change.
 const LEARNING: usize = 30;
 /// Cycles of a microsecond.
 const US: f64 = 2_500.0;
@@ -76,7 +77,7 @@ fn random_case(seed: u64) -> Case {
         random.usize(2..=4)
     };
     let row = |random: &mut fastrand::Rng| {
-        // A loop of 2 us to 1 ms, as far as it may be either way.
+        // A loop of 2 us to 1 ms: both ways are possible.
         let total = spread(random, 2.0, 1_000.0) * US;
         let n = spread(random, 2.0, 4_096.0) as usize;
         let gap = if random.bool() {
@@ -163,7 +164,7 @@ impl Neighbour {
     }
 }
 
-/// Whether one seed is asked for, and with it what the pool says of its decisions.
+/// Whether a single seed was asked for. Then the pool's decisions are printed.
 fn is_single() -> bool {
     number("MANYCORE_SEED").is_some()
 }

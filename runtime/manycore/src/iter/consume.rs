@@ -59,7 +59,7 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
     /// The type of the items.
     type Item: Send;
 
-    /// Whether a block has as many items as indices, and they are known by these.
+    /// Whether a block has an item for each index, which identifies it.
     #[doc(hidden)]
     const EXACT: bool;
 
@@ -81,11 +81,11 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
     ///
     /// # Safety
     ///
-    /// No index is asked for twice, of all three methods.
+    /// No index is passed twice to any of the three methods.
     #[doc(hidden)]
     unsafe fn block(&self, block: Range<usize>) -> impl Iterator<Item = Self::Item>;
 
-    /// Drops the items of `block` that it owns, the others too if a destructor panics. It calls no
+    /// Drops the items of `block` that it owns, the remaining ones too if a destructor panics. It calls no
     /// closure.
     ///
     /// # Safety

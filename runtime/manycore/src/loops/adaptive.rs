@@ -5,9 +5,9 @@
 //!   too short for a second thread runs inline; its first iteration is timed, and
 //!   what follows now and then (`predicted`), and once it takes too long the rest is
 //!   posted.
-//! * A loop that is long enough runs inline all the same, likewise watched, while sharing it has not
-//!   gained (`decide`), now and then to know what that takes, and while all workers sleep and waking
-//!   one would cost more than it brings.
+//! * A loop that is long enough runs inline too, watched by the clock, in three cases: sharing it has not
+//!   gained so far (`decide`); the pool measures the inline time again; or all workers sleep and waking a
+//!   worker would cost more than it gains.
 //! * An unknown loop runs inline, one iteration, two, four, until it has lasted
 //!   longer than posting costs; then the rest is posted. A few iterations that
 //!   might each be long are posted at once.
@@ -57,7 +57,7 @@ pub(crate) fn run<P: Platform>(pool: &Registry<P>, start: usize, n: usize, body:
     run_shareable(pool, start, n, body);
 }
 
-/// Runs a loop that nobody else can take part in, or one that is to be explained.
+/// Runs a loop that no other thread can take part in, or a loop that is to be explained.
 #[cold]
 fn run_special<P: Platform>(pool: &Registry<P>, start: usize, n: usize, body: Body<'_>) {
     let started = P::now();
@@ -136,7 +136,7 @@ impl<'a, P: Platform> Launch<'a, P> {
         }
     }
 
-    /// What an iteration is predicted to take, in ticks.
+    /// The predicted ticks of an iteration.
     #[inline]
     fn recall(&self) -> Option<f32> {
         self.pool.shared().call_sites().recall(self.call_site)
@@ -165,7 +165,7 @@ impl<'a, P: Platform> Launch<'a, P> {
         P::now().saturating_sub(before) as f32
     }
 
-    /// Runs a loop whose iterations are predicted to take `each` ticks.
+    /// Runs a loop with a prediction: an iteration takes `each` ticks.
     #[inline(always)]
     fn run_known(&self, each: f32) -> Reason {
         let work = self.n as f32 * each;
@@ -215,12 +215,12 @@ impl<'a, P: Platform> Launch<'a, P> {
             && Context::worker_of(self.pool).is_some_and(|worker| worker.was_put_aside())
     }
 
-    /// Runs a loop that is long enough to be posted: inline all the same if that is the better way,
-    /// or if all workers sleep and it does not pay to wake one.
+    /// Runs a loop that is long enough to be posted. It still runs inline if that is the better way, or if
+    /// all workers sleep and waking one does not pay.
     fn run_long(&self, each: f32, work: f32) -> Reason {
         let pool = self.pool;
         if Context::is_in_loop(pool.shared()) {
-            // Whether anybody comes depends on the loop around it, and on when.
+            // Whether a helper comes depends on the outer loop and on the moment.
             let Some(shared) = self.share(0, each, pool.wakes(work, self.n)) else {
                 return Reason::Busy;
             };
@@ -328,8 +328,7 @@ impl<'a, P: Platform> Launch<'a, P> {
         Reason::Shared
     }
 
-    /// Runs a loop of which nothing is known, or only what it was with half or twice
-    /// as many iterations.
+    /// Runs an unknown loop, or a loop that is known only with half or twice as many iterations.
     #[cold]
     fn run_unknown(&self) -> Reason {
         let pool = self.pool;

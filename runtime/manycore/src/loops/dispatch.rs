@@ -55,8 +55,8 @@ fn dispatch<P: Platform>(
     }
 }
 
-/// Posts a loop that is to be shared whatever it costs, waking who sleeps. No
-/// block is longer than `block`. `partition` is as for [`Registry::post`].
+/// Posts a loop that is to be shared whatever it costs, and wakes sleeping workers. No block is longer than
+/// `block`. `partition` is as for [`Registry::post`].
 pub(super) fn run<'p, P: Platform, S: Partition>(
     pool: &'p Registry<P>,
     start: usize,

@@ -52,7 +52,7 @@ impl<P: Platform> Divided<'_, P> {
         self.pool.shared().core_groups()
     }
 
-    /// What a claim from an own range costs here, in ticks.
+    /// The ticks of a claim from the thread's own range on this machine.
     pub fn claim_ticks(&self) -> u64 {
         self.pool.shared().claim_ticks()
     }

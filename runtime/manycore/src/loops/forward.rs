@@ -50,8 +50,8 @@ forward! {
     ///
     /// # Panics
     ///
-    /// With the first panic of `body`, once every thread has left the loop.
-    /// Iterations not begun by then may be skipped. The pool stays usable.
+    /// With the first panic of `body`, once every thread has left the loop. Iterations that have not begun
+    /// may be skipped. The pool stays usable.
     ///
     /// ```
     /// use manycore::Pool;
@@ -112,8 +112,8 @@ forward! {
     /// ```
     free for_each_mut[T: Send](items: &mut [T], body: impl Fn(&mut T) + Sync);
 
-    /// Cuts `items` into chunks of `chunk` items, the last one maybe shorter,
-    /// and runs `body` on each with its index.
+    /// Cuts `items` into chunks of `chunk` items, of which the last may be shorter, and runs `body` on each
+    /// with its index.
     ///
     /// # Panics
     ///
@@ -132,9 +132,8 @@ forward! {
     /// Maps each index of `range` and combines the results of neighbours, left
     /// with right, until one is left; `identity` if the range is empty.
     ///
-    /// `reduce` must be associative; it need not be commutative. Where it is so
-    /// only nearly (floating-point addition) the result may differ from run to
-    /// run in its last digits; see
+    /// `reduce` must be associative; it need not be commutative. If it is only nearly associative
+    /// (floating-point addition), the result may differ from run to run in its last digits; see
     /// [`map_reduce_deterministic`](Self::map_reduce_deterministic).
     ///
     /// # Panics
@@ -194,8 +193,8 @@ forward! {
     /// ```
     method inclusive_scan[T: Clone + Send + Sync](items: &mut [T], op: impl Fn(&T, &T) -> T + Sync);
 
-    /// Replaces each item by the combination of `identity` and all items
-    /// before it; returns that of all items. Else as [`inclusive_scan`](Self::inclusive_scan).
+    /// Replaces each item by the combination of `identity` and all items before it; returns the combination
+    /// of all items. Otherwise as [`inclusive_scan`](Self::inclusive_scan).
     ///
     /// # Panics
     ///

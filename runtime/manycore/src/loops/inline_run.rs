@@ -1,9 +1,9 @@
-//! A loop that its caller runs alone, as long as it comes on.
+//! A loop that its caller runs alone while the caller makes progress.
 //!
 //! The iterations of a loop may wait for each other if there are no more of them than threads. So the
-//! caller of such a loop says which iteration it begins, and the pool's monitor looks whether it goes
-//! on (`pool/watch.rs`). If it does not, the monitor gives the iterations that the caller has not begun
-//! to other threads, as jobs of a scope, for which the caller waits at the end.
+//! caller of such a loop notes which iteration it begins, and the pool's monitor looks whether the note
+//! changes (`pool/watch.rs`). If it does not, the monitor gives the remaining iterations to other threads,
+//! as jobs of a scope. The caller waits for these jobs at the end.
 //!
 //! It does the same if the caller has posted the loop: it claims the iterations that no thread has begun.
 //! A posted loop may have been worth fewer helpers than it has iterations.
@@ -37,7 +37,7 @@ impl<P: Platform> Clone for Inline<'_, P> {
 }
 
 impl<'a, P: Platform> Inline<'a, P> {
-    /// A loop whose iterations do not wait for each other.
+    /// A loop with iterations that do not wait for each other.
     #[inline(always)]
     pub(super) fn unwatched(body: Body<'a>, start: usize) -> Self {
         Self {
@@ -100,7 +100,7 @@ struct Shared(*const ());
 unsafe impl Send for Shared {}
 
 impl<'a, P: Platform> InlineRun<'a, P> {
-    /// A loop of `n` iterations from `start`, whose caller is the current thread, a worker of `pool`.
+    /// A loop of `n` iterations from `start`. The current thread, a worker of `pool`, is its caller.
     #[inline(always)]
     pub(super) fn new(pool: &'a Registry<P>, body: Body<'a>, start: usize, n: usize) -> Self {
         let worker = Context::worker_of(pool).expect("loops are run by workers");
@@ -201,8 +201,8 @@ impl<'a, P: Platform> InlineRun<'a, P> {
     pub(super) unsafe fn post(&self, counter: &FixedBlock<P>, first: usize) {
         // Relaxed: published by the store below.
         self.first.store(first, Ordering::Relaxed);
-        // Release pairs with the acquire in `take_over`. A monitor that reads the old value is one that the
-        // step waits for.
+        // Release pairs with the acquire in `take_over`. If a monitor reads the old value, the step below
+        // waits for that monitor.
         let counter = std::ptr::from_ref(counter).cast_mut();
         self.counter.store(counter, Ordering::Release);
         self.step();
@@ -224,7 +224,7 @@ impl<'a, P: Platform> InlineRun<'a, P> {
     fn take_over(&self) {
         // Acquire pairs with the release in `post`: the counter and `first` are there.
         let counter = self.counter.load(Ordering::Acquire);
-        // SAFETY: null, or a counter whose caller has not come to the end of `end_post`, or waits there.
+        // SAFETY: the pointer is null, or its caller has not left `end_post` yet, so the counter is alive.
         if let Some(counter) = unsafe { counter.as_ref() } {
             // Relaxed: see above.
             let first = self.first.load(Ordering::Relaxed);

@@ -12,7 +12,7 @@ use std::cell::Cell;
 /// No time to come.
 const NEVER: u64 = u64::MAX;
 
-/// What the caller of one posted loop knows of the clusters that it has called.
+/// The caller's record of the clusters that it has invited to one posted loop.
 pub(super) struct Invitation<'r, P: Platform> {
     pool: &'r Registry<P>,
     slot: usize,
@@ -48,8 +48,8 @@ impl<'r, P: Platform> Invitation<'r, P> {
         self.invited.get()
     }
 
-    /// Lets the invited clusters in, and announces the loop to them. `own` is the caller's cluster:
-    /// the caller is one of its members, and no helper.
+    /// Lets the invited clusters in, and announces the loop to them. `own` is the caller's cluster: the
+    /// caller is a member of it, and not a helper.
     ///
     /// # Safety
     ///
@@ -158,7 +158,7 @@ impl<'r, P: Platform> Invitation<'r, P> {
 }
 
 impl<P: Platform> Registry<P> {
-    /// Wakes a worker in each of the clusters `invited` in which one sleeps.
+    /// In each of the clusters `invited`, wakes a sleeping worker if there is one.
     fn wake_in_each(&self, invited: Invited) {
         let worker = Context::worker_of(self).expect("loops are run by workers");
         for cluster in invited.clusters() {
@@ -192,8 +192,8 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// Whether a thread can be had that is not at work: for the caller slot, or one that was
-    /// not started yet.
+    /// Whether the pool can get an idle thread: for the vacant caller slot, or by starting a thread that is
+    /// lacking.
     fn is_vacant(&self) -> bool {
         self.shared().caller_slot().is_vacant() || self.is_lacking()
     }
@@ -207,7 +207,7 @@ impl<P: Platform> Registry<P> {
         self.sleepers_in(invited) as usize + vacant >= members - 1 || self.is_lacking()
     }
 
-    /// Whether somebody would help with a loop that is posted now, as a hint.
+    /// Whether a thread would help with a loop that is posted now, as a hint.
     pub(super) fn has_idle_permit(&self) -> bool {
         self.shared().ranks().anyone_idle() || self.is_vacant()
     }

@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Mutex, PoisonError};
 
-/// What all who take part in a posted loop share; on the caller's stack.
+/// The part of a posted loop that all participants share; on the caller's stack.
 ///
 /// Aligned so that what a helper reads, down to the mutex, is one line and its neighbour: the caller's
 /// stores here must reach the helper, and the fewer lines they are on, the sooner it starts. And
@@ -25,7 +25,7 @@ pub(super) struct LoopFrame<'a, P: Platform, S: Partition> {
     body: Body<'a>,
     /// Index of the partition's iteration 0.
     start: usize,
-    /// What helpers follow, if anything.
+    /// The allotment that helpers follow, if any.
     allotment: Option<&'a Allotment<P>>,
     partition: S,
     /// Set when a body has panicked: claim no more. Read once a block, from a
@@ -107,8 +107,8 @@ impl<'a, P: Platform, S: Partition> LoopFrame<'a, P, S> {
         (ran.get(), busy.get())
     }
 
-    /// Whether a helper has left iterations of its own. It says so before it leaves: who
-    /// asks once more when all have left misses none.
+    /// Whether a helper has left iterations of its own. The helper sets this before it leaves, so a caller
+    /// that looks again after all have left misses nothing.
     pub(super) fn is_abandoned(&self) -> bool {
         // Relaxed: `take_up` acquires.
         self.abandoned.load(Ordering::Relaxed)
@@ -121,8 +121,8 @@ impl<'a, P: Platform, S: Partition> LoopFrame<'a, P, S> {
         self.abandoned.swap(false, Ordering::Acquire);
     }
 
-    /// Claims and runs blocks until nothing is left, or it is no longer `allowed`. `ran` is told the
-    /// length of each, and `ended` sees the claims when nothing is left.
+    /// Claims and runs blocks until nothing is left, or it is no longer `allowed`. `ran` gets the length of
+    /// each block, and `ended` the claims when nothing is left.
     #[inline(always)]
     fn work(
         &self,
@@ -180,14 +180,14 @@ impl<'a, P: Platform, S: Partition> LoopFrame<'a, P, S> {
         if !claims.abandon() {
             return Participation::Left;
         }
-        // Release pairs with the acquire in `take_up`: who sees the flag sees
-        // this helper's shard as it has left it, or as thieves have since.
+        // Release pairs with the acquire in `take_up`: a thread that sees the flag sees this helper's shard
+        // as the helper left it, or a later state.
         self.abandoned.store(true, Ordering::Release);
         Participation::Abandoned
     }
 }
 
-/// For who follows no allotment, and for the caller.
+/// For helpers that follow no allotment, and for the caller.
 fn always() -> bool {
     true
 }
@@ -308,8 +308,8 @@ impl<P: Platform> Registry<P> {
         Some(posted)
     }
 
-    /// As `post`, in `slot`, which this thread has taken, and in whose loop it takes part.
-    /// Returns a body's panic as well.
+    /// As `post`, in `slot`. This thread has taken the slot and takes part in its loop. Returns a body's
+    /// panic as well.
     fn run_posted<S: Partition>(
         &self,
         (slot, me, invited): (usize, Participant, Invited),
@@ -394,7 +394,7 @@ impl<P: Platform> Registry<P> {
     #[inline(never)]
     fn gather(&self, slot: usize, invited: Invited, body: Body<'_>) {
         for partial in self.shared().board().entrances(slot, invited).partials() {
-            // SAFETY: this thread has the slot, whose gates are closed and empty.
+            // SAFETY: this thread has the slot, and the slot's gates are closed and empty.
             unsafe { body.take(std::ptr::from_ref(partial).cast()) };
         }
     }

@@ -15,10 +15,10 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::atomic::AtomicUsize;
 
-/// What the caller gets wrong.
+/// A caller's fault.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum LeavingMistake {
-    /// It does not look whether somebody has left work.
+    /// It does not look whether a helper has left work.
     DoesNotLook,
     /// It looks only before it has seen that all have left.
     LooksEarly,

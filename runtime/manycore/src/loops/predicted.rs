@@ -1,16 +1,16 @@
 //! One thread runs a loop that is predicted to be short, and gives the prediction up when the
 //! clock says otherwise.
 //!
-//! Iterations differ, and what was quick yesterday may block today. So no prediction is used
-//! untested: the first iteration is timed by itself, then a block that takes [`CHECK_NS`], and a
-//! quarter more each time. The time of an iteration is the predicted or the measured one, whichever
-//! is longer. Once the loop has taken twice the predicted time, and the cost of a post on top, the
-//! caller of this module decides about the rest.
+//! Iterations differ, and an iteration that was quick yesterday may block today. So each prediction is
+//! tested: the first iteration is timed by itself, then a block that takes [`CHECK_NS`], and a quarter more
+//! each time. The time of an iteration is the predicted or the measured one, whichever is longer. Once the
+//! loop has taken twice the predicted time, and the cost of a post on top, the caller of this module
+//! decides about the rest.
 //!
-//! A clock read costs as much as ten trivial iterations. So a loop of a predicted length below one
-//! block is checked once, after its first iteration, if that was no longer than the block. Only one
-//! run in 32 is checked after iterations 1, 2, 4, 8, ...: this finds loops whose first iteration is
-//! short and whose others are not.
+//! A clock read costs as much as ten trivial iterations. So a loop of a predicted length below one block is
+//! checked once, after its first iteration, if that was no longer than the block. Only one run in 32 is
+//! checked after iterations 1, 2, 4, 8, ...: this finds loops with a short first iteration and longer
+//! others.
 
 use super::inline_run::Inline;
 use crate::pool::Shared;
@@ -24,9 +24,9 @@ pub(super) struct Predicted<'a, P: Platform> {
     n: usize,
     /// Ticks.
     each: f32,
-    /// The loop may take twice the prediction and so many ticks more.
+    /// The ticks that the loop may take beyond twice the prediction.
     slack: f32,
-    /// What passes between two looks at the clock, in ticks.
+    /// The ticks between two looks at the clock.
     check: f32,
 }
 
@@ -74,7 +74,7 @@ impl<'a, P: Platform> Predicted<'a, P> {
         self.run_on(started, took, one_block).map(Some)
     }
 
-    /// Runs a loop whose prediction may be long. The ticks that it took.
+    /// Runs a loop with a possibly long prediction. Returns the ticks that it took.
     pub(super) fn run(mut self, started: u64) -> Result<f32, Slow> {
         self.slack = LONG_SLACK_NS * self.pool.ticks_per_ns();
         self.check = LONG_CHECK_NS * self.pool.ticks_per_ns();

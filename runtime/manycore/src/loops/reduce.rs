@@ -204,8 +204,8 @@ where
     fn run(&self, partial: Option<&UnsafeCell<Partial<R>>>, block: Range<usize>) {
         let place = partial.unwrap_or(&self.callers.own);
         let end = block.end;
-        // SAFETY: this thread alone uses it, and not while `extend` runs, in which the thread may come
-        // here again.
+        // SAFETY: this thread alone uses the place, and holds no reference to it while `extend` runs, which
+        // may come here again.
         let left = unsafe { &mut *place.get() }.take_left_of(block.start);
         let value = (self.extend)(left, block);
         // SAFETY: as above, after `extend` has returned.

@@ -61,8 +61,7 @@ impl<P: Platform> Loop<'_, P> {
         op(&items[items.len() - 1], &last)
     }
 
-    /// What comes before each block: `first` and the totals of the blocks
-    /// before it, from the left.
+    /// The sum before each block: `first` and the totals of all earlier blocks, from the left.
     fn prefixes<T: Clone + Send + Sync>(
         &self,
         items: &[T],

@@ -17,12 +17,12 @@ use std::num::NonZeroUsize;
 /// A loop that takes less than this share of the caller's time alone has gained by its
 /// helpers.
 const GAINS: f32 = 0.9;
-/// Iterations for each thread up to which each is claimed by itself.
+/// Up to this many iterations a thread, each iteration is a block of its own.
 const FEW_BLOCKS: usize = 2;
 
 impl<P: Platform> Launch<'_, P> {
-    /// Runs a loop nested in another inline while every worker is busy: nobody
-    /// would come. Returns how far it got when somebody could.
+    /// Runs a loop nested in another inline while every worker is busy: no helper would come. Returns how
+    /// far it got when a thread became idle.
     fn run_while_all_busy(&self, mut done: usize) -> usize {
         let long = 20.0 * self.post_ticks();
         let mut block = 1_usize;
@@ -32,8 +32,7 @@ impl<P: Platform> Launch<'_, P> {
             block = if took < long {
                 block.saturating_mul(2)
             } else {
-                // What was short before is long now: as many as are short at this
-                // rate.
+                // The iterations have become longer: as many as take `long` at this rate.
                 ((block as f32 * long / took) as usize).max(1)
             };
             done = to;
@@ -112,8 +111,8 @@ impl<P: Platform> Launch<'_, P> {
             self.in_turn.set(in_turn.load(Ordering::Relaxed));
             posted
         } else {
-            // A guess for which no helper was woken, or not all clusters were called, is tried by one
-            // iteration: between blocks the caller of a loop can still call them.
+            // If a guess woke no helper, or did not call all clusters, it is tried with blocks of one
+            // iteration: between blocks the caller can still call them.
             let tries = matches!(wake, Wake::Late(_));
             pool.post(body, range, wake, |shares| Adaptive {
                 ranges: shares.of(n),

@@ -16,7 +16,7 @@ use std::ops::Range;
 ///
 /// | whole | holds | |
 /// |---|---|---|
-/// | 1 | 1 | its share, which nobody has begun |
+/// | 1 | 1 | its share, which no thread has begun |
 /// | 0 | 1 | what is in its shard, if anything |
 /// | 0 | 0 | nothing |
 ///

@@ -168,8 +168,7 @@ pub(crate) struct OwnRange<'a, P: Platform> {
     left: u64,
 }
 
-/// The number of looks at a remainder that others may still finish, before it is stolen all the
-/// same.
+/// The number of looks at a remainder that others may still finish, before it is stolen.
 const PATIENCE: u32 = 32;
 
 impl<P: Platform> OwnRange<'_, P> {

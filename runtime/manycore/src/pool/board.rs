@@ -8,7 +8,7 @@ use manycore_platform::{Atomic, CachePadded, Native, Ordering, Platform};
 use std::cell::UnsafeCell;
 use std::sync::OnceLock;
 
-/// What a helper needs to take part in a posted loop.
+/// A helper's way into a posted loop.
 #[derive(Clone, Copy)]
 pub(crate) struct PostedLoop {
     /// The loop's frame on its caller's stack.
@@ -28,15 +28,15 @@ pub(crate) struct PostedLoop {
 pub(crate) enum Participation {
     /// Nothing is left that it could claim.
     Done,
-    /// It is not allowed any more. What is left is where all look for it.
+    /// It is not allowed any more. All threads look where the remaining iterations are.
     Left,
     /// As `Left`, but some of what is left was its own, and others may have looked
     /// for work before it was. The frame says so to the caller.
     Abandoned,
 }
 
-/// Where the helpers of one cluster come into the loop in a slot: one line. The pool owns it and
-/// keeps it until its threads have ended, so a late helper to a finished loop touches only this.
+/// The entrance of one cluster's helpers to the loop in a slot: one line. The pool owns it and keeps it
+/// until its threads have ended, so a late helper to a finished loop touches only this.
 pub(crate) struct Entrance<P: Platform> {
     gate: Gate<P>,
     job: UnsafeCell<Option<PostedLoop>>,
@@ -93,10 +93,10 @@ pub(crate) struct BoardSlot<P: Platform> {
 }
 
 struct Held<P: Platform> {
-    /// Set by the thread whose loop is posted here.
+    /// Set by the thread that posts a loop here.
     taken: P::AtomicBool,
-    /// The slot of the loop in whose body this one was posted, plus one. Read by callers that wait
-    /// for a loop around this one.
+    /// The slot of the loop around this one, plus one. Read by callers that wait for a loop around this
+    /// one.
     parent: P::AtomicU32,
 }
 
@@ -147,7 +147,7 @@ impl<P: Platform> Board<P> {
         &self.slots[index]
     }
 
-    /// Where the helpers of `cluster` come into the loop in slot `index`.
+    /// The entrance of `cluster`'s helpers to the loop in slot `index`.
     #[inline]
     pub(crate) fn entrance(&self, cluster: usize, index: usize) -> &Entrance<P> {
         &self.entrances[index * self.clusters + cluster]
@@ -245,7 +245,7 @@ impl<P: Platform> Taken<'_, P> {
 
 impl<P: Platform> Drop for Taken<'_, P> {
     fn drop(&mut self) {
-        // Release: the loop is over before the slot is somebody else's.
+        // Release: the loop is over before another thread takes the slot.
         self.board.slots[self.index]
             .held
             .taken
@@ -254,7 +254,7 @@ impl<P: Platform> Drop for Taken<'_, P> {
 }
 
 impl<P: Platform> BoardSlot<P> {
-    /// Notes the slot of the loop in whose body this one is posted; before the gates are opened.
+    /// Notes the slot of the loop around this one; before the gates are opened.
     pub(crate) fn set_parent(&self, parent: Option<usize>) {
         let parent = parent.map_or(0, |slot| slot as u32 + 1);
         // Relaxed: published, as the job is, by the opening of the gate; for a thread that is
@@ -288,7 +288,7 @@ impl<'a, P: Platform> Entrances<'a, P> {
     pub(crate) unsafe fn set_job(&self, mut job_for: impl FnMut(usize) -> PostedLoop) {
         for cluster in self.invited.clusters() {
             let entrance = self.board.entrance(cluster, self.index);
-            // SAFETY: by contract nobody else reads or writes `job` now.
+            // SAFETY: by contract no other thread reads or writes `job` now.
             unsafe { *entrance.job.get() = Some(job_for(cluster)) };
         }
     }

@@ -12,7 +12,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::thread;
 
-/// Where a broadcast job runs.
+/// The place at which a broadcast job runs.
 ///
 /// ```
 /// let pool = manycore::Pool::builder().threads(3).build()?;
@@ -141,7 +141,7 @@ impl<P: Platform> Registry<P> {
         for permit in 0..self.mailboxes().len() {
             self.sleep().notify(permit);
         }
-        // Those of them that stand aside.
+        // Workers that stand aside are woken by the nudge.
         self.shared().nudge();
         // Permit 0 may have no holder. The mail of this thread's own permit it reads itself.
         let has_permit_0 = Context::worker_of(self).is_some_and(|worker| worker.index() == 0);

@@ -71,10 +71,10 @@ impl Builder {
     }
 }
 
-/// The core groups in which threads begin that are bound to nothing, on a machine of several: first that of
-/// this thread, which makes the pool, then the next ones; each has a thread for each of its cores, and
-/// SMT siblings come last. So it is known which threads share a cache, as long as the system has no
-/// reason to move them. Nothing for a pool that is one cluster whatever its threads share.
+/// The core groups in which unbound threads begin, on a machine with several groups. The group of this
+/// thread, which makes the pool, is first, then the next groups. Each group gets a thread for each core,
+/// and SMT siblings come last. So the pool knows which threads share a cache, unless the system moves them.
+/// Empty for a pool that is one cluster.
 fn near(machine: &Topology, threads: usize) -> Vec<Vec<usize>> {
     if Clusters::new(&vec![0; threads]).count() == 1 {
         return Vec::new();
@@ -112,7 +112,7 @@ impl<P: Platform> Builder<P> {
     ///
     /// # Errors
     ///
-    /// No entry at all, absurdly many, or the platform refusing a thread.
+    /// No entry, too many entries, or the platform refuses a thread.
     pub fn build_on(
         &self,
         cores: usize,
@@ -137,8 +137,8 @@ impl<P: Platform> Builder<P> {
         !self.settings.adopts && (self.settings.dedicated || self.settings.stack_size.is_some())
     }
 
-    /// Starts the workers on `cpus`, a set for every thread, in the core groups
-    /// `of_threads`; those that are bound to none begin on `near`, unless that is empty.
+    /// Starts the workers on `cpus`, a set for every thread, in the core groups `of_threads`. Unbound
+    /// workers begin on `near`, unless that is empty.
     #[inline(never)]
     pub(crate) fn start(
         &self,

@@ -35,7 +35,7 @@ pub struct Builder<P: Platform = Native> {
     pub(super) policy: Option<crate::sleep::Make<P>>,
 }
 
-/// What is the same on all platforms.
+/// The settings that do not depend on the platform.
 #[derive(Clone)]
 pub(super) struct Settings {
     pub(super) threads: Option<usize>,
@@ -125,10 +125,10 @@ impl<P: Platform> Builder<P> {
 }
 
 impl<P: Platform> Builder<P> {
-    /// Whether all threads are the pool's own. By default one is not: a pool of
-    /// `n` threads starts `n - 1`, and the thread that calls it is the other one. A dedicated
-    /// pool starts `n`; callers of [`install`](crate::Pool::install), `join` and `scope`
-    /// from outside hand their call over and wait for it, which takes some 10 us more.
+    /// Whether all threads are the pool's own. By default a pool of `n` threads starts `n - 1`, and the
+    /// thread that calls it is the last of the `n`. A dedicated pool starts `n`; callers of
+    /// [`install`](crate::Pool::install), `join` and `scope` from outside hand their call over and wait for
+    /// it, which takes some 10 us more.
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(1).dedicated(true).build()?;
@@ -142,26 +142,22 @@ impl<P: Platform> Builder<P> {
         self
     }
 
-    /// Whether the thread that builds the pool becomes one of its workers, number
-    /// 0, for as long as it lives: for programs whose main thread calls the pool
-    /// again and again. There is no other worker 0, [`dedicated`](Self::dedicated)
-    /// or not.
+    /// Whether the thread that builds the pool becomes one of its workers, number 0, until that thread
+    /// ends: for programs that call the pool from their main thread again and again. There is no other
+    /// worker 0, [`dedicated`](Self::dedicated) or not.
     ///
-    /// The adopted thread runs jobs only while it waits for some, or
-    /// [yields](crate::yield_now). In a pool of one thread no other thread runs any: jobs that
-    /// other threads spawn stay in the queue until then, and their calls (`install`, `scope`,
-    /// `broadcast`) block.
+    /// The adopted thread runs jobs only while it waits for jobs, or [yields](crate::yield_now). In a pool
+    /// of one thread no other thread runs jobs: spawned jobs stay in the queue until then, and their calls
+    /// (`install`, `scope`, `broadcast`) block.
     ///
     /// # The pool's end
     ///
-    /// If the adopted thread drops the pool, the pool first runs all detached jobs, with
-    /// that thread's help. If another thread drops it, it does not wait for the adopted
-    /// thread: the other workers run all jobs there are, also those that were
-    /// [sent](crate::Pool::spawn_broadcast) to worker 0, and then end. In a pool of
-    /// one thread, spawned jobs wait until the adopted thread runs them: when it waits
-    /// or yields next, and never if it does not. The same holds
-    /// for both kinds where a detached job that the adopted thread is running drops
-    /// the pool.
+    /// If the adopted thread drops the pool, the pool first runs all detached jobs, with that thread's
+    /// help. If another thread drops it, it does not wait for the adopted thread: the other workers run all
+    /// jobs, including jobs [sent](crate::Pool::spawn_broadcast) to worker 0, and then end. In a pool of
+    /// one thread, spawned jobs wait until the adopted thread runs them: when it waits or yields next, and
+    /// never if it does not. The same holds if a detached job drops the pool while the adopted thread runs
+    /// that job.
     ///
     /// The thread remains worker 0 of the pool that has ended. If it spawns, joins or
     /// broadcasts in that pool afterwards, it runs those jobs itself.
@@ -183,8 +179,8 @@ impl<P: Platform> Builder<P> {
         self
     }
 
-    /// Sets the function that is called with the payload of a panic for which no caller waits: that
-    /// of a job from [`spawn`](crate::Pool::spawn). Without a handler, or if the handler panics,
+    /// Sets the function that is called with the payload of a panic in a job from
+    /// [`spawn`](crate::Pool::spawn), which no caller awaits. Without a handler, or if the handler panics,
     /// the process is aborted.
     ///
     /// ```
@@ -256,19 +252,19 @@ impl<P: Platform> Builder<P> {
         self
     }
 
-    /// The threads that run a loop, its caller counted; by default as many as
-    /// the cores that the affinity mask and the cgroup quota leave, or, if the pool
-    /// [follows](Self::follow) an allotment, as the machine has.
+    /// The threads that run a loop, including its caller. The default is the number of cores that the
+    /// affinity mask and the cgroup quota leave; if the pool [follows](Self::follow) an allotment, it is
+    /// the number of the machine's cores.
     ///
-    /// What the control groups leave is read again when pools are built more than 10 ms apart.
+    /// The control groups are read again for pools that are built more than 10 ms later.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.settings.threads = Some(threads);
         self
     }
 
-    /// Where the threads are bound. The first permit is the caller's: its thread is the
-    /// program's own, and is not bound.
+    /// The CPUs to which threads are bound. The first permit is the caller's: that thread belongs to the
+    /// program and is not bound.
     ///
     /// By default they are bound to nothing. On a machine of several core groups the threads of a pool
     /// of more than 8 begin near the thread that makes it, a thread a core; the system may move them.
@@ -304,9 +300,8 @@ impl<P: Platform> Builder<P> {
         self
     }
 
-    /// Has each thread that the pool starts call `handler` with its number first. The threads that
-    /// the pool starts later, for the permits of those that wait, have numbers from
-    /// [`threads`](Self::threads) on.
+    /// Has each thread that the pool starts call `handler` with its number first. Threads that the pool
+    /// starts later, in the place of waiting threads, have numbers from [`threads`](Self::threads) on.
     ///
     /// A panic in it is handled as one in a [detached job](Self::panic_handler).
     ///

@@ -1,10 +1,10 @@
 //! The caller slot: the way by which a thread from outside takes part.
 //!
-//! A pool of n threads has n permits (`permits/mod.rs`), and starts n - 1 threads. Permit 0 is
-//! for callers: a thread that calls the pool from outside enters as worker 0 and
-//! runs the call itself, so that nothing is handed over and nobody is woken. If the
-//! slot is taken, the caller borrows the permit of a worker that sleeps (`visit.rs`). If none sleeps, the
-//! call goes to the pool's queue, in order of arrival, and the caller blocks.
+//! A pool of n threads has n permits (`permits/mod.rs`), and starts n - 1 threads. Permit 0 is for callers:
+//! a thread that calls the pool from outside enters as worker 0 and runs the call itself, so that no call
+//! is handed over and no thread is woken. If the slot is taken, the caller borrows the permit of a worker
+//! that sleeps (`visit.rs`). If none sleeps, the call goes to the pool's queue, in order of arrival, and
+//! the caller blocks.
 //!
 //! `permits/word.rs` has the states of the slot and its transitions. A *detached task* is a spawned
 //! job, a call from the queue, or a call with a borrowed permit, that has not ended.
@@ -12,14 +12,14 @@
 //!
 //! * A detached task is posted: an empty slot becomes vacant, or the caller that is there is
 //!   needed.
-//! * A caller that finds the slot taken enters it if it is vacant, and is needed.
-//! * A vacant slot is filled (`Registry::fill_caller_slot`) with a thread of the pool, which may be
-//!   started for it. A thread that pushes a job and finds no sleeper fills it, told by the sleep
-//!   policy (`Sleep::set_vacant`).
+//! * A caller that finds the slot vacant enters it, and is needed.
+//! * A vacant slot is filled (`Registry::fill_caller_slot`) with a thread of the pool, which may be started
+//!   for it. A thread that pushes a job and finds no sleeper fills it; the sleep policy brings it here
+//!   (`Sleep::set_vacant`).
 //! * The last detached task ends: a vacant slot becomes empty. A thread of the pool that holds the
 //!   slot gives it back when it finds no work.
-//! * A caller that is needed leaves (`Registry::leave_slowly`): the slot is empty if there is no
-//!   detached task any more, else vacant, or held if a job waits.
+//! * A caller that is needed leaves (`Registry::leave_slowly`): the slot is empty if there is no detached
+//!   task any more, otherwise vacant, or held if a job waits.
 
 use super::context::Context;
 use super::job::Job;
@@ -44,7 +44,7 @@ impl<P: Platform> CallerContext<P> {
         Self(OnceLock::new())
     }
 
-    /// Before anybody knows of the pool.
+    /// Called before any other thread knows the pool.
     pub(super) fn set(&self, context: Context<P>) {
         let fresh = self.0.set(context).is_ok();
         debug_assert!(fresh, "set once, by who makes the pool");
@@ -82,14 +82,14 @@ impl<P: Platform> Registry<P> {
         self.post_detached(job.in_group(group));
     }
 
-    /// A detached task is about to be posted: a thread must be ready to take permit 0 when no
-    /// thread has it. Before the push, so that whoever pushes jobs of the detached task's own sees
-    /// the vacancy.
+    /// A detached task is about to be posted: a thread must be ready to take permit 0 when no thread has
+    /// it. Called before the push, so that a thread that pushes jobs within the detached task sees the
+    /// vacancy.
     ///
     /// # Panics
     ///
-    /// If nobody could ever run it, since the pool has no thread and the system refuses
-    /// one, or since this process is a child of `fork`.
+    /// If no thread could ever run it: the pool has no thread and the system refuses one, or this process
+    /// is a child of `fork`.
     #[inline(never)]
     pub(super) fn begin_detached(&self) {
         self.shared().check_fork();
@@ -100,10 +100,9 @@ impl<P: Platform> Registry<P> {
         self.need_caller_slot();
     }
 
-    /// Whether this thread is in the midst of a spawned job of the pool, and somebody is ready to
-    /// take permit 0. That job is a detached task until it ends. So the threads stay, and the word
-    /// keeps its bit, which is taken away when no detached task is left: no lock is needed to count
-    /// another.
+    /// Whether this thread runs a spawned job of the pool, and a thread is ready to take permit 0. That job
+    /// is a detached task until it ends. Until then the threads stay, and the word keeps its bit, since the
+    /// bit is cleared with the last detached task. So counting another task needs no lock.
     fn is_within_detached(&self) -> bool {
         Context::worker_of(self).is_some_and(|worker| worker.is_detached())
             && self.shared().caller_slot().word().is_attended()
@@ -141,7 +140,7 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// Finds a thread for the vacant caller slot, and starts those that are lacking.
+    /// Finds a thread for the vacant caller slot, and starts lacking threads.
     #[cold]
     #[inline(never)]
     pub(crate) fn fill_caller_slot(&self) {
@@ -173,8 +172,8 @@ impl<P: Platform> Registry<P> {
     #[cold]
     #[inline(never)]
     pub(super) fn leave_slowly(&self) {
-        // In a child of `fork` nobody is there to need the permit, and a thread that is
-        // not may have the lock: nobody enters again.
+        // In a child of `fork` no thread needs the permit, and a thread of the parent may hold the lock. No
+        // caller enters again.
         if self.shared().is_forked() {
             return;
         }

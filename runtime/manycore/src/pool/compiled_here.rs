@@ -1,11 +1,10 @@
-//! What the crates of native pools' users call, and need not compile.
+//! Functions that crates with native pools call and need not compile.
 //!
-//! The compiler takes a generic function from the crate that has compiled it already, if the
-//! function is `#[inline(never)]`; else it compiles the function again in each crate that calls it.
-//! So what lies behind `join`, a scope, a job or a loop, and depends on the world alone, is marked
-//! that way. A table here and one in `loops/dispatch.rs` have the compiler compile it, for
-//! [`Native`]. Nobody reads the tables, so that no program contains them. `ci/once.sh` counts how
-//! much of the runtime is compiled in a user's crate.
+//! The compiler takes a generic function from the crate that has compiled it already, if the function is
+//! `#[inline(never)]`; otherwise it compiles the function again in each crate that calls it. So code behind
+//! `join`, a scope, a job or a loop that depends on the world alone is marked that way. A table here and
+//! one in `loops/dispatch.rs` have the compiler compile it, for [`Native`]. No code reads the tables, so no
+//! program contains them. `ci/once.sh` counts how much of the runtime is compiled in a user's crate.
 
 use super::{Builder, Context, Pool, Registry, Worker};
 use manycore_platform::Native;

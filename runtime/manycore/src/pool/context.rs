@@ -1,4 +1,4 @@
-//! What a thread is to the pools that it works for.
+//! A thread's roles in the pools for which it works.
 
 use super::Shared;
 use super::board::Taken;
@@ -9,21 +9,20 @@ use super::worker::Worker;
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::cell::Cell;
 
-/// What this thread is doing for a pool, kept in the platform's thread slot
-/// and on the thread's own stack.
+/// A thread's activity for a pool, kept in the platform's thread slot and on the thread's own stack.
 pub(crate) struct Context<P: Platform> {
     pool: *const Shared<P>,
     /// In a loop, the thread's rank there: the permit that it had when it came in.
     rank: usize,
-    /// The slot of the loop whose body the thread is running.
+    /// The slot of the loop that the thread runs.
     running: Option<usize>,
-    /// Whether the thread has given its permit away in the midst of that loop.
+    /// Whether the thread has given its permit away within that loop.
     barred: Cell<bool>,
     /// The worker that the thread is.
     worker: *const Worker<P>,
-    /// That one's permit.
+    /// The worker's permit.
     permit: *const P::AtomicU32,
-    /// What the thread was before, to this pool or another: it still is.
+    /// The thread's previous context, in this pool or another; it remains valid below this one.
     outer: Cell<*const Self>,
     /// The call that the thread runs, null for none; `None`: the outer context says it.
     call: Option<*const Call<P>>,
@@ -50,7 +49,7 @@ impl<'a, P: Platform> Iterator for Chain<'a, P> {
 /// A thread that takes part in a posted loop.
 #[derive(Clone, Copy)]
 pub(crate) struct Participant {
-    /// Its number in the loop, and nobody else's while it takes part.
+    /// Its number in the loop; no other participant has this number meanwhile.
     pub(crate) rank: usize,
     /// The slot of the loop around this one, if the thread is in a body.
     pub(crate) parent: Option<usize>,
@@ -122,8 +121,8 @@ impl<P: Platform> Context<P> {
         unsafe { (*self.permit).load(Ordering::Relaxed) }
     }
 
-    /// Whether the current thread, which [is inside](Self::is_inside) `pool`, is in the body of one
-    /// of its loops.
+    /// Whether the current thread, which [is inside](Self::is_inside) `pool`, runs the body of a loop of
+    /// this pool.
     #[inline]
     pub(crate) fn is_in_loop(pool: &Shared<P>) -> bool {
         Self::current(pool, |context| context.running.is_some())
@@ -197,12 +196,12 @@ impl<P: Platform> Context<P> {
         if !std::ptr::eq(self.pool, registry.shared()) {
             return None;
         }
-        // SAFETY: a worker of this very registry, which holds it as long as it lives.
+        // SAFETY: a worker of this very registry, which owns its workers until it is dropped.
         Some(unsafe { &*self.worker })
     }
 
-    /// The worker of `registry` that the current thread is, even if it is in the midst
-    /// of another pool's work that it came to by way of this one's.
+    /// The worker of `registry` that the current thread is, even if it runs another pool's work on top of
+    /// this pool's.
     pub(super) fn worker_below(registry: &Registry<P>) -> Option<&Worker<P>> {
         Self::chain(|mut chain| chain.find_map(|context| context.as_worker_of(registry)))
     }
@@ -241,9 +240,9 @@ impl<P: Platform> Context<P> {
         Chain(unsafe { newest.as_ref() }).find_map(|context| context.as_worker_of(registry))
     }
 
-    /// Gives up this thread's permits in all pools, runs `section`, which blocks, and
-    /// takes a permit again in the one in which the thread goes on. In the others it
-    /// does when it comes back to them (`come_back`).
+    /// Gives up this thread's permits in all pools, runs `section`, which blocks, and takes a permit again
+    /// in the pool in which the thread continues. In each other pool it takes a permit when it comes back
+    /// to that pool (`come_back`).
     pub(super) fn without_permits<R>(section: impl FnOnce() -> R) -> R {
         Self::chain(|chain| chain.for_each(|context| context.member().leave_permit()));
         let result = section();
@@ -297,7 +296,7 @@ impl<P: Platform> Context<P> {
         Self::chain(|chain| Self::others_held(pool, chain).next().is_some())
     }
 
-    /// Runs a job of another pool than `pool` in which this thread has a permit. `false`: it finds none.
+    /// Runs a job of a pool other than `pool` in which this thread has a permit. `false`: it finds no job.
     pub(super) fn run_other_elsewhere(pool: *const Shared<P>) -> bool {
         Self::chain(|chain| {
             Self::others_held(pool, chain).any(|worker| {
@@ -306,7 +305,7 @@ impl<P: Platform> Context<P> {
         })
     }
 
-    /// Gives up this thread's permits in other pools than `pool`, in which it waits.
+    /// Gives up this thread's permits in all pools except `pool`, where it waits.
     pub(super) fn leave_others(pool: &Shared<P>) {
         Self::chain(|chain| {
             chain
@@ -315,8 +314,7 @@ impl<P: Platform> Context<P> {
         });
     }
 
-    /// Keeps whoever has `permit` next out of the loops in which this thread takes part
-    /// with that number.
+    /// Keeps the next holder of `permit` out of the loops in which this thread has that number as its rank.
     pub(super) fn bar_loops(pool: &Shared<P>, permit: usize) {
         Self::set_bars(pool, permit, true, |slot| pool.ranks().bar(permit, slot));
     }
@@ -326,8 +324,8 @@ impl<P: Platform> Context<P> {
         Self::set_bars(pool, permit, false, |slot| pool.ranks().unbar(permit, slot));
     }
 
-    /// Notes in this thread's contexts with the number `permit` in loops of `pool` whether they are
-    /// barred; calls `change` with the slots of those for which that is new.
+    /// In this thread's contexts with the rank `permit` in loops of `pool`, notes whether they are barred.
+    /// Calls `change` with the slot of each context that changes.
     fn set_bars(pool: &Shared<P>, permit: usize, barred: bool, change: impl Fn(usize)) {
         Self::chain(|chain| {
             for context in chain {

@@ -56,8 +56,7 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// Runs `op` as `worker`, which this thread is, in the midst of what it does for
-    /// another pool.
+    /// Runs `op` as `worker`, on top of this thread's work for another pool. This thread is that worker.
     pub(super) fn be<R>(worker: &Worker<P>, op: impl FnOnce(&Worker<P>) -> R) -> R {
         // Its permit may have been given away while it was blocked there.
         worker.regain_permit();
@@ -108,7 +107,7 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// Runs `op` as worker 0, whose slot this thread has taken.
+    /// Runs `op` as worker 0. This thread has taken the caller slot.
     pub(super) fn enter_as_caller<R>(&self, op: impl FnOnce(&Worker<P>) -> R) -> R {
         let _entered = EnteredCaller(self);
         let context = self.shared().caller_context().get();

@@ -26,38 +26,37 @@ pub enum BuildError {
         /// The number asked for.
         asked: usize,
     },
-    /// The global pool was to be made, and there is one: by an earlier
-    /// [`build_global`](crate::Builder::build_global), or by the first call that needed it.
+    /// The global pool exists already: made by an earlier [`build_global`](crate::Builder::build_global),
+    /// or by the first call that needed it.
     GlobalExists,
-    /// An environment variable that sets the threads of the global pool is no number of
-    /// threads.
+    /// The environment variable for the global pool's threads has a value that is no number of threads.
     Environment {
         /// Its name.
         variable: &'static str,
         /// The value, as far as that is text.
         value: String,
     },
-    /// The current thread was to be adopted, and is part of a pool.
+    /// The current thread cannot be adopted, since it is part of a pool.
     AlreadyInPool,
     /// The affinity names CPUs that this process cannot use.
     Affinity(AffinityError),
-    /// There is no memory for what the pool keeps of its threads: some 1.6 MiB of
-    /// address space each, beside their [stacks](crate::Builder::stack_size).
+    /// There is no memory for the pool's record of its threads: some 1.6 MiB of address space each, beside
+    /// their [stacks](crate::Builder::stack_size).
     Memory {
         /// The threads asked for.
         threads: usize,
-        /// What was refused.
+        /// The system's refusal.
         source: io::Error,
     },
-    /// The operating system would not make a thread, or not bind it.
+    /// The operating system refused to make or to bind a thread.
     Spawn {
         /// Which thread, from 1: the caller is thread 0.
         rank: usize,
         /// The threads asked for.
         threads: usize,
-        /// The CPUs it was to be bound to; empty if to none.
+        /// The CPUs for the thread; empty if it was not to be bound.
         cpus: Vec<usize>,
-        /// What the operating system said.
+        /// The operating system's error.
         source: io::Error,
     },
 }

@@ -1,18 +1,17 @@
-//! What the crates on this one ask of a builder, and programs do not.
+//! Settings of a builder for the crates above this one, not for programs.
 
 use super::Builder;
 use manycore_platform::Platform;
 
 /// Settings of a builder for the crates on this one (`seam`).
 pub trait BuilderExt<P: Platform>: Sized {
-    /// Whether the pool starts its threads when there is something for them to do, and not when it
-    /// is built: with the first half of a `join`, job or call that another thread could take, or
-    /// the first loop that is worth sharing. By default it starts them when it is built, and
-    /// whatever they are asked for first begins sooner.
+    /// Whether the pool starts its threads with the first work for them: a half of a `join`, a job or a
+    /// call that another thread could take, or a loop that is worth sharing. By default it starts them when
+    /// it is built, so that the first work begins sooner.
     ///
-    /// A thread that the system refuses then is the panic of who calls for a job that only the
-    /// pool's threads can do; else the caller does the work itself. Pools whose threads
-    /// [others make](crate::seam::build) start when they are built.
+    /// If the system refuses a thread then, a caller with a job that only the pool's threads can do panics;
+    /// otherwise the caller does the work itself. Pools with [threads from outside](crate::seam::build)
+    /// start them when they are built.
     ///
     /// ```
     /// use manycore::seam::BuilderExt;
@@ -40,13 +39,12 @@ pub trait BuilderExt<P: Platform>: Sized {
     #[must_use]
     fn open_joins(self, most: u32) -> Self;
 
-    /// Whether the pool may start another thread for the permit of one that waits inside of a
-    /// job while others' jobs lie there (by default it may; never more than
-    /// [`threads`](Builder::threads) run at once).
+    /// Whether the pool may start a thread in the place of a thread that waits inside of a job beside
+    /// others' jobs (by default it may; never more than [`threads`](Builder::threads) run at once).
     ///
-    /// Without a reserve each permit is one thread's for good. Then a worker that waits, for a half of a
-    /// `join` that was stolen or for another pool, runs others' jobs on top of what waits. They may meet a
-    /// lock that a frame below them holds.
+    /// Without a reserve each permit is one thread's for good. Then a worker that waits for a stolen half
+    /// of a `join`, or for another pool, runs others' jobs on top of its wait. They may meet a lock that a
+    /// frame below them holds.
     ///
     /// ```
     /// use manycore::seam::BuilderExt;

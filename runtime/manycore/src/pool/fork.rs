@@ -12,20 +12,19 @@ use manycore_platform::Platform;
 
 /// Fork-join.
 ///
-/// A call from a thread that is none of the pool's makes that thread worker 0 for as long
-/// as the call takes, if no other thread is that already; see
-/// [`Builder::dedicated`](crate::Builder::dedicated).
+/// A call from a thread outside of the pool makes that thread worker 0 during the call, unless another
+/// thread is worker 0; see [`Builder::dedicated`](crate::Builder::dedicated).
 impl<P: Platform> Pool<P> {
-    /// Runs `a` and `b`, perhaps in parallel, and returns both results. `a` runs
-    /// on this thread; `b` too, after it, unless another one has stolen it.
+    /// Runs `a` and `b`, perhaps in parallel, and returns both results. `a` runs on this thread; then `b`
+    /// runs here too, unless another thread has stolen it.
     ///
-    /// About 2 ns when nobody is idle. While this thread waits for a stolen `b`
-    /// it works on what `b` has forked, and on nothing else.
+    /// It takes about 2 ns when no thread is idle. While this thread waits for a stolen `b`, it runs only
+    /// jobs that `b` has forked.
     ///
     /// # Panics
     ///
-    /// If `a` or `b` panics: with the panic of `a` if it panicked, else with that of `b`, in
-    /// either case after both have run to their end.
+    /// If `a` or `b` panics: with the panic of `a` if it panicked, otherwise with the panic of `b`, in
+    /// either case after both have ended.
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(2).build()?;
@@ -78,9 +77,9 @@ impl<P: Platform> Pool<P> {
         }
     }
 
-    /// Runs `op` as a worker of this pool: on this thread if nobody else is worker
-    /// 0, or on one of the pool's. What `op` calls without naming a pool, such as
-    /// [`join`](crate::join), happens in this one.
+    /// Runs `op` as a worker of this pool: on this thread if no other thread is worker 0, otherwise on a
+    /// thread of the pool. Calls in `op` that name no pool, such as [`join`](crate::join), happen in this
+    /// pool.
     ///
     /// # Panics
     ///
@@ -120,8 +119,7 @@ impl<P: Platform> Pool<P> {
             .enter(|worker, _| Scope::new(&self.registry, Some(worker)).complete(body))
     }
 
-    /// As [`scope`](Self::scope), but the jobs of each thread begin in the order in
-    /// which it spawned them.
+    /// As [`scope`](Self::scope), but the jobs of each thread begin in the order of their spawns.
     ///
     /// # Panics
     ///
@@ -220,13 +218,12 @@ impl<P: Platform> Pool<P> {
         self.registry.spawn_fifo(job);
     }
 
-    /// Runs `op` once with each of the pool's permits, each when it has no job, and returns
-    /// the results in the order of the permits, which is that of
-    /// [`current_thread_index`](Self::current_thread_index).
+    /// Runs `op` once with each of the pool's permits, as soon as the permit has no job, and returns the
+    /// results in the order of [`current_thread_index`](Self::current_thread_index).
     ///
-    /// Calls that wait for each other run at once, each on a thread of its own. Calls that do not
-    /// may share a thread: a thread that waits for long gives its permit away, and may have another
-    /// one later. So `op` is no way to set up thread-local state.
+    /// Calls that wait for each other run at once, each on a thread of its own. Other calls may share a
+    /// thread: a thread that waits for long gives its permit away, and may have another permit later. So
+    /// `op` is no way to set up thread-local state.
     ///
     /// # Panics
     ///
@@ -254,8 +251,7 @@ impl<P: Platform> Pool<P> {
         self.registry.spawn_broadcast(op);
     }
 
-    /// Runs one job of the pool, if this is one of its threads (else `None`) and
-    /// there is one.
+    /// Runs one job of the pool if there is a job. `None` if this is no thread of the pool.
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(1).build()?;
@@ -290,8 +286,7 @@ impl<P: Platform> Pool<P> {
         Context::worker_of(&*self.registry).map(Worker::index)
     }
 
-    /// Whether this thread, if it is one of the pool's, has jobs that nobody has
-    /// begun.
+    /// Whether this thread has jobs that no thread has begun. `None` if this is no thread of the pool.
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(1).build()?;

@@ -10,8 +10,7 @@ use super::worker::Worker;
 use super::yields::Yield;
 use manycore_platform::Native;
 
-/// [`Pool::join`] in the pool that this thread is part of, or else in the
-/// [global one](Pool::global).
+/// [`Pool::join`] in the pool of this thread, or in the [global pool](Pool::global) if it has none.
 ///
 /// # Panics
 ///
@@ -38,8 +37,7 @@ where
     join_context(|_| a(), |_| b())
 }
 
-/// [`Pool::join_context`] in the pool that this thread is part of, or else in the
-/// [global one](Pool::global).
+/// [`Pool::join_context`] in the pool of this thread, or in the [global pool](Pool::global) if it has none.
 ///
 /// # Panics
 ///
@@ -60,7 +58,7 @@ where
     join_context_here_or(a, b, Pool::global)
 }
 
-/// `join_context` in the pool that this thread is part of, or in that of `elsewhere`.
+/// `join_context` in the pool of this thread, or in the pool of `elsewhere`.
 #[inline(always)]
 pub(crate) fn join_context_here_or<A, B, RA, RB>(
     a: A,
@@ -79,7 +77,7 @@ where
     })
 }
 
-/// What `call` makes of the worker that this thread is, if it is one.
+/// The result of `call` with this thread's worker, if the thread is a worker.
 #[inline(always)]
 fn own<R>(call: impl FnOnce(&Worker<Native>) -> R) -> Option<R> {
     Context::<Native>::own_worker(|own| own.map(call))

@@ -1,5 +1,5 @@
-//! The gate of a posted loop: whether helpers may still come in, and when the last one has
-//! left, so that the loop's frame on its caller's stack may die.
+//! The gate of a posted loop: whether helpers may still come in, and when the last helper has left, so that
+//! the loop's frame on its caller's stack may die.
 
 use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
 
@@ -14,13 +14,11 @@ pub(super) const MOST_WORKERS: usize = 1 << 15;
 
 /// Whether helpers may join, and how many are inside: two words on one line.
 ///
-/// A helper joins by counting itself in *and then* looking whether the gate is
-/// open; if it is not, it counts itself out again and has touched nothing. The
-/// caller closes the gate *and then* looks whether anybody is inside. So of a
-/// helper and a closing caller at least one sees the other: the frame behind
-/// the gate may be used by a helper exactly between a successful
-/// [`join`](Self::join) and its leaving, and may be freed by the caller once
-/// the gate is closed and [`is_empty`](Self::is_empty) was seen.
+/// A helper joins by counting itself in *and then* looking whether the gate is open; if it is not, it
+/// counts itself out again and has touched nothing. The caller closes the gate *and then* looks whether a
+/// helper is inside. So of a helper and a closing caller at least one sees the other: the frame behind the
+/// gate may be used by a helper exactly between a successful [`join`](Self::join) and its leaving, and may
+/// be freed by the caller once the gate is closed and [`is_empty`](Self::is_empty) was seen.
 ///
 /// A helper's stay may straddle two loops: counted in while the gate is closed after
 /// one, looking when it is open for the next. That is a join of the next, and
@@ -35,11 +33,11 @@ pub(crate) struct Gate<P: Platform> {
     count: P::AtomicU32,
 }
 
-/// What leaving showed.
+/// What a helper saw as it left.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum Departure {
-    /// Nobody needs to be told.
+    /// No thread waits for it.
     Quietly,
     /// The caller, this worker, sleeps, and has something to see: wake it.
     Awaited(usize),
@@ -59,8 +57,8 @@ impl<P: Platform> Gate<P> {
     /// launch, and what is stored before it travels while it waits.
     #[inline]
     pub(crate) fn open(&self) {
-        // Release: the job and the frame, written before, are visible to who
-        // joins and sees it open.
+        // Release: the job and the frame, written before, are visible to a helper that joins and sees the
+        // gate open.
         self.open.store(true, Ordering::Release);
     }
 
@@ -76,12 +74,12 @@ impl<P: Platform> Gate<P> {
     ///
     /// # Errors
     ///
-    /// The gate was closed; the helper has left, and may itself have been the
-    /// last one that a sleeping caller waits for.
+    /// The gate was closed. The helper has left, and may have been the last helper that a sleeping caller
+    /// waits for.
     #[inline]
     pub(crate) fn join(&self) -> Result<u32, Departure> {
-        // Relaxed: ordered before the look at `open` by the fence, against the
-        // fence in `close`. One of the two sees the other's write.
+        // Relaxed: ordered before the look at `open` by the fence, against the fence in `close`. At least
+        // one of helper and caller sees the other's write.
         let before = self.count.fetch_add(1, Ordering::Relaxed);
         P::fence_after_rmw();
         // Acquire pairs with `open`'s release.
@@ -114,7 +112,7 @@ impl<P: Platform> Gate<P> {
         awaited(self.count.fetch_sub(1, Ordering::Release))
     }
 
-    /// Goes out, and lets nobody else in: no work is left to claim.
+    /// Goes out, and closes the gate: no work is left to claim.
     #[inline]
     pub(crate) fn leave_closed(&self) -> Departure {
         // Relaxed: a hint to others; it is `close` that decides. The caller
@@ -123,8 +121,7 @@ impl<P: Platform> Gate<P> {
         self.leave()
     }
 
-    /// Lets nobody else in; the caller looks at [`is_empty`](Self::is_empty)
-    /// next.
+    /// Closes the gate; the caller looks at [`is_empty`](Self::is_empty) next.
     #[inline]
     pub(crate) fn close(&self) {
         // Ordered before the look at `count` by the fence, against the fence in `join`. SeqCst
@@ -141,9 +138,8 @@ impl<P: Platform> Gate<P> {
         self.count.load(Ordering::Acquire) & INSIDE == 0
     }
 
-    /// Announces that the caller, worker `caller`, is about to sleep until the last
-    /// one leaves. It must look at [`is_empty`](Self::is_empty), and at what helpers
-    /// may leave behind, once more after this.
+    /// Announces that the caller, worker `caller`, is about to sleep until the last helper leaves. It must
+    /// look at [`is_empty`](Self::is_empty), and at what helpers may leave behind, once more after this.
     pub(crate) fn await_last(&self, caller: usize) {
         debug_assert!(caller < MOST_WORKERS);
         // Acquire: against `leave` and `leave_behind` by the count's own history:
@@ -155,14 +151,14 @@ impl<P: Platform> Gate<P> {
 
     /// Takes back [`await_last`](Self::await_last).
     pub(crate) fn awaited_no_more(&self) {
-        // Relaxed: who joins the next loop comes after it in the count's history, since
-        // the slot's release does. A helper that is inside still, because the caller goes back
-        // into the loop, may see it once more and wake somebody in vain.
+        // Relaxed: a helper that joins the next loop comes after this change in the count's history, since
+        // the slot's release does. A helper that is still inside, because the caller goes back into the
+        // loop, may see the old value once more and wake the caller in vain.
         self.count.fetch_and(INSIDE, Ordering::Relaxed);
     }
 }
 
-/// What the count says to who leaves and has something to tell.
+/// The count's message to a helper that leaves and has a reason to wake the caller.
 fn awaited(count: u32) -> Departure {
     if count & AWAITED == 0 {
         return Departure::Quietly;

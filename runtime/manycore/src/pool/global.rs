@@ -1,12 +1,11 @@
 //! The global pool: one for each process, made when it is first needed or by
 //! [`Builder::build_global`].
 //!
-//! A child of `fork` has the parent's memory and none of its threads, so it needs a pool
-//! of its own. Each process therefore has a [`ProcessState`], told from its parent's by the
-//! platform's count of forks, and whatever a thread of the parent was about in an older
-//! state (it may have been making the pool, with the lock held) is never looked at again.
-//! The older state, with its pool, is leaked: threads of the pool may have been in the
-//! midst of anything, and somebody may still refer to it.
+//! A child of `fork` has the parent's memory and none of its threads, so it needs a pool of its own. Each
+//! process therefore has a [`ProcessState`]. The platform's count of forks distinguishes it from the
+//! parent's. No code looks at an older state again: a thread of the parent may have been making the pool,
+//! with the lock held. The older state, with its pool, is leaked: its threads may have been anywhere, and
+//! references to it may exist.
 
 use super::BuildError;
 use super::Pool;
@@ -17,7 +16,7 @@ use std::env;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// What the global pool's threads can be set by.
+/// The variable that sets the global pool's number of threads.
 const VARIABLE: &str = "MANYCORE_NUM_THREADS";
 
 /// One process's global pool.
@@ -33,7 +32,7 @@ struct ProcessState {
 static PROCESS_STATE: AtomicPtr<ProcessState> = AtomicPtr::new(std::ptr::null_mut());
 
 impl ProcessState {
-    /// That of this process. Cost: two loads.
+    /// The state of this process. Cost: two loads.
     #[inline]
     fn of_this_process() -> &'static Self {
         // Acquire pairs with the release in `begin`, for what the state holds.
@@ -63,15 +62,15 @@ impl ProcessState {
             // SAFETY: never freed from now on.
             Ok(_) => unsafe { &*state },
             Err(newer) => {
-                // SAFETY: made above, and shown to nobody.
+                // SAFETY: made above, and not published.
                 drop(unsafe { Box::from_raw(state) });
-                // SAFETY: as in `of_this_process`; not null, since nobody stores that.
+                // SAFETY: as in `of_this_process`; not null, since no thread stores null.
                 unsafe { &*newer }
             }
         }
     }
 
-    /// The pool, made by `make` if there is none, and whether it was.
+    /// The pool, made by `make` if it does not exist, and whether `make` was called.
     #[cold]
     fn make<E>(&self, make: impl FnOnce() -> Result<Pool, E>) -> Result<(&Pool, bool), E> {
         // A panic under the lock has left nothing half done.
@@ -80,7 +79,7 @@ impl ProcessState {
             return Ok((pool, false));
         }
         let pool = make()?;
-        // Nobody else sets it, for lack of the lock.
+        // No other thread sets it, since this thread holds the lock.
         Ok((self.pool.get_or_init(|| pool), true))
     }
 }
@@ -127,7 +126,7 @@ impl Pool<Native> {
         pool.is_none_or(Self::end_threads)
     }
 
-    /// The global pool, made by `make` if there is none, and whether it was.
+    /// The global pool, made by `make` if it does not exist, and whether `make` was called.
     #[inline]
     pub(crate) fn global_or_made<E>(
         make: impl FnOnce() -> Result<Self, E>,
@@ -149,8 +148,8 @@ fn by_default() -> Result<Pool, BuildError> {
 }
 
 impl Builder<Native> {
-    /// Makes the [global pool](Pool::global), in place of the one that the first call of
-    /// a free function would make. To be called early, by the program and by no library.
+    /// Makes the [global pool](Pool::global), instead of the pool that the first call of a free function
+    /// would make. To be called early, by the program and by no library.
     ///
     /// Without [`threads`](Self::threads) the environment variable
     /// `MANYCORE_NUM_THREADS` sets their number (see [`Pool::global`]), and without that
@@ -181,7 +180,7 @@ impl Builder<Native> {
     }
 }
 
-/// `builder` with as many threads as the environment says, unless it was told itself.
+/// `builder` with the environment's number of threads, unless the builder has a number.
 fn with_environment(builder: Builder<Native>) -> Result<Builder<Native>, BuildError> {
     if builder.knows_threads() {
         return Ok(builder);

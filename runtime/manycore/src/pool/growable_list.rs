@@ -9,8 +9,8 @@ use std::sync::OnceLock;
 const FIRST: usize = 8;
 const SEGMENTS: usize = 12;
 
-/// A pool's workers: those it was made with, and those of threads that were started
-/// for others that wait. Numbered from 0.
+/// A pool's workers: its first workers, and the workers of threads that were started in the place of
+/// waiting threads. Numbered from 0.
 pub(super) struct GrowableList<P: Platform, T> {
     base: Box<[T]>,
     segments: [OnceLock<Box<[OnceLock<T>]>>; SEGMENTS],

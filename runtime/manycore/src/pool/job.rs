@@ -5,20 +5,19 @@ use std::ptr::{self, NonNull};
 
 /// A job, to be run once: where its header is.
 ///
-/// One word, so that a queue moves it in a register: a job that is written as three words and
-/// read as one of two and another waits for its own stores (20 ns a job, measured with
-/// `scope_halves` of `laboratory/peers/drop-in`).
+/// One word, so that a queue moves it in a register: a job that is written as three words and read as two
+/// waits for its own stores (20 ns a job, measured with `scope_halves` of `laboratory/peers/drop-in`).
 pub(super) struct Job(NonNull<Header>);
 
 // SAFETY: made from a closure that is `Send`, says `Job::new`'s contract, or from a queue that
 // all use.
 unsafe impl Send for Job {}
 
-/// What each job begins with.
+/// The head of each job.
 pub(super) struct Header {
     /// Runs the job that has this header; it learns whether another worker put it there.
     run: unsafe fn(NonNull<Header>, bool),
-    /// What waits for it, if a scope does; else null. Written before the job is in a queue.
+    /// The scope that waits for it, or null. Written before the job is in a queue.
     group: Cell<*const Group>,
 }
 
@@ -38,16 +37,16 @@ impl Header {
         }
     }
 
-    /// The job is one of `group`, which waits for it.
+    /// The job belongs to `group`, which waits for it.
     pub(super) fn set_group(&self, group: *const Group) {
         self.group.set(group);
     }
 }
 
-/// What a scope is to its jobs: a name, and that of the scope around it.
+/// A scope as its jobs know it: its address is its name, and it names the scope around it.
 ///
-/// It lives as long as a job of it is queued: the scope waits for that job. So does
-/// the scope around it, which waits for the job or body that opened the inner one.
+/// It lives while a job of the scope is queued, since the scope waits for that job. The scope around it
+/// lives too, since it waits for the job or body that opened the inner scope.
 pub(crate) struct Group {
     pub(super) around: *const Group,
 }
@@ -55,7 +54,7 @@ pub(crate) struct Group {
 impl Group {
     /// The scope around all that `self` is within, or itself.
     ///
-    /// To be asked by who is in the scope, or keeps it from ending otherwise.
+    /// The caller is in the scope, or keeps it from ending in another way.
     pub(super) fn outermost(&self) -> *const Self {
         let mut group: *const Self = self;
         loop {
@@ -83,33 +82,31 @@ impl Group {
 }
 
 impl Job {
-    /// Boxes `body`, which learns whether another worker runs it than the one
-    /// that made it.
+    /// Boxes `body`. Its argument is whether another worker than its maker runs it.
     ///
     /// # Safety
     ///
-    /// What `body` borrows lives until the job has run, and may be used from the
-    /// thread that runs it. `body` does not unwind.
+    /// The borrows of `body` live until the job has run, and may be used from the thread that runs it.
+    /// `body` does not unwind.
     pub(super) unsafe fn new<F: FnOnce(bool)>(body: F) -> Self {
         unsafe fn run<F: FnOnce(bool)>(job: NonNull<Header>, migrated: bool) {
-            // SAFETY: the box made below, of which the job was the only owner.
+            // SAFETY: the box made below. The job was its only owner.
             let boxed = *unsafe { Box::from_raw(job.cast::<Boxed<F>>().as_ptr()) };
             (boxed.body)(migrated);
         }
         Self::boxed(run::<F>, body)
     }
 
-    /// As [`new`](Self::new), for a body whose borrows end with `end`, which is
-    /// called after it. Two closures, because what a closure holds counts as
-    /// borrowed until it has returned, whatever it has told others before.
+    /// As [`new`](Self::new), for a body whose borrows end with `end`, which is called after it. There are
+    /// two closures because a closure's captures count as borrowed until the closure has returned, even if
+    /// it has already released its borrows to other threads.
     ///
     /// # Safety
     ///
-    /// As [`new`](Self::new); `end` holds no reference to what may be gone by its
-    /// own doing.
+    /// As [`new`](Self::new); `end` holds no reference to memory that `end` itself may release.
     pub(super) unsafe fn before<F: FnOnce(), E: FnOnce()>(body: F, end: E) -> Self {
         unsafe fn run<F: FnOnce(), E: FnOnce()>(job: NonNull<Header>, _: bool) {
-            // SAFETY: the box made below, of which the job was the only owner.
+            // SAFETY: the box made below. The job was its only owner.
             let boxed = *unsafe { Box::from_raw(job.cast::<Boxed<(F, E)>>().as_ptr()) };
             let (body, end) = boxed.body;
             body();
@@ -133,7 +130,7 @@ impl Job {
         Self(header)
     }
 
-    /// The job as one of `group`, which waits for it; it is in no queue.
+    /// Puts the job, which is in no queue, into `group`, which waits for it.
     pub(super) fn in_group(self, group: *const Group) -> Self {
         self.header().set_group(group);
         self

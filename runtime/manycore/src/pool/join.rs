@@ -1,4 +1,4 @@
-//! `join`: two closures, one of them up for stealing while the other runs.
+//! `join`: two closures. While the first runs, thieves may steal the second.
 
 use super::worker::Worker;
 use crate::steal::Head;
@@ -11,8 +11,7 @@ use std::mem::{ManuallyDrop, MaybeUninit, forget};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::thread;
 
-/// What a closure of [`join_context`](crate::join_context) learns of where it
-/// runs.
+/// The place at which a closure of [`join_context`](crate::join_context) runs.
 ///
 /// ```
 /// let pool = manycore::Pool::builder().threads(1).build()?;
@@ -37,8 +36,8 @@ impl FnContext {
         }
     }
 
-    /// Whether the closure runs on another thread than the one that called: a
-    /// sign that others are idle, and that splitting further will help.
+    /// Whether the closure runs on another thread than the caller's: a sign that threads are idle, and that
+    /// splitting further will help.
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(2).build()?;
@@ -53,10 +52,9 @@ impl FnContext {
 
 /// A `join` under way, on the caller's stack.
 ///
-/// What is needed after the first closure is here, in memory that the stack of
-/// jobs has a pointer into, and not in variables: those would be kept in
-/// registers, which each call of the function that joins would have to save and
-/// restore, also where it does not join.
+/// Everything that is needed after the first closure is here, in memory that the stack of jobs points into.
+/// Variables would be kept in registers, which each call of the joining function would have to save and
+/// restore, also on paths that do not join.
 #[repr(C)]
 struct JoinFrame<P: Platform, B, A, R> {
     /// First, as the stack demands.
@@ -64,7 +62,7 @@ struct JoinFrame<P: Platform, B, A, R> {
     index: u32,
     worker: *const Worker<P>,
     second: UnsafeCell<Second<B, R>>,
-    /// What the first closure has returned.
+    /// The result of the first closure.
     first: UnsafeCell<MaybeUninit<A>>,
 }
 
@@ -75,19 +73,18 @@ union Second<B, R> {
 }
 
 impl<P: Platform, B: FnOnce(FnContext) -> R, A, R> JoinFrame<P, B, A, R> {
-    /// Runs the body for a thief, who must not unwind.
+    /// Runs the body for a thief, which must not unwind.
     ///
     /// # Safety
     ///
-    /// `data` is a frame of this type that lives until the thief has set the
-    /// job's latch, and its body was not taken.
+    /// `data` is a frame of this type, which lives until the thief has set the job's latch. Its body was
+    /// not taken.
     unsafe fn run(data: *const (), migrated: bool) {
         // SAFETY: by contract.
         let frame = unsafe { &*data.cast::<Self>() };
         // SAFETY: by contract; whoever runs it has claimed it.
         let body = unsafe { frame.take() };
-        // What the body broke by unwinding, the caller of `join` learns of by the
-        // same panic.
+        // Unwind safety: the caller of `join` gets the same panic.
         let returned = catch_unwind(AssertUnwindSafe(|| body(FnContext::new(migrated))));
         // SAFETY: as above; the owner looks at it after the latch is set.
         unsafe { (*frame.second.get()).result = ManuallyDrop::new(returned) };
@@ -98,8 +95,8 @@ impl<P: Platform, B: FnOnce(FnContext) -> R, A, R> JoinFrame<P, B, A, R> {
     /// Once, by whoever has claimed the job.
     #[inline(always)]
     unsafe fn take(&self) -> B {
-        // SAFETY: by contract nobody else reads or writes the cell, and it has
-        // held the body from the start.
+        // SAFETY: by contract no other thread reads or writes the cell, and it has held the body from the
+        // start.
         unsafe { ManuallyDrop::take(&mut (*self.second.get()).body) }
     }
 
@@ -143,9 +140,9 @@ impl<P: Platform, B: FnOnce(FnContext) -> R, A, R> JoinFrame<P, B, A, R> {
         mine
     }
 
-    /// Sees to the second closure when the first one has panicked: it runs whatever
-    /// happens, here or on the thief's thread. Its own panic, and what its result's
-    /// destructor throws, are let go: the first closure's panic is on its way.
+    /// Handles the second closure when the first closure has panicked: it always runs, here or on the
+    /// thief's thread. Its own panic, and the panic of its result's destructor, are let go: the first
+    /// closure's panic is on its way.
     #[cold]
     #[inline(never)]
     fn abandon(&self, panic: Box<dyn Any + Send>) -> ! {
@@ -177,9 +174,9 @@ impl<A> Drop for Unwinding<'_, A> {
 }
 
 impl<P: Platform> Worker<P> {
-    /// Runs `a` here and `b` here or wherever it is stolen to.
+    /// Runs `a` here, and `b` here or on the thief's thread.
     ///
-    /// # The path of a join that nobody steals from
+    /// # The path of a join without a thief
     ///
     /// | step | memory |
     /// |---|---|

@@ -1,26 +1,23 @@
-//! What a worker does until the thief of its job is done: work on what came of
-//! that job, and on nothing else.
+//! How a worker waits until the thief of its job is done: it works on descendants of that job, and on
+//! nothing else.
 //!
-//! A waiter that took any job could find itself below an unrelated long one, or
-//! one that wants a lock its own caller holds, and stacks would grow with the
-//! number of such accidents. So it takes only descendants of what it waits for
-//! (leapfrogging: Wagner and Calder 1993). Each frame on a waiting stack is then
-//! a descendant of the one below, and **no stack gets deeper than the program's
-//! own recursion**.
+//! A waiter that took any job could find itself below an unrelated long job, or below a job that wants a
+//! lock of the waiter's caller, and stacks would grow with the number of such accidents. So it takes only
+//! descendants of the job that it waits for (leapfrogging: Wagner and Calder 1993). Each frame on a waiting
+//! stack is then a descendant of the frame below, and **no stack gets deeper than the program's own
+//! recursion**.
 //!
-//! The thief's jobs from its `base` on were pushed from within the stolen job.
-//! If they are gone because they were stolen in turn, the thief is, or will be,
-//! waiting for one of them, and that one's thief is the next to look at.
+//! The thief's jobs from its `base` on were pushed from within the stolen job. If they are gone because
+//! they were stolen in turn, the thief is, or will be, waiting for one of them, and the thief of that job
+//! is the next to look at.
 //!
-//! # Why what is taken is a descendant
+//! # Why a taken job is a descendant
 //!
-//! The waiter reads which worker has the job (`Thief`), claims from that stack at `base`
-//! or above, and then looks whether the job is still in the same hands and not
-//! done. A descendant that the waiter has claimed keeps the job from ending, and
-//! one that is not was pushed after the job had ended or below `base`. So if the
-//! job is not done after the claim, the claim was of a descendant; for a chain
-//! of thieves, link by link. Otherwise, rarely, the job is given back, to its owner
-//! or to a worker that may take anything.
+//! The waiter reads which worker has the job (`Thief`), claims from that stack at `base` or above, and then
+//! looks whether the job is still in the same hands and not done. A claimed descendant keeps the job from
+//! ending. Any other job at `base` or above was pushed after the job had ended. So if the job is not done
+//! after the claim, the claimed job is a descendant; for a chain of thieves this holds link by link.
+//! Otherwise, rarely, the claimed job is given back, to its owner or to a worker that may take any job.
 
 use super::context::Context;
 use super::job::Job;
@@ -33,7 +30,7 @@ use crate::sleep::Scan;
 use crate::steal::Thief;
 use manycore_platform::{Atomic, Ordering, Platform};
 
-/// Searches in vain before a thief takes by itself from who does not answer.
+/// Searches in vain before a thief raises the limit of an owner that does not answer.
 pub(super) const PATIENCE: u32 = 8;
 /// Looks at the latch before anything dearer: about what a handful of the
 /// shortest jobs takes.
@@ -53,9 +50,8 @@ impl<P: Platform> Worker<P> {
     ///
     /// # Why it is always woken
     ///
-    /// It sleeps only through the policy, after `Latch::announce_sleep`; the thief's
-    /// `Latch::set` then tells it to call `notify`, and the policy's own
-    /// protocol does the rest.
+    /// It sleeps only through the policy, after `Latch::announce_sleep`; the thief's result of `Latch::set`
+    /// then makes the thief call `notify`, and the policy's own protocol does the rest.
     #[cold]
     #[inline(never)]
     pub(super) fn await_stolen(&self, index: u32) {
@@ -67,7 +63,7 @@ impl<P: Platform> Worker<P> {
             P::relax();
         }
         let outer = self.waits_for().load(Ordering::Relaxed);
-        // Release: who follows finds this worker's stack and slots set up.
+        // Release: a follower finds this worker's stack and slots set up.
         self.waits_for().store(index + 1, Ordering::Release);
         let find = |worker: &Self, patient| worker.leapfrog(index, patient);
         self.wait_for(latch, Waits::ForJob(index), find, |_| None);
@@ -75,10 +71,10 @@ impl<P: Platform> Worker<P> {
         self.stack().retire(index);
     }
 
-    /// Runs what `find` finds until `latch` is set, which is that of what it `waits`
-    /// for. `find` learns whether it should be patient with owners that do not answer.
-    /// After each that it ran, the worker runs all that `own` finds before it looks further:
-    /// what it has itself put there meanwhile, for which it need not look around.
+    /// Runs the jobs that `find` finds until `latch` is set, the latch of the object that the worker
+    /// `waits` for. The argument of `find` is whether to be patient with owners that do not answer. After
+    /// each job, the worker first runs all jobs that `own` finds: jobs that the worker has pushed itself
+    /// meanwhile, for which it need not look around.
     ///
     /// Beside others' jobs it waits no longer than the pool's patience, and then gives
     /// its permit away (`permits/mod.rs`).
@@ -135,7 +131,7 @@ impl<P: Platform> Worker<P> {
                 if now < due && yield_core() {
                     continue;
                 }
-                // Before it sleeps: nothing here tells of what waits for it there.
+                // Before it sleeps: jobs that wait in other pools for its permits there do not wake it here.
                 Context::leave_others(shared);
                 if Context::holds_others(shared) {
                     self.found(idle);
@@ -160,8 +156,7 @@ impl<P: Platform> Worker<P> {
                 continue;
             }
             if slept && sleep.sleepers() > 0 {
-                // The wake-up was meant for one who can take more than this
-                // worker may: pass it on, once.
+                // The wake-up was for a worker that may take more jobs than this one: pass it on, once.
                 self.wake_others(1, None);
             }
             slept = self.no_work_found(&mut idle, latch, &scan);
@@ -170,8 +165,8 @@ impl<P: Platform> Worker<P> {
         self.found(idle);
     }
 
-    /// One long sleep for `latch`, of a worker that has waited for as long as it may
-    /// beside others' jobs. Returns when there is something to see, or for no reason.
+    /// One long sleep for `latch`, of a worker whose patience beside others' jobs has ended. Returns when
+    /// there is something to see, or for no reason.
     pub(super) fn rest(&self, latch: &Latch<P>, look: &Look<'_, P>) {
         self.registry().shared().check_wait();
         Context::leave_others(self.registry().shared());
@@ -248,8 +243,8 @@ impl<P: Platform> Worker<P> {
         })
     }
 
-    /// The job at `index`, then the one that its thief waits for if that came
-    /// of it, and so on, as long as they are not done.
+    /// The job at `index`, then the job that its thief waits for if that is a descendant, and so on, until
+    /// a job is done.
     fn links(&self, index: u32) -> impl FnMut() -> Option<Link> {
         let registry = self.registry();
         let mut next = Some((self.id(), index));

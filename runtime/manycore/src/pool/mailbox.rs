@@ -70,8 +70,8 @@ impl<P: Platform> Mailbox<P> {
         self.jobs.take_first()
     }
 
-    /// Ends the worker's part in a pool of which it has seen that it ends; `false`:
-    /// there is mail, and it must stay.
+    /// Ends the worker's part in a pool that ends, as the worker has seen; `false`: there is mail, and it
+    /// must stay.
     pub(super) fn leave(&self) -> bool {
         // L1 before L2. Nothing is read on the strength of it but what the queue's lock guards.
         // SeqCst only because the result is unused: see `Platform::fence_after_rmw`.

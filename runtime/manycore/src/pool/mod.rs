@@ -94,16 +94,15 @@ use std::sync::Arc;
 /// every loop inline. Calls may come from any thread, from several at once and from inside of each
 /// other. If the first permit is taken, the call goes to the pool's queue, first come, first served.
 ///
-/// The pool starts another thread when it has jobs of its own while nobody calls, such as spawned
-/// ones, and when one of its threads waits inside of a job for longer than 60 us while others' jobs
-/// lie there: the new thread takes over its permit. Such threads sleep when they are not needed. While loops of
-/// few iterations run, a thread that runs no jobs looks every 2 ms whether their callers come on.
+/// The pool starts another thread when it has jobs of its own, such as spawned jobs, while no thread calls.
+/// It also does so when one of its threads waits inside of a job for longer than 60 us beside others' jobs:
+/// the new thread takes over the permit. Such threads sleep when they are not needed. While loops of few
+/// iterations run, a thread that runs no jobs looks every 2 ms whether their callers make progress.
 /// Dropping the pool ends and joins all of them.
 ///
-/// In a child of `fork` the workers do not exist. There each call of a pool of the
-/// parent's panics at once, and dropping it does nothing: build a new one. The
-/// [global pool](Pool::global) is a new one by itself. A thread that forks in the midst of
-/// a call, say in a loop's body, may go on in the child as far as it comes by itself; if it
+/// In a child of `fork` the workers do not exist. There each call of a pool of the parent's panics at once,
+/// and dropping it does nothing: build a new pool. The [global pool](Pool::global) is a new one by itself.
+/// A thread that forks within a call, say in a loop's body, may go on in the child without others; if it
 /// must wait for others, the child is aborted, with a line that says so.
 ///
 /// Idle workers spin for a moment, then sleep; after 100 ms without loops they
@@ -154,9 +153,9 @@ impl<P: Platform> Pool<P> {
         self.registry.shared().threads()
     }
 
-    /// What the pool did with its loops and why, by call site, the most frequent first; nothing
-    /// unless it was [built to explain](Builder::explain). Loops divided by a [`Partitioner`](crate::Partitioner)
-    /// other than the default are always shared, and are not listed.
+    /// How the pool ran its loops and why, by call site, the most frequent first; empty unless it was
+    /// [built to explain](Builder::explain). Loops divided by a [`Partitioner`](crate::Partitioner) other
+    /// than the default are always shared, and are not listed.
     ///
     /// ```
     /// use manycore::Reason;
@@ -188,7 +187,7 @@ impl<P: Platform> Pool<P> {
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
     pub fn dismiss(self) {
-        // Never dropped: what `drop` does is done here, but for the waiting.
+        // Never dropped: the code below does what `drop` does, except the waiting.
         let pool = ManuallyDrop::new(self);
         // SAFETY: read once, and `pool` is not looked at again.
         let registry = unsafe { std::ptr::read(&pool.registry) };
@@ -205,10 +204,9 @@ impl<P: Platform> Pool<P> {
     /// pool that starts them late: before a `fork`, before the library is unloaded, before threads
     /// and memory are counted.
     ///
-    /// It waits for a moment at which nothing runs in the pool, and nobody is in a call of it. It
-    /// stops no call: one that comes meanwhile is done by the threads before they end, or waits for
-    /// the end and starts them again. So there may be threads when this returns, if others use the
-    /// pool.
+    /// It waits for a moment at which nothing runs in the pool and no thread is in a call. It stops no
+    /// call: a call that comes meanwhile is done by the threads before they end, or waits for the end and
+    /// starts them again. So there may be threads when this returns, if other threads use the pool.
     ///
     /// `false`: it has ended nothing, since the current thread is in a call or a job of the pool,
     /// or since the pool could not start its threads again: it has adopted a thread, or was
@@ -231,20 +229,20 @@ impl<P: Platform> Pool<P> {
         &self.registry
     }
 
-    /// What dropping the pool does.
+    /// Drops the pool.
     #[inline(never)]
     fn end(&self) {
         let registry = &*self.registry;
         if registry.shared().is_forked() {
-            // Its threads are the parent's: there is nobody to join, and any of them may
-            // have been in the midst of whatever would be torn down. Leaked.
+            // Its threads are the parent's: there is no thread to join, and any of them may have been using
+            // what would be dropped. So the pool is leaked.
             std::mem::forget(Arc::clone(&self.registry));
             return;
         }
         let me = Context::worker_below(registry);
-        // One of the pool's threads cannot wait for itself, nor a job. But the
-        // adopted thread can: it works until all jobs are done, of which some may
-        // be for it alone.
+        // A thread of the pool cannot wait for its own end, and a job cannot wait for its thread's. But the
+        // adopted thread can wait: it works until all jobs are done, since some of them may be for it
+        // alone.
         let helper = me.filter(|me| registry.is_adopted() && me.id() == 0 && !me.is_detached());
         registry.terminate(registry.is_adopted() && helper.is_none());
         match helper {
@@ -254,7 +252,7 @@ impl<P: Platform> Pool<P> {
         }
         let join_all = || registry.join_threads();
         if Context::<P>::is_taken() && helper.is_none() {
-            // Their last jobs may call a pool of which this thread is a worker.
+            // Their last jobs may call a pool in which this thread is a worker.
             Context::<P>::without_permits(join_all);
         } else {
             join_all();

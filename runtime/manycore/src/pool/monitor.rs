@@ -1,4 +1,4 @@
-//! The monitor: a thread that looks whether callers come on with the loops that they run alone.
+//! The monitor: a thread that looks whether callers make progress in the loops that they run alone.
 //!
 //! The pool starts it when a caller runs such a loop (`watch.rs`). It sleeps, and looks at all workers
 //! every 2 ms (`monitored.rs`). After a second without such a loop it ends. So a pool without small loops has no monitor,
@@ -8,8 +8,8 @@
 //!
 //! The caller enters its frame, fences lightly, and reads the state: if it is not ON, it starts a monitor
 //! or posts the loop. A monitor that is about to end sets the state to OFF, fences heavily, and looks
-//! whether a worker is in a frame. One of the two sees the other. If the monitor finds a frame, it goes
-//! on, unless another monitor was started meanwhile.
+//! whether a worker is in a frame. At least one of caller and monitor sees the other. If the monitor finds
+//! a frame, it goes on, unless another monitor was started meanwhile.
 
 use manycore_cores::sync::{Lock, Parker};
 use manycore_platform::{Atomic, Ordering, Platform};
@@ -22,15 +22,15 @@ const STARTING: u32 = 1;
 /// There is one.
 const ON: u32 = 2;
 
-/// What the monitor is told: the pool ends.
+/// A message to the monitor: the pool ends.
 const ENDING: u32 = 2;
 /// The pool's threads have ended.
 const OVER: u32 = 3;
 
-/// What a pool knows of its monitor.
+/// A pool's record of its monitor.
 pub(super) struct Monitor<P: Platform> {
     state: P::AtomicU32,
-    /// Where it sleeps.
+    /// The place at which it sleeps.
     parker: Parker<P>,
     /// The thread, also after its end until it is joined.
     thread: Lock<P, Option<P::Thread>>,
@@ -80,7 +80,7 @@ impl<P: Platform> Monitor<P> {
         Some(self.parker.state()).filter(|&told| told != Parker::<P>::ASLEEP)
     }
 
-    /// The monitor sleeps for `time`, or until it is told something other than `told`.
+    /// The monitor sleeps for `time`, or until its message is another than `told`.
     pub(super) fn nap(&self, told: Option<u32>, time: Duration) {
         (self.parker).sleep(told.unwrap_or(Parker::<P>::ASLEEP), Some(time));
     }
@@ -105,7 +105,7 @@ impl<P: Platform> Monitor<P> {
         self.parker.lie_down();
     }
 
-    /// Waits for the end of the monitor of a pool whose threads have ended.
+    /// Waits for the end of the monitor. The pool's threads have ended.
     pub(super) fn join(&self) {
         self.parker.tell(OVER);
         if let Some(thread) = self.thread.with(Option::take) {

@@ -8,8 +8,8 @@ use crate::times::{MONITOR_STAYS, MONITOR_TICK};
 use manycore_platform::{Platform, ThreadSpec};
 
 impl<P: Platform> Registry<P> {
-    /// Whether a monitor looks at the frame that the current thread has just entered. Starts one if there is
-    /// none. `false`: there can be none now.
+    /// Whether a monitor looks at the frame that the current thread has just entered. Starts a monitor if
+    /// necessary. `false`: a monitor is impossible now.
     #[inline]
     pub(crate) fn is_monitored(&self) -> bool {
         #[cfg(test)]

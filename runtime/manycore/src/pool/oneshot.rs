@@ -82,7 +82,7 @@ impl<P: Platform> Oneshot<P> {
 
     /// Says that it is over, and wakes the thread.
     pub(super) fn notify(&self) {
-        // Relaxed: published by the word, whose store comes after it.
+        // Relaxed: the later store of the word publishes it.
         self.at.store(P::now(), Ordering::Relaxed);
         // An exchange, where a store would do: it comes after the thread's exchanges in `close` and `open` also in
         // loom's eyes.

@@ -40,7 +40,7 @@ impl<P: Platform> PartialSlot<P> {
             if left.is_ok() {
                 return;
             }
-            // SAFETY: from `into_raw` above, and nobody else has seen it.
+            // SAFETY: from `into_raw` above, and no other thread has seen it.
             mine = unsafe { Box::from_raw(raw) };
             // SAFETY: by contract.
             if let Some(other) = unsafe { self.take() } {

@@ -1,4 +1,4 @@
-//! What a pool is doing, for who looks at it from outside.
+//! A pool's activity, for observers.
 
 use super::registry::Registry;
 use crate::sleep::Tally;
@@ -22,11 +22,11 @@ pub struct Probe {
     pub threads: usize,
     /// Threads that sleep because they have found nothing to do.
     pub sleeping: usize,
-    /// Calls and jobs from outside that nobody has begun.
+    /// Calls and jobs from outside that no thread has begun.
     pub injected: usize,
-    /// Spawned jobs that nobody has begun.
+    /// Spawned jobs that no thread has begun.
     pub spawned: usize,
-    /// Threads with a half of a join that nobody has begun.
+    /// Threads with a half of a join that no thread has begun.
     pub joining: usize,
 }
 
@@ -45,7 +45,7 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// What the workers have done about sleeping since the pool was made.
+    /// The counts of the workers' sleeps and wake-ups since the pool was made.
     pub(crate) fn tally(&self) -> Tally {
         self.sleep().tally()
     }

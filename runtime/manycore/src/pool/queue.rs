@@ -27,10 +27,9 @@ impl<P: Platform> Queue<P> {
         P::name(self, name);
     }
 
-    /// Acquire, and release where it is written: who sees a job counted sees what
-    /// its poster did before, as by the lock. That a job is not overlooked is not
-    /// for them to say, but for the fences between the push and the wake-up and
-    /// between a sleeper's announcement and its last look.
+    /// Acquire, and release where it is written: a thread that sees a job counted sees its poster's earlier
+    /// writes, as by the lock. These orderings do not keep a job from being overlooked: the fences between
+    /// push and wake-up, and between a sleeper's announcement and its last look, do that.
     pub(super) fn is_empty(&self) -> bool {
         self.length.load(Ordering::Acquire) == 0
     }
@@ -101,8 +100,8 @@ impl<P: Platform> Queue<P> {
     }
 }
 
-/// A queue whose oldest is run by a job that is in another queue: jobs of one thread are begun in
-/// the order in which they came, wherever that one goes.
+/// A queue with a stand-in job in another queue for each of its jobs. A stand-in runs the oldest job, so
+/// the jobs of one thread begin in order, wherever the stand-ins go.
 #[repr(C)]
 pub(super) struct Fifo<P: Platform> {
     /// The header of the job that runs the oldest; it has the address of the whole.

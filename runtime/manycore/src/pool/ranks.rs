@@ -1,4 +1,4 @@
-//! What is known of the holder of each permit as far as loops go.
+//! The state of each permit's holder with respect to loops.
 
 use manycore_cores::sync::Lock;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
@@ -10,13 +10,12 @@ const NEVER: u64 = u64::MAX;
 pub(crate) struct Ranks<P: Platform>(Box<[CachePadded<Rank<P>>]>);
 
 struct Rank<P: Platform> {
-    /// Whether the holder is at work: read by nested loops, which ask whether anybody
-    /// could help.
+    /// Whether the holder is at work: read by nested loops, to find out whether a thread could help.
     busy: P::AtomicBool,
     /// Since when the holder looks for work, in ticks, or `NEVER`: it has some. Read by threads
     /// that come to run late.
     idle_since: P::AtomicU64,
-    /// Where the frame of the last loop was: most likely where the next is.
+    /// The address of the last loop's frame: the next frame is most likely there too.
     last_frame: P::AtomicPtr<()>,
     /// How many loops the permit is barred from, and their slots.
     bars: P::AtomicU32,
@@ -79,8 +78,8 @@ impl<P: Platform> Ranks<P> {
         }
     }
 
-    /// How many permits have had holders at work at some time `since` then, as a hint. Permit 0, if
-    /// callers take it, is always one of them.
+    /// How many permits have had holders at work at some time `since` then, as a hint. Permit 0, if callers
+    /// take it, always counts.
     pub(super) fn at_work_since(&self, since: u64) -> usize {
         let works = |rank: &&CachePadded<Rank<P>>| rank.idle_since.load(Ordering::Relaxed) > since;
         self.0.iter().filter(works).count()
@@ -91,8 +90,8 @@ impl<P: Platform> Ranks<P> {
         self.0.iter().any(|rank| !rank.busy.load(Ordering::Relaxed))
     }
 
-    /// Fetches the frame of the last loop that the holder of `permit` helped with. Relaxed:
-    /// an address to prefetch, which nobody follows.
+    /// Fetches the frame of the last loop that the holder of `permit` helped with. Relaxed: an address to
+    /// prefetch, which no thread dereferences.
     #[inline]
     pub(super) fn prefetch_frame(&self, permit: usize) {
         P::prefetch(self.0[permit].last_frame.load(Ordering::Relaxed));
@@ -106,8 +105,8 @@ impl<P: Platform> Ranks<P> {
             .store(frame.cast_mut(), Ordering::Relaxed);
     }
 
-    /// Keeps the holder of `permit` out of the loop in `slot`, in which another thread
-    /// takes part with that number.
+    /// Keeps the holder of `permit` out of the loop in `slot`, where another thread has that number as its
+    /// rank.
     pub(super) fn bar(&self, permit: usize, slot: usize) {
         let rank = &self.0[permit];
         rank.barred.with(|slots| slots.push(slot));
@@ -122,8 +121,7 @@ impl<P: Platform> Ranks<P> {
             let index = slots.iter().rposition(|&barred| barred == slot);
             slots.swap_remove(index.expect("barred by this thread"));
         });
-        // Release: who comes in with the number now comes after all that this thread
-        // did with it.
+        // Release: the next participant with this number comes after all that this thread did with it.
         rank.bars.fetch_sub(1, Ordering::Release);
     }
 

@@ -22,7 +22,7 @@ use std::io;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-/// What a detached job's panic is handed to.
+/// The handler of detached jobs' panics.
 pub(super) type PanicHandler = Arc<dyn Fn(Box<dyn Any + Send>) + Send + Sync>;
 
 /// Jobs that a worker's stack holds at most, unless the builder says otherwise:
@@ -69,7 +69,7 @@ pub(super) struct Plan<P: Platform> {
     pub(super) panic_handler: Option<PanicHandler>,
     pub(super) threads: ThreadPlan,
     pub(super) cpus: Vec<Vec<usize>>,
-    /// Where the threads begin that are bound to none, if that matters.
+    /// The CPUs on which unbound threads begin, if that matters.
     pub(super) near: Vec<Vec<usize>>,
     pub(super) thread_set: ThreadSet<P>,
     pub(super) adopted: bool,
@@ -150,7 +150,7 @@ impl<P: Platform> Registry<P> {
         Ok(registry)
     }
 
-    /// What the workers and the callers share, whatever the sleep policy.
+    /// The part that workers and callers share, independent of the sleep policy.
     #[inline(always)]
     pub(crate) fn shared(&self) -> &Shared<P> {
         &self.shared
@@ -183,7 +183,7 @@ impl<P: Platform> Registry<P> {
         &self.injector
     }
 
-    /// Whether posters are told of a vacant permit; see `Sleep::set_vacant`.
+    /// Whether posters learn about a vacant permit; see `Sleep::set_vacant`.
     pub(super) fn tells_of_vacancies(&self) -> bool {
         self.sleep.tells_of_vacancies()
     }
@@ -193,8 +193,8 @@ impl<P: Platform> Registry<P> {
         &self.permits
     }
 
-    /// Whether a detached task has not ended: a spawned job, or a call from the injector. Acquire
-    /// pairs with `uncount_detached`: what those that have ended did is visible.
+    /// Whether a detached task has not ended: a spawned job, or a call from the injector. Acquire pairs
+    /// with `uncount_detached`: the writes of ended tasks are visible.
     pub(super) fn has_detached(&self) -> bool {
         self.detached.load(Ordering::Acquire) != 0
     }
@@ -207,14 +207,14 @@ impl<P: Platform> Registry<P> {
         self.detached.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// One detached task less; whether it was the last. Release: what the job did happens before
-    /// the pool's end, and before the caller slot is free again; acquire: of all of them, for who
-    /// counts to 0.
+    /// One detached task less; whether it was the last. Release: the job's writes happen before the pool's
+    /// end, and before the caller slot is free again. Acquire: the thread that counts to 0 sees the writes
+    /// of all tasks.
     pub(super) fn uncount_detached(&self) -> bool {
         self.detached.fetch_sub(1, Ordering::AcqRel) == 1
     }
 
-    /// What a detached job's panic is handed to.
+    /// The handler of detached jobs' panics.
     pub(super) fn panic_handler(&self) -> Option<&PanicHandler> {
         self.panic_handler.as_ref()
     }
@@ -228,7 +228,7 @@ impl<P: Platform> Registry<P> {
         &self.threads
     }
 
-    /// What is known of them as a whole.
+    /// The state of the threads as a whole.
     pub(super) fn thread_set(&self) -> &ThreadSet<P> {
         &self.thread_set
     }
@@ -253,7 +253,7 @@ impl<P: Platform> Registry<P> {
         self.scopes_help_outer
     }
 
-    /// Where it is, for its workers.
+    /// Its address, for its workers.
     pub(super) fn address(&self) -> *const Self {
         self.me.as_ptr()
     }
@@ -276,7 +276,7 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// Calls somebody, near worker `near`, for a job in reach of all.
+    /// Calls a sleeper near worker `near` for a job that all can reach.
     pub(super) fn call_for(&self, near: usize, was_empty: bool) {
         if self.sleep.injected(near, 1, was_empty) {
             self.fill_caller_slot();
@@ -294,7 +294,7 @@ impl<P: Platform> Registry<P> {
         self.shared.threads() < self.shared.cores() + asleep
     }
 
-    /// Whether there are jobs that nobody has begun, as seen a moment ago.
+    /// Whether there are jobs that no thread has begun, as seen a moment ago.
     pub(super) fn has_jobs(&self) -> bool {
         let holds = |worker: &Worker<P>| !worker.stack().is_empty() || !worker.spawned().is_empty();
         !self.injector.is_empty() || self.permits.has_ready() || self.workers.iter().any(holds)
@@ -313,19 +313,19 @@ impl<P: Platform> Registry<P> {
         if deserted {
             self.mailboxes[0].desert();
         }
-        // Before the wake-ups: who is woken sees it.
+        // Before the wake-ups: a woken worker sees it.
         self.shared.terminate();
-        // Against `end_detached`, which counts, fences and reads: one of the two sees
-        // that the pool is over. And against a sleeper's between lying down and its
-        // last look: that sees the end, or it is found parked below.
+        // Against `end_detached`, which counts, fences and reads: one of the two threads sees that the pool
+        // is over. And against a sleeper's fence between lying down and its last look: the sleeper sees the
+        // end, or it is found parked below.
         P::fence(Ordering::SeqCst);
         self.close_idle_list();
-        // What was sent to worker 0 is everybody's now, and somebody must come for it.
+        // Mail of worker 0 is for every worker now, and one of them must take it.
         for permit in 0..self.mailboxes.len() {
             self.sleep.notify(permit);
         }
         self.end_if_over();
-        // After the release above: who stands aside sees it.
+        // After the release above: a worker that stands aside sees it.
         self.shared.nudge();
         self.monitor.call();
     }

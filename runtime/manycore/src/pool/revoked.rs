@@ -1,44 +1,41 @@
-//! Standing aside: how a worker parks that the allotment does not allow to run.
+//! Standing aside: how a worker parks when the allotment does not allow it to run.
 //!
 //! # Where a worker stops
 //!
-//! At the edge of a block, if it helps with a loop (`loops/launch.rs`), and in
-//! [`Worker::work`], with nothing on its stack: between jobs. A worker that waits within
-//! a job, for a stolen one or for a scope, does not stop there: what it waits for may be
-//! waiting for it in turn. It takes only what came of that job meanwhile.
+//! At the edge of a block, if it helps with a loop (`loops/launch.rs`), and in [`Worker::work`], with
+//! nothing on its stack: between jobs. A worker that waits within a job, for a stolen job or for a scope,
+//! does not stop there: the job that it waits for may wait for it in turn. Meanwhile it takes only
+//! descendants of that job.
 //!
 //! # Why no job is left behind
 //!
-//! A worker that parks has no job begun. What it has spawned is in a queue that all
-//! look into; what is in other queues it may have been expected to look for:
+//! A worker that parks has begun no job. Jobs that it has spawned are in a queue that all workers search.
+//! Other workers may have expected it to look for jobs in other queues:
 //!
 //! * It was *called* for a job: `Sleep::work_found` calls the next one.
-//! * It was awake, so that a poster saw nobody asleep and called nobody. Then the
-//!   others that are awake search once more before they sleep, as always; and if all
-//!   others sleep the parking worker calls one if there is a job (`hand_on`).
-//! * All others are parked, and the allotment is of one core: nobody is left but the holder of
-//!   permit 0, which is always allowed. If there is none, the caller slot is vacant
-//!   (`caller_slot.rs`): a worker that parks then, or pushes, finds no sleeper and fills the caller
-//!   slot.
+//! * It was awake, so that a poster saw no sleeper and called none. Then the other workers that are awake
+//!   search once more before they sleep, as always. If all others sleep, the parking worker calls a sleeper
+//!   if there is a job (`hand_on`).
+//! * All others are parked, and the allotment is of one core: only the holder of permit 0 is left, which is
+//!   always allowed. If there is none, the caller slot is vacant (`caller_slot.rs`): a worker that parks
+//!   then, or pushes, finds no sleeper and fills the caller slot.
 //!
 //! # Why growth is heard
 //!
-//! A worker that parks here sleeps in
-//! [`Allotment::await_turn`](manycore_cores::elastic::Allotment), which growth wakes. A worker that
-//! waits within a job sleeps in its permit's parking slot. While it may not run it leaves others'
-//! jobs alone (`keeps_others_waiting`), so a job may lie there that this worker must give its
-//! permit away for once it may run. [`Follower::may_run`] therefore unparks the slots of all
-//! permits that are gained. It fences between the change of the allotment and the look at a slot;
-//! the worker fences between lying down and its last look at the allotment. So the worker sees the
-//! growth, or it is found parked. A job that is pushed after the growth calls sleepers as always.
+//! A worker that parks here sleeps in [`Allotment::await_turn`](manycore_cores::elastic::Allotment), which
+//! growth wakes. A worker that waits within a job sleeps in its permit's parking slot. While it may not run
+//! it leaves others' jobs alone (`keeps_others_waiting`), so a job may be pending for which this worker
+//! must give its permit away as soon as it may run. [`Follower::may_run`] therefore unparks the slots of
+//! all permits that are gained. It fences between the change of the allotment and the look at a slot; the
+//! worker fences between lying down and its last look at the allotment. So the worker sees the growth, or
+//! it is found parked. A push after the growth calls sleepers as always.
 //!
 //! # Why a thread that returns finds a permit
 //!
-//! A worker that waits within a job may give its permit away though it may not run: to a holder
-//! that reads the permit's mail, or because it blocks in another pool. When its wait is over it
-//! must end its job, since another job, with an allowed permit, may wait for that. So a worker that
-//! parks makes way for it like any other. That thread joins the ready list, and then nudges the
-//! allotment.
+//! A worker that waits within a job may give its permit away though it may not run: to a holder that reads
+//! the permit's mail, or because it blocks in another pool. When its wait is over it must end its job,
+//! since another job, with an allowed permit, may wait for that. So a parked worker makes way for it, like
+//! any other worker. The returning thread joins the ready list, and then nudges the allotment.
 //!
 //! # Why mail is read
 //!
@@ -68,7 +65,7 @@ impl<P: Platform> Worker<P> {
     /// Parks until the allotment allows this worker, or a thread is on the ready list, or the
     /// pool ends. Runs what is sent to it.
     fn stand_aside(&self) {
-        // Nobody should count on it.
+        // No other worker should rely on this one.
         self.set_busy(true);
         self.note_idle();
         self.hand_on();
@@ -99,7 +96,7 @@ impl<P: Platform> Worker<P> {
     /// Sees to it that what this worker was expected to look for is looked for.
     fn hand_on(&self) {
         let registry = self.registry();
-        // With a fence. If there is nothing, who is called soon sleeps again.
+        // With a fence. If there is no job, the called worker soon sleeps again.
         if registry.has_jobs() {
             self.call_another(false);
         }

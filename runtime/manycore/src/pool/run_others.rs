@@ -1,18 +1,18 @@
 //! Others' jobs, which a worker runs while it waits if it can give its permit to no other thread: the pool
 //! has no [reserve](super::BuilderExt::reserve), or the system refuses one more thread.
 //!
-//! A worker that waits beside others' jobs normally gives its permit away (`permits/mod.rs`), and runs
-//! only jobs that came of the one for which it waits. If no thread takes the permit, the pool would have one
-//! thread less. If the job for which the worker waits needs another job, the program would hang. So the worker runs other
-//! jobs itself, on top of its wait, as rayon's workers do. A job may then meet a lock that a frame
-//! below it holds.
+//! A worker that waits beside others' jobs normally gives its permit away (`permits/mod.rs`), and runs only
+//! descendants of the job for which it waits. If no thread took the permit, the pool would have a thread
+//! less. If the job for which the worker waits needs another job, the program would hang. So the worker
+//! runs other jobs itself, on top of its wait, as rayon's workers do. A job may then meet a lock that a
+//! frame below it holds.
 //!
 //! # What stays as it is
 //!
-//! * *Each wait ends.* A job that the worker runs on top of its wait returns before the wait does. If the job blocks
-//!   on something that only a frame below can give, the program hangs, as it does on rayon.
-//! * *Leapfrogging.* A thief may find other jobs above the `base` of a stolen job (`leapfrog.rs`), and take
-//!   them for descendants. They keep the stolen job from ending. The thief relies on nothing else.
+//! * *Each wait ends.* A job that the worker runs on top of its wait returns before the wait does. If the
+//!   job blocks until a frame below it acts, the program hangs, as it does on rayon.
+//! * *Leapfrogging.* A thief may find other jobs above the `base` of a stolen job (`leapfrog.rs`) and treat
+//!   them as descendants. They keep the stolen job from ending. The thief relies on nothing else.
 //! * *Ranks.* The worker joins no loop while it is in the body of a loop: it could meet the
 //!   same loop again, and its rank would be in use twice.
 //! * *Sleep.* If the worker finds no job, or the nesting is too deep, it naps

@@ -29,12 +29,12 @@ use std::sync::Arc;
 /// assert_eq!(halves, [1, 2]);
 /// ```
 pub struct Scope<'scope, P: Platform = Native> {
-    /// What its jobs are known by.
+    /// The identity of its jobs.
     group: Group,
     registry: *const Registry<P>,
     /// The worker that waits for the scope.
     owner: Option<usize>,
-    /// What a thread of another kind blocks on.
+    /// The event on which a thread that is no worker blocks.
     oneshot: Option<Arc<Oneshot<P>>>,
     /// Jobs that have not ended, and the scope's own body.
     open: P::AtomicUsize,
@@ -185,8 +185,8 @@ impl<'scope, P: Platform> Scope<'scope, P> {
             Ok(result) => Some(result),
             Err(payload) => {
                 let payload = Box::into_raw(Box::new(payload));
-                // Release publishes the payload to who takes it in `complete`. Relaxed
-                // if another was first: that one's is not looked at.
+                // Release publishes the payload to the thread that takes it in `complete`. Relaxed on failure:
+                // this thread does not look at the other payload.
                 let first = (self.panic).compare_exchange(
                     std::ptr::null_mut(),
                     payload,
@@ -194,7 +194,7 @@ impl<'scope, P: Platform> Scope<'scope, P> {
                     Ordering::Relaxed,
                 );
                 if first.is_err() {
-                    // SAFETY: made above, and nobody else's.
+                    // SAFETY: made above, and not published.
                     let later = unsafe { Box::from_raw(payload) };
                     let_go(*later);
                 }
@@ -203,7 +203,7 @@ impl<'scope, P: Platform> Scope<'scope, P> {
         }
     }
 
-    /// One job less; the last one ends the scope's wait.
+    /// One job less; the last job ends the scope's wait.
     ///
     /// # Safety
     ///
@@ -214,8 +214,8 @@ impl<'scope, P: Platform> Scope<'scope, P> {
         let (registry, owner, last) = unsafe {
             let scope = &*scope;
             let (registry, owner) = (scope.registry, scope.owner);
-            // Release: what the job did happens before the end; acquire: of all
-            // jobs, for the one that sets the latch.
+            // Release: the job's writes happen before the end. Acquire: the job that sets the latch comes after
+            // the writes of all jobs.
             let last = scope.open.fetch_sub(1, Ordering::AcqRel) == 1;
             (registry, owner, last)
         };
@@ -224,8 +224,8 @@ impl<'scope, P: Platform> Scope<'scope, P> {
         }
         // SAFETY: this was the last job: the scope stays until its owner is notified.
         let oneshot = unsafe { (*scope).oneshot.clone() };
-        // SAFETY: this was the last job: only the waiting owner is left, who stays
-        // until the latch is set.
+        // SAFETY: this was the last job: only the waiting owner is left, and it stays until the latch is
+        // set.
         let sleeps = unsafe { (*scope).latch.set() };
         // SAFETY: pools outlive their jobs.
         let registry = unsafe { &*registry };
@@ -267,8 +267,8 @@ impl<'scope, P: Platform> Scope<'scope, P> {
     }
 }
 
-/// A scope whose jobs, of those that one thread has spawned, are begun in the
-/// order in which they were; see [`scope_fifo`](crate::scope_fifo).
+/// A scope in which the jobs of one thread begin in the order of their spawns; see
+/// [`scope_fifo`](crate::scope_fifo).
 ///
 /// ```
 /// let pool = manycore::Pool::builder().threads(1).build()?;
@@ -360,7 +360,7 @@ unsafe impl<T> Sync for Borrowed<T> {}
 
 impl<'scope, P: Platform> Borrowed<ScopeFifo<'scope, P>> {
     fn get(&self) -> &ScopeFifo<'scope, P> {
-        // SAFETY: used by the scope's jobs only, for which it waits.
+        // SAFETY: only the scope's jobs use the pointer, and the scope waits for them.
         unsafe { &*self.0 }
     }
 

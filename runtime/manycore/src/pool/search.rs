@@ -10,13 +10,13 @@ use crate::sleep::{Left, Scan, Seen};
 use crate::steal::{Claim, Thief};
 use manycore_platform::Platform;
 
-/// A search looks at so many other workers at most. Among a thousand, a search of all takes longer than a
-/// short loop, and takes a thousand lines from their cores.
+/// The most workers at which one search looks. Among a thousand, a search of all takes longer than a short
+/// loop, and takes a thousand lines from their cores.
 const MOST_SEARCHED: usize = 128;
-/// A worker asks the system about so many other workers. Each answer takes some 10 us.
+/// The number of workers about which a worker asks the system. Each answer takes some 10 us.
 const ASKED: usize = 4;
 
-/// A job somebody may run.
+/// A job that was found.
 pub(super) enum Found {
     /// From a queue; whether another worker put it there.
     Queued(Job, bool),
@@ -33,8 +33,7 @@ impl<P: Platform> Worker<P> {
                 job.run(migrated);
                 self.enter_group(outer);
             }
-            // In a group that is not known: what it opens is nobody's descendant, as
-            // far as waiting scopes can tell.
+            // In an unknown group: waiting scopes treat none of its scopes as a descendant.
             Found::Stolen { victim, claim } => {
                 let stack = &self.registry().worker(victim).stack();
                 // SAFETY: claimed from there just now, and run once. The job's own
@@ -50,7 +49,7 @@ impl<P: Platform> Worker<P> {
         }
     }
 
-    /// What this worker has spawned, or what was sent to its permit.
+    /// A job that this worker has spawned, or that was sent to its permit.
     pub(super) fn find_own(&self) -> Option<Found> {
         let spawned = || (self.spawned().take_last()).map(|job| Found::Queued(job, false));
         let mail = || self.take_mail().map(|job| Found::Queued(job, true));
@@ -61,16 +60,15 @@ impl<P: Platform> Worker<P> {
         (self.registry().injector().take_first()).map(|job| Found::Queued(job, true))
     }
 
-    /// Any job, the nearest first: what this worker spawned, what was sent to
-    /// it, what others have made public, what they spawned, what came from
-    /// outside. If there is none, asks another worker for some, and takes by
-    /// itself from one that does not answer.
+    /// Any job, the nearest first: this worker's spawned jobs, its mail, public jobs of others, jobs that
+    /// they spawned, jobs from outside. If there is no job, asks another worker, and raises the limit of a
+    /// worker that does not answer.
     ///
     /// A search ends early when a loop may be posted, and in a large pool before it has seen all workers. The
     /// next one begins with other workers. Before a worker sleeps, it looks at all of them (`look_again`).
     ///
-    /// Every sixteenth search begins with what came from outside: whatever the workers
-    /// go on to make for themselves, nobody there waits for ever.
+    /// Every sixteenth search begins with jobs from outside, so that these are not starved by jobs that
+    /// workers make for themselves.
     pub(super) fn find_any(&self, patient: bool) -> Option<Found> {
         let searches = self.count_search();
         if searches % 16 == 15 {
@@ -119,8 +117,8 @@ impl<P: Platform> Worker<P> {
         self.find_left()
     }
 
-    /// A job of the scope `group`, or of one within it: the newest of its own, one that
-    /// was sent to it, the oldest of another's.
+    /// A job of the scope `group`, or of a scope within it: the newest of its own, one from its mailbox,
+    /// the oldest of another worker's.
     pub(super) fn find_within(&self, group: *const Group) -> Option<Found> {
         if let Some(job) = self.spawned().take_last_within(group) {
             return Some(Found::Queued(job, false));
@@ -144,7 +142,7 @@ impl<P: Platform> Worker<P> {
         Some(Found::Queued(queued.or_else(left)?, true))
     }
 
-    /// In a pool that ends, what was sent to a permit that nobody will come for.
+    /// In a pool that ends, mail of a permit that has no holder any more.
     pub(super) fn find_left(&self) -> Option<Found> {
         let registry = self.registry();
         if !registry.shared().is_terminating() {
@@ -162,7 +160,7 @@ impl<P: Platform> Worker<P> {
         }
     }
 
-    /// The other workers: those of this worker's cluster, then the others, both beginning anywhere.
+    /// The other workers: first this worker's cluster, then the rest, both from a random beginning.
     fn others(&self) -> impl Iterator<Item = usize> + Clone + '_ {
         let x = self.random() as usize;
         let (me, count) = (self.id(), self.registry().workers().len());
@@ -181,20 +179,20 @@ impl<P: Platform> Worker<P> {
     }
 }
 
-/// What a worker that looks for work waits for.
+/// The reason for which a worker looks for work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Waits {
     /// Nothing but work.
     Idle,
     /// The end of the scope of this group: it takes that one's jobs.
     ForScope(*const Group),
-    /// The stolen job at this index: it takes what came of that.
+    /// The stolen job at this index: the worker takes descendants of it.
     ForJob(u32),
     /// The helpers of its loop: it takes part in loops within that.
     ForLoop,
 }
 
-/// What a worker looks at once more before it sleeps.
+/// A worker's last look before it sleeps.
 pub(super) struct Look<'a, P: Platform> {
     pub(super) worker: &'a Worker<P>,
     pub(super) waits: Waits,
@@ -219,8 +217,8 @@ impl<P: Platform> Worker<P> {
 }
 
 impl<P: Platform> Look<'_, P> {
-    /// Whether this worker must see to something itself; of loops, to those that were posted
-    /// after the event count was `before`.
+    /// Whether there is work that this worker must do itself; only loops that were posted after the event
+    /// count was `before` count.
     fn wants_it_after(&self, before: Seen) -> bool {
         let (worker, registry) = (self.worker, self.worker.registry());
         let shared = registry.shared();
@@ -275,9 +273,8 @@ impl<P: Platform> Scan for Look<'_, P> {
             // Not in a parking slot, where no growth of the allotment wakes it.
             Waits::Idle if worker.must_stand_aside() => true,
             Waits::Idle => self.injected() || worker.registry().has_jobs(),
-            // A worker that waits gives way to others' jobs, and takes its own. So all
-            // that anybody could take ends its sleep; but for the jobs within what it
-            // waits for, if it may not run: those are for it.
+            // A worker that waits gives way to others' jobs, and takes its own. So any job ends its sleep.
+            // Descendants of its own job do so even if it may not run.
             Waits::ForJob(index) => worker.keeps_others_waiting() || worker.sees_descendant(index),
             Waits::ForScope(_) => worker.keeps_others_waiting() || !worker.spawned().is_empty(),
             Waits::ForLoop => worker.has_posts_after(self.seen()) || worker.keeps_others_waiting(),
@@ -305,8 +302,8 @@ impl<P: Platform> Scan for Look<'_, P> {
 
     fn has_spare_core(&self) -> bool {
         let registry = self.worker.registry();
-        // Permit 0 counts as taken. A look at its word would take the line from each caller from
-        // outside, who writes it twice a call.
+        // Permit 0 counts as taken. A look at its word would take the line from each caller from outside,
+        // which writes it twice a call.
         let asleep = self.worker.sleep().sleepers() as usize;
         registry.shared().threads() < registry.shared().cores() + asleep
     }

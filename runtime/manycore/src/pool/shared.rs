@@ -1,4 +1,4 @@
-//! What the workers and the callers of a pool share, whatever the pool's sleep policy.
+//! The part of a pool that workers and callers share, independent of the sleep policy.
 
 use super::board::Board;
 use super::caller_slot::CallerContext;
@@ -14,7 +14,7 @@ use manycore_cores::elastic::Allotment;
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::sync::Arc;
 
-/// What a pool has to run on.
+/// The machine that a pool runs on.
 #[derive(Clone, Copy)]
 pub(crate) struct Cores {
     /// Cores that the mask and the quota leave.
@@ -23,7 +23,7 @@ pub(crate) struct Cores {
     pub(crate) groups: usize,
 }
 
-/// What the workers and the callers of a pool share.
+/// The part of a pool that workers and callers share.
 pub(crate) struct Shared<P: Platform> {
     threads: usize,
     cores: usize,
@@ -41,13 +41,13 @@ pub(crate) struct Shared<P: Platform> {
     call_sites: CallSites<P>,
     ranks: Ranks<P>,
     terminating: P::AtomicBool,
-    /// Where it keeps account of its loops, if it does.
+    /// Its account of loops, if it keeps one.
     explained: Option<Arc<Explained>>,
     /// Whether each loop takes the slow way: there is one thread, or an account.
     is_special: bool,
     /// Whether the account is printed at the end.
     is_printed: bool,
-    /// What the pool follows, if anything.
+    /// The allotment that the pool follows, if any.
     allotment: Option<Allotment<P>>,
     /// `P::forks()` of the process that the pool's threads are in.
     generation: u32,
@@ -68,7 +68,7 @@ impl<P: Platform> Shared<P> {
             print_at_exit(explained);
         }
         let oversubscribed = is_oversubscribed(threads, cores, allotment.as_ref());
-        // Where threads wait for a core, they are late for no other reason.
+        // If threads wait for a core, lateness has no other cause.
         let patience = if oversubscribed {
             50 * permits::PATIENCE
         } else {
@@ -122,7 +122,7 @@ impl<P: Platform> Shared<P> {
         self.is_special
     }
 
-    /// Where it keeps account of its loops, if it does.
+    /// Its account of loops, if it keeps one.
     pub(crate) fn explained(&self) -> Option<&Explained> {
         self.explained.as_deref()
     }
@@ -168,12 +168,12 @@ impl<P: Platform> Shared<P> {
         self.ticks_per_ns
     }
 
-    /// What a claim from an own range costs here, in ticks.
+    /// The ticks of a claim from the thread's own range on this machine.
     pub(crate) fn claim_ticks(&self) -> u64 {
         self.claim_ticks
     }
 
-    /// Where loops are posted.
+    /// The board of posted loops.
     #[inline]
     pub(crate) fn board(&self) -> &Board<P> {
         &self.board
@@ -207,13 +207,13 @@ impl<P: Platform> Shared<P> {
         self.blocking_spin
     }
 
-    /// What loops took where they were called.
+    /// The durations of loops by call site.
     #[inline]
     pub(crate) fn call_sites(&self) -> &CallSites<P> {
         &self.call_sites
     }
 
-    /// What is known of the holders of permits.
+    /// The state of the permits' holders.
     #[inline]
     pub(crate) fn ranks(&self) -> &Ranks<P> {
         &self.ranks
@@ -231,25 +231,25 @@ impl<P: Platform> Shared<P> {
         self.terminating.load(Ordering::Acquire)
     }
 
-    /// The pool ends. Release: who sees it sees what was done before.
+    /// The pool ends. Release: a thread that sees it sees all earlier writes.
     pub(super) fn terminate(&self) {
         self.terminating.store(true, Ordering::Release);
     }
 
-    /// The pool, whose threads have all ended, goes on. Relaxed: published with the threads that
-    /// are started, and with the caller slot.
+    /// The pool goes on after all its threads have ended. Relaxed: the starts of threads, and the caller
+    /// slot, publish it.
     pub(super) fn go_on(&self) {
         self.terminating.store(false, Ordering::Relaxed);
     }
 
-    /// What a helper looks at between blocks.
+    /// The condition that a helper checks between blocks.
     #[inline]
     pub(crate) fn allotment(&self) -> Option<&Allotment<P>> {
         self.allotment.as_ref()
     }
 
-    /// Whether the thread of this rank may run now. Cost: one load of a line that is
-    /// only read, and one of the allotment's if the pool follows one.
+    /// Whether the thread of this rank may run now. Cost: one load of a line that is only read, and a load
+    /// of the allotment if the pool follows one.
     #[inline]
     pub(crate) fn allows(&self, rank: usize) -> bool {
         (self.allotment.as_ref()).is_none_or(|allotment| allotment.allows(rank))
@@ -290,10 +290,9 @@ impl<P: Platform> Shared<P> {
         }
     }
 
-    /// To be called where a thread that is at work for the pool found that it must wait
-    /// for others. In a child of `fork` it was in the midst of a call when its process
-    /// was made, and there are no others: what it waits for never comes. No panic: the
-    /// frames that it would pass are lent to the others.
+    /// Called when a thread that works for the pool must wait for other threads. In a child of `fork` there
+    /// are no other threads, so the wait would never end: the child is aborted. It does not panic, since
+    /// other threads use the frames that the panic would pass.
     #[inline]
     pub(super) fn check_wait(&self) {
         if self.is_forked() {

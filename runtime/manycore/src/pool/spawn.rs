@@ -36,8 +36,7 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// `body` as a job that the pool's end waits for, and whose panic goes to the
-    /// handler.
+    /// `body` as a job for which the pool's end waits. Its panic goes to the handler.
     pub(super) fn detached(&self, body: impl FnOnce() + Send + 'static) -> Job {
         self.begin_detached();
         let registry = self.keep();
@@ -56,7 +55,7 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// What nobody waits for has panicked.
+    /// A detached job has panicked.
     #[inline(never)]
     pub(super) fn handle_panic(&self, payload: Box<dyn Any + Send>) {
         let handled = match self.panic_handler() {

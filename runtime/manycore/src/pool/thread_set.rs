@@ -3,7 +3,7 @@
 //!
 //! # States
 //!
-//! | state | threads | who posts a detached task |
+//! | state | threads | the poster of a detached task |
 //! |---|---|---|
 //! | absent | none, or not all of those that are to be | starts them |
 //! | present | all | posts it |
@@ -14,7 +14,7 @@
 //!
 //! # From absent to present
 //!
-//! Whoever posts something that another thread could take starts the threads, under `starting`:
+//! A thread that posts work for other threads starts the threads, under `starting`:
 //!
 //! * a detached task, or mail, before it is pushed, so that a refusal of the system is its poster's
 //!   panic;
@@ -34,11 +34,11 @@
 //!    being started for a permit that a caller has left;
 //! 3. the caller slot is empty, and taken: no caller comes.
 //!
-//! So nobody is at work in the pool, and whoever comes from outside finds the slot taken, posts a
-//! detached task, and waits for `starting`. Then the pool ends as it does when it is dropped, the
-//! threads are joined, and what its end had set is reset, by the only thread that is left in it.
-//! The last jobs of threads that end, those of exit handlers, are let through: if they have spawned
-//! something the threads are started again.
+//! So no thread is at work in the pool, and a caller from outside finds the slot taken, posts a detached
+//! task, and waits for `starting`. Then the pool ends as it does when it is dropped, the threads are
+//! joined, and the only thread that is left in the pool resets what the end had set. The last jobs of
+//! ending threads, from exit handlers, are let through: if they have spawned jobs, the threads are started
+//! again.
 
 use super::context::Context;
 use super::permits::{Successor, ThreadState};
@@ -68,13 +68,13 @@ impl<P: Platform> Drop for Stay<'_, P> {
     }
 }
 
-/// What is known of a pool's threads as a whole.
+/// The state of a pool's threads as a whole.
 pub(super) struct ThreadSet<P: Platform> {
     /// The first permit that has a thread of the pool's own.
     first: usize,
     /// Whether the pool can start its threads again.
     returns: bool,
-    /// Held while threads are started, or end: the permit whose thread is started next.
+    /// Held while threads are started, or end. It guards the number of the next permit that gets a thread.
     starting: Lock<P, usize>,
     /// Whether threads are absent that could take what is posted. A hint; written under the lock
     /// of `Permits`.
@@ -101,8 +101,8 @@ impl<P: Platform> ThreadSet<P> {
         self.lacking.store(lacking, Ordering::Relaxed);
     }
 
-    /// Relaxed: who sees it late finds out under the lock, or is found by the threads that were
-    /// started meanwhile.
+    /// Relaxed: a thread that sees it late learns it under the lock, or threads that were started meanwhile
+    /// find its work.
     #[inline]
     pub(super) fn is_lacking(&self) -> bool {
         self.lacking.load(Ordering::Relaxed)
@@ -110,7 +110,7 @@ impl<P: Platform> ThreadSet<P> {
 }
 
 impl<P: Platform> Registry<P> {
-    /// Nobody knows of the pool yet: its threads are started when they are needed.
+    /// Called before any other thread knows the pool: its threads are started when they are needed.
     pub(super) fn begin_absent(&self) {
         self.change_permits(|permits| {
             permits.be_absent(self.thread_set().first < self.mailboxes().len())
@@ -168,7 +168,7 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// As `start_threads`, for what nobody but the pool's threads can do.
+    /// As `start_threads`, for work that only the pool's threads can do.
     ///
     /// # Panics
     ///
@@ -223,7 +223,7 @@ impl<P: Platform> Registry<P> {
             }
         };
         if Context::<P>::is_taken() {
-            // What runs here may need this thread's permit elsewhere to come to an end.
+            // Jobs that run here may need this thread's permit in another pool in order to end.
             Context::<P>::without_permits(end);
         } else {
             end();
@@ -231,7 +231,7 @@ impl<P: Platform> Registry<P> {
         true
     }
 
-    /// `false`: somebody is at work, or calls.
+    /// `false`: a thread is at work, or calls.
     fn end_if_quiet(&self) -> bool {
         self.thread_set().starting.with(|next| {
             if self.threads().are_none() {
@@ -250,7 +250,7 @@ impl<P: Platform> Registry<P> {
         })
     }
 
-    /// The pool, whose threads have all ended, is as it was before they were started.
+    /// Returns the pool to its state before its threads were started. They have all ended.
     fn revive(&self, next: &mut usize) {
         let threads = self.mailboxes().len();
         for worker in self.workers().iter() {

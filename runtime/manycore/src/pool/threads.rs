@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// A function of a thread's number.
 pub(super) type OfIndex<R> = Arc<dyn Fn(usize) -> R + Send + Sync>;
 
-/// What the builder was told of the pool's threads.
+/// The builder's settings of the pool's threads.
 #[derive(Clone)]
 pub(super) struct ThreadPlan {
     /// The beginning of the names, and the size of the stacks.
@@ -63,7 +63,7 @@ impl ThreadStart {
         &self.spec.name
     }
 
-    /// The size of the stack in bytes that the thread should have, if the builder was told.
+    /// The size of the thread's stack in bytes, if the builder has a size.
     pub fn stack_size(&self) -> Option<usize> {
         self.spec.stack_size
     }
@@ -86,7 +86,7 @@ impl fmt::Debug for ThreadStart {
 /// Makes a pool's threads while the pool is built.
 pub(crate) type Maker<'a> = &'a mut dyn FnMut(ThreadStart) -> io::Result<()>;
 
-/// What the builder's caller has to say about threads while they are made.
+/// The wishes of the builder's caller about threads that are being made.
 #[derive(Default)]
 pub(crate) struct Making<'n, 'm> {
     /// The name of the thread of this number.
@@ -109,11 +109,11 @@ pub(super) struct Threads<P: Platform> {
     plan: ThreadPlan,
     /// The CPUs of each permit.
     cpus: Vec<Vec<usize>>,
-    /// Where the threads begin that are bound to none, if that matters.
+    /// The CPUs on which unbound threads begin, if that matters.
     near: Vec<Vec<usize>>,
     /// The names of the threads with each permit, if the beginning is not enough.
     names: Lock<P, Vec<String>>,
-    /// Those that the pool has started itself, and joins at its end.
+    /// The threads that the pool has started itself, and joins at its end.
     started: Lock<P, Started<P>>,
     /// Until when the pool asks for no thread of the reserve, since the system has refused one. Relaxed:
     /// only time depends on it.
@@ -149,7 +149,7 @@ impl<P: Platform> Threads<P> {
         self.started.with(|started| started.threads.is_empty())
     }
 
-    /// Whether a thread may be started for a permit whose holder waits.
+    /// Whether a thread may be started in the place of a permit's waiting holder.
     pub(super) fn have_reserve(&self) -> bool {
         self.plan.reserve && P::now() >= self.refused_until.load(Ordering::Relaxed)
     }
@@ -165,7 +165,7 @@ impl<P: Platform> Threads<P> {
         format!("{}-monitor", self.plan.spec.name)
     }
 
-    /// Waits until all have ended, those that are started meanwhile too.
+    /// Waits until all have ended, including threads that are started meanwhile.
     fn join_all(&self) {
         while let Some((_, thread)) = self.started.with(|started| started.threads.pop()) {
             P::join(thread);
@@ -214,8 +214,8 @@ impl<P: Platform> Registry<P> {
     ) -> Result<(), (usize, io::Error)> {
         let first = self.thread_set().first();
         for permit in 0..self.mailboxes().len() {
-            // Asked one by one: if it panics, the threads before it have been started. The name
-            // is also that of the threads that work with the permit later.
+            // Asked one by one: if it panics, the threads before it have been started. Later threads with the
+            // permit have the same name.
             let own = permit >= first || !self.is_adopted();
             if let Some(name_of) = making.name_of.filter(|_| own) {
                 let name = name_of(permit);
@@ -282,7 +282,7 @@ impl<P: Platform> Registry<P> {
         Ok(())
     }
 
-    /// A panic in it is nobody's, as one in a detached job.
+    /// No caller gets its panic, as in a detached job.
     fn call_handler(&self, handler: &Option<OfIndex<()>>, id: usize) {
         let Some(handler) = handler else { return };
         if let Err(payload) = catch_unwind(AssertUnwindSafe(|| handler(id))) {

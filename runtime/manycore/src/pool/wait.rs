@@ -12,7 +12,7 @@ use manycore_platform::Platform;
 /// Looks at the gate before anything else is done: about what a helper's last
 /// block takes.
 const LOOKS: u32 = 64;
-/// What a caller's wait came to.
+/// The outcome of a caller's wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum Waited {
@@ -23,25 +23,24 @@ pub(crate) enum Waited {
 }
 
 impl<P: Platform> Registry<P> {
-    /// Closes the gates of `slot` to the clusters `invited` and waits until they are empty, or until a
-    /// helper `is_abandoned` tells of has left work behind.
+    /// Closes the gates of `slot` to the clusters `invited` and waits until they are empty, or until
+    /// `is_abandoned` reports that a helper has left work behind.
     ///
-    /// While it waits the thread helps with loops posted from inside this one, and with no others:
-    /// those it must wait for anyway, others could keep it from returning when its own loop is
-    /// done, and a body that holds a lock never finds itself below an unrelated body that wants it.
+    /// While it waits the thread helps only with loops posted from inside this one, for which it must wait
+    /// anyway. Other loops could keep it from returning when its own loop is done. So a body that holds a
+    /// lock never finds itself below an unrelated body that wants the lock.
     ///
     /// # Why it is always woken
     ///
-    /// The caller resets its latch, sets AWAITED in each gate's word, looks at the gates,
-    /// and at what was abandoned, once more and sleeps until the latch is set. The `leave` of the
-    /// last helper in a gate is ordered with the setting of AWAITED in that word's history.
-    /// If it came first, the look sees the gate empty. If it came second, it saw
-    /// AWAITED, and sets the latch after that; sleeping on a latch has its own argument
-    /// (`sleep/README.md`). A caller that is woken while another gate is not empty sleeps again. The same holds for who abandons work, sets the flag and
-    /// then leaves.
+    /// The caller resets its latch, sets AWAITED in each gate's word, looks at the gates, and at what was
+    /// abandoned, once more and sleeps until the latch is set. The `leave` of the last helper in a gate is
+    /// ordered with the setting of AWAITED in that word's history. If it came first, the look sees the gate
+    /// empty. If it came second, it saw AWAITED, and sets the latch after that; sleeping on a latch has its
+    /// own argument (`sleep/README.md`). A caller that is woken while another gate is not empty sleeps
+    /// again. The same holds for a helper that abandons work: it sets the flag and then leaves.
     ///
-    /// A latch may be set late, for a loop that is over: then the caller of the next
-    /// one looks once in vain.
+    /// A latch may be set late, for a loop that is over: then the caller of the next loop looks once in
+    /// vain.
     pub(crate) fn wait(
         &self,
         slot: usize,
@@ -59,7 +58,7 @@ impl<P: Platform> Registry<P> {
                 .idle()
                 .learn_closing(took, invited.clusters().len());
         }
-        // Once the gate was seen empty: who leaves work says so before it leaves.
+        // Once the gate was seen empty: a helper that leaves work sets the flag before it leaves.
         let over = || {
             if is_abandoned() {
                 Waited::Abandoned
@@ -101,8 +100,8 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// Whether the thread could help with a loop inside the one in slot `ancestor`,
-    /// and did. One that is not allowed to run leaves that to others.
+    /// Whether the thread has helped with a loop inside the loop in slot `ancestor`. A thread that is not
+    /// allowed to run leaves that to others.
     fn help_descendants(&self, ancestor: usize) -> bool {
         let (worker, shared) = (Context::worker_of(self), self.shared());
         let worker = worker.expect("loops are run by workers");

@@ -1,16 +1,16 @@
-//! What a monitor sees of a worker that runs a loop in which iterations may wait for each other.
+//! A monitor's view of a worker that runs a loop in which iterations may wait for each other.
 //!
-//! A loop of no more iterations than threads may have a body that waits until other iterations have
-//! come as far: at a barrier, or for a message. A caller that runs such a loop alone, because it was
-//! short so far, would wait for ever. So the caller *steps*: it counts before each iteration. If the
-//! monitor (`monitor.rs`) finds the same count twice, it *rescues* what the caller has begun: others
-//! run the iterations that the caller has not come to.
+//! A loop of no more iterations than threads may have a body that waits until other iterations have come as
+//! far: at a barrier, or for a message. A caller that runs such a loop alone, because it was short so far,
+//! would wait for ever. So the caller *steps*: it counts before each iteration. If the monitor
+//! (`monitor.rs`) finds the same count twice, it *rescues* the loop: other threads run the iterations that
+//! the caller has not begun.
 //!
-//! # Why no iteration is run twice, or by nobody, and no frame is used that is gone
+//! # Why each iteration is run once, and no frame is used after its end
 //!
 //! Caller, at a step and when it leaves a frame:
 //!
-//! 1. C1 say how far it is: which iteration it begins, or that the frame is gone
+//! 1. C1 note its progress: which iteration it begins, or that the frame is gone
 //! 2. C2 **light fence**
 //! 3. C3 read `stopped`; if it is set, take the lock `looking` once before it goes on
 //!
@@ -18,13 +18,12 @@
 //!
 //! 1. W1 take the lock; set `stopped`
 //! 2. W2 **heavy fence**
-//! 3. W3 read how far the caller is; rescue the rest; free the lock
+//! 3. W3 read the caller's progress; rescue the rest; free the lock
 //!
-//! Of C2 and W2 one comes first. If C2 does, W3 sees what C1 has said: the monitor takes neither an
-//! iteration that the caller has begun nor a frame that the caller has left. If W2 does, C3 sees
-//! `stopped`, and the caller waits until W3 is over. Then the lock tells it what was taken. So while the
-//! monitor rescues, the caller is within an iteration, or waits for the lock. Checked by
-//! `checked/watch.rs`.
+//! If C2 comes before W2, W3 sees the note of C1: the monitor takes neither an iteration that the caller
+//! has begun nor a frame that the caller has left. If W2 comes first, C3 sees `stopped`, and the caller
+//! waits until W3 is over. The lock then makes the taken iterations visible to it. So while the monitor
+//! rescues, the caller is within an iteration, or waits for the lock. Checked by `checked/watch.rs`.
 
 use manycore_cores::sync::Lock;
 use manycore_platform::{Atomic, Ordering, Platform};
@@ -44,13 +43,13 @@ pub(crate) struct Watched<P: Platform> {
 /// A loop that is watched, on its caller's stack.
 pub(crate) struct Frame<P: Platform> {
     outer: Cell<*const Self>,
-    /// What to do if the caller does not come on, with what it is for.
+    /// The function to call, with its argument, if the caller makes no progress.
     rescue: unsafe fn(*const ()),
     of: *const (),
 }
 
 impl<P: Platform> Frame<P> {
-    /// A frame for `of`, for which `rescue` is called.
+    /// A frame for `of`, the argument of `rescue`.
     pub(crate) fn new(rescue: unsafe fn(*const ()), of: *const ()) -> Self {
         Self {
             outer: Cell::new(std::ptr::null()),
@@ -60,7 +59,7 @@ impl<P: Platform> Frame<P> {
     }
 }
 
-/// What a monitor has last seen of a worker.
+/// A monitor's last look at a worker.
 #[derive(Clone, Copy, Default)]
 pub(super) struct LastSeen {
     steps: u32,
@@ -100,7 +99,7 @@ impl<P: Platform> Watched<P> {
         // Relaxed: the thread's own count. The fence orders it.
         let steps = self.steps.load(Ordering::Relaxed).wrapping_add(1);
         self.steps.store(steps, Ordering::Relaxed);
-        // Where it is no fence, `stopped` is always set.
+        // On a platform on which this is no fence, `stopped` is always set.
         P::untested_light_fence();
         // Relaxed: the lock acquires.
         if self.stopped.load(Ordering::Relaxed) {

@@ -22,22 +22,21 @@ impl<P: Platform> Worker<P> {
         if !self.has_permit() && !self.wait_idle() {
             return;
         }
-        // Where a loop was last: most likely where the next is. At first any slot will do.
+        // The slot of the last loop: most likely the next loop is there too. At first any slot will do.
         let mut last = self.index();
         let mut misses = 0;
         // Whether the last thing it did was to help with a loop.
         let mut helped = false;
-        // The event count before a look at which no loop invited anybody. Each one that is
-        // opened is posted after that, so that none is there until the count is another: a
-        // worker with jobs of its own looks at one word, and not at the whole board, between
-        // two of them.
+        // The event count before a look that found no inviting loop. Each later loop is posted after that
+        // look, so there is none until the count changes. So a worker with jobs of its own looks at one
+        // word between two jobs, and not at the whole board.
         let mut loopless = None;
         // The slot of a loop that it has helped with until nothing was left, and the event count before:
         // it knows the gate to be closed until the count is another.
         let mut closed = None;
         let mut idle = self.start_looking();
         loop {
-            // In a child that a job of this thread's has forked there is nobody to work for.
+            // In a child that a job of this thread has forked there is no pool to work for.
             shared.check_wait();
             if registry.permits().has_ready() {
                 self.found(idle);
@@ -57,7 +56,7 @@ impl<P: Platform> Worker<P> {
             }
             // Read before looking: a post after this cannot be slept through.
             self.note_posts();
-            // Loops first, but not twice in a row while somebody waits outside.
+            // Loops first, but not twice in a row while a caller waits outside.
             let seen = Some(self.seen());
             let help = if loopless == seen {
                 Help::NotWanted
@@ -116,8 +115,8 @@ impl<P: Platform> Worker<P> {
         }
     }
 
-    /// Waits for the end of a scope, running what was spawned into it; if the pool is told so,
-    /// also the newest of what this worker has spawned into a scope around it.
+    /// Waits for the end of a scope, running its jobs; if the pool is set so, also this worker's newest
+    /// jobs in a scope around it.
     #[inline(never)]
     pub(super) fn wait_in_scope(&self, latch: &Latch<P>, group: *const Group) {
         if latch.is_set() {

@@ -22,7 +22,7 @@ pub(crate) struct Worker<P: Platform> {
     /// Its jobs from `spawn_fifo`.
     fifo: Fifo<P>,
     state: CachePadded<WorkerState<P>>,
-    /// What the pool's monitor looks at.
+    /// The state that the pool's monitor watches.
     watched: CachePadded<Watched<P>>,
 }
 
@@ -33,7 +33,7 @@ struct Identity<P: Platform> {
     registry: *const Registry<P>,
 }
 
-/// What a worker writes now and then.
+/// State that a worker writes now and then.
 struct WorkerState<P: Platform> {
     holding: Holding<P>,
     /// Set when the pool ends: what a worker without a job waits for.
@@ -46,13 +46,13 @@ struct WorkerState<P: Platform> {
     thread: P::AtomicU64,
     /// The event count before the last search.
     seen: Cell<Seen>,
-    /// The scope whose job or body it is in, as far as it knows.
+    /// The scope of the job or body that it runs, as far as it knows.
     group: Cell<*const Group>,
-    /// Detached jobs that it is in the midst of.
+    /// The number of detached jobs on its stack.
     detached: Cell<u32>,
     /// Jobs of others that it runs on top of each other (`run_others.rs`).
     nested: Cell<u32>,
-    /// Where the next search begins.
+    /// The beginning of the next search.
     random: Cell<u32>,
     /// Searches so far.
     searches: Cell<u32>,
@@ -141,7 +141,7 @@ impl<P: Platform> Worker<P> {
         P::name(&self.state, "worker: state");
     }
 
-    /// Its number: that of its stack, not of a permit.
+    /// Its number: the number of its stack, not of a permit.
     #[inline]
     pub(super) fn id(&self) -> usize {
         self.identity.id
@@ -163,7 +163,7 @@ impl<P: Platform> Worker<P> {
         &self.fifo
     }
 
-    /// What the pool's monitor looks at.
+    /// The state that the pool's monitor watches.
     #[inline(always)]
     pub(crate) fn watched(&self) -> &Watched<P> {
         &self.watched
@@ -227,7 +227,7 @@ impl<P: Platform> Worker<P> {
         self.state.seen.set(seen);
     }
 
-    /// The scope whose job or body it is in, as far as it knows.
+    /// The scope of the job or body that it runs, as far as it knows.
     pub(crate) fn group(&self) -> *const Group {
         self.state.group.get()
     }
@@ -238,7 +238,7 @@ impl<P: Platform> Worker<P> {
         self.state.group.replace(group)
     }
 
-    /// Whether it is in the midst of detached jobs.
+    /// Whether detached jobs are on its stack.
     pub(super) fn is_detached(&self) -> bool {
         self.state.detached.get() > 0
     }

@@ -1,11 +1,11 @@
-//! Giving way: one job of the pool's, run in the midst of another.
+//! Giving way: one job of the pool, run within another.
 
 use super::leapfrog::PATIENCE;
 use super::search::Found;
 use super::worker::Worker;
 use manycore_platform::Platform;
 
-/// What [`yield_now`](crate::yield_now) found to do.
+/// The work that [`yield_now`](crate::yield_now) found.
 ///
 /// ```
 /// let pool = manycore::Pool::builder().threads(1).build()?;
@@ -24,7 +24,7 @@ impl<P: Platform> Worker<P> {
     #[inline(never)]
     pub(super) fn yield_now(&self) -> Yield {
         self.run_one(|worker| {
-            // Not so patient: there may be no second call.
+            // Without patience: there may be no second call.
             (0..=PATIENCE)
                 // A look is cheaper than a search in vain.
                 .take_while(|_| worker.sees_jobs())

@@ -56,7 +56,7 @@ impl CoreOwners {
     }
 }
 
-/// A larger number is none.
+/// A larger number stands for no worker.
 fn short(number: usize) -> u16 {
     u16::try_from(number).unwrap_or(NONE)
 }

@@ -68,8 +68,8 @@ pub(super) struct TimedWait {
     pub(super) alarm: u64,
     /// Until when to spin from then on.
     pub(super) until: u64,
-    /// The time to sleep if the loop has not come by then: until the worker finds its trace, and
-    /// the period with it. It may come yet, and may not wake anybody.
+    /// The time to sleep if the loop has not come by then: until the worker finds its trace, and the period
+    /// with it. It may come yet, and may not wake this worker.
     pub(super) timeout: u64,
     /// The core to spin elsewhere than on.
     pub(super) core: usize,
@@ -171,7 +171,7 @@ impl<P: Platform> Idle<P> {
         let in_vain = self.costs.in_vain.load(Ordering::Relaxed);
         let pays = missed > wake.max(1) << in_vain;
         if pays {
-            // With a core for each thread a useless wake-up disturbs nobody.
+            // With a core for each thread a useless wake-up disturbs no other thread.
             let most = self.seated.map_or(1, |_| DOUBLINGS);
             let in_vain = (in_vain + 1).min(most);
             self.costs.in_vain.store(in_vain, Ordering::Relaxed);

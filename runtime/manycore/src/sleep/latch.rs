@@ -53,8 +53,8 @@ impl<P: Platform> Latch<P> {
 
     /// The owner is awake, by whatever cause.
     pub fn withdraw(&self) {
-        // Relaxed: it tells the setter only that no thread needs waking. If the latch is set it
-        // stays so, and the owner's acquire is in `is_set`.
+        // Relaxed: the setter only learns that no thread needs waking. If the latch is set it stays set,
+        // and the owner's acquire is in `is_set`.
         let _ = (self.state).compare_exchange(AWAITED, OPEN, Ordering::Relaxed, Ordering::Relaxed);
     }
 

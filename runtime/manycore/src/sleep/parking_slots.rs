@@ -82,7 +82,7 @@ impl<P: Platform> ParkingSlot<P> {
         self.worker.parker.glance() == LENT
     }
 
-    /// Where the thread lies that has the permit.
+    /// The berth of the thread that has the permit.
     fn berth(&self) -> &Berth<P> {
         if self.is_lent() {
             &self.borrower

@@ -63,11 +63,11 @@ fn nanoseconds() -> u64 {
         .wrapping_add(time.tv_nsec as u64)
 }
 
-/// If the standard library has no clock either, calls are counted: budgets of time come to an end.
+/// If the standard library has no clock either, calls are counted, so that budgets of time still end.
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
 fn nanoseconds() -> u64 {
     static CALLS: AtomicU64 = AtomicU64::new(0);
-    // Relaxed: a number, and only that.
+    // Relaxed: the number publishes nothing else.
     CALLS.fetch_add(A_CALL, Ordering::Relaxed)
 }
 
@@ -79,7 +79,7 @@ const A_CALL: u64 = 10;
 fn nanoseconds() -> u64 {
     use std::sync::OnceLock;
     use std::time::Instant;
-    // A lock: but there is no fork here.
+    // This takes a lock, which is harmless: there is no fork here.
     static START: OnceLock<Instant> = OnceLock::new();
     START.get_or_init(Instant::now).elapsed().as_nanos() as u64
 }

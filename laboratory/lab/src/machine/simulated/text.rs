@@ -2,142 +2,138 @@
 
 use super::published::{Compared, Errors};
 use super::{Operation, SimulatedReport};
-use crate::machine::text::{prices, section};
-use crate::report::grid::Grid;
+use crate::machine::text::prices;
+use crate::report::table::{Cell, Table};
 use std::fmt;
 
 impl fmt::Display for SimulatedReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (preset, hash) = (&self.preset, &self.hash);
-        writeln!(f, "simulated (preset {preset}, hash {hash})")?;
-        let (title, cores, groups, ghz) = (&self.title, self.cores, self.groups, self.ghz);
-        writeln!(f, "{title}; {cores} cores, groups: {groups}, {ghz} GHz")?;
+        let [what, machine] = self.heading();
+        writeln!(f, "{what}\n{machine}")?;
         writeln!(
             f,
             "Every value of the machine, and its source: --format json\n"
         )?;
-        self.write_latencies(f)?;
-        self.write_contended(f)?;
-        self.write_handovers(f)?;
-        self.write_bandwidths(f)?;
-        self.write_system(f)?;
-        prices(f, self.prices.as_ref())?;
-        self.notes
+        for table in self.tables() {
+            writeln!(f, "{}", table.to_text())?;
+        }
+        self.remarks()
             .iter()
-            .try_for_each(|note| writeln!(f, "Note: {note}."))?;
-        summary(f, "rows that no fit has seen", self.unseen_errors)?;
-        summary(
-            f,
-            "load, store, CAS, FAA on M, E, S, I lines",
-            self.latency_errors,
-        )?;
-        summary(f, "contended increments", self.contended_errors)
+            .try_for_each(|remark| writeln!(f, "{remark}"))
     }
 }
 
 impl SimulatedReport {
-    fn write_latencies(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut table = Grid::new(&[
-            "operation",
-            "state",
-            "distance",
-            "simulated",
-            "published",
-            "error",
-            "fit",
-        ]);
-        for cost in &self.local {
-            table.add_row(row(["load", cost.level, "local"], &cost.cycles));
-        }
-        for cost in &self.latencies {
+    /// The preset, and the machine that it stands for.
+    pub(crate) fn heading(&self) -> [String; 2] {
+        let (preset, hash) = (&self.preset, &self.hash);
+        let (title, cores, groups, ghz) = (&self.title, self.cores, self.groups, self.ghz);
+        [
+            format!("simulated (preset {preset}, hash {hash})"),
+            format!("{title}; {cores} cores, groups: {groups}, {ghz} GHz"),
+        ]
+    }
+
+    /// All that was measured, beside what was published.
+    pub(crate) fn tables(&self) -> Vec<Table> {
+        let measured = [
+            Some(self.latencies()),
+            Some(self.contended()),
+            Some(self.handovers()),
+            (!self.bandwidths.is_empty()).then(|| self.bandwidths()),
+            Some(self.system()),
+            self.prices.as_ref().map(prices),
+        ];
+        measured.into_iter().flatten().collect()
+    }
+
+    /// Notes, and how far the simulated numbers are from published ones.
+    pub(crate) fn remarks(&self) -> Vec<String> {
+        let notes = self.notes.iter().map(|note| format!("Note: {note}."));
+        let errors = [
+            ("rows that no fit has seen", self.unseen_errors),
+            (
+                "load, store, CAS, FAA on M, E, S, I lines",
+                self.latency_errors,
+            ),
+            ("contended increments", self.contended_errors),
+        ];
+        let errors = errors
+            .into_iter()
+            .filter_map(|(what, errors)| Some(summary(what, errors?)));
+        notes.chain(errors).collect()
+    }
+
+    fn latencies(&self) -> Table {
+        let local = self.local.iter();
+        let local = local.map(|cost| row(["load", cost.level, "local"], &cost.cycles));
+        let shared = self.latencies.iter().map(|cost| {
             let kind = [cost.operation.name(), cost.state.name(), &cost.distance];
-            table.add_row(row(kind, &cost.cycles));
-        }
-        section(
-            f,
-            "One access, by state of the line and distance: cycles",
-            &table,
+            row(kind, &cost.cycles)
+        });
+        let caption = "One access, by state of the line and distance: cycles";
+        beside(
+            caption,
+            ["operation", "state", "distance"],
+            local.chain(shared),
         )
     }
 
-    fn write_contended(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut table = Grid::new(&[
-            "operation",
-            "threads",
-            "simulated",
-            "published",
-            "error",
-            "fit",
-        ]);
-        for cost in &self.contended {
+    fn contended(&self) -> Table {
+        let rows = self.contended.iter().map(|cost| {
             let operation = match cost.operation {
                 Operation::Cas => "compare-and-swap loop",
                 _ => "fetch-and-add",
             };
-            table.add_row(row([operation, &cost.threads.to_string()], &cost.ns));
-        }
-        section(
-            f,
-            "Threads that increment one counter: ns an increment for each of them",
-            &table,
-        )
+            row([operation, &cost.threads.to_string()], &cost.ns)
+        });
+        let caption = "Threads that increment one counter: ns an increment for each of them";
+        beside(caption, ["operation", "threads"], rows)
     }
 
-    fn write_handovers(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut table = Grid::new(&[
-            "distance",
-            "cores",
-            "simulated",
-            "published",
-            "error",
-            "fit",
-        ]);
-        for cost in &self.handovers {
+    fn handovers(&self) -> Table {
+        let rows = self.handovers.iter().map(|cost| {
             let [a, b] = cost.cores;
-            table.add_row(row([&cost.distance, &format!("{a}+{b}")], &cost.ns));
-        }
-        section(
-            f,
-            "A word handed from core to core by compare-and-swap: ns",
-            &table,
-        )
+            row([&cost.distance, &format!("{a}+{b}")], &cost.ns)
+        });
+        let caption = "A word handed from core to core by compare-and-swap: ns";
+        beside(caption, ["distance", "cores"], rows)
     }
 
-    fn write_bandwidths(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.bandwidths.is_empty() {
-            return Ok(());
-        }
-        let mut table = Grid::new(&["kernel", "cores", "simulated", "published", "error", "fit"]);
-        for cost in &self.bandwidths {
+    fn bandwidths(&self) -> Table {
+        let rows = self.bandwidths.iter().map(|cost| {
             let what = [cost.kernel.name(), &cost.cores.to_string()];
-            table.add_row(row(what, &cost.gb_per_s));
-        }
-        section(
-            f,
-            "Cores that walk through arrays of their own, as STREAM does: GB/s of all",
-            &table,
-        )
+            row(what, &cost.gb_per_s)
+        });
+        let caption = "Cores that walk through arrays of their own, as STREAM does: GB/s of all";
+        beside(caption, ["kernel", "cores"], rows)
     }
 
-    fn write_system(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut table = Grid::new(&["what", "threads", "ns"]);
-        for cost in &self.launches {
-            let what = "loop of 10 us a thread, less 10 us";
-            table.add_row([what.into(), cost.threads.to_string(), number(cost.ns)]);
-        }
-        for cost in &self.wakes {
+    fn system(&self) -> Table {
+        let launches = self.launches.iter().map(|cost| {
+            let what = "loop of 10 us a thread, less 10 us".to_owned();
+            [what, cost.threads.to_string(), number(cost.ns)]
+        });
+        let wakes = self.wakes.iter().map(|cost| {
             let what = format!("wake-up (futex) after {} us", cost.asleep_us);
-            table.add_row([what, String::new(), number(cost.ns)]);
-        }
-        section(
-            f,
-            "Loops on manycore's pool, one after the other, and wake-up",
-            &table,
-        )
+            [what, String::new(), number(cost.ns)]
+        });
+        let caption = "Loops on manycore's pool, one after the other, and wake-up";
+        Table::of_texts(caption, ["what", "threads", "ns"], launches.chain(wakes))
     }
 }
 
-fn row<const N: usize>(what: [&str; N], cost: &Compared) -> Vec<String> {
+/// A table of rows by [`row`]: what was measured, and how it compares.
+fn beside<const N: usize>(
+    caption: &str,
+    what: [&str; N],
+    rows: impl Iterator<Item = Vec<Cell>>,
+) -> Table {
+    let compared = ["simulated", "published", "error", "fit"];
+    Table::new(caption, what.into_iter().chain(compared), rows)
+}
+
+fn row<const N: usize>(what: [&str; N], cost: &Compared) -> Vec<Cell> {
     let none = || "-".to_owned();
     let numbers = [
         number(cost.simulated),
@@ -148,7 +144,8 @@ fn row<const N: usize>(what: [&str; N], cost: &Compared) -> Vec<String> {
             if fitted { "fitted" } else { "not seen" }.to_owned()
         }),
     ];
-    what.into_iter().map(str::to_owned).chain(numbers).collect()
+    let what = what.into_iter().map(Cell::new);
+    what.chain(numbers.into_iter().map(Cell::new)).collect()
 }
 
 fn number(value: f64) -> String {
@@ -158,18 +155,12 @@ fn number(value: f64) -> String {
     }
 }
 
-fn summary(f: &mut fmt::Formatter<'_>, what: &str, errors: Option<Errors>) -> fmt::Result {
-    let Some(errors) = errors else {
-        return Ok(());
-    };
+fn summary(what: &str, errors: Errors) -> String {
     let Errors {
         compared,
         median,
         worst,
     } = errors;
     let (median, worst) = (100.0 * median, 100.0 * worst);
-    writeln!(
-        f,
-        "Error over {what}: median {median:.1}%, worst {worst:.1}% ({compared} published)"
-    )
+    format!("Error over {what}: median {median:.1}%, worst {worst:.1}% ({compared} published)")
 }

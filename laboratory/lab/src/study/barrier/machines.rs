@@ -33,8 +33,8 @@ pub(super) fn add(machines: &mut Machines, settings: &Settings) -> anyhow::Resul
         return match asked {
             None => Ok(()),
             Some(_) => Err(bad_input(
-                "--set beside: there is no broadcast network to add to other machines; expected \
-                 it with one that has, such as --on atac-64",
+                "--set beside: this machine has no broadcast network to add to others; expected a \
+                 machine with one, such as --on atac-64",
             )),
         };
     };

@@ -78,8 +78,7 @@ impl BlockSizeConfig {
         };
         if chip.is_some() && set.text("seconds").is_some() {
             return Err(bad_input(
-                "--set seconds: simulated loops are not repeated to fill a time; expected it \
-                 without --on, or --set rounds",
+                "--set seconds: it applies to native loops; expected no --on, or --set rounds",
             ));
         }
         let n = set.number("n")?.map(|n| n as usize);
@@ -93,7 +92,7 @@ impl BlockSizeConfig {
         let tables = match (set.text("tables"), &chip) {
             (Some(_), None) => {
                 return Err(bad_input(
-                    "--set tables: native latencies are not compared; expected --on PRESET with it",
+                    "--set tables: it compares simulated latencies; expected --on PRESET",
                 ));
             }
             (None, None) => Vec::new(),
@@ -198,7 +197,7 @@ impl BlockSizeConfig {
         if self.opaque_comps.is_empty() && self.tasks.contains(&LoopTask::Opaque) {
             if self.tasks == [LoopTask::Opaque] {
                 return Err(bad_input(
-                    "--set comps: the additions of an opaque task really happen; expected sizes \
+                    "--set comps: an opaque task executes all its additions; expected sizes \
                      up to 2^20",
                 ));
             }

@@ -105,7 +105,7 @@ fn message(overall: &[Overall]) -> String {
     let mut rows = overall.iter().filter(|row| row.class.is_none());
     match rows.find(|row| row.partitioner == "adaptive") {
         Some(row) => format!(
-            "Told no block size, the default takes {} time than the best block in the mean of {} \
+            "Without a block size, the default takes {} time than the best block in the mean of {} \
              cases, each a loop on some threads, and {} in the worst of them",
             more_or_less(row.geometric_mean_regret),
             row.cells,

@@ -60,8 +60,8 @@ impl BlockSizeOnly {
 fn some_of<T>(left: Vec<T>, setting: &str) -> anyhow::Result<Vec<T>> {
     if left.is_empty() {
         return Err(bad_input(format!(
-            "--only and --set {setting}: no name is in both, so that nothing is left to measure; \
-             expected one that is, or only one of the two options"
+            "--only and --set {setting}: they have no name in common; expected a common name, or \
+             only one of the two options"
         )));
     }
     Ok(left)

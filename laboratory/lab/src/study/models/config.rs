@@ -53,7 +53,7 @@ impl ModelsConfig {
             [threads] => Some(threads.get()),
             _ => {
                 return Err(bad_input(
-                    "--threads: every loop of this study has the same number; expected one",
+                    "--threads: all loops of this study have the same number; expected one number",
                 ));
             }
         };

@@ -67,7 +67,7 @@ fn message(results: &ModelResults<'_>) -> String {
         .min_by(|a, b| a.0.total_cmp(&b.0));
     match (told_nothing, best) {
         (Some(told_nothing), Some((best, policy))) => format!(
-            "Told nothing, the default (adaptive) takes {told_nothing:.2} times the best \
+            "Without a model, the default (adaptive) takes {told_nothing:.2} times the best \
              latency of each loop, in the mean; the best model, {}, {best:.2}",
             policy.name()
         ),

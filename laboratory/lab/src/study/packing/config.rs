@@ -65,13 +65,13 @@ impl PackingConfig {
         let binaries = keys::OF_BINARIES.iter();
         if let Some(key) = binaries.copied().find(|key| set.text(key).is_some()) {
             return Err(bad_input(format!(
-                "--set {key}: it is for compiled programs; expected it with --set programs=openmp"
+                "--set {key}: it applies to compiled programs; expected --set programs=openmp with it"
             )));
         }
         let native = setup.machines.is_host();
         if native && set.text("doublings").is_some() {
             return Err(bad_input(
-                "--set doublings: natively no run is asked whether it is steady; expected it with \
+                "--set doublings: it applies to simulated runs; expected it with \
                  a simulated machine",
             ));
         }
@@ -288,7 +288,7 @@ impl PackingConfig {
 fn no_declared(kinds: Vec<Kind>, native: bool) -> anyhow::Result<Vec<Kind>> {
     match native && kinds.contains(&Kind::Declared) {
         true => Err(bad_input(
-            "--set programs: only a simulated machine can be told how long a phase takes; expected \
+            "--set programs: declared programs run only on simulated machines; expected \
              some of intervals, real",
         )),
         false => Ok(kinds),
@@ -334,7 +334,7 @@ fn barrier(name: Option<&str>) -> anyhow::Result<String> {
     match barriers().contains(&name) {
         true => Ok(name.to_owned()),
         false => Err(bad_input(format!(
-            "--set barrier: no barrier `{name}`; expected one of {}",
+            "--set barrier: unknown barrier `{name}`; expected one of {}",
             barriers().join(", ")
         ))),
     }

@@ -4,7 +4,7 @@ use super::benchmark::Benchmark;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A program, and how much of it.
+/// A program and its size.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Load {

@@ -32,7 +32,7 @@ impl PackingResults<'_> {
         Some(interval_ns(runs))
     }
 
-    /// That over what a rank of a sweep computes in it.
+    /// The mean time between two barriers over a rank's computation in it, in a sweep.
     pub(super) fn stretch(
         self,
         load: Load,
@@ -162,7 +162,7 @@ pub(super) fn prelude_ns(runs: &Runs<PackingCase>) -> f64 {
     runs.median(|run| run.prelude_ns)
 }
 
-/// How long the steps take that do not count, in ns.
+/// The time of the steps that do not count, in ns.
 pub(super) fn settling_ns(runs: &Runs<PackingCase>) -> f64 {
     runs.median(|run| run.settling_ns)
 }
@@ -185,17 +185,17 @@ pub(super) fn program_account(runs: &Runs<PackingCase>) -> Account {
     account(runs).times_plus(steps, &before)
 }
 
-/// Medians of the parts of what counts.
+/// Medians of the cores' activities in the counted steps.
 pub(super) fn account(runs: &Runs<PackingCase>) -> Account {
     middle(runs, |outcome| &outcome.account)
 }
 
-/// And of what comes before the first step.
+/// Medians of the cores' activities before the first step.
 pub(super) fn prelude(runs: &Runs<PackingCase>) -> Account {
     middle(runs, |outcome| &outcome.prelude)
 }
 
-/// Medians of the parts of what the cores do in the steps that do not count.
+/// Medians of the cores' activities in the steps that do not count.
 fn settling(runs: &Runs<PackingCase>) -> Account {
     middle(runs, |outcome| &outcome.settling)
 }

@@ -126,8 +126,8 @@ impl RobustnessConfig {
         let optical = setup.chip().and_then(|chip| chip.0.optical.clone());
         let Some(optical) = optical else {
             return Err(bad_input(
-                "--on: this study changes a broadcast network, and there is none; expected a \
-                 simulated machine that has one, such as atac-64",
+                "--on: this machine has no broadcast network; expected a simulated machine with one, \
+                 such as atac-64",
             ));
         };
         let cores = match request.cores.as_slice() {

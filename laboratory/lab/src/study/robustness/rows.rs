@@ -18,8 +18,9 @@ columns! {
         machine: String = contest.config.setup.machine.clone(),
         cores: usize = contest.config.cores,
         app: App = contest.app,
-        /// What is changed; `slow-receivers`: the check, so that a wait takes as long as the
-        /// thesis's "just doubles" needs, and the transport; `none` with barriers to compare with.
+        /// The changed parameter. `slow-receivers` changes the transport and also the receivers' check, so
+        /// that a wait takes the time that explains the thesis's "just doubles". `none`: a barrier to
+        /// compare with.
         parameter: &'static str = changed,
         value: Option<u64> = to,
         total_cycles: f64 = summary.total.median,

@@ -109,7 +109,7 @@ impl<'a, C: Contest> Race<'a, C> {
         let channel = self.optical().and_then(|_| self.of(0, at, CHANNEL));
         let channel = channel.map(|channel| {
             let time = show(channel);
-            format!("{time} over a network that tells all cores at once ({CHANNEL})")
+            format!("{time} over a broadcast network ({CHANNEL})")
         });
         let both: Vec<String> = best.into_iter().chain(channel).collect();
         format!("On {at} cores {what} {}", both.join(", and "))

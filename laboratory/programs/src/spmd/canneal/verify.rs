@@ -1,15 +1,15 @@
-//! Is every element still somewhere, and are the wires no longer than they were?
+//! Checks that every element still has a place, and that the wires are no longer than before.
 
 use super::locations::Place;
 use super::{Canneal, Netlist, WrongAnswer};
 use manycore_platform::Platform;
 
-/// Standard deviations that the wires may be longer by after the run. By chance alone it
-/// happens to one placement in 10^15.
+/// The wires may be longer by this many standard deviations after the run. By chance one placement in 10^15
+/// exceeds it.
 const DEVIATIONS: f64 = 8.0;
 
 impl<P: Platform> Canneal<P> {
-    /// How long the wires are together, in columns and rows.
+    /// The total length of the wires, in columns and rows.
     #[must_use]
     pub fn cost(&self) -> u64 {
         let places: Vec<Place> = (0..self.netlist.elements())
@@ -66,8 +66,7 @@ impl Netlist {
         (0..self.elements()).map(length).sum()
     }
 
-    /// The most that the difference of the lengths of two random placements can deviate
-    /// from nothing, as a standard deviation.
+    /// An upper bound on the standard deviation of the difference between two random placements' lengths.
     ///
     /// At any temperature long wires are less likely than by chance. Annealing begins at a random
     /// placement, so it is expected to end at a placement that is no longer, and to differ by no

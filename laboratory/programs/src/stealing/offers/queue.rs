@@ -24,10 +24,10 @@ pub trait OfferedQueue<P: Platform>: Send + 'static {
     /// How many tasks there are, as far as the owner knows.
     fn length(&self, mine: &Self::Shared) -> usize;
 
-    /// Before it answers the requests that have come.
+    /// Called before it answers the pending requests.
     fn begin_offering(&mut self, mine: &Self::Shared);
 
-    /// Something for one thief, none twice since the last
+    /// An offer for one thief. No offer is made twice since the last
     /// [`begin_offering`](Self::begin_offering).
     fn offer(&mut self, mine: &Self::Shared) -> Option<u64>;
 

@@ -16,8 +16,7 @@ fn adopted<P: Platform>(threads: usize, body: impl FnOnce(Pool<P>)) {
         .adopt_current_thread(true)
         .build_on(threads, 1, vec![vec![]; threads]);
     body(pool.expect("a model makes its threads"));
-    // It is to be nobody's again.
-    // SAFETY: null.
+    // The thread belongs to no pool again. SAFETY: null.
     unsafe { P::set_slot(std::ptr::null()) };
 }
 
@@ -33,8 +32,8 @@ fn ends_elsewhere<P: Platform>(pool: Pool<P>, meanwhile: impl Fn() + Sync) {
     });
 }
 
-/// A job posted by a thread that then blocks until it has run, whatever the
-/// worker is doing: also when nobody comes to help it.
+/// A job posted by a thread that then blocks until it has run, whatever the worker is doing, also without a
+/// helper.
 fn blocks_until_it_ran<P: Platform>() {
     adopted::<P>(2, |pool| {
         for _ in 0..3 {
@@ -54,8 +53,8 @@ fn an_adopted_thread_that_never_works() {
     check(200, blocks_until_it_ran::<FencedShuttle>);
 }
 
-/// Mail for the adopted thread, which blocks, when the pool ends elsewhere: some
-/// that nobody waits for, and some that another worker does, awake or asleep.
+/// Mail for the adopted thread, which blocks, when the pool ends on another thread: mail without a waiter,
+/// and mail for which another worker waits, awake or asleep.
 fn mail_that_is_left<P: Platform>(threads: usize) {
     adopted::<P>(threads, |pool| {
         let calls = Count::default();
@@ -123,8 +122,8 @@ fn mail_at_an_end_of_its_own_reaches_its_worker() {
     }
 }
 
-/// The adopted thread ends the pool from within a scope, while one of the scope's
-/// jobs, for which the end does not wait, sends mail to all and waits for it.
+/// The adopted thread ends the pool from within a scope. The end does not wait for one of the scope's jobs,
+/// which sends mail to all and waits for it.
 fn ends_within_a_scope<P: Platform>(threads: usize) {
     adopted::<P>(threads, |pool| {
         let (registry, calls) = (Arc::clone(&pool.registry), Count::default());
@@ -145,8 +144,7 @@ fn who_leaves_has_read_its_mail() {
     }
 }
 
-/// Nobody but the adopted thread: others' calls wait for it to yield, and what
-/// they have spawned outlives the pool.
+/// Only the adopted thread: others' calls wait for it to yield, and their spawned jobs outlive the pool.
 fn alone<P: Platform>() {
     adopted::<P>(1, |pool| {
         let (ran, registry) = (Count::default(), Arc::clone(&pool.registry));

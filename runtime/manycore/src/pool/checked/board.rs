@@ -13,7 +13,7 @@ use manycore_platform::Platform;
 /// takes slots again and again.
 fn one_loop_at_a_time<P: Platform>(helpers: usize) {
     let board = Board::<P>::new(1, 1);
-    // What the job's writing and reading race on, visible to loom.
+    // The job's writer and reader would race on this, visible to loom.
     let job = Plain::new(0);
     team::<P>(2 + helpers, |rank| {
         let entrance = board.entrance(0, 0);

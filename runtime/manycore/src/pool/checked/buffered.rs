@@ -1,5 +1,5 @@
-//! Whole pools on a machine whose stores are seen late: joins and loops leave out fences, and
-//! thieves and sleepers pay for them.
+//! Whole pools on a machine with late stores: joins and loops leave out fences, and thieves and sleepers
+//! pay for them.
 
 use super::whole::{Meeting, RunCounts, check, pool_on, until_asleep};
 use crate::Partitioner;
@@ -7,7 +7,8 @@ use crate::pool::Pool;
 use manycore_check::Buffered;
 use manycore_platform::Platform;
 
-/// Two halves that must run at the same time: who sleeps through the post of the second is missed.
+/// Two halves that must run at the same time: a worker that sleeps through the post of the second is
+/// missed.
 fn meet_in_a_join<P: Platform>(pool: &Pool<P>) {
     let meeting = Meeting::<P>::of(2);
     pool.join(|| meeting.attend(), || meeting.attend());

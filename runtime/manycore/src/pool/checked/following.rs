@@ -76,8 +76,8 @@ fn each_job_runs() {
     }
 }
 
-/// Detached jobs, of which somebody outside waits for the last, asleep: they run while
-/// the allotment changes, and after its last change, whatever that was.
+/// Detached jobs that run while the allotment changes, and after its last change. A thread outside waits
+/// for the last job, asleep.
 fn detached<P: Platform>(threads: usize) {
     let ran = Arc::new(Meeting::<P>::of(4));
     let count = Count::default();
@@ -94,7 +94,7 @@ fn detached<P: Platform>(threads: usize) {
             });
             dawdle::<P>();
         }
-        // On worker 0, who leaves it behind.
+        // On worker 0, which leaves it behind.
         let (met, done) = (Arc::clone(&ran), count.clone());
         pool.install(|| {
             pool.spawn(move || {
@@ -188,7 +188,7 @@ fn a_worker_that_waits_hears_of_growth() {
     assert!(unheard.contains("deadlock"), "{unheard}");
 }
 
-/// Nobody but the caller runs anything while one core is allowed.
+/// Only the caller runs jobs while one core is allowed.
 fn alone<P: Platform>() {
     let allotment = Allotment::<P>::new(1);
     let pool = following(3, &allotment);
@@ -209,7 +209,7 @@ fn one_core_is_the_callers() {
     check(300, alone::<Shuttle>);
 }
 
-/// The pool's end wakes who is parked, and needs nobody's leave.
+/// The pool's end wakes parked workers, whatever the allotment allows.
 fn ends<P: Platform>() {
     let count = Count::default();
     let allotment = Allotment::<P>::new(1);

@@ -1,5 +1,5 @@
-//! Fork-join under shuttle: whole pools, from the builder to the last join. What
-//! is lost, or waits for ever, is a deadlock, which shuttle reports.
+//! Fork-join under shuttle: whole pools, from the builder to the last join. A lost job, or an endless wait,
+//! is a deadlock, which shuttle reports.
 
 use super::whole::{Meeting, check, pool, until_asleep};
 use crate::pool::search::Found;
@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Where asymmetric fences are refused.
+/// A platform that refuses asymmetric fences.
 pub(super) type FencedShuttle = Faulty<Shuttle, Fenced>;
 
 /// The standard library's atomic: keeping the books is no step of the model.
@@ -43,7 +43,7 @@ fn tree<P: Platform>(pool: &Pool<P>, depth: u32, leaves: &Count) {
     );
 }
 
-/// A join whose second closure somebody else must come for, asleep or awake.
+/// A join with a second closure that another thread must take, asleep or awake.
 pub(super) fn stolen<P: Platform>(
     pool: &Pool<P>,
     a: impl FnOnce() + Send,
@@ -249,7 +249,7 @@ fn broadcasts<P: Platform>() {
     let (pool, calls) = (pool::<P>(3), Count::default());
     pool.broadcast(|_| calls.up());
     until_asleep(&pool, 2);
-    // From the thief of a closure whose owner waits for it.
+    // A broadcast from the thief of a closure, while the owner waits for the thief.
     stolen(&pool, || (), || drop(pool.broadcast(|_| calls.up())));
     team::<P>(2, |_| {
         pool.broadcast(|_| pool.broadcast(|_| calls.up()));

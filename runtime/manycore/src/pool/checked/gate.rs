@@ -6,7 +6,7 @@ use manycore_check::{
 };
 use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
 
-/// What the check asks of a gate, sound or broken.
+/// A gate of the check, sound or broken.
 trait GateKind: Sync {
     fn open(&self);
     fn join(&self) -> bool;
@@ -25,7 +25,7 @@ impl<P: Platform> GateKind for Gate<P> {
     }
 
     fn leave_closed(&self) {
-        // Nobody sleeps in this check.
+        // No thread sleeps in this check.
         let _ = self.leave_closed();
     }
 

@@ -1,6 +1,5 @@
-//! A job holds a lock around a call that waits, and threads that block on that lock want all
-//! permits of the pool: the call's end frees a permit for the job. What does not is a deadlock,
-//! which shuttle reports.
+//! A job holds a lock around a call that waits, and threads that block on that lock want all permits of the
+//! pool: the call's end frees a permit for the job. Otherwise there is a deadlock, which shuttle reports.
 
 use super::fork::{Count, FencedShuttle, dawdle, stolen};
 use super::whole::{Meeting, check, pool};
@@ -27,7 +26,7 @@ impl<P: Platform> Blocking<P> {
     }
 }
 
-/// What the holder of the lock calls; it begins by `begin`.
+/// The call of the lock's holder; it begins by `begin`.
 type Wait<P> = fn(&Pool<P>, begin: &(dyn Fn() + Sync));
 
 /// A thread from outside holds the lock around `wait`, or a job does; a stranger wants it on

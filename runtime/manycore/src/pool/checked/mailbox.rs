@@ -1,4 +1,4 @@
-//! The pool ends while there is mail: somebody reads it, and only one.
+//! The pool ends while there is mail: exactly one thread reads it.
 
 use crate::pool::job::Job;
 use crate::pool::mailbox::Mailbox;
@@ -6,7 +6,7 @@ use manycore_check::{Faulty, Loom, NoFence, Plain, caught, loom_model, team};
 use manycore_cores::sync::EventCount;
 use manycore_platform::{Atomic, Ordering, Platform};
 
-/// What a worker that ends gets wrong.
+/// A fault of a worker that ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum MailMistake {
     /// It is gone whatever its last look has found.
@@ -28,8 +28,8 @@ fn mail_is_read<P: Platform>(mistake: Option<MailMistake>) {
     team::<P>(3, |rank| match rank {
         0 => {
             let ran: *const Plain<u32> = &raw const ran;
-            // SAFETY: `ran` outlives the team, whose threads run the job or nobody;
-            // and does not unwind, or the model has failed.
+            // SAFETY: `ran` outlives the team, and only its threads run the job. The body does not unwind, or
+            // the model has failed.
             let job = unsafe { Job::new(move |_| (*ran).write((*ran).read() + 1)) };
             mailbox.push(job);
             events.post();

@@ -37,7 +37,7 @@ impl Partial for Cell<usize> {
 /// `helpers` threads leave a partial result each; then their caller takes what is there.
 fn each_is_joined_once<P: Platform, T: Partial>(helpers: usize) {
     let slot = PartialSlot::<P>::new();
-    // Not freed: with a fault two threads may have the same one.
+    // Not freed: with a fault two threads may have the same box.
     let count = |partial: Box<T>| Box::leak(partial).count();
     team::<P>(helpers, |_| {
         let join = |one, other| Some(Box::new(T::of(count(one) + count(other))));

@@ -1,5 +1,4 @@
-//! A thread that gives its permit away in the midst of a loop's body keeps its rank in that
-//! loop to itself.
+//! A thread that gives its permit away within a loop's body keeps its rank in that loop to itself.
 
 use super::fork::dawdle;
 use super::whole::{check, partitioners, pool};

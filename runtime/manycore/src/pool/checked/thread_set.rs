@@ -1,5 +1,5 @@
-//! Pools whose threads start late, and end while the pool goes on, under shuttle: calls that race
-//! with both. A call that nobody comes for is a deadlock, which shuttle reports.
+//! Pools with threads that start late, and end while the pool goes on, under shuttle: calls that race with
+//! both. A forgotten call is a deadlock, which shuttle reports.
 
 use super::fork::{Count, FencedShuttle, dawdle};
 use super::whole::{Meeting, check};
@@ -20,7 +20,7 @@ fn lazy<P: Platform>(threads: usize, dedicated: bool) -> Pool<P> {
     pool.expect("a model makes its threads")
 }
 
-/// A call of each kind. If they `meet` another thread must come for it; else nobody may be
+/// A call of each kind. If the halves `meet`, another thread must take part; otherwise no thread may be
 /// forgotten.
 fn call<P: Platform>(pool: &Pool<P>, kind: usize, meet: bool) {
     let (n, calls) = (pool.threads(), Count::default());
@@ -89,7 +89,7 @@ fn a_pool_ends_that_never_started() {
     }
 }
 
-/// Two callers, and one who ends the threads meanwhile.
+/// Two callers, and a thread that ends the pool's threads meanwhile.
 fn calls_while_threads_end<P: Platform>(threads: usize, dedicated: bool, kinds: [usize; 2]) {
     let pool = lazy::<P>(threads, dedicated);
     team::<P>(3, |rank| {
@@ -183,8 +183,8 @@ fn who_leaves_from_another_permit_wakes_the_holder_of_permit_0() {
     assert!(unheard.contains("max_steps"), "{unheard}");
 }
 
-/// A job is spawned from outside, for which a thread is started; another thread ends the pool's
-/// threads as soon as the job is over, which may be before the pool has the new thread's handle.
+/// A job is spawned from outside, and a thread is started for it. Another thread ends the pool's threads as
+/// soon as the job is over, which may be before the pool has the new thread's handle.
 fn a_thread_is_started_while_threads_end<P: Platform>() {
     // The standard library's: keeping the books is no step of the model.
     let alive = Arc::new(AtomicUsize::new(0));
@@ -223,7 +223,7 @@ fn the_end_waits_for_threads_that_are_being_started() {
     assert!(uncounted.contains("a thread was missed"), "{uncounted}");
 }
 
-/// A pool of one thread, which it starts for jobs that nobody waits for, and others after that.
+/// A pool of one thread, which it starts for a detached job, and again for later ones.
 #[test]
 fn a_pool_of_one_ends_its_thread() {
     shuttle_random(300, || {

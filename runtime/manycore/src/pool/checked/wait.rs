@@ -6,7 +6,7 @@ use manycore_check::{Deaf, Faulty, Loom, NoFence, Plain, caught, loom_model, tea
 use manycore_cores::sync::Parker;
 use manycore_platform::Platform;
 
-/// What the caller gets wrong.
+/// A caller's fault.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum WaitMistake {
     /// It sleeps without having looked again after the announcement.
@@ -17,7 +17,7 @@ enum WaitMistake {
     NotAnnounced,
 }
 
-/// Where the caller, worker 7, sleeps.
+/// The place at which the caller, worker 7, sleeps.
 struct Caller<P: Platform> {
     latch: Latch<P>,
     parker: Parker<P>,

@@ -1,5 +1,5 @@
-//! Whole pools under shuttle: the production code from the builder to the last
-//! join. What is lost or waits for ever is a deadlock, which shuttle reports.
+//! Whole pools under shuttle: the production code from the builder to the last join. A lost job or an
+//! endless wait is a deadlock, which shuttle reports.
 
 use crate::Partitioner;
 use crate::pool::{Builder, Pool};
@@ -69,8 +69,8 @@ fn each_once<P: Platform>(pool: &Pool<P>, partitioner: Partitioner, n: usize) {
     tally.assert_each_once();
 }
 
-/// Where `expected` threads wait for each other, asleep: who is never called
-/// is missed, and the model deadlocks.
+/// A place at which `expected` threads wait for each other, asleep: if a thread is never called, the model
+/// deadlocks.
 pub(super) struct Meeting<P: Platform> {
     arrived: P::Futex,
     expected: u32,
@@ -172,7 +172,7 @@ fn loops_at_a_rhythm_find_workers_in_timed_sleep() {
     });
 }
 
-/// More threads than cores: nobody spins, and waiting callers yield.
+/// More threads than cores: no thread spins, and waiting callers yield.
 #[test]
 fn more_threads_than_cores() {
     check(500, || {

@@ -20,9 +20,8 @@ pub(in crate::pool) enum Help {
 }
 
 impl<P: Platform> Worker<P> {
-    /// Joins the first open loop found and works in it until nothing is left
-    /// to claim. It does not look at the slot `except`, whose loop it knows to be closed: its caller
-    /// need not take that line back.
+    /// Joins the first open loop found and works in it until nothing is left to claim. It does not look at
+    /// the slot `except`: that loop is closed, and its caller need not take that line back.
     pub(in crate::pool) fn help_any(
         &self,
         last: usize,
@@ -89,9 +88,9 @@ impl<P: Platform> Worker<P> {
         shared.ranks().note_work(permit);
         let partial = std::ptr::from_ref(entrance.partial()).cast();
         let ended = Context::take_part(shared, slot, |part| {
-            // SAFETY: inside the gate the frame is alive and ready, and the rank
-            // is ours alone in this loop: it is the permit that this thread has now, a permit has
-            // one holder, and a thread that gave it away in the midst of this loop has barred it.
+            // SAFETY: inside the gate the frame is alive and ready, and the rank is ours alone in this loop: it
+            // is the permit that this thread has now, a permit has one holder, and a thread that gave it away
+            // within this loop has barred it.
             let ended = unsafe { (job.run)(job.frame, part.rank, partial) };
             registry.tell(match ended {
                 // Nothing is left to claim: no other helper need come.

@@ -12,8 +12,20 @@
 //! bars it, and hands it on as the *rank* in that one loop.
 //!
 //! `ci/refused.sh` puts the old patterns back and expects the compiler to refuse them.
-//! `docs/user-values.md` lists what is known of a permit and lives longer than a call of the
-//! user's.
+//!
+//! These values live longer than a call of the user's. Paths are below `src`.
+//!
+//! | value | why it stays valid |
+//! |---|---|
+//! | a thread's rank in a loop (`pool/context.rs`, `loops/`, `partition/`) | its permit is barred from the loop until the thread has left it |
+//! | the place of a rank's partial result (`loops/reduce.rs`) | it belongs to the rank; no reference into it lives across a call |
+//! | `ALONE`, the rank of a loop that is not posted | a constant: no other thread is in the loop |
+//! | a loop's frame and its slot of the board | they belong to the call, and the gate guards them |
+//! | `&Worker`, its stack of jobs, queues, latches; the worker that the last job or helper wakes | a worker belongs to one thread while that thread is in the pool |
+//! | the index of a call of `broadcast` | it names the call, not the thread |
+//! | the permit that a caller had last (`pool/caller_slot.rs`) | the call is over; the number is taken out of the worker |
+//! | the slot of the last loop, the event count of the last look (`pool/work.rs`) | hints about the board |
+//! | what `current_thread_index` returned | the pool never relies on it |
 
 mod borrowed;
 mod help;
@@ -226,8 +238,8 @@ impl<P: Platform> Worker<P> {
         self.sleep().wake_any(self.permit(), count, within);
     }
 
-    /// Says whether it is at work, for loops in others' jobs. A worker that has waited for as long
-    /// as it may beside others' jobs is not: it then gives its permit away.
+    /// Notes whether it is at work, for loops in others' jobs. A worker whose patience beside others' jobs
+    /// has ended is not at work: it then gives its permit away.
     pub(super) fn set_busy(&self, busy: bool) {
         self.registry()
             .shared()

@@ -26,8 +26,8 @@ impl<P: Platform> Worker<P> {
         self.holding().alone.rouse(LISTED)
     }
 
-    /// Sleeps until this worker, which is on one of the lists, has a permit; `false`: it
-    /// was dismissed, or has left the idle list since no permit came for [`IDLE`].
+    /// Sleeps until this worker, which is on one of the lists, has a permit; `false`: it was dismissed, or
+    /// has left the idle list after [`IDLE`] without a permit.
     fn await_permit(&self) -> bool {
         let alone = &self.holding().alone;
         let now = P::now();
@@ -43,7 +43,7 @@ impl<P: Platform> Worker<P> {
             };
             match state {
                 GRANTED | DISMISSED => {
-                    // Nobody else looks until it is on a list again.
+                    // No other thread looks at it until it is on a list again.
                     alone.reset();
                     return state == GRANTED;
                 }
@@ -149,7 +149,7 @@ impl<P: Platform> Worker<P> {
     /// Sleeps with its permit until `latch` is set, for `time` at most. May return for no reason.
     pub(in crate::pool) fn nap(&self, latch: &Latch<P>, time: Duration) {
         let (permit, alone) = (self.permit(), &self.holding().alone);
-        // The steps are those of `wait_without_permit` when its offer fails.
+        // The same steps as in `wait_without_permit` when its offer fails.
         alone.lie_down();
         if latch.announce_sleep() {
             alone.sleep(Parker::<P>::ASLEEP, Some(time));
@@ -158,15 +158,15 @@ impl<P: Platform> Worker<P> {
         self.get_up_with(permit);
     }
 
-    /// Gets up with `permit`, which it has not given away after all; `true`: it was listed
-    /// meanwhile, by the thread that has set the latch, or late by one that has set an older latch.
+    /// Gets up with `permit`, which it has not given away after all; `true`: it was listed meanwhile, by
+    /// the thread that has set the latch, or late by the setter of an older latch.
     fn get_up_with(&self, permit: usize) -> bool {
         let (registry, alone) = (self.registry(), &self.holding().alone);
         let roused = !alone.rise_unroused();
         // It is roused and listed under the lock.
         let struck = roused && registry.change_permits(|permits| permits.strike(self.id()));
         if struck {
-            // Nobody else looks until it is on a list again.
+            // No other thread looks at it until it is on a list again.
             alone.reset();
         } else if roused {
             // Another thread grants it a second permit now, which this worker passes on.

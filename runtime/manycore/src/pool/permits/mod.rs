@@ -1,44 +1,42 @@
 //! Permits: which of a pool's threads may run.
 //!
-//! A pool of n threads has n permits, numbered from 0, and runs jobs only on threads that
-//! have one: never more than n at once. The number is what
-//! [`current_thread_index`](crate::current_thread_index) says, the rank in loops, and
-//! whose mail the thread reads. Permit 0 is the caller slot's (`word.rs`).
+//! A pool of n threads has n permits, numbered from 0, and runs jobs only on threads with a permit: never
+//! more than n at once. The number is the value of [`current_thread_index`](crate::current_thread_index),
+//! the rank in loops, and the number of the mailbox that the thread reads. Permit 0 is the caller slot's
+//! (`word.rs`).
 //!
-//! A thread that waits, for a stolen half of a join, the end of a scope or the helpers of a loop,
-//! runs only what it waits for. If others' jobs lie there meanwhile, for longer than [`PATIENCE`],
-//! it gives its permit away: to a thread of the *ready list*, whose wait is over, or to one of the
-//! *idle list*, which has nothing to do. If both are empty, a thread is started. The successor
-//! works like any other worker. When what the thread waited for is done, it needs a permit again:
+//! A thread that waits, for a stolen half of a join, the end of a scope or the helpers of a loop, runs only
+//! descendants of its call. If others' jobs are pending meanwhile, for longer than [`PATIENCE`], it gives
+//! its permit away: to a thread of the *ready list*, which has ended its wait, or to a thread of the *idle
+//! list*, which has nothing to do. If both are empty, a thread is started. The successor works like any
+//! other worker. When the wait is over, the thread needs a permit again:
 //!
 //! 1. R1 it joins the ready list; then fence, and call a sleeper as for a job;
-//! 2. R2 a thread that looks for work gives its permit to the first thread on that list, and joins
-//!    the idle list; a thread that waits and would give its permit away gives it to that thread,
-//!    too.
+//! 2. R2 a thread that looks for work gives its permit to the first thread on that list, and joins the idle
+//!    list; so does a thread that waits and would give its permit away.
 //!
 //! For R1 and R2 the argument of `sleep/README.md` holds as for a job in the queue: to
 //! be listed is to be posted, and to look at the list is part of each search and of each
 //! last look before sleep.
 //!
-//! A thread without a permit waits for an event. The thread that causes the event puts the waiting
-//! one at the head of the ready list, and looks at the list before it takes another job. So each
-//! end of a wait frees a permit for that wait: also if unrelated jobs, each blocked on a lock that
-//! the ready thread holds, take all other permits. This does not help if a job holds a lock around
-//! a call into *another* pool: if threads that want the lock take all permits here, the job finds
-//! none when its call returns.
+//! A thread without a permit waits for an event. The thread that causes the event puts the waiting thread
+//! at the head of the ready list, and looks at the list before it takes another job. So each end of a wait
+//! frees a permit for that wait: also if unrelated jobs, each blocked on a lock that the ready thread
+//! holds, take all other permits. This does not help if a job holds a lock around a call into *another*
+//! pool: if threads that want the lock take all permits here, the job finds none when its call returns.
 //!
 //! # Why no threads wait in a circle
 //!
 //! A thread that blocks in another pool gives up its permits in all pools before it does
-//! (`Context::block_on`), and returns only to the one in which it goes on. So a thread that
-//! waits for a permit holds none, and one that holds a permit runs, or looks for work and finds
-//! the list, or waits no longer than `PATIENCE` beside it.
+//! (`Context::block_on`), and takes a permit only in the pool in which it continues. So a thread that waits
+//! for a permit holds none. A thread that holds a permit runs, or looks for work and finds the list, or
+//! waits no longer than `PATIENCE` beside it.
 //!
 //! # Ranks of loops
 //!
-//! A thread may give its permit away in the midst of a loop's body. In that loop it keeps
-//! its rank, so no other thread may take part in it with the same number: the permit is barred
-//! from the loop until the thread has left it (`Ranks::bar`).
+//! A thread may give its permit away within a loop's body. In that loop it keeps its rank, so no other
+//! thread may take part in it with the same number: the permit is barred from the loop until the thread has
+//! left it (`Ranks::bar`).
 //!
 //! # Files
 //!
@@ -76,8 +74,8 @@ pub(super) const DISMISSED: u32 = 3;
 pub(super) const LISTED: u32 = 4;
 
 impl<P: Platform> Registry<P> {
-    /// Makes transitions of the permits, under their lock. Tells the sleep policy if the pool's
-    /// vacancy has changed.
+    /// Makes transitions of the permits, under their lock. Informs the sleep policy if the pool's vacancy
+    /// has changed.
     pub(super) fn change_permits<R>(&self, section: impl FnOnce(&mut State<'_, P>) -> R) -> R {
         let mut state = self.permits().begin(self.shared().caller_slot());
         let result = section(&mut state);
@@ -168,7 +166,7 @@ impl<P: Platform> Registry<P> {
         self.start_thread_of(id, 0, None)
     }
 
-    /// Starts a thread for a pool whose callers are its only threads.
+    /// Starts a thread for a pool that has only its callers as threads.
     pub(super) fn have_a_thread(&self) -> io::Result<()> {
         if !self.threads().are_none() {
             return Ok(());
@@ -189,7 +187,7 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// Wakes `worker`, whose latch was set while it slept, wherever it does.
+    /// Wakes `worker` wherever it sleeps. Its latch was set while it slept.
     pub(super) fn notify(&self, worker: usize) {
         let worker = self.worker(worker);
         // If it sleeps in a parking slot, that is its permit's: then this does not change while its

@@ -44,14 +44,14 @@ impl Successor {
     }
 }
 
-/// What a caller leaves behind.
+/// The state that a caller leaves behind.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::pool) enum Left {
     /// Nothing.
     Nothing,
     /// An empty slot. If there are jobs, a thread must be found for it.
     Vacancy,
-    /// This permit, to this successor.
+    /// This permit goes to this successor.
     Permit(usize, Successor),
 }
 
@@ -66,7 +66,7 @@ pub(in crate::pool) enum ThreadState {
     Leaving,
 }
 
-/// What the lock guards.
+/// The lists that the lock guards.
 struct Lists {
     /// Workers with empty stacks. They wait for the next permit.
     idle: Vec<usize>,
@@ -252,7 +252,7 @@ impl<P: Platform> State<'_, P> {
         posted: impl FnOnce() -> bool,
     ) -> Left {
         if permit != 0 {
-            // Permit 0 is in other hands, and so must this one be.
+            // Another thread holds permit 0, so this permit must go to another thread, too.
             self.change(Word::left);
             Left::Permit(permit, self.successor())
         } else if waits() || self.has_ready() {
@@ -299,8 +299,8 @@ impl<P: Platform> State<'_, P> {
         self.change(Word::regained);
     }
 
-    /// No thread can be had for `permit`. Permit 0 is the caller slot's again; another one waits
-    /// for the next ready worker.
+    /// There is no thread for `permit`. Permit 0 returns to the caller slot; any other permit waits for the
+    /// next ready worker.
     pub(in crate::pool) fn lose(&mut self, permit: usize) {
         if permit == 0 {
             self.change(Word::given_up);
@@ -457,8 +457,8 @@ impl<P: Platform> State<'_, P> {
         std::mem::take(&mut self.lists.idle)
     }
 
-    /// All threads have ended, and the pool goes on; the threads of `spare` are started for permits
-    /// when it comes to that. `kept`, `posted`: as in [`end_if_quiet`](Self::end_if_quiet).
+    /// All threads have ended, and the pool goes on; the threads of `spare` are started later, when a
+    /// permit needs one. `kept`, `posted`: as in [`end_if_quiet`](Self::end_if_quiet).
     pub(in crate::pool) fn reopen(
         &mut self,
         spare: Range<usize>,
@@ -480,7 +480,7 @@ impl<P: Platform> State<'_, P> {
         self.be_absent(lacking);
     }
 
-    /// Threads that were not started never are: their permits are free.
+    /// Threads that have not started will never start: their permits are free.
     pub(in crate::pool) fn start_no_more(&mut self, permits: Range<usize>) {
         self.lists.free.extend(permits);
         self.be_present();

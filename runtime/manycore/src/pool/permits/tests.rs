@@ -7,7 +7,7 @@ use fastrand::Rng;
 use manycore_platform::Native;
 use std::panic::catch_unwind;
 
-/// What a worker does.
+/// A worker's activity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum At {
     Permit(usize),

@@ -129,7 +129,7 @@ impl Word {
         }
     }
 
-    /// The caller has left, and takes nothing of the slot with it but its stack.
+    /// The caller has left. Worker 0's stack is free; the rest of the word stays.
     pub(super) fn left(self) -> Self {
         Self(self.0 & !(CALLER | NEEDED))
     }

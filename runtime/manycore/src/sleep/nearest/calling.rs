@@ -45,8 +45,8 @@ pub(super) fn sleepers(word: u32) -> u32 {
     both / FREE + both % FREE
 }
 
-/// Permits whose workers sleep, and permits without a worker. A worker that somebody is waking does
-/// not sleep.
+/// Permits whose workers sleep, and permits without a worker. A worker that is being woken does not count
+/// as a sleeper.
 pub(super) fn absent(word: u32) -> u32 {
     let (vacant, waking) = (word & VACANT != 0, word & WAKING != 0);
     (sleepers(word) + u32::from(vacant)).saturating_sub(u32::from(waking))

@@ -100,7 +100,7 @@ fn a_panic_reaches_the_caller_and_the_team_goes_on() {
     shuttle_pct(200, 3, model);
 }
 
-/// Ranks on stacks, which go on wherever there is a worker.
+/// Ranks on stacks, which continue on any worker.
 #[test]
 fn stackful_ranks() {
     let model = || {

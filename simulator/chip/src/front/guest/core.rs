@@ -60,7 +60,7 @@ pub struct Core<'a> {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// Done: the word before.
+    /// Done, with the old value of the word.
     Done(u64),
     /// The guest suspends; when it is resumed, [`Core::reply`] has the answer.
     Wait,
@@ -115,7 +115,7 @@ impl Core<'_> {
         width: Width,
         operation: Operation,
     ) -> Answer {
-        // SAFETY: the caller's.
+        // SAFETY: the caller promises the same.
         let word = unsafe { Word::new(word, width) };
         match self
             .engine

@@ -60,14 +60,14 @@ impl BinariesConfig {
         let set = &request.settings;
         if !setup.machines.is_host() || !cfg!(target_os = "linux") {
             return Err(bad_input(
-                "--set programs=openmp: compiled programs run on this host alone, and on Linux; \
+                "--set programs=openmp: compiled programs run only on this host, under Linux; \
                  expected --on native",
             ));
         }
         let others = keys::OF_OTHERS.into_iter();
         if let Some(key) = others.clone().find(|key| set.text(key).is_some()) {
             return Err(bad_input(format!(
-                "--set {key}: compiled programs do not have it; expected some of threads, {}, runs, \
+                "--set {key}: it does not apply to compiled programs; expected some of threads, {}, runs, \
                  seconds",
                 keys::OF_BINARIES.join(", ")
             )));

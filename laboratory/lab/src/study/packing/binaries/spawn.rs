@@ -112,7 +112,7 @@ impl Run<'_> {
 
     #[cfg(not(target_os = "linux"))]
     pub(super) fn to_its_end(&self) -> anyhow::Result<Ended> {
-        anyhow::bail!("compiled programs are run on Linux alone")
+        anyhow::bail!("compiled programs run only on Linux")
     }
 }
 
