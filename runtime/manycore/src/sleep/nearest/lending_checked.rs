@@ -28,9 +28,7 @@ fn lent_beside_posts<P: Platform>(policy: Nearest<P>, count: usize) {
 
 #[test]
 fn a_job_that_is_posted_while_the_permit_is_lent_wakes_its_worker() {
-    loom_model(Some(2), || lent_beside_posts::<Loom>(fresh(2), 1));
     loom_model(Some(2), || lent_beside_posts::<Loom>(policy(2), 1));
-    shuttle_random(2_000, || lent_beside_posts::<Buffered>(fresh(2), 2));
     shuttle_random(2_000, || lent_beside_posts::<Buffered>(policy(2), 2));
     shuttle_random(2_000, || {
         lent_beside_posts::<Buffered>(policy(2).fenced_for(1), 2)
@@ -38,6 +36,13 @@ fn a_job_that_is_posted_while_the_permit_is_lent_wakes_its_worker() {
     shuttle_random(2_000, || {
         lent_beside_posts::<Buffered>(oversubscribed(2, 1), 2)
     });
+}
+
+/// A test of its own, since either takes a minute: they run side by side.
+#[test]
+fn a_job_that_is_posted_in_a_new_pool_while_the_permit_is_lent_wakes_its_worker() {
+    loom_model(Some(2), || lent_beside_posts::<Loom>(fresh(2), 1));
+    shuttle_random(2_000, || lent_beside_posts::<Buffered>(fresh(2), 2));
 }
 
 /// A borrower waits, and gives the permit back to the worker, which finds a job.
