@@ -1,6 +1,6 @@
 //! A machine without time: memory alone, and threads that take turns.
 //!
-//! A thread runs for a slice of instructions; then the next one that can. The clock is the number
+//! A thread runs for a slice of instructions; then the next ready thread runs. The clock is the number
 //! of instructions, one in a nanosecond.
 
 use crate::hart::Machine;
@@ -42,16 +42,16 @@ pub(crate) struct Functional {
     running: u32,
     ready: VecDeque<(u32, Task)>,
     next: u32,
-    /// Where each sleeper sleeps, and until when.
+    /// The word on which each sleeper sleeps, and the end of the sleep.
     sleepers: BTreeMap<u32, (u64, Option<u64>)>,
     blocked: BTreeMap<u32, Task>,
     joiners: Vec<u32>,
-    /// A core of each task that was told where it may run.
+    /// A core for each task that has an affinity.
     places: BTreeMap<u32, u32>,
     /// The running task sleeps from now on.
     sleeps: bool,
     woken: BTreeMap<u32, Wake>,
-    /// The caches of the machine on which the program goes on, and the running task's core there.
+    /// The caches of the machine that runs the region, and the running task's core there.
     warmth: Option<(Warmth, u32)>,
 }
 
@@ -121,8 +121,8 @@ impl Functional {
         self.run(system, main)
     }
 
-    /// Runs a program until its region of interest begins, for at most so many instructions, on a
-    /// machine that tells it of another one's clock; `None` if it exits before.
+    /// Runs a program until its region of interest begins, for at most `instructions`, on a machine
+    /// that shows the program the clock rate of the next machine; `None` if the program exits before.
     pub(crate) fn forward(
         mut self,
         system: &mut System,
@@ -264,7 +264,7 @@ impl Functional {
         }
     }
 
-    /// Wakes sleepers whose time is over.
+    /// Wakes each sleeper at the end of its sleep.
     fn wake_late(&mut self) {
         if self.sleepers.is_empty() {
             return;
@@ -283,7 +283,7 @@ impl Functional {
         }
     }
 
-    /// All sleep: time goes on to the first whose sleep ends by itself.
+    /// All sleep: time goes on to the end of the first sleep that has one.
     fn wake_earliest(&mut self) -> bool {
         let times = self
             .sleepers
@@ -328,13 +328,13 @@ impl Machine for Functional {
     }
 
     fn relax(&mut self) {
-        // Let the one who is waited for run.
+        // Let the awaited thread run.
         self.until = self.clock;
         self.clock += 1;
     }
 
     fn watch(&mut self, place: Place, cycles: Option<u64>) -> bool {
-        // Nobody else runs in this slice.
+        // No other thread runs in this slice.
         self.clock += 1;
         if cycles.is_none() {
             self.watched = Some(place.physical);

@@ -136,7 +136,7 @@ impl Program {
         self
     }
 
-    /// What decides the program's random numbers and its stack's place (1).
+    /// The seed of the program's random numbers and of its stack's place (1).
     ///
     /// ```
     /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
@@ -177,7 +177,7 @@ impl Program {
         self
     }
 
-    /// Only the machine's first so many cores are the program's, as under a mask that `taskset`
+    /// Only the machine's first `count` cores are the program's, as under a mask that `taskset`
     /// sets; all if it has fewer.
     ///
     /// ```
@@ -196,7 +196,7 @@ impl Program {
         self
     }
 
-    /// Where standard output and standard error go.
+    /// The streams for standard output and standard error.
     ///
     /// ```
     /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));

@@ -14,12 +14,12 @@ use std::rc::Rc;
 pub(crate) struct TimedTask {
     task: Task,
     shared: Rc<Shared>,
-    /// What is left of a cycle.
+    /// The fraction of a cycle that is left.
     rest: u64,
     latched: Latched,
 }
 
-/// What the threads of a program share.
+/// The state that the threads of a program share.
 pub(crate) struct Shared {
     pub(crate) system: RefCell<System>,
     /// The chip's threads by the kernel's handle.
@@ -29,7 +29,7 @@ pub(crate) struct Shared {
     last: RefCell<Vec<u32>>,
     /// Threads that are there from the start, beside the main one, and the core where each begins.
     others: RefCell<Vec<(Task, u32)>>,
-    /// What another machine's clock showed when this one began: cycles and nanoseconds.
+    /// The clock of the other machine when this one began: cycles and nanoseconds.
     before: u64,
     topology: Topology,
     pub(crate) regions: RefCell<Regions>,
@@ -38,7 +38,7 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// A program of which `others` are threads beside the main one, and which has run for `before`
+    /// A program that has the threads `others` beside the main thread, and which has run for `before`
     /// nanoseconds on a machine of 1 GHz.
     pub(crate) fn new(
         system: System,
@@ -158,7 +158,7 @@ impl Machine for Timed<'_, '_> {
 
     #[inline(always)]
     fn access(&mut self, place: Place, width: Width, operation: Operation) -> Answer {
-        // SAFETY: a place of the process's space, whose frames live as long as the run, aligned
+        // SAFETY: a place of the process's space. Its frames live as long as the run; it is aligned
         // by the hart; one host thread runs all.
         unsafe {
             self.core

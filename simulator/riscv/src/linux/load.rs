@@ -45,7 +45,7 @@ mod auxiliary {
     pub(super) const FILE_NAME: u64 = 31;
 }
 
-/// What a program begins with.
+/// The files, arguments and streams of a program at its start.
 pub(crate) struct Start {
     pub(crate) program: PathBuf,
     pub(crate) arguments: Vec<String>,
@@ -106,7 +106,7 @@ pub(crate) fn load(start: Start) -> Result<(System, Task), RunError> {
     Ok((System::new(process), Task::new(hart, FIRST)))
 }
 
-/// The file of a program, and that of its loader.
+/// The file of a program, and its loader's.
 pub(super) struct Image {
     name: String,
     elf: Elf,

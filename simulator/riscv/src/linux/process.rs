@@ -193,7 +193,7 @@ impl Process {
         })
     }
 
-    /// What it did until now.
+    /// Its counts until now.
     pub(super) fn counts(&self, ended: Option<u64>) -> ProcessCounts {
         ProcessCounts {
             number: self.number,

@@ -20,14 +20,14 @@ const REALTIME_COARSE: u64 = 5;
 const MONOTONIC_COARSE: u64 = 6;
 const BOOTTIME: u64 = 7;
 
-/// What a clock shows, in nanoseconds.
+/// The time of a clock, in nanoseconds.
 pub(super) fn clock<W: World>(world: &W, number: u64) -> Result<u64, Errno> {
     match number {
         REALTIME | REALTIME_COARSE => Ok(EPOCH * SECOND + world.nanoseconds()),
         MONOTONIC | MONOTONIC_RAW | MONOTONIC_COARSE | BOOTTIME => Ok(world.nanoseconds()),
-        // Processor time; that of a thread is not kept apart.
+        // Processor time of the process; a thread has no clock of its own.
         PROCESS_CPUTIME | THREAD_CPUTIME => Ok(world.busy_nanoseconds()),
-        // Those of `pthread_getcpuclockid`.
+        // The clocks of `pthread_getcpuclockid`.
         number if (number as i32) < 0 => Ok(world.busy_nanoseconds()),
         _ => Err(EINVAL),
     }
@@ -71,7 +71,7 @@ pub(super) fn read_micros(space: &mut Space, address: u64) -> Result<u64, Errno>
     read_parts(space, address, 1_000_000)
 }
 
-/// Seconds, and a rest in units of which a second has `parts`.
+/// Seconds, and a rest in units of `1 / parts` of a second.
 fn read_parts(space: &mut Space, address: u64, parts: u64) -> Result<u64, Errno> {
     let seconds = space.read_u64(address)?;
     let rest = space.read_u64(address.wrapping_add(8))?;

@@ -39,7 +39,7 @@ pub(crate) mod right {
 pub(crate) struct Place {
     /// The address that the machine's caches see.
     pub(crate) physical: u64,
-    /// Where the byte is in this process, valid to the end of its page as long as the [`Space`]
+    /// The byte in this process, valid to the end of its page as long as the [`Space`]
     /// lives.
     pub(crate) host: *mut u8,
 }
@@ -48,7 +48,7 @@ pub(crate) struct Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub(crate) address: u64,
-    /// What was wanted: one of [`right`].
+    /// The wanted [`right`].
     pub(crate) wanted: u8,
     pub(crate) why: Why,
 }

@@ -21,7 +21,7 @@ fn m5(function: u32) -> u32 {
 const BEGIN: u32 = 64;
 const END: u32 = 65;
 
-/// So many laps of two instructions.
+/// `laps` of two instructions.
 fn count(laps: u32) -> Vec<u32> {
     [&li(T1, laps)[..], &[addi(T1, T1, -1), branch(1, T1, -4)]].concat()
 }
@@ -164,7 +164,7 @@ fn a_program_is_forwarded_to_its_region_and_no_further() {
         assert_eq!(all, again);
         assert_eq!(whole.forwarded, 0);
         assert_eq!(forwarded.forwarded, u64::from(2 * before) + 2 + 4 + 4 * 64);
-        // What came before took no time.
+        // The instructions before took no time.
         let cycles = forwarded.run.statistics.cycles;
         assert!(cycles < u64::from(before), "{preset}: {cycles}");
         // The lines that the first walk brought are there.
@@ -235,7 +235,7 @@ fn sleepers(laps: u32, nap: u32) -> Vec<u32> {
         &call(94),
     ]
     .concat();
-    // nanosleep of `nap` ns, and more counting; then the word, and who sleeps on it.
+    // nanosleep of `nap` ns, and more counting; then the word, and the sleepers on it.
     let wake = [
         &li(T0, nap)[..],
         &[

@@ -25,7 +25,7 @@ macro_rules! calls {
         }
 
         /// The names of the system calls that a program may use. Others return `ENOSYS` if programs
-        /// do without them ([`Outcome::absent`](crate::Outcome::absent) names those that a run was
+        /// do without them ([`Outcome::absent`](crate::Outcome::absent) names the calls that a run was
         /// poorer without), or end the run.
         ///
         /// ```
