@@ -41,6 +41,7 @@ pub(crate) use asks::Asked;
 pub use error::{SimulationError, Waiting};
 pub use outcome::{Messages, Statistics};
 pub(crate) use port::Port;
+pub use thread::Before;
 pub(crate) use thread::{Body, DISTURBED, LATE, Progress, Reply, Thread};
 
 use crate::account::{Activity, Census, Lines, Source, Spans, Taken, Timeline};
@@ -195,6 +196,12 @@ impl Engine {
                 }
             }
         }
+    }
+
+    /// The run is over, as if its limit were the present.
+    pub(crate) fn stop_now(&mut self) {
+        self.limit = self.agenda.now();
+        self.pause = self.limit;
     }
 
     /// How far the running `core` may go before it must ask again. It must be set anew when the

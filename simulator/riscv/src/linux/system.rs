@@ -356,13 +356,6 @@ impl System {
         })
     }
 
-    /// Another machine goes on, where no thread sleeps.
-    pub(crate) fn wake_all(&mut self) {
-        for process in self.all_mut() {
-            process.threads.wake_all();
-        }
-    }
-
     /// A task has another handle from now on.
     pub(crate) fn rename(&mut self, slot: usize, number: u32, handle: u32) {
         self.at(slot).threads.rename(number, handle);

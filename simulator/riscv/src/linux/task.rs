@@ -179,22 +179,13 @@ impl Task {
         off == 0 && self.hart.x[2].wrapping_sub(start) <= size
     }
 
-    /// Makes the task ready to go on on another machine, on a core that it may run on. If it
-    /// sleeps on this one, it makes its system call again there, and waits for what is left; if its
-    /// sleep is over, its call returns what ended the sleep.
-    pub(crate) fn hand_over(&mut self, sleeps: bool, woken: Option<Wake>) {
+    /// Makes the task ready to go on on another machine, on a core that it may run on.
+    pub(crate) fn hand_over(&mut self) {
         // The other machine's clock has another pace.
         self.hart.alarm = 0;
-        let late = woken == Some(Wake::Late) && !self.has_timer;
-        let called = woken == Some(Wake::Called);
-        match (self.phase, sleeps) {
-            (Phase::Sleeps, false) if late => self.give_late(),
-            (Phase::Sleeps, false) if called => self.give(0),
-            (Phase::Naps, false) if late || called => self.give(0),
-            (Phase::Sleeps | Phase::Naps | Phase::Awaits, _) => self.begin_again(),
-            // The main thread begins on the first core, wherever it may run.
-            (Phase::Runs, _) => self.phase = Phase::Moves,
-            _ => {}
+        // The main thread begins on the first core, wherever it may run.
+        if self.phase == Phase::Runs {
+            self.phase = Phase::Moves;
         }
     }
 

@@ -36,6 +36,8 @@ pub(super) struct Thread {
     pub(super) cores: Vec<usize>,
     /// While it sleeps, the signals that do not end its sleep.
     pub(super) asleep_to: u64,
+    /// The name that the program gave it.
+    pub(super) name: Option<String>,
     /// Its list of mutexes that are to be unlocked if it ends.
     pub(super) robust: u64,
 }
@@ -49,6 +51,7 @@ impl Thread {
             waits_for: 0,
             cores,
             asleep_to: 0,
+            name: None,
             robust: 0,
         }
     }
@@ -134,13 +137,6 @@ impl Threads {
     pub(super) fn rename_main(&mut self, number: u32) {
         if let Some(thread) = self.by_number.remove(&number) {
             self.by_number.insert(self.main, thread);
-        }
-    }
-
-    /// No thread sleeps any more: another machine goes on, where each makes its call again.
-    pub(crate) fn wake_all(&mut self) {
-        for thread in self.by_number.values_mut() {
-            thread.asleep_to = 0;
         }
     }
 

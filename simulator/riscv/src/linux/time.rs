@@ -19,14 +19,15 @@ const MONOTONIC_RAW: u64 = 4;
 const REALTIME_COARSE: u64 = 5;
 const MONOTONIC_COARSE: u64 = 6;
 const BOOTTIME: u64 = 7;
+const TAI: u64 = 11;
 
 /// The time of a clock, in nanoseconds.
 pub(super) fn clock<W: World>(world: &W, number: u64) -> Result<u64, Errno> {
     match number {
-        REALTIME | REALTIME_COARSE => Ok(EPOCH * SECOND + world.nanoseconds()),
+        REALTIME | REALTIME_COARSE | TAI => Ok(EPOCH * SECOND + world.nanoseconds()),
         MONOTONIC | MONOTONIC_RAW | MONOTONIC_COARSE | BOOTTIME => Ok(world.nanoseconds()),
-        // Processor time of the process; a thread has no clock of its own.
-        PROCESS_CPUTIME | THREAD_CPUTIME => Ok(world.busy_nanoseconds()),
+        PROCESS_CPUTIME => Ok(world.busy_nanoseconds()),
+        THREAD_CPUTIME => Ok(world.own_nanoseconds()),
         // The clocks of `pthread_getcpuclockid`.
         number if (number as i32) < 0 => Ok(world.busy_nanoseconds()),
         _ => Err(EINVAL),
@@ -100,6 +101,17 @@ pub(super) fn write_micros(space: &mut Space, address: u64, nanoseconds: u64) ->
 /// `clock_gettime`.
 pub(super) fn tell<W: World>(space: &mut Space, world: &W, number: u64, to: u64) -> Value {
     write(space, to, clock(world, number)?)
+}
+
+/// `clock_getres`.
+pub(super) fn tell_resolution<W: World>(
+    space: &mut Space,
+    world: &W,
+    number: u64,
+    to: u64,
+) -> Value {
+    clock(world, number)?;
+    write(space, to, 1)
 }
 
 /// `gettimeofday`.

@@ -16,6 +16,9 @@ pub(crate) trait World: Machine {
     /// Nanoseconds during which cores were busy.
     fn busy_nanoseconds(&self) -> u64;
 
+    /// Nanoseconds for which the running task has had a core.
+    fn own_nanoseconds(&self) -> u64;
+
     /// The first cycle of the clock at which `nanoseconds` since the start have gone by.
     fn cycles_at(&self, nanoseconds: u64) -> u64;
 

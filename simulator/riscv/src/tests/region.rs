@@ -288,6 +288,44 @@ fn threads_that_run_sleep_and_nap_go_on_where_they_are() {
     }
 }
 
+/// Threads that sleep when the region begins go on to sleep: the region lasts as long as in the whole run.
+#[test]
+fn a_region_beside_a_sleeper_lasts_as_long_as_in_the_whole_run() {
+    for preset in ["atac-64", "e5-2640x2"] {
+        let region = |forward: bool| {
+            let outcome = with_program(&sleepers(2_000, 50_000), |program| match forward {
+                true => on(preset, program.fast_forward(u64::MAX)),
+                false => on(preset, program),
+            });
+            let timing = outcome.expect("it ends").timing.expect("it is timed");
+            timing.regions[0].to - timing.regions[0].from
+        };
+        let (whole, forwarded) = (region(false), region(true));
+        let difference = whole.abs_diff(forwarded);
+        assert!(
+            100 * difference <= 3 * whole,
+            "{preset}: {whole}, {forwarded}"
+        );
+    }
+}
+
+/// A run that is to end ends with what was counted until then, on both machines.
+#[test]
+fn a_run_ends_when_it_is_told_to() {
+    let code = [count(100_000), exit(3).to_vec()].concat();
+    let functional = with_program(&code, |program| {
+        program.stop_when(|| true).run_functionally(1)
+    });
+    let timed = with_program(&code, |program| {
+        on("atac-64", program.counts().stop_when(|| true))
+    });
+    for stopped in [functional, timed] {
+        let error = stopped.expect_err("it is stopped");
+        assert!(error.to_string().contains("still ran after"), "{error}");
+        assert!(error.outcome().is_some());
+    }
+}
+
 /// A program that measures the rate of `time` once has measured it for the whole run: it shows the
 /// nanoseconds of the system's clock on every machine, before and after the other machine goes on.
 #[test]

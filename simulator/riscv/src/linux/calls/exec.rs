@@ -103,7 +103,7 @@ fn become_program(
     process.threads.rename_main(task.number);
     task.number = process.number;
     if let Some(thread) = process.threads.get_mut(task.number) {
-        thread.robust = 0;
+        (thread.robust, thread.name) = (0, None);
     }
     let executable = wanted.host.canonicalize().unwrap_or(wanted.host);
     process.command = Command {
