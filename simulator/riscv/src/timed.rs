@@ -108,6 +108,8 @@ impl Guest for TimedTask {
         let starts = shared.threads.borrow().is_empty();
         if starts {
             let main = core.this_thread();
+            // Another thread may run another program in the place of all.
+            core.outlive_main();
             shared.threads.borrow_mut().push(main);
             let cores = shared.system.borrow().cores_of(&self.task);
             if !cores.is_empty() {

@@ -93,6 +93,8 @@ pub(crate) struct Engine {
     /// Lines that come while cores go on.
     overlap: Option<Overlap>,
     defect: Option<String>,
+    /// The run goes on after the main thread has ended.
+    outlives_main: bool,
 }
 
 /// The thread that the program starts with.
@@ -142,6 +144,7 @@ impl Engine {
             pace,
             overlap: Overlap::new(config),
             defect: None,
+            outlives_main: false,
             addresses,
             memory,
             config: config.clone(),
@@ -159,7 +162,7 @@ impl Engine {
     #[inline(always)]
     pub(crate) fn step(&mut self) -> Step {
         loop {
-            if self.threads[MAIN as usize].state == State::Ended {
+            if self.threads[MAIN as usize].state == State::Ended && !self.outlives_main {
                 return Step::Ended(self.agenda.now());
             }
             if let Some(defect) = self.defect.take() {
@@ -196,6 +199,11 @@ impl Engine {
                 }
             }
         }
+    }
+
+    /// From now on the run lasts until a thread exits, even if the main thread has ended.
+    pub(crate) fn outlive_main(&mut self) {
+        self.outlives_main = true;
     }
 
     /// The run is over, as if its limit were the present.

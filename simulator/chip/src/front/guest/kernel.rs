@@ -246,6 +246,28 @@ impl Core<'_> {
             .map(GuestThread)
     }
 
+    /// From now on the run lasts until a thread exits, even if the main thread has ended.
+    ///
+    /// ```
+    /// # use manycore_chip::{Simulation, config::Config, guest::*};
+    /// # let machine = Config::preset("atac-64")?;
+    /// let main = |core: &mut Core<'_>| {
+    ///     core.outlive_main();
+    ///     let other = |core: &mut Core<'_>| {
+    ///         core.execute(50_000, &mut 0);
+    ///         State::Exited
+    ///     };
+    ///     core.spawn("other".into(), Box::new(other), &[1]).expect("core 1 is there");
+    ///     State::Ended
+    /// };
+    /// let run = Simulation::new(&machine).run_guest(Box::new(main))?;
+    /// assert!(run.statistics.cycles >= 50_000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn outlive_main(&mut self) {
+        self.engine.outlive_main();
+    }
+
     /// The thread that runs here.
     ///
     /// # Panics
