@@ -32,7 +32,7 @@ LIMITS = {
     "runtime/rayon-core": 3.0,
     "runtime/team": 3.0,
     "simulator/chip": 3.0,
-    "simulator/riscv": 14.5,
+    "simulator/riscv": 3.0,
     "laboratory/figure": 3.0,
     "laboratory/guests": 3.0,
     "laboratory/lab": 3.0,

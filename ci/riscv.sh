@@ -151,7 +151,7 @@ processes() {
     family shell usr/bin/dash shell.sh
     family shell usr/bin/bash shell.sh
     family make usr/bin/make -j3
-    family subprocess usr/bin/python3 subprocess.py
+    family children usr/bin/python3 children.py
     family redis usr/bin/dash redis.sh
     family memcached usr/bin/dash memcached.sh
     family node usr/bin/node node.js

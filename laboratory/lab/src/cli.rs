@@ -131,7 +131,7 @@ pub(crate) struct RunArgs {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     /// Without timing: no caches, no cycles
-    #[arg(long, conflicts_with_all = ["set", "stats", "timeline", "fast_forward"])]
+    #[arg(long, conflicts_with_all = ["set", "timeline", "fast_forward"])]
     pub(crate) functional: bool,
     /// Execute without timing until the program's region of interest begins (mc_region_begin,
     /// m5_work_begin, m5_reset_stats), or for at most this number of instructions; then simulate

@@ -1,4 +1,4 @@
-//! Runs a RISC-V program on a preset and tells its speed:
+//! Runs a RISC-V program on a preset and prints its speed:
 //! `run [--on PRESET|-] [--root FOLDER] [--env NAME=VALUE] PROGRAM ARGUMENTS`; `-` is no machine.
 
 use manycore_chip::config::Config;

@@ -26,7 +26,7 @@ pub(crate) struct Elf {
     pub(crate) headers: Headers,
 }
 
-/// Where the program headers are: the loader asks for them.
+/// The address of the program headers: the loader asks for it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Headers {
     pub(crate) address: u64,
@@ -40,7 +40,7 @@ const LOAD: u32 = 1;
 const INTERPRETER: u32 = 3;
 const HEADERS: u32 = 6;
 
-/// Little-endian numbers of a file, of which any offset may lie outside.
+/// Little-endian numbers of a file. Any offset may lie outside of the file.
 struct Reader<'a>(&'a [u8]);
 
 impl Reader<'_> {
@@ -170,7 +170,7 @@ impl Elf {
     }
 }
 
-/// Where the headers of a file's sections are.
+/// The place of the headers of a file's sections.
 fn sections(file: &Reader<'_>) -> impl Iterator<Item = u64> + use<> {
     let (table, count) = (file.long(40).unwrap_or(0), file.half(60).unwrap_or(0));
     (0..u64::from(count)).map(move |at| table.wrapping_add(at * 64))
@@ -206,7 +206,7 @@ pub(crate) struct Symbols {
 }
 
 impl Symbols {
-    /// Adds those of a file that was loaded at `base`; a damaged table has none.
+    /// Adds the symbols of a file that was loaded at `base`; a damaged table has none.
     pub(crate) fn add(&mut self, bytes: &[u8], base: u64) {
         let file = Reader(bytes);
         for section in sections(&file) {

@@ -16,18 +16,18 @@ use manycore_chip::SimulationError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// The program's file is none that can be run.
+    /// The program's file cannot be run.
     #[error("{file}: {what}")]
     Program {
         /// The file.
         file: String,
-        /// What is wrong with it, and what was expected.
+        /// The fault, and what was expected.
         what: String,
     },
     /// The program did something that is not supported.
     #[error("{what}")]
     Unsupported {
-        /// What it did, and where.
+        /// The call or instruction, and its place.
         what: String,
         /// The run until there.
         outcome: Box<Outcome>,

@@ -1,21 +1,27 @@
 //! A machine without time: memory alone, and threads that take turns.
 //!
-//! A thread runs for a slice of instructions; then the next one that can. The clock is the number
+//! A thread runs for a slice of instructions; then the next ready thread runs. The clock is the number
 //! of instructions, one in a nanosecond.
 
+mod handover;
+mod stopped;
+
+pub(crate) use handover::{Handover, Resumed};
+
 use crate::hart::Machine;
-use crate::linux::{Delivered, Entry, System, Task, TaskState, Wake, World, name, resume};
+use crate::linux::{Delivered, Entry, System, Task, TaskState, Wake, World, resume};
 use crate::memory::Place;
 use crate::region::Mark;
 use manycore_chip::config::Topology;
 use manycore_chip::guest::{Answer, Operation, Warmth, Width, apply};
 use std::collections::{BTreeMap, VecDeque};
 
-/// The most threads that a message names.
-const SHOWN: usize = 16;
-
 /// Instructions of a slice.
 const SLICE: u64 = 10_000;
+
+/// The least of a slice while caches are warmed, and the range above it. Slices of equal length would give the pages of
+/// each of 16 threads every sixteenth frame, and with it few of a cache's sets.
+const WARM_SLICE: [u64; 2] = [1_000, 2_000];
 
 /// A machine that a program sees as `topology` says.
 pub(crate) struct Functional {
@@ -29,6 +35,8 @@ pub(crate) struct Functional {
     clock: u64,
     /// The most instructions.
     limit: u64,
+    /// Asks whether the run is to end.
+    stop: Option<fn() -> bool>,
     /// Stores and system calls until now.
     changes: u64,
     /// The word that the running task reads in a loop which only a store of another task ends.
@@ -39,32 +47,29 @@ pub(crate) struct Functional {
     idle: usize,
     /// The clock at which the running task makes way.
     until: u64,
+    /// The clock at which it began its slice.
+    began: u64,
+    /// Instructions of each task in earlier slices.
+    used: BTreeMap<u32, u64>,
     running: u32,
     ready: VecDeque<(u32, Task)>,
     next: u32,
-    /// Where each sleeper sleeps, and until when.
+    /// The word on which each sleeper sleeps, and the end of the sleep.
     sleepers: BTreeMap<u32, (u64, Option<u64>)>,
     blocked: BTreeMap<u32, Task>,
     joiners: Vec<u32>,
-    /// A core of each task that was told where it may run.
+    /// A core for each task that has an affinity.
     places: BTreeMap<u32, u32>,
     /// The running task sleeps from now on.
     sleeps: bool,
-    woken: BTreeMap<u32, Wake>,
-    /// The caches of the machine on which the program goes on, and the running task's core there.
+    /// The end of each sleep, and the clock then, until the task runs.
+    woken: BTreeMap<u32, (Wake, u64)>,
+    /// The clock at the end of each task's last sleep.
+    rose: BTreeMap<u32, u64>,
+    /// The state of the lengths of warm slices.
+    dice: u64,
+    /// The caches of the machine that runs the region, and the running task's core there.
     warmth: Option<(Warmth, u32)>,
-}
-
-/// A program that goes on on another machine.
-pub(crate) struct Handover {
-    /// Its threads; the main thread is the first.
-    pub(crate) tasks: Vec<Task>,
-    /// The core of each task. The task has warmed its caches.
-    pub(crate) cores: Vec<u32>,
-    /// The clock until now.
-    pub(crate) clock: u64,
-    /// The machine's caches, if they were warmed.
-    pub(crate) warmth: Option<Warmth>,
 }
 
 impl Functional {
@@ -76,11 +81,14 @@ impl Functional {
             handed_over: false,
             clock: 0,
             limit: u64::MAX,
+            stop: None,
             changes: 0,
             watched: None,
             spins: BTreeMap::new(),
             idle: 0,
             until: 0,
+            began: 0,
+            used: BTreeMap::new(),
             running: 0,
             ready: VecDeque::new(),
             next: 1,
@@ -90,12 +98,15 @@ impl Functional {
             places: BTreeMap::new(),
             sleeps: false,
             woken: BTreeMap::new(),
+            rose: BTreeMap::new(),
+            dice: 1,
             warmth: None,
         }
     }
 
     /// Accesses warm the caches of the machine that runs the region.
-    pub(crate) fn warming(mut self, warmth: Warmth) -> Self {
+    pub(crate) fn warming(mut self, mut warmth: Warmth) -> Self {
+        warmth.spawn(0, &[], 0);
         self.warmth = Some((warmth, 0));
         self
     }
@@ -103,6 +114,12 @@ impl Functional {
     /// As above, for at most this number of instructions.
     pub(crate) fn limit(mut self, instructions: u64) -> Self {
         self.limit = instructions;
+        self
+    }
+
+    /// As above, until `stop` says so.
+    pub(crate) fn stop_when(mut self, stop: Option<fn() -> bool>) -> Self {
+        self.stop = stop;
         self
     }
 
@@ -121,8 +138,8 @@ impl Functional {
         self.run(system, main)
     }
 
-    /// Runs a program until its region of interest begins, for at most so many instructions, on a
-    /// machine that tells it of another one's clock; `None` if it exits before.
+    /// Runs a program until its region of interest begins, for at most `instructions`, on a machine
+    /// that shows the program the clock rate of the next machine; `None` if the program exits before.
     pub(crate) fn forward(
         mut self,
         system: &mut System,
@@ -146,7 +163,7 @@ impl Functional {
                 }
                 continue;
             };
-            if self.clock >= self.limit {
+            if self.clock >= self.limit || self.stop.is_some_and(|stop| stop()) {
                 self.ready.push_front((handle, task));
                 return Err(self.stopped("the program still ran after", system));
             }
@@ -155,14 +172,18 @@ impl Functional {
             if let Some((_, here)) = &mut self.warmth {
                 *here = core;
             }
-            let most = self.left.unwrap_or(SLICE).min(self.limit - self.clock);
-            self.until = self.clock + most.min(SLICE);
+            let slice = self.slice();
+            let most = self.left.unwrap_or(slice).min(self.limit - self.clock);
+            self.until = self.clock + most.min(slice);
             self.sleeps = false;
             self.watched = None;
             let changes = self.changes;
             task.hart.lose_reservation();
             let before = task.hart.retired;
+            self.began = self.clock;
             let state = resume(system, &mut task, self);
+            *self.used.entry(handle).or_default() += self.clock - self.began;
+            self.woken.remove(&handle);
             if let Some(left) = &mut self.left {
                 *left = left.saturating_sub(task.hart.retired.saturating_sub(before));
                 self.handed_over |= *left == 0;
@@ -173,11 +194,13 @@ impl Functional {
                     return Ok(());
                 }
                 TaskState::Ended => {
+                    self.leave_core();
                     for joiner in std::mem::take(&mut self.joiners) {
                         self.wake(joiner, Wake::Called);
                     }
                 }
                 TaskState::Suspended if self.sleeps => {
+                    self.leave_core();
                     self.blocked.insert(handle, task);
                 }
                 TaskState::Suspended => self.ready.push_back((handle, task)),
@@ -201,70 +224,55 @@ impl Functional {
         }
     }
 
-    /// All threads, as another machine can go on with them.
-    fn hand_over(self) -> Handover {
-        let mut tasks: BTreeMap<u32, Task> = self.ready.into_iter().collect();
-        for (handle, task) in &mut tasks {
-            task.hand_over(false, self.woken.get(handle).copied());
+    /// The instructions of the next slice.
+    fn slice(&mut self) -> u64 {
+        if self.warmth.is_none() {
+            return SLICE;
         }
-        for (handle, mut task) in self.blocked {
-            task.hand_over(self.sleepers.contains_key(&handle), None);
-            tasks.insert(handle, task);
-        }
-        let (places, all) = (&self.places, self.topology.cores());
-        let place = |handle: &u32| places.get(handle).copied().unwrap_or(handle % all);
-        Handover {
-            cores: tasks.keys().map(place).collect(),
-            tasks: tasks.into_values().collect(),
-            clock: self.clock,
-            warmth: self.warmth.map(|(warmth, _)| warmth),
+        // Knuth's generator of 64 bits (MMIX).
+        let next = self.dice.wrapping_mul(6_364_136_223_846_793_005);
+        self.dice = next.wrapping_add(1_442_695_040_888_963_407);
+        let [least, range] = WARM_SLICE;
+        least + (self.dice >> 33) % range
+    }
+
+    /// Cycles of the other machine.
+    fn cycles_of(&self, nanoseconds: u64) -> u64 {
+        (nanoseconds as f64 * self.megahertz / 1_000.0) as u64
+    }
+
+    fn core_of(&self, handle: u32) -> u32 {
+        match &self.warmth {
+            Some((warmth, _)) => warmth.core_of(handle),
+            None => {
+                let place = self.places.get(&handle).copied();
+                place.unwrap_or(handle % self.topology.cores())
+            }
         }
     }
 
-    /// Why the program is stopped, and what its threads do.
-    fn stopped(&self, why: &str, system: &System) -> String {
-        let all_spin = self.idle > self.ready.len();
-        let ready = self.ready.iter().map(|(handle, task)| {
-            let word = self.spins.get(handle).filter(|_| all_spin);
-            let what = match word {
-                Some(word) => format!("spins on {}", system.describe_word(*word)),
-                None => format!("runs at {}", system.describe_here(task)),
-            };
-            (task, what)
-        });
-        let blocked = self.blocked.iter().map(|(handle, task)| {
-            let what = match self.sleepers.get(handle) {
-                Some((word, _)) => {
-                    format!("sleeps on the futex {}", system.describe_word(*word))
-                }
-                None => "waits for another thread to end".into(),
-            };
-            (task, what)
-        });
-        let mut threads: Vec<_> = ready.chain(blocked).collect();
-        threads.sort_unstable_by_key(|(task, _)| task.number());
-        let more = threads.len().saturating_sub(SHOWN);
-        let shown = threads.iter().take(SHOWN);
-        let mut texts: Vec<String> = shown
-            .map(|(task, what)| format!("thread {} {what}", name(task)))
-            .collect();
-        if more > 0 {
-            texts.push(format!("and {more} more"));
+    /// The running thread leaves its core.
+    fn leave_core(&mut self) {
+        let now = self.cycles_of(self.clock);
+        if let Some((warmth, _)) = &mut self.warmth {
+            warmth.rest(self.running, now);
         }
-        format!("{why} {} instructions: {}", self.clock, texts.join("; "))
     }
 
     fn wake(&mut self, handle: u32, by: Wake) {
         // The woken task has not had its turn.
         self.idle = 0;
         self.sleepers.remove(&handle);
-        self.woken.insert(handle, by);
+        self.woken.insert(handle, (by, self.clock));
         if let Some(task) = self.blocked.remove(&handle) {
+            if let Some((warmth, core)) = &mut self.warmth {
+                warmth.wake(handle, *core);
+            }
             self.ready.push_back((handle, task));
         }
     }
 
-    /// Wakes sleepers whose time is over.
+    /// Wakes each sleeper at the end of its sleep.
     fn wake_late(&mut self) {
         if self.sleepers.is_empty() {
             return;
@@ -283,7 +291,7 @@ impl Functional {
         }
     }
 
-    /// All sleep: time goes on to the first whose sleep ends by itself.
+    /// All sleep: time goes on to the end of the first sleep that has one.
     fn wake_earliest(&mut self) -> bool {
         let times = self
             .sleepers
@@ -328,13 +336,13 @@ impl Machine for Functional {
     }
 
     fn relax(&mut self) {
-        // Let the one who is waited for run.
+        // Let the awaited thread run.
         self.until = self.clock;
         self.clock += 1;
     }
 
     fn watch(&mut self, place: Place, cycles: Option<u64>) -> bool {
-        // Nobody else runs in this slice.
+        // No other thread runs in this slice.
         self.clock += 1;
         if cycles.is_none() {
             self.watched = Some(place.physical);
@@ -371,6 +379,11 @@ impl World for Functional {
         self.clock
     }
 
+    fn own_nanoseconds(&self) -> u64 {
+        let earlier = self.used.get(&self.running).copied();
+        earlier.unwrap_or(0) + (self.clock - self.began)
+    }
+
     fn cycles_at(&self, nanoseconds: u64) -> u64 {
         nanoseconds
     }
@@ -382,7 +395,11 @@ impl World for Functional {
     }
 
     fn woken(&mut self) -> Wake {
-        self.woken.remove(&self.running).unwrap_or(Wake::Called)
+        let Some((by, at)) = self.woken.remove(&self.running) else {
+            return Wake::Called;
+        };
+        self.rose.insert(self.running, at);
+        by
     }
 
     fn futex_wake(&mut self, physical: u64, count: u32) -> u64 {
@@ -400,7 +417,12 @@ impl World for Functional {
     fn spawn(&mut self, task: Task, cores: &[usize]) -> u32 {
         let handle = self.next;
         self.next += 1;
-        self.set_affinity(handle, cores);
+        match &mut self.warmth {
+            Some((warmth, core)) => warmth.spawn(handle, cores, *core),
+            None => {
+                self.set_affinity(handle, cores);
+            }
+        }
         self.ready.push_back((handle, task));
         handle
     }
@@ -421,16 +443,19 @@ impl World for Functional {
     fn yield_now(&mut self) {}
 
     fn set_affinity(&mut self, handle: u32, cores: &[usize]) -> bool {
-        if !cores.is_empty() {
-            let core = cores[handle as usize % cores.len()];
-            self.places.insert(handle, core as u32);
+        match &mut self.warmth {
+            Some((warmth, _)) => warmth.confine(handle, cores),
+            None if cores.is_empty() => {}
+            None => {
+                let core = cores[handle as usize % cores.len()];
+                self.places.insert(handle, core as u32);
+            }
         }
         cores.iter().all(|&core| core < self.cores() as usize)
     }
 
     fn core(&self) -> u32 {
-        let place = self.places.get(&self.running);
-        place.copied().unwrap_or(self.running % self.cores())
+        self.core_of(self.running)
     }
 
     fn topology(&self) -> &Topology {

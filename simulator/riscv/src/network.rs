@@ -1,6 +1,6 @@
 //! ATAC's broadcast network as instructions of the custom-0 opcode (Park 2013, section 3.1).
 //!
-//! `funct7` says what to do; ports and filters are the core's on which the thread runs, so a
+//! `funct7` says what to do. Ports and filters belong to the core that runs the thread, so a
 //! thread that uses them stays on one core. `include/manycore.h` has them for C.
 
 use crate::linux::Delivered;

@@ -1,11 +1,11 @@
-//! What a program's run leaves behind.
+//! The results of a program's run.
 
 use crate::isa::Mix;
 use crate::linux::System;
 use crate::region::Region;
 use manycore_chip::{HotLine, Run};
 
-/// What a program's run was.
+/// The results of a program's run.
 ///
 /// ```
 /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
@@ -21,21 +21,21 @@ use manycore_chip::{HotLine, Run};
 pub struct Outcome {
     /// The first process's exit status; 128 and the signal's number if one killed it.
     pub status: i32,
-    /// What killed the first process, if a signal did; and the processes that still ran then.
+    /// The signal that killed the first process, if a signal did; and the processes that still ran then.
     pub message: Option<String>,
     /// Instructions of all threads of all processes.
     pub instructions: u64,
     /// System calls that the program asked for, that are not there, and that it may miss, by name.
     /// They returned `ENOSYS`.
     pub absent: Vec<&'static str>,
-    /// What each process did, in the order of their numbers; none unless they were asked for
+    /// The counts of each process, in the order of their numbers; none unless they were asked for
     /// ([`Program::counts`](crate::Program::counts)).
     pub processes: Vec<ProcessCounts>,
-    /// What the machine did; `None` without one, or if nothing was timed.
+    /// The machine's results; `None` without a machine, or if nothing was timed.
     pub timing: Option<Timing>,
 }
 
-/// What a process did.
+/// The counts of a process.
 ///
 /// ```
 /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
@@ -138,7 +138,7 @@ pub struct Timing {
 pub struct HotSymbol {
     /// The address that the program sees, with its symbol or what is mapped there.
     pub place: String,
-    /// What happened to the line.
+    /// The events of the line.
     pub line: HotLine,
 }
 

@@ -1,7 +1,7 @@
 //! A program to be run: on a simulated machine, or on none.
 
 use crate::error::{RunError, ended};
-use crate::functional::Functional;
+use crate::functional::{Functional, Resumed};
 use crate::linux::{Start, load};
 use crate::outcome::{Outcome, Timing, hot_symbol};
 use crate::region::Moment;
@@ -28,6 +28,7 @@ pub struct Program {
     start: Start,
     fast_forward: Option<u64>,
     limit: u64,
+    stop: Option<fn() -> bool>,
 }
 
 impl Program {
@@ -61,6 +62,7 @@ impl Program {
             },
             fast_forward: None,
             limit: u64::MAX,
+            stop: None,
         }
     }
 
@@ -136,7 +138,7 @@ impl Program {
         self
     }
 
-    /// What decides the program's random numbers and its stack's place (1).
+    /// The seed of the program's random numbers and of its stack's place (1).
     ///
     /// ```
     /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
@@ -177,7 +179,7 @@ impl Program {
         self
     }
 
-    /// Only the machine's first so many cores are the program's, as under a mask that `taskset`
+    /// Only the machine's first `count` cores are the program's, as under a mask that `taskset`
     /// sets; all if it has fewer.
     ///
     /// ```
@@ -196,7 +198,7 @@ impl Program {
         self
     }
 
-    /// Where standard output and standard error go.
+    /// The streams for standard output and standard error.
     ///
     /// ```
     /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
@@ -263,6 +265,24 @@ impl Program {
         self
     }
 
+    /// Asks `stop` often whether the run is to end, and then ends it as a limit would
+    /// ([`Simulation::stop_when`]).
+    ///
+    /// ```
+    /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
+    /// use manycore_riscv::Program;
+    /// use std::io::sink;
+    ///
+    /// let program = Program::new(hello.path()).stop_when(|| true).streams(sink(), sink());
+    /// let error = program.run_functionally(1).unwrap_err();
+    /// assert!(error.to_string().contains("still ran after 0"));
+    /// ```
+    #[must_use]
+    pub fn stop_when(mut self, stop: fn() -> bool) -> Self {
+        self.stop = Some(stop);
+        self
+    }
+
     /// Runs the program without timing, as on a machine of `cores` equal cores in one package.
     ///
     /// # Errors
@@ -281,7 +301,9 @@ impl Program {
     pub fn run_functionally(mut self, cores: u32) -> Result<Outcome, RunError> {
         self.start.cpus = self.start.cpus.map(|cpus| cpus.min(cores));
         let (mut system, main) = load(self.start)?;
-        let machine = Functional::new(Topology::flat(cores)).limit(self.limit);
+        let machine = Functional::new(Topology::flat(cores))
+            .limit(self.limit)
+            .stop_when(self.stop);
         let stopped = machine.run_alone(&mut system, main).err();
         ended(&mut system, None, stopped)
     }
@@ -320,20 +342,23 @@ impl Program {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn run(mut self, on: impl Into<Simulation>) -> Result<Outcome, RunError> {
-        let simulation = on.into();
+        let mut simulation = on.into();
+        if let Some(stop) = self.stop {
+            simulation = simulation.stop_when(stop);
+        }
         let machine = simulation.machine();
         self.start.cpus = self.start.cpus.map(|cpus| cpus.min(machine.cores));
         let (mut system, main) = load(self.start)?;
-        let mut tasks = vec![main];
-        let mut before = 0;
-        let (mut warmth, mut cores) = (None, vec![0]);
+        let mut threads = vec![Resumed::new(main)];
+        let (mut before, mut warmth) = (0, None);
         if let Some(instructions) = self.fast_forward {
-            let forwarder = Functional::new(machine.topology()).warming(Warmth::new(machine)?);
-            let (main, megahertz) = (tasks.remove(0), machine.ghz * 1_000.0);
+            let forwarder = Functional::new(machine.topology())
+                .stop_when(self.stop)
+                .warming(Warmth::new(machine)?);
+            let (main, megahertz) = (threads.remove(0).task, machine.ghz * 1_000.0);
             match forwarder.forward(&mut system, main, instructions, megahertz) {
                 Ok(Some(handover)) => {
-                    (tasks, before) = (handover.tasks, handover.clock);
-                    cores = handover.cores;
+                    (threads, before) = (handover.threads, handover.clock);
                     warmth = handover.warmth;
                 }
                 Ok(None) => return ended(&mut system, None, None),
@@ -341,10 +366,9 @@ impl Program {
             }
         }
         let forwarded = system.retired();
-        let main = tasks.remove(0);
-        let others = tasks.into_iter().zip(cores.into_iter().skip(1)).collect();
-        let shared = Shared::new(system, others, before, machine.topology());
-        let main: TimedTask = TimedTask::new(main, Rc::clone(&shared));
+        let main = threads.remove(0);
+        let shared = Shared::new(system, threads, before, machine.topology());
+        let main = TimedTask::resumed(main, Rc::clone(&shared));
         let (run, stopped) = simulation.run_warm_guest_until_stopped(Box::new(main), warmth)?;
         let mut system = shared.system.borrow_mut();
         let stopped = stopped.map(|error| {

@@ -15,9 +15,9 @@ pub struct Region {
     pub from: u64,
     /// The cycle at which it ends: the run's last one if the program does not end it.
     pub to: u64,
-    /// Where the cycles of all cores went meanwhile.
+    /// The activities of all cores meanwhile, in cycles.
     pub spent: Breakdown,
-    /// What all cores did meanwhile, if the run counts
+    /// The counters of all cores meanwhile, if the run counts
     /// ([`Simulation::counters`](manycore_chip::Simulation::counters)).
     pub counted: Option<CoreCounters>,
     /// The same core by core; empty if the run does not count.
@@ -32,7 +32,7 @@ pub(crate) enum Mark {
     End(u64),
     /// gem5's statistics begin anew.
     Reset,
-    /// They are told.
+    /// The statistics are printed.
     Dump,
     DumpReset,
 }
@@ -41,7 +41,7 @@ pub(crate) enum Mark {
 #[derive(Clone, Default)]
 pub(crate) struct Moment {
     pub(crate) clock: u64,
-    /// Where the cycles of all cores went until then.
+    /// The activities of all cores until then, in cycles.
     pub(crate) spent: Breakdown,
     /// The counters of each core, if the run counts.
     pub(crate) cores: Option<Vec<CoreCounters>>,
@@ -58,8 +58,8 @@ pub(crate) struct Regions {
 }
 
 impl Regions {
-    /// The program sets a mark. If several threads mark a region, it lasts from the first one's
-    /// begin to the last one's end; an end without a begin counts for nothing.
+    /// The program sets a mark. If several threads mark a region, it lasts from the first
+    /// begin to the last end; an end without a begin counts for nothing.
     pub(crate) fn set(&mut self, mark: Mark, now: Moment) {
         match mark {
             Mark::Begin(work) => self.open.entry(work).or_insert((0, now)).0 += 1,

@@ -65,7 +65,7 @@ fn own_line(bytes: &[u8], address: u64) -> Option<(String, Option<String>)> {
     last
 }
 
-/// Where the headers of compilers and libraries are.
+/// Folders of the headers of compilers and libraries.
 const SYSTEMS: [&str; 2] = ["/usr/", "/build/"];
 
 /// Reads a file's debug information anew: only a run that fails asks, and once.

@@ -1,12 +1,15 @@
 //! The simulated chip under a program: each access goes through its caches.
 
+use crate::functional::Resumed;
 use crate::hart::Machine;
 use crate::linux::{Delivered, Entry, System, Task, TaskState, Wake, World, resume};
 use crate::memory::Place;
 use crate::network::{self, Latched};
 use crate::region::{Mark, Moment, Regions};
 use manycore_chip::config::Topology;
-use manycore_chip::guest::{Answer, Channel, Core, Guest, GuestThread, Operation, State, Width};
+use manycore_chip::guest::{
+    Answer, Before, Channel, Core, Guest, GuestThread, Operation, State, Width,
+};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -14,12 +17,18 @@ use std::rc::Rc;
 pub(crate) struct TimedTask {
     task: Task,
     shared: Rc<Shared>,
-    /// What is left of a cycle.
+    /// The fraction of a cycle that is left.
     rest: u64,
     latched: Latched,
+    /// The end of a sleep on another machine, if the task has not run since.
+    woken: Option<Wake>,
+    /// The sleep in which the main thread begins.
+    sleep: Option<(u64, Option<u64>)>,
+    /// Nanoseconds for which it had a core on another machine.
+    used: u64,
 }
 
-/// What the threads of a program share.
+/// The state that the threads of a program share.
 pub(crate) struct Shared {
     pub(crate) system: RefCell<System>,
     /// The chip's threads by the kernel's handle.
@@ -27,9 +36,9 @@ pub(crate) struct Shared {
     pub(crate) channels: RefCell<Vec<Channel>>,
     /// The task that each core ran last, by its number.
     last: RefCell<Vec<u32>>,
-    /// Threads that are there from the start, beside the main one, and the core where each begins.
-    others: RefCell<Vec<(Task, u32)>>,
-    /// What another machine's clock showed when this one began: cycles and nanoseconds.
+    /// Threads that are there from the start, beside the main thread.
+    others: RefCell<Vec<Resumed>>,
+    /// The clock of the other machine when this one began: cycles and nanoseconds.
     before: u64,
     topology: Topology,
     pub(crate) regions: RefCell<Regions>,
@@ -38,11 +47,11 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// A program of which `others` are threads beside the main one, and which has run for `before`
+    /// A program that has the threads `others` beside the main thread, and which has run for `before`
     /// nanoseconds on a machine of 1 GHz.
     pub(crate) fn new(
         system: System,
-        others: Vec<(Task, u32)>,
+        others: Vec<Resumed>,
         before: u64,
         topology: Topology,
     ) -> Rc<Self> {
@@ -67,7 +76,22 @@ impl TimedTask {
             shared,
             rest: 0,
             latched: Latched::default(),
+            woken: None,
+            sleep: None,
+            used: 0,
         }
+    }
+
+    /// A task that ran on another machine.
+    pub(crate) fn resumed(thread: Resumed, shared: Rc<Shared>) -> Self {
+        let sleep = match thread.before {
+            Before::Slept { address, cycles } => Some((address, cycles)),
+            Before::Ran | Before::Woken => None,
+        };
+        let (woken, used) = (thread.woken, thread.used);
+        let mut this = Self::new(thread.task, shared);
+        (this.woken, this.sleep, this.used) = (woken, sleep, used);
+        this
     }
 }
 
@@ -84,6 +108,8 @@ impl Guest for TimedTask {
         let starts = shared.threads.borrow().is_empty();
         if starts {
             let main = core.this_thread();
+            // Another thread may run another program in the place of all.
+            core.outlive_main();
             shared.threads.borrow_mut().push(main);
             let cores = shared.system.borrow().cores_of(&self.task);
             if !cores.is_empty() {
@@ -102,15 +128,26 @@ impl Guest for TimedTask {
             shared,
             rest: &mut self.rest,
             latched: &mut self.latched,
+            woken: &mut self.woken,
+            used: self.used,
         };
         let system = &mut *shared.system.borrow_mut();
         if starts {
-            system.wake_all();
-            for (other, core) in shared.others.take() {
-                let cores = system.cores_of(&other);
-                let (slot, number) = (other.slot(), other.number());
-                let handle = world.go_on_with(other, core, &cores);
+            // A woken thread looks for a core when all that run have theirs.
+            let (woken, others): (Vec<_>, Vec<_>) = shared
+                .others
+                .take()
+                .into_iter()
+                .partition(|thread| thread.before == Before::Woken);
+            for other in others.into_iter().chain(woken) {
+                let cores = system.cores_of(&other.task);
+                let (slot, number) = (other.task.slot(), other.task.number());
+                let handle = world.go_on_with(other, &cores);
                 system.rename(slot, number, handle);
+            }
+            if let Some((address, cycles)) = self.sleep {
+                world.core.futex_wait(address, cycles);
+                return State::Suspended;
             }
         }
         match resume(system, &mut self.task, &mut world) {
@@ -127,14 +164,17 @@ struct Timed<'a, 'b> {
     shared: &'a Rc<Shared>,
     rest: &'a mut u64,
     latched: &'a mut Latched,
+    woken: &'a mut Option<Wake>,
+    used: u64,
 }
 
 impl Timed<'_, '_> {
     /// A task goes on that ran before: where its lines are, and later wherever it may run.
-    fn go_on_with(&mut self, task: Task, on: u32, cores: &[usize]) -> u32 {
-        let name = format!("thread {}", task.number());
-        let guest = Box::new(TimedTask::new(task, Rc::clone(self.shared)));
-        let thread = self.core.go_on_with(name, guest, on as usize, cores);
+    fn go_on_with(&mut self, resumed: Resumed, cores: &[usize]) -> u32 {
+        let name = format!("thread {}", resumed.task.number());
+        let on = (resumed.core as usize, resumed.before);
+        let guest = Box::new(TimedTask::resumed(resumed, Rc::clone(self.shared)));
+        let thread = self.core.go_on_with(name, guest, on, cores);
         self.keep(thread.expect("its cores are there"))
     }
 
@@ -158,7 +198,7 @@ impl Machine for Timed<'_, '_> {
 
     #[inline(always)]
     fn access(&mut self, place: Place, width: Width, operation: Operation) -> Answer {
-        // SAFETY: a place of the process's space, whose frames live as long as the run, aligned
+        // SAFETY: a place of the process's space. Its frames live as long as the run; it is aligned
         // by the hart; one host thread runs all.
         unsafe {
             self.core
@@ -214,6 +254,10 @@ impl World for Timed<'_, '_> {
         self.shared.before + (self.core.cpu_time() as f64 / self.core.machine().ghz) as u64
     }
 
+    fn own_nanoseconds(&self) -> u64 {
+        self.used + (self.core.own_time() as f64 / self.core.machine().ghz) as u64
+    }
+
     fn cycles_at(&self, nanoseconds: u64) -> u64 {
         // This machine's clock began after `before`.
         let cycles = self.cycles_of(nanoseconds.saturating_sub(self.shared.before));
@@ -226,7 +270,9 @@ impl World for Timed<'_, '_> {
     }
 
     fn woken(&mut self) -> Wake {
-        if self.core.timed_out() {
+        if let Some(wake) = self.woken.take() {
+            wake
+        } else if self.core.timed_out() {
             Wake::Late
         } else if self.core.disturbed() {
             Wake::Disturbed

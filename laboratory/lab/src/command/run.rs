@@ -2,7 +2,8 @@
 
 use super::run_stats;
 use crate::cli::RunArgs;
-use crate::failure::bad_input;
+use crate::failure::{Interrupted, bad_input};
+use crate::measure::interrupt;
 use crate::world::World;
 use anyhow::Context;
 use manycore_chip::Simulation;
@@ -52,6 +53,7 @@ pub(crate) fn run(args: RunArgs) -> anyhow::Result<ExitCode> {
     if let Some(Some(file)) = &args.stats {
         run_stats::check(file)?;
     }
+    interrupt::watch();
     match execute(&args, &machine) {
         Ok(outcome) => {
             tell(&outcome, &machine, &args)?;
@@ -61,6 +63,9 @@ pub(crate) fn run(args: RunArgs) -> anyhow::Result<ExitCode> {
         Err(error) => {
             if let Some(outcome) = error.outcome() {
                 tell(outcome, &machine, &args)?;
+            }
+            if interrupt::asked() {
+                return Err(Interrupted(format!("interrupted: {error}")).into());
             }
             Err(error.into())
         }
@@ -101,7 +106,8 @@ fn tell(outcome: &Outcome, machine: &Config, args: &RunArgs) -> anyhow::Result<(
 fn execute(args: &RunArgs, machine: &Config) -> Result<Outcome, RunError> {
     let mut program = Program::new(&args.program[0])
         .seed(args.seed)
-        .memory(args.memory << 20);
+        .memory(args.memory << 20)
+        .stop_when(interrupt::asked);
     for text in &args.program[1..] {
         program = program.argument(text);
     }

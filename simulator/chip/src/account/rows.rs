@@ -12,7 +12,7 @@ pub struct CounterRow {
     pub part: &'static str,
     /// Which one of its kind: a number, two numbers, or a name.
     pub which: String,
-    /// What was counted.
+    /// The counted quantity.
     pub quantity: String,
     /// How much.
     pub value: f64,

@@ -2,7 +2,7 @@
 //!
 //! A message on a mesh goes along its row, then along its column. The first part is known by the
 //! sender and the column, the second by the sender's row and the receiver: counting a message
-//! takes an addition to either table. What each link carried is summed when somebody asks.
+//! takes an addition to either table. The sums of the links are made when they are read.
 
 use super::{Cycles, Histogram, LinkCounters};
 

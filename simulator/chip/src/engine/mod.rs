@@ -41,6 +41,7 @@ pub(crate) use asks::Asked;
 pub use error::{SimulationError, Waiting};
 pub use outcome::{Messages, Statistics};
 pub(crate) use port::Port;
+pub use thread::Before;
 pub(crate) use thread::{Body, DISTURBED, LATE, Progress, Reply, Thread};
 
 use crate::account::{Activity, Census, Lines, Source, Spans, Taken, Timeline};
@@ -92,6 +93,8 @@ pub(crate) struct Engine {
     /// Lines that come while cores go on.
     overlap: Option<Overlap>,
     defect: Option<String>,
+    /// The run goes on after the main thread has ended.
+    outlives_main: bool,
 }
 
 /// The thread that the program starts with.
@@ -141,6 +144,7 @@ impl Engine {
             pace,
             overlap: Overlap::new(config),
             defect: None,
+            outlives_main: false,
             addresses,
             memory,
             config: config.clone(),
@@ -158,7 +162,7 @@ impl Engine {
     #[inline(always)]
     pub(crate) fn step(&mut self) -> Step {
         loop {
-            if self.threads[MAIN as usize].state == State::Ended {
+            if self.threads[MAIN as usize].state == State::Ended && !self.outlives_main {
                 return Step::Ended(self.agenda.now());
             }
             if let Some(defect) = self.defect.take() {
@@ -195,6 +199,17 @@ impl Engine {
                 }
             }
         }
+    }
+
+    /// From now on the run lasts until a thread exits, even if the main thread has ended.
+    pub(crate) fn outlive_main(&mut self) {
+        self.outlives_main = true;
+    }
+
+    /// The run is over, as if its limit were the present.
+    pub(crate) fn stop_now(&mut self) {
+        self.limit = self.agenda.now();
+        self.pause = self.limit;
     }
 
     /// How far the running `core` may go before it must ask again. It must be set anew when the

@@ -42,6 +42,29 @@ pub(crate) enum State {
     Ended,
 }
 
+/// The state of a thread when the machine's time begins, if it ran before.
+///
+/// ```
+/// use manycore_chip::guest::Before;
+///
+/// let nap = Before::Slept { address: 64, cycles: Some(1_000) };
+/// assert_ne!(nap, Before::Ran);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Before {
+    /// It had its core.
+    Ran,
+    /// It had slept, and was woken a moment ago.
+    Woken,
+    /// It sleeps.
+    Slept {
+        /// The futex on which it sleeps.
+        address: u64,
+        /// The rest of its time, if that is limited.
+        cycles: Option<u64>,
+    },
+}
+
 /// One software thread.
 pub(crate) struct Thread {
     pub(crate) name: String,

@@ -43,6 +43,7 @@ use std::io::{self, Write};
 pub struct Simulation {
     config: Config,
     limit: u64,
+    stop: Option<fn() -> bool>,
     segments: usize,
     stack: usize,
     counters: bool,
@@ -123,6 +124,7 @@ impl Simulation {
         Self {
             config: machine.clone(),
             limit: u64::MAX,
+            stop: None,
             segments: 0,
             stack: STACK,
             counters: false,
@@ -171,6 +173,30 @@ impl Simulation {
         self
     }
 
+    /// A run of guests asks `stop` each time that it resumes one. If `stop` says so, the run ends as at its limit.
+    /// A thread that computes alone, and misses no cache, is not stopped.
+    ///
+    /// ```
+    /// use manycore_chip::guest::{Core, State};
+    /// use manycore_chip::{Simulation, config::Config};
+    ///
+    /// let machine = Config::preset("atac-64")?;
+    /// let main = |core: &mut Core<'_>| {
+    ///     core.enter_kernel();
+    ///     core.yield_now();
+    ///     State::Suspended
+    /// };
+    /// let simulation = Simulation::new(&machine).stop_when(|| true);
+    /// let (_, stopped) = simulation.run_guest_until_stopped(Box::new(main))?;
+    /// assert!(stopped.is_some());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn stop_when(mut self, stop: fn() -> bool) -> Self {
+        self.stop = Some(stop);
+        self
+    }
+
     /// Keeps a timeline ([`Run::trace`]) of up to `segments` segments of what cores did,
     /// and as many sleeps and regions of threads.
     #[must_use]
@@ -196,6 +222,11 @@ impl Simulation {
     /// Bytes of stack for each simulated thread.
     pub(super) fn stack(&self) -> usize {
         self.stack
+    }
+
+    /// Asks whether the run is to end.
+    pub(super) fn stop(&self) -> Option<fn() -> bool> {
+        self.stop
     }
 
     /// The engine of a run with this map of addresses.

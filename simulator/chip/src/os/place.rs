@@ -1,6 +1,6 @@
 //! The choice of a core for a new or woken thread.
 
-use super::scheduler::{Scheduler, State};
+use super::scheduler::{Scheduler, State, Thread};
 use super::{Cycles, ThreadId};
 use crate::core_set::CoreSet;
 use std::cmp::Reverse;
@@ -49,6 +49,22 @@ impl Scheduler {
         this.core = core;
         let vruntime = self.core(core).queue.min_vruntime() + self.slice(core, 1) as i64;
         self.enqueue(thread, core, vruntime)
+    }
+
+    /// A thread is asleep, and was last on `core`.
+    pub(crate) fn asleep(&mut self, now: Cycles, thread: ThreadId, affinity: CoreSet, core: u32) {
+        let index = thread as usize;
+        if self.threads.len() <= index {
+            self.threads.resize_with(index + 1, Default::default);
+        }
+        self.threads[index] = Thread {
+            state: State::Blocked,
+            vruntime: self.core(core).queue.min_vruntime(),
+            affinity,
+            core,
+            used: 0,
+            ran: Some((core, now)),
+        };
     }
 
     /// A blocked thread becomes runnable. It goes to its last core if that is

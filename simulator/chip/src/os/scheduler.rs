@@ -35,6 +35,8 @@ pub(super) struct Thread {
     pub(super) affinity: CoreSet,
     /// The core that it runs or is queued on, or was on when it blocked.
     pub(super) core: u32,
+    /// How long it has had cores.
+    pub(super) used: Cycles,
     /// The core that it last ran on, and until when.
     pub(super) ran: Option<(u32, Cycles)>,
 }
@@ -142,6 +144,7 @@ impl Scheduler {
         let running = this.running.expect("only a running thread is charged");
         let thread = &mut self.threads[running as usize];
         thread.vruntime += cycles as i64;
+        thread.used += cycles;
         this.used += cycles;
         this.queue.advance(thread.vruntime);
     }
@@ -189,6 +192,28 @@ impl Scheduler {
     pub(crate) fn block(&mut self, now: Cycles, core: u32) {
         self.stop(now, core, State::Blocked);
         self.count_out(core);
+    }
+
+    /// A thread leaves until it is woken, whether it runs or waits for its core; that core.
+    pub(crate) fn rest(&mut self, now: Cycles, thread: ThreadId) -> u32 {
+        let core = self.core_of(thread);
+        if self.running(core) == Some(thread) {
+            self.block(now, core);
+        } else {
+            self.dequeue(thread);
+            self.threads[thread as usize].state = State::Blocked;
+        }
+        core
+    }
+
+    /// How long a thread has had cores, as far as it was charged.
+    pub(crate) fn used(&self, thread: ThreadId) -> Cycles {
+        self.threads[thread as usize].used
+    }
+
+    /// The core of a thread: it runs there or waits for it, or was there when it went to sleep.
+    pub(crate) fn core_of(&self, thread: ThreadId) -> u32 {
+        self.threads[thread as usize].core
     }
 
     /// The running thread is over; its number may be used again.

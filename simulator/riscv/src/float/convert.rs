@@ -53,7 +53,7 @@ pub(crate) fn to_integer(f: Format, a: u64, to: Integer, mode: Rounding, flags: 
     })
 }
 
-/// From an integer of 64 bits, to which shorter ones have been extended.
+/// From an integer of 64 bits. Shorter integers have been extended to it.
 pub(crate) fn from_integer(
     f: Format,
     value: u64,

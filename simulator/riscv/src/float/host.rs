@@ -1,12 +1,12 @@
 //! The host's arithmetic, where it is certain to give the bits and flags of [`soft`].
 //!
-//! The host rounds to nearest even and tells no flags. So it is asked only in that mode, and its
+//! The host rounds to nearest even and shows no flags. So it is asked only in that mode, and its
 //! result, which is correctly rounded (IEEE 754 leaves no choice), counts only if the flags are
 //! known:
 //!
 //! * A finite result raises neither `INVALID` nor `DIVIDE_BY_ZERO` nor `OVERFLOW`: those give NaN or
 //!   infinity here.
-//! * A result above the least normal number raises no `UNDERFLOW`, nor does a sum, which is exact
+//! * A result above the least normal number raises no `UNDERFLOW`. A sum raises none either: it is exact
 //!   where it is tiny.
 //! * `INEXACT` does not change if it is up already, or if the result is exact. A sum is exact if the
 //!   rounding error is 0 that Knuth's algorithm computes. A product is if its significant bits fit. A

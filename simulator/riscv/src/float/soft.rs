@@ -222,7 +222,7 @@ fn sum(
         std::mem::swap(&mut a, &mut b);
     }
     // The low 20 bits of both are zero: a shift by up to 20 loses nothing, and after a longer one
-    // a difference keeps at least 125 bits, of which the lowest alone is sticky.
+    // a difference keeps at least 125 bits. The lowest of these alone is sticky.
     let lesser = shift_sticky(b.2, (a.1 - b.1) as u32);
     if a.0 == b.0 {
         return pack(f, a.0, a.1, a.2 + lesser, mode, flags);

@@ -12,8 +12,8 @@ const MODES: [Rounding; 5] = [
     Rounding::NearestAway,
 ];
 
-/// A number of any kind: ends of ranges, NaNs, neighbours of one, and short ones, with which
-/// results are exact, as often as others.
+/// A number of any kind: ends of ranges, NaNs, neighbours of one, and, as often as others, short
+/// numbers, which have exact results.
 fn any(format: Format, rng: &mut Rng) -> u64 {
     let special = [
         0,
@@ -39,13 +39,13 @@ fn any(format: Format, rng: &mut Rng) -> u64 {
     (bits ^ if rng.bool() { format.sign() } else { 0 }) & mask
 }
 
-/// The stored bits of a significand of which few are not zero.
+/// The stored bits of a significand with few bits that are not zero.
 fn short(format: Format, rng: &mut Rng) -> u64 {
     let bits = rng.u32(..=format.fraction().min(14));
     rng.u64(..1 << bits) << (format.fraction() - bits)
 }
 
-/// Nearest even is what the host computes, up to which NaN it is.
+/// The host computes nearest even; the NaN may be another.
 #[test]
 fn to_nearest_it_is_the_hosts_arithmetic() {
     let mut rng = Rng::with_seed(1);

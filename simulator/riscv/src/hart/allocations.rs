@@ -1,4 +1,4 @@
-//! Where the blocks of a program's heap were asked for: calls of its allocators are noted when they
+//! The code that asked for each block of a program's heap: calls of its allocators are noted when they
 //! begin and when they return.
 
 use super::Hart;
@@ -10,7 +10,7 @@ const UNDER_WAY: usize = 1_024;
 /// An allocator that is called by another one has its frame so near.
 const NESTED: u64 = 1 << 16;
 
-/// How an allocator is told how much is wanted.
+/// The arguments of an allocator that hold the wanted size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Allocator {
     /// Its first argument, as `malloc`.
@@ -59,15 +59,15 @@ pub(crate) struct Block {
 
 /// A call of an allocator under way.
 struct Call {
-    /// Where it returns to, and the stack's end then.
+    /// Its return address, and the stack's end then.
     back: u64,
     stack: u64,
     bytes: u64,
-    /// Where it writes the address to; 0 if it returns the address.
+    /// The place for the block's address; 0 if it returns the address.
     to: u64,
 }
 
-/// What the allocators of a program were asked for.
+/// The calls of a program's allocators.
 #[derive(Default)]
 pub(super) struct Allocations {
     allocators: Vec<(u64, Allocator)>,
@@ -106,7 +106,7 @@ impl Allocations {
         }
         let mut allocators = self.allocators.iter();
         let (_, allocator) = allocators.find(|(start, _)| *start == hart.pc)?;
-        // What an allocator asks of another one, it does for its own caller.
+        // An allocator that calls another allocator does so for its own caller.
         let mut calls = self.calls.iter();
         if calls.any(|call| (1..NESTED).contains(&call.stack.wrapping_sub(stack))) {
             return None;

@@ -20,16 +20,16 @@ pub(super) struct Block {
     pub(super) instructions: Box<[Instruction]>,
     /// How many from the start are pure: a loop over them alone only waits.
     pub(super) pure: usize,
-    /// If they are counted: how often the block was left after so many instructions.
+    /// If they are counted: how often the block was left after each number of instructions.
     left: Box<[u64]>,
     /// An allocator begins here, or returns to here.
     is_watched: bool,
 }
 
-/// What is counted of a program's code, if its run asks for statistics.
+/// The counts of a program's code, if its run asks for statistics.
 #[derive(Default)]
 struct Counted {
-    /// Of blocks that are forgotten, and of instructions that were executed alone.
+    /// Counts of forgotten blocks, and of instructions that were executed alone.
     mix: Mix,
     allocations: Allocations,
 }
@@ -67,7 +67,7 @@ impl Code {
         self.recent.fill((u64::MAX, 0));
     }
 
-    /// Forgets all if executable pages have changed. No hart is in the midst of a block.
+    /// Forgets all if executable pages have changed. No hart is inside a block.
     pub(super) fn refresh(&mut self, space: &Space) {
         if self.generation != space.code {
             self.generation = space.code;
@@ -111,7 +111,7 @@ impl Code {
     }
 }
 
-/// What is counted, out of the way of runs that ask for no statistics.
+/// The counts, out of the way of runs that ask for no statistics.
 impl Code {
     /// Whether it counts.
     #[inline(always)]
@@ -119,7 +119,7 @@ impl Code {
         self.counted.is_some()
     }
 
-    /// A block was left after so many instructions.
+    /// A block was left after `instructions`.
     pub(super) fn count(&mut self, at: u32, instructions: u64) {
         let left = &mut self.blocks[at as usize].left;
         left[instructions as usize] += 1;
@@ -164,7 +164,7 @@ impl Code {
         let Some(counted) = &mut self.counted else {
             return;
         };
-        // The block to which an allocator returns is watched from now on.
+        // From now on the block at the allocator's return address is watched.
         if let Some(back) = counted.allocations.look(hart, space)
             && let Ok(at) = self.find(back, space)
         {
@@ -172,7 +172,7 @@ impl Code {
         }
     }
 
-    /// What the program's allocators have given it in a range, by address.
+    /// The blocks that the program's allocators have given it in a range, by address.
     pub(crate) fn allocated(&self, from: u64, to: u64) -> Vec<HeapBlock> {
         let counted = self.counted.as_ref();
         counted.map_or_else(Vec::new, |counted| counted.allocations.within(from, to))
@@ -203,7 +203,7 @@ fn read_block(start: u64, space: &mut Space) -> Result<Block, Stop> {
                 }
             }
             Err(stop) if instructions.is_empty() => return Err(stop),
-            // Control may leave the block before: what is wrong is told when it is reached.
+            // Control may leave the block before: the error is raised when control reaches it.
             Err(_) => instructions.push(NEXT),
         }
         if instructions.len() == LONGEST - 1 {

@@ -33,7 +33,7 @@ const LONG_UNSIGNED: Integer = Integer {
     signed: false,
 };
 
-/// Where a result goes.
+/// The register of a result.
 enum Result {
     Single(u64),
     Double(u64),
@@ -41,7 +41,7 @@ enum Result {
 }
 use Result::{Double, Integer as Int, Single};
 
-/// Executes a floating-point instruction; `None` if its rounding mode is none.
+/// Executes a floating-point instruction; `None` if its rounding mode is reserved.
 pub(super) fn execute(hart: &mut Hart, instruction: Instruction) -> Option<()> {
     use Kind::*;
     let i = instruction;

@@ -8,7 +8,7 @@ fn word(value: u32) -> u64 {
     value as i32 as u64
 }
 
-/// What `kind` gives of `a` and `b`, the second being the immediate if there is one; `None` if
+/// The result of `kind` for `a` and `b`, the second being the immediate if there is one; `None` if
 /// it is no such instruction. Called with a constant kind, it is that one expression.
 #[inline(always)]
 pub(super) fn compute(kind: Kind, a: u64, b: u64) -> Option<u64> {

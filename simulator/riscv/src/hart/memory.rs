@@ -38,7 +38,7 @@ pub(super) fn extend(kind: Kind, value: u64) -> u64 {
     }
 }
 
-/// The operation of an atomic instruction, but for `lr` and `sc`.
+/// The operation of an atomic instruction other than `lr` and `sc`.
 fn read_modify_write(kind: Kind, value: u64) -> Operation {
     use Kind::*;
     match kind {

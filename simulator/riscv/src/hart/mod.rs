@@ -18,15 +18,15 @@ use crate::memory::{Fault, Place, Translations};
 use manycore_chip::guest::{Answer, Operation, Width};
 use spin::Laps;
 
-/// What runs harts: the timed chip, or nothing but memory.
+/// The machine under harts: the timed chip, or nothing but memory.
 pub(crate) trait Machine {
-    /// So many instructions that did not access memory were executed.
+    /// `instructions` that did not access memory were executed.
     fn work(&mut self, instructions: u32);
 
     /// One access; a hart makes the next one when it has the answer.
     fn access(&mut self, place: Place, width: Width, operation: Operation) -> Answer;
 
-    /// What an access that was answered by waiting found: the word before, and whether a
+    /// The reply to an access that made the hart wait: the word before, and whether a
     /// conditional store was done.
     fn reply(&mut self) -> (u64, bool);
 
@@ -36,7 +36,7 @@ pub(crate) trait Machine {
     /// A spin loop's hint goes by.
     fn relax(&mut self);
 
-    /// Waits until the line of `place` is taken away, or until so many cycles have gone by;
+    /// Waits until the line of `place` is taken away, or until `cycles` have gone by;
     /// `false` if there is nothing to wait for, else the hart suspends.
     fn watch(&mut self, place: Place, cycles: Option<u64>) -> bool;
 
@@ -66,7 +66,7 @@ pub(crate) enum Stop {
     Illegal(u32),
     /// At an access that it may not do.
     Fault(Fault),
-    /// At an atomic access whose address is no multiple of its size.
+    /// At an atomic access to an address that is no multiple of its size.
     Misaligned(u64),
     /// At an instruction of a custom opcode.
     Custom(Instruction),
@@ -91,16 +91,16 @@ pub(crate) struct Hart {
     pub(crate) frm: u8,
     /// Instructions executed.
     pub(crate) retired: u64,
-    /// The clock from which on it stops between two blocks, for its thread to look for signals.
+    /// At this clock it stops between two blocks, and its thread looks for signals.
     pub(crate) alarm: u64,
     translations: Translations,
     reservation: Option<Reservation>,
-    /// What the word must be for the conditional store under way: it is kept when the hart loses
+    /// The word that the conditional store under way expects: it is kept when the hart loses
     /// its reservation meanwhile, since the store may be done already.
     expected: u64,
     /// Conditional stores in a row that failed.
     failures: u32,
-    /// The instruction whose access has been asked for.
+    /// The instruction that asked for the access under way.
     waiting: Option<Instruction>,
     /// The second line of an access across two lines has been brought.
     split: bool,
@@ -143,7 +143,7 @@ impl Hart {
         self.reservation = None;
     }
 
-    /// Whether it is in the midst of nothing: of no access, and of no wait in a spin loop.
+    /// Whether no access is under way, and no wait in a spin loop.
     pub(crate) fn is_between_instructions(&self) -> bool {
         self.waiting.is_none() && !self.split && !self.laps.is_parked()
     }

@@ -11,7 +11,7 @@ use manycore_chip::guest::{Answer, Operation};
 enum Left {
     /// To the next one, at the hart's `pc`.
     Onward,
-    /// Round to its own start, over pure instructions only, of which the last has this index.
+    /// Round to its own start, over pure instructions only; the last has this index.
     Round(usize),
     /// By `fence.i`: code may have changed.
     Refetch,
@@ -93,10 +93,10 @@ fn execute<M: Machine>(
 ) -> Result<Left, Stop> {
     use Kind::*;
     let mut pc = start;
-    // The first instruction that the machine has not been told of.
+    // The first instruction that the machine has not counted.
     let mut untold = 0;
     for (at, &i) in instructions.iter().enumerate() {
-        // Tells the machine of the instructions before this one.
+        // Reports the instructions before this one to the machine.
         macro_rules! tell {
             ($until:expr) => {
                 let count = $until - untold;
@@ -361,7 +361,7 @@ fn execute<M: Machine>(
     unreachable!("a block ends with an instruction that leaves it")
 }
 
-/// The bits at `pc`, to tell what is wrong with them.
+/// The bits at `pc`, for the message.
 #[cold]
 fn read_word(space: &mut Space, pc: u64) -> u32 {
     let mut bytes = [0; 4];

@@ -1,4 +1,4 @@
-//! Loops that only wait: no host work while nobody writes to what they read.
+//! Loops that only wait: no host work while no other thread writes to what they read.
 //!
 //! A loop that goes round over pure instructions (no store, no atomic, no call) does the same
 //! again if its registers are the same, as long as the line that it reads is unchanged. So when a
@@ -29,7 +29,7 @@ pub(super) struct Laps {
     /// The clock at the first lap, and the instructions that the hart had executed.
     since: u64,
     retired: u64,
-    /// What the last laps took, if there was no break in them.
+    /// The durations of the last laps, if there was no break in them.
     measured: Option<Pace>,
     pace: Option<Pace>,
     /// The hart waits, and the loop may count.
@@ -48,8 +48,8 @@ impl Laps {
     /// How long a lap of `length` instructions takes, at the end of some laps, which are the start
     /// of others. A pace counts only if [`FIRST`] laps and as many before took the same: else a
     /// line was late, or the hart was put aside. And only if there is nothing else in between: the
-    /// loop may have been left, and begun again much later. Laps are told by their instructions,
-    /// as one in which the hart was suspended is not counted.
+    /// loop may have been left, and begun again much later. Laps are recognised by their instructions,
+    /// because a lap during which the hart was suspended is not counted.
     fn measure(&mut self, now: u64, retired: u64, length: u64) -> Option<Pace> {
         let (cycles, executed) = (now - self.since, retired - self.retired);
         self.start(now, retired);
@@ -82,7 +82,7 @@ struct Pace {
 }
 
 impl Pace {
-    /// Of these laps and those, if they took the same but for a cycle.
+    /// These laps and `other` together, if a lap took the same time in both, within a cycle.
     fn with(self, other: Self) -> Option<Self> {
         let difference = (self.cycles * other.laps).abs_diff(other.cycles * self.laps);
         (difference <= self.laps.max(other.laps)).then(|| Self {
@@ -111,7 +111,7 @@ struct Counter {
 }
 
 impl Counter {
-    /// The count after so many laps more.
+    /// The count after `laps` further laps.
     fn after(self, value: u64, laps: u64) -> u64 {
         let value = value.wrapping_add((self.step as u64).wrapping_mul(laps));
         if self.word {
@@ -221,7 +221,7 @@ pub(super) fn wait_on_reservation<M: Machine>(
     }
 }
 
-/// Waits for the line of `place` for at most so many cycles, and until the hart's alarm.
+/// Waits for the line of `place` for at most `cycles`, and until the hart's alarm.
 fn watch<M: Machine>(hart: &Hart, machine: &mut M, place: Place, cycles: Option<u64>) -> bool {
     let left = hart.alarm.saturating_sub(machine.cycles());
     let cycles = match hart.alarm {
@@ -329,7 +329,7 @@ fn counter(body: &[Instruction], register: u8) -> Option<Counter> {
     found
 }
 
-/// Laps for which all branches go as they went: until the count meets a value that a branch
+/// The number of laps with the same branches: until the count meets a value that a branch
 /// compares it with, or a border at which signed or unsigned order turns.
 fn free_laps(hart: &Hart, body: &[Instruction], counter: Counter) -> u64 {
     let value = hart.get(counter.register);

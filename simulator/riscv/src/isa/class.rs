@@ -14,7 +14,7 @@ use std::ops::{AddAssign, Index, IndexMut};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Class {
-    /// Integers, but for multiplication and division.
+    /// Integers, without multiplication and division.
     Integer,
     /// Multiplies integers.
     Multiply,

@@ -1,4 +1,4 @@
-//! Instruction words of 16 bits: each is a short form of one of 32 bits.
+//! Instruction words of 16 bits: each is a short form of an instruction of 32 bits.
 
 use super::decode::written;
 use super::instruction::{Instruction, Kind, SINK};
@@ -14,7 +14,7 @@ const fn signed(value: i32, count: u32) -> i32 {
     value << (32 - count) >> (32 - count)
 }
 
-/// One of the registers 8 to 15.
+/// A register from 8 to 15.
 const fn near(word: u16, low: u32) -> u8 {
     bits(word, low, 3) as u8 + 8
 }

@@ -4,7 +4,7 @@ use super::compressed;
 use super::instruction::{Instruction, Kind, SINK};
 use Kind::*;
 
-/// Reads the instruction in `word`, whose lower half is all there is if it is compressed; `None`
+/// Reads the instruction in `word`. The lower half is all there is if it is compressed. `None`
 /// if the front end does not have it.
 pub(crate) fn decode(word: u32) -> Option<Instruction> {
     if word & 3 == 3 {

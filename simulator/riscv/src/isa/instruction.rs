@@ -1,6 +1,6 @@
 //! A decoded instruction.
 
-/// What an instruction does. The names are the manual's.
+/// The kind of an instruction. The names are the manual's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 #[rustfmt::skip]

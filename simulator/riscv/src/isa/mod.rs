@@ -1,5 +1,5 @@
 //! Instructions: what they are (`instruction`), and how their bits are read (`decode` for words of
-//! 32 bits, `compressed` for those of 16).
+//! 32 bits, `compressed` for words of 16).
 
 mod class;
 mod compressed;

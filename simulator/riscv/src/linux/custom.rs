@@ -12,7 +12,7 @@ use super::world::{Delivered, World};
 use crate::isa::{Instruction, Kind};
 use crate::region::Mark;
 
-/// What an instruction asks for.
+/// The request of an instruction.
 enum Asked {
     /// A function of the network, and its operands.
     Network(u32, u64, u64),

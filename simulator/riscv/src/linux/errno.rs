@@ -67,5 +67,5 @@ impl From<std::io::Error> for Errno {
     }
 }
 
-/// What a system call returns.
+/// The result of a system call.
 pub(crate) type Value = Result<u64, Errno>;

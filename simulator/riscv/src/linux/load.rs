@@ -22,7 +22,9 @@ use std::rc::Rc;
 /// A relocatable program's first address, and the end of the main thread's stack.
 const PROGRAM: u64 = 0x2A_0000_0000;
 const STACK_END: u64 = 0x3F_F000_0000;
-const STACK: u64 = 8 << 20;
+const LEAST_STACK: u64 = 1 << 17;
+/// Bytes of the main thread's stack, if no limit says otherwise.
+pub(super) const STACK: u64 = 8 << 20;
 
 /// Keys of the auxiliary vector, beside the arguments (`AT_PHDR` and so on).
 mod auxiliary {
@@ -45,7 +47,7 @@ mod auxiliary {
     pub(super) const FILE_NAME: u64 = 31;
 }
 
-/// What a program begins with.
+/// The files, arguments and streams of a program at its start.
 pub(crate) struct Start {
     pub(crate) program: PathBuf,
     pub(crate) arguments: Vec<String>,
@@ -90,6 +92,7 @@ pub(crate) fn load(start: Start) -> Result<(System, Task), RunError> {
         timers: Timers::default(),
         threads: Threads::new(FIRST, Thread::new(0, 0, cores.collect())),
         random: Random::new(start.seed),
+        stack_limit: STACK,
         command: Command {
             executable: executable.map_or_else(|_| name.clone(), |path| path.display().to_string()),
             arguments: [name].into_iter().chain(start.arguments).collect(),
@@ -106,7 +109,7 @@ pub(crate) fn load(start: Start) -> Result<(System, Task), RunError> {
     Ok((System::new(process), Task::new(hart, FIRST)))
 }
 
-/// The file of a program, and that of its loader.
+/// The file of a program, and its loader's.
 pub(super) struct Image {
     name: String,
     elf: Elf,
@@ -175,7 +178,10 @@ pub(super) fn begin(process: &mut Process, image: &Image) -> Result<Hart, RunErr
     let mut hart = Hart::new(entry);
     hart.x[2] = stack(process, elf, base, loader_base).map_err(|_| RunError::Program {
         file: name.clone(),
-        what: "its arguments and environment do not fit its stack of 8 MiB".into(),
+        what: format!(
+            "its arguments and environment do not fit its stack of {} KiB",
+            process.stack_limit >> 10
+        ),
     })?;
     Ok(hart)
 }
@@ -221,7 +227,11 @@ fn stack(process: &mut Process, elf: &Elf, base: u64, loader: u64) -> Result<u64
         content: Content::Zero,
         name: "[stack]".into(),
     };
-    process.memory.space.map(STACK_END - STACK, region);
+    // A limit above the room is that room.
+    let length = process.stack_limit;
+    let length = length.clamp(LEAST_STACK, STACK_END - MAPPINGS - PAGE);
+    let length = length.next_multiple_of(PAGE);
+    process.memory.space.map(STACK_END - length, region);
     let Process {
         memory,
         random,

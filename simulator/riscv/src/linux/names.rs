@@ -1,4 +1,4 @@
-//! Where an address is, for a message: the program's symbols, and the lines of its source.
+//! Names of addresses for messages: the program's symbols, and the lines of its source.
 
 use crate::elf::Symbols;
 use crate::hart::{Allocator, HeapBlock as Block};
@@ -31,7 +31,7 @@ impl Names {
         &self.allocators
     }
 
-    /// The code that asked for a block of the heap, by the address to which its call returns.
+    /// The code that asked for a block of the heap, by the return address of its call.
     fn describe_caller(&self, back: u64) -> String {
         // The call itself lies before the address that it returns to.
         let call = back.wrapping_sub(2);
@@ -84,7 +84,7 @@ impl Names {
         }
     }
 
-    /// What is in the line at an address: its symbols, or where it is.
+    /// The content of the line at an address: its symbols, or its place.
     pub(crate) fn describe_line(&self, space: &Space, address: u64) -> String {
         let mut names: Vec<String> = (address..address + 64)
             .step_by(4)

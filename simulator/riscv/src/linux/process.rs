@@ -43,6 +43,8 @@ pub(crate) struct Process {
     pub(super) timers: Timers,
     pub(crate) threads: Threads,
     pub(super) random: Random,
+    /// The soft limit of the stack, for the program that it runs next.
+    pub(super) stack_limit: u64,
     pub(super) command: Command,
     /// The exit status, once there is one.
     pub(crate) status: Option<i32>,
@@ -75,6 +77,13 @@ fn unless_empty(parts: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
 }
 
 impl Process {
+    /// The name of a thread: its own, or its program's.
+    pub(super) fn name_of(&self, number: u32) -> &str {
+        let own = self.threads.get(number).and_then(|it| it.name.as_deref());
+        let program = self.command.executable.rsplit('/').next();
+        own.or(program).unwrap_or_default()
+    }
+
     /// The process ends with this status, unless it has one.
     pub(super) fn exit(&mut self, status: i32) -> TaskState {
         self.status.get_or_insert(status);
@@ -183,6 +192,7 @@ impl Process {
             timers: Timers::default(),
             threads: Threads::new(number, Thread::new(0, 0, Vec::new())),
             random: Random::new(self.random.bits()),
+            stack_limit: self.stack_limit,
             command: self.command.clone(),
             status: None,
             failure: None,
@@ -193,7 +203,7 @@ impl Process {
         })
     }
 
-    /// What it did until now.
+    /// Its counts until now.
     pub(super) fn counts(&self, ended: Option<u64>) -> ProcessCounts {
         ProcessCounts {
             number: self.number,

@@ -251,8 +251,8 @@ fn call<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> Option
     None
 }
 
-/// Takes the signals that were sent to the task, and sets its alarm to its next timer. There
-/// are none, and no timer is over, if nothing was sent since the last look and the alarm's
+/// Takes the signals that were sent to the task, and sets its alarm to its next timer. It has nothing
+/// to do if nothing was sent since the last look and the alarm's
 /// time has not come: what else gives the task a signal to take sets the alarm to 0.
 #[inline]
 fn take_signals<W: World>(

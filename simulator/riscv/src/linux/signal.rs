@@ -76,18 +76,18 @@ pub(super) const BY_KILL: i32 = 0;
 pub(super) const BY_TIMER: i32 = -2;
 pub(super) const BY_THREAD: i32 = -6;
 pub(super) const BY_FAULT: i32 = 1;
-/// Of a fault: what is there may not be used so.
+/// The fault's page may not be used so.
 pub(super) const BY_RIGHTS: i32 = 2;
-/// Of a bus error: no part of the file is there.
+/// No part of the file is at the address of the bus error.
 pub(super) const BY_NO_FILE: i32 = 2;
-/// Of SIGCHLD: the child has exited; a signal has killed it.
+/// The child has exited; a signal has killed it.
 pub(super) const BY_EXIT: i32 = 1;
 pub(super) const BY_DEATH: i32 = 2;
 /// By the kernel itself.
 pub(super) const BY_KERNEL: i32 = 0x80;
 
 impl Sent {
-    /// What `siginfo` has.
+    /// The fields of `siginfo`.
     pub(super) fn info(&self) -> [u8; INFO as usize] {
         let words = [
             self.signal.0,

@@ -1,6 +1,6 @@
 //! The simulated system: its processes. [`System`] owns the process table; a [`Task`] belongs to a
-//! process, by its place in the table. What a program has to itself is its [`Process`]'s: memory,
-//! files, signals, timers, threads. What all have in common is behind shared pointers that each of
+//! process, by its place in the table. A program's own state is its [`Process`]'s: memory,
+//! files, signals, timers, threads. Common state is behind shared pointers that each of
 //! them holds: physical memory, open files, sockets with names.
 //!
 //! A call that concerns one process gets that process; a call that concerns others gets the system
@@ -40,7 +40,7 @@ pub(crate) struct System {
     pub(super) ended: BTreeMap<u32, Ended>,
     /// The number of the next process or thread.
     next: u32,
-    /// Of processes that have ended: instructions, and calls that are not there.
+    /// Counts of ended processes: instructions, and calls that are not there.
     retired: u64,
     absent: BTreeSet<&'static str>,
     counts: Vec<ProcessCounts>,
@@ -199,7 +199,7 @@ impl System {
         TaskState::Ended
     }
 
-    /// Removes a process without threads: closes its files and tells its parent.
+    /// Removes a process without threads: closes its files and notifies its parent.
     fn bury<W: World>(&mut self, slot: usize, world: &mut W) {
         self.leave_memory(slot);
         let Some(process) = self.table[slot].take() else {
@@ -268,7 +268,7 @@ impl System {
         self.retired + alive
     }
 
-    /// What each process did, in the order of their numbers.
+    /// The counts of each process, in the order of their numbers.
     pub(crate) fn counts(&self) -> Vec<ProcessCounts> {
         if !self.first().code.counts() {
             return Vec::new();
@@ -354,13 +354,6 @@ impl System {
         process.map_or_else(Vec::new, |process| {
             process.threads.cores_of(task.number).to_vec()
         })
-    }
-
-    /// Another machine goes on, where no thread sleeps.
-    pub(crate) fn wake_all(&mut self) {
-        for process in self.all_mut() {
-            process.threads.wake_all();
-        }
     }
 
     /// A task has another handle from now on.

@@ -13,9 +13,9 @@ pub(crate) struct Task {
     pub(super) clear: u64,
     /// Signals that it does not take now.
     pub(super) mask: u64,
-    /// Where its handlers run that ask for a stack of their own.
+    /// The stack of the handlers that ask for a stack of their own.
     pub(super) alternate: Alternate,
-    /// What `Signals::sent` was when it last looked for signals.
+    /// The value of `Signals::sent` when the task last looked for signals.
     pub(super) seen: u64,
     pub(super) phase: Phase,
     /// Bytes that its call has written before it began to wait for room.
@@ -32,7 +32,7 @@ pub(crate) struct Task {
     pub(super) suspended: Option<u64>,
 }
 
-/// Where a task is between two resumptions.
+/// The state of a task between two resumptions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     Runs,
@@ -54,7 +54,7 @@ pub(super) enum Phase {
     Outlives,
 }
 
-/// What became of a task that was resumed.
+/// The result of a resumption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TaskState {
     Suspended,
@@ -62,7 +62,7 @@ pub(crate) enum TaskState {
     Exited,
 }
 
-/// What a system call does to its task.
+/// The effect of a system call on its task.
 pub(super) enum Outcome {
     Return(u64),
     Fail(Errno),
@@ -179,26 +179,17 @@ impl Task {
         off == 0 && self.hart.x[2].wrapping_sub(start) <= size
     }
 
-    /// Makes the task ready to go on on another machine, on a core that it may run on. If it
-    /// sleeps on this one, it makes its system call again there, and waits for what is left; if its
-    /// sleep is over, by what is told, it is not.
-    pub(crate) fn hand_over(&mut self, sleeps: bool, woken: Option<Wake>) {
+    /// Makes the task ready to go on on another machine, on a core that it may run on.
+    pub(crate) fn hand_over(&mut self) {
         // The other machine's clock has another pace.
         self.hart.alarm = 0;
-        let late = woken == Some(Wake::Late) && !self.has_timer;
-        let called = woken == Some(Wake::Called);
-        match (self.phase, sleeps) {
-            (Phase::Sleeps, false) if late => self.give_late(),
-            (Phase::Sleeps, false) if called => self.give(0),
-            (Phase::Naps, false) if late || called => self.give(0),
-            (Phase::Sleeps | Phase::Naps | Phase::Awaits, _) => self.begin_again(),
-            // The main thread begins on the first core, wherever it may run.
-            (Phase::Runs, _) => self.phase = Phase::Moves,
-            _ => {}
+        // The main thread begins on the first core, wherever it may run.
+        if self.phase == Phase::Runs {
+            self.phase = Phase::Moves;
         }
     }
 
-    /// What is left of a wait that the task begins again at `now`, if its time was limited.
+    /// The rest of a wait that the task begins again at `now`, if its time was limited.
     pub(super) fn rest_of_wait(&mut self, now: u64) -> Option<u64> {
         self.until.take().map(|until| until.saturating_sub(now))
     }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// The first process's number. A main thread has its process's.
 pub(super) const FIRST: u32 = 1_000;
 
-/// What a message calls a task.
+/// The name of a task in messages.
 pub(crate) fn name(task: &Task) -> String {
     match task.number {
         FIRST => "main".into(),
@@ -17,7 +17,7 @@ pub(crate) fn name(task: &Task) -> String {
     }
 }
 
-/// What `rt_sigprocmask` does with a set.
+/// The operations of `rt_sigprocmask`.
 const BLOCK: u64 = 0;
 const UNBLOCK: u64 = 1;
 const SET: u64 = 2;
@@ -36,6 +36,8 @@ pub(super) struct Thread {
     pub(super) cores: Vec<usize>,
     /// While it sleeps, the signals that do not end its sleep.
     pub(super) asleep_to: u64,
+    /// The name that the program gave it.
+    pub(super) name: Option<String>,
     /// Its list of mutexes that are to be unlocked if it ends.
     pub(super) robust: u64,
 }
@@ -49,6 +51,7 @@ impl Thread {
             waits_for: 0,
             cores,
             asleep_to: 0,
+            name: None,
             robust: 0,
         }
     }
@@ -137,15 +140,8 @@ impl Threads {
         }
     }
 
-    /// No thread sleeps any more: another machine goes on, where each makes its call again.
-    pub(crate) fn wake_all(&mut self) {
-        for thread in self.by_number.values_mut() {
-            thread.asleep_to = 0;
-        }
-    }
-
     /// A task takes other signals from now on; its mask until now. SIGKILL and SIGSTOP are not
-    /// among those that it refuses.
+    /// refused.
     pub(super) fn replace_mask(&mut self, task: &mut Task, mask: u64) -> u64 {
         let mask = mask & !UNSTOPPABLE;
         if let Some(thread) = self.get_mut(task.number) {
@@ -194,7 +190,7 @@ impl Threads {
         }
     }
 
-    /// The thread that takes a signal of the process: the main thread, or else the first one that
+    /// The thread that takes a signal of the process: the main thread, or else the first thread that
     /// does not refuse it, or waits for it.
     pub(super) fn taker(&self, signal: Signal) -> Option<u32> {
         let takes = |number: &u32| {

@@ -19,15 +19,16 @@ const MONOTONIC_RAW: u64 = 4;
 const REALTIME_COARSE: u64 = 5;
 const MONOTONIC_COARSE: u64 = 6;
 const BOOTTIME: u64 = 7;
+const TAI: u64 = 11;
 
-/// What a clock shows, in nanoseconds.
+/// The time of a clock, in nanoseconds.
 pub(super) fn clock<W: World>(world: &W, number: u64) -> Result<u64, Errno> {
     match number {
-        REALTIME | REALTIME_COARSE => Ok(EPOCH * SECOND + world.nanoseconds()),
+        REALTIME | REALTIME_COARSE | TAI => Ok(EPOCH * SECOND + world.nanoseconds()),
         MONOTONIC | MONOTONIC_RAW | MONOTONIC_COARSE | BOOTTIME => Ok(world.nanoseconds()),
-        // Processor time; that of a thread is not kept apart.
-        PROCESS_CPUTIME | THREAD_CPUTIME => Ok(world.busy_nanoseconds()),
-        // Those of `pthread_getcpuclockid`.
+        PROCESS_CPUTIME => Ok(world.busy_nanoseconds()),
+        THREAD_CPUTIME => Ok(world.own_nanoseconds()),
+        // The clocks of `pthread_getcpuclockid`.
         number if (number as i32) < 0 => Ok(world.busy_nanoseconds()),
         _ => Err(EINVAL),
     }
@@ -71,7 +72,7 @@ pub(super) fn read_micros(space: &mut Space, address: u64) -> Result<u64, Errno>
     read_parts(space, address, 1_000_000)
 }
 
-/// Seconds, and a rest in units of which a second has `parts`.
+/// Seconds, and a rest in units of `1 / parts` of a second.
 fn read_parts(space: &mut Space, address: u64, parts: u64) -> Result<u64, Errno> {
     let seconds = space.read_u64(address)?;
     let rest = space.read_u64(address.wrapping_add(8))?;
@@ -100,6 +101,17 @@ pub(super) fn write_micros(space: &mut Space, address: u64, nanoseconds: u64) ->
 /// `clock_gettime`.
 pub(super) fn tell<W: World>(space: &mut Space, world: &W, number: u64, to: u64) -> Value {
     write(space, to, clock(world, number)?)
+}
+
+/// `clock_getres`.
+pub(super) fn tell_resolution<W: World>(
+    space: &mut Space,
+    world: &W,
+    number: u64,
+    to: u64,
+) -> Value {
+    clock(world, number)?;
+    write(space, to, 1)
 }
 
 /// `gettimeofday`.

@@ -1,4 +1,4 @@
-//! What Linux asks of the machine, beyond what harts ask.
+//! The machine as Linux uses it, beyond what harts use.
 
 use super::task::{Task, Wake};
 use crate::hart::Machine;
@@ -13,10 +13,13 @@ pub(crate) trait World: Machine {
     /// Whether the task must suspend before the kernel does what others notice.
     fn must_wait(&mut self) -> bool;
 
-    /// Nanoseconds for which cores were busy.
+    /// Nanoseconds during which cores were busy.
     fn busy_nanoseconds(&self) -> u64;
 
-    /// The first cycle of the clock in which so many nanoseconds since the start have gone by.
+    /// Nanoseconds for which the running task has had a core.
+    fn own_nanoseconds(&self) -> u64;
+
+    /// The first cycle of the clock at which `nanoseconds` since the start have gone by.
     fn cycles_at(&self, nanoseconds: u64) -> u64;
 
     /// Sleeps on a futex; the task suspends.
@@ -28,7 +31,7 @@ pub(crate) trait World: Machine {
     /// Wakes up to `count` sleepers; how many.
     fn futex_wake(&mut self, physical: u64, count: u32) -> u64;
 
-    /// Starts a task that may run on some cores, or on all if there are none; its handle.
+    /// Starts a task that may run on some cores, or on all if the set is empty; its handle.
     fn spawn(&mut self, task: Task, cores: &[usize]) -> u32;
 
     /// Ends another task's sleep, or its wait in a spin loop, if it is in one.
@@ -40,7 +43,7 @@ pub(crate) trait World: Machine {
     /// Lets others run; the task suspends.
     fn yield_now(&mut self);
 
-    /// Where a task may run; `false` for a core that is not there.
+    /// Sets the cores on which a task may run; `false` for a core that is not there.
     fn set_affinity(&mut self, handle: u32, cores: &[usize]) -> bool;
 
     /// The core that runs the task.
@@ -57,7 +60,7 @@ pub(crate) trait World: Machine {
     /// Clock frequency in MHz.
     fn megahertz(&self) -> f64;
 
-    /// Whether the task must suspend before an instruction from which on time is to be simulated:
+    /// Whether the task must suspend before an instruction that begins simulated time:
     /// another machine goes on with the program.
     fn hands_over(&mut self) -> bool;
 
@@ -68,7 +71,7 @@ pub(crate) trait World: Machine {
     fn network(&mut self, function: u32, a: u64, b: u64) -> Delivered;
 }
 
-/// What became of an instruction of ATAC's network.
+/// The result of an instruction of ATAC's network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Delivered {
     Value(u64),

@@ -60,7 +60,7 @@ impl Frames {
         u64::from(self.made) - self.free.len() as u64
     }
 
-    /// Where a frame is.
+    /// The place of a frame.
     pub(super) fn place(&self, frame: u32) -> Place {
         let (chunk, at) = (frame as usize / CHUNK, frame as usize % CHUNK);
         // SAFETY: within the chunk, which is CHUNK frames long.

@@ -39,7 +39,7 @@ pub(crate) mod right {
 pub(crate) struct Place {
     /// The address that the machine's caches see.
     pub(crate) physical: u64,
-    /// Where the byte is in this process, valid to the end of its page as long as the [`Space`]
+    /// The byte in this process, valid to the end of its page as long as the [`Space`]
     /// lives.
     pub(crate) host: *mut u8,
 }
@@ -48,7 +48,7 @@ pub(crate) struct Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub(crate) address: u64,
-    /// What was wanted: one of [`right`].
+    /// The wanted [`right`].
     pub(crate) wanted: u8,
     pub(crate) why: Why,
 }
@@ -78,6 +78,8 @@ struct Page {
 pub(crate) struct Space {
     physical: Physical,
     pages: FxHashMap<u64, Page>,
+    /// The most pages that there were.
+    most: usize,
     regions: Regions,
     /// Advances whenever a page may lose a right: cached translations are void then.
     pub(crate) generation: u64,
@@ -91,6 +93,7 @@ impl Space {
         Self {
             physical,
             pages: FxHashMap::default(),
+            most: 0,
             regions: Regions::default(),
             generation: 0,
             code: 0,
@@ -119,6 +122,7 @@ impl Space {
             }
             copy.pages.insert(number, page);
         }
+        copy.most = copy.pages.len();
         Some(copy)
     }
 
@@ -159,6 +163,7 @@ impl Space {
                     shared: is_shared,
                 };
                 self.pages.insert(number, page);
+                self.most = self.most.max(self.pages.len());
                 page
             }
         };
@@ -292,6 +297,11 @@ impl Space {
         found
             .next()
             .map(|(number, _)| number * PAGE + physical % PAGE)
+    }
+
+    /// The most bytes that were in use.
+    pub(crate) fn most_resident(&self) -> u64 {
+        self.most as u64 * PAGE
     }
 
     /// Bytes in use.

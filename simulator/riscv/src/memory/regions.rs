@@ -1,4 +1,4 @@
-//! What is mapped where: ranges of pages with equal rights and one content.
+//! Mappings: ranges of pages with equal rights and one content.
 
 use super::object::Part;
 use super::shared::Mapped;
@@ -6,11 +6,11 @@ use super::{END, PAGE};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// What a page of a region holds before it is written to.
+/// The content of a page of a region before it is written to.
 #[derive(Clone)]
 pub(crate) enum Content {
     Zero,
-    /// Bytes of a file, of which the first belongs at address `at`; zeros follow.
+    /// Bytes of a file. The first belongs at address `at`; zeros follow.
     File {
         bytes: Rc<[u8]>,
         at: u64,
@@ -39,7 +39,7 @@ impl Content {
         }
     }
 
-    /// What is there, moved by so much.
+    /// The same content, moved by `by`.
     pub(crate) fn moved(self, by: u64) -> Self {
         match self {
             Self::Zero => Self::Zero,
@@ -62,7 +62,7 @@ pub(crate) struct Region {
     pub(crate) end: u64,
     pub(crate) rights: u8,
     pub(crate) content: Content,
-    /// What `/proc/self/maps` calls it.
+    /// Its name in `/proc/self/maps`.
     pub(crate) name: Rc<str>,
 }
 
@@ -129,7 +129,7 @@ impl Regions {
         }
     }
 
-    /// The starts of regions within a range whose ends have been cut.
+    /// The starts of the regions within a range. Their ends have been cut.
     fn within(&mut self, start: u64, end: u64) -> Vec<u64> {
         self.cut(start);
         self.cut(end);

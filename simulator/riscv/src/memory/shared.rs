@@ -62,7 +62,7 @@ impl Space {
         found.map(|(&(_, page), &frame)| (page, frame)).collect()
     }
 
-    /// Tells what a file's pages hold: each by where it begins in the file.
+    /// Visits what a file's pages hold: each by where it begins in the file.
     pub(crate) fn each_shared(&mut self, key: Key, mut tell: impl FnMut(u64, &[u8])) {
         for (page, frame) in self.frames_of(key) {
             tell(page * PAGE, self.physical.borrow_mut().frames.bytes(frame));

@@ -36,7 +36,7 @@ impl Translations {
     }
 
     /// Forgets all if the space has taken rights away since. Called before a hart goes on: only
-    /// system calls change the space, and no hart is in the midst of code then.
+    /// system calls change the space, and no hart executes code then.
     pub(crate) fn refresh(&mut self, space: &Space) {
         if self.generation != space.generation {
             self.entries.fill(EMPTY);
@@ -44,7 +44,7 @@ impl Translations {
         }
     }
 
-    /// The place of `address`, whose page must give the right `wanted`.
+    /// The place of `address`. Its page must give the right `wanted`.
     #[inline(always)]
     pub(crate) fn place(
         &mut self,

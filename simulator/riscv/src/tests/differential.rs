@@ -13,7 +13,7 @@ use manycore_chip::config::Config;
 /// Sequences of one program, and instructions of one sequence.
 const SEQUENCES: usize = 1_024;
 const LENGTH: usize = 16;
-/// Where the program is: code, what its registers are set to, which is replaced by what they are
+/// The program's places: code, the registers' values, which are replaced by what the registers are
 /// at the end of the sequence, and pages to play with.
 const CODE: u64 = 0x10_0000;
 const VALUES: u64 = 0x100_0000;
@@ -21,7 +21,7 @@ const PLAY: u64 = 0x200_0000;
 /// The registers that point to the values, and to the middle of the pages to play with.
 const CURSOR: u8 = 8;
 const SPARE: u8 = 9;
-/// Bytes of one set of registers: all of both kinds, of which `x0`'s place has `fcsr`.
+/// Bytes of one set of registers: all of both kinds. The place of `x0` has `fcsr`.
 const SET: u64 = 512;
 
 const LOAD: u32 = 0x03;

@@ -63,7 +63,7 @@ pub(super) fn with_program<R>(code: &[u32], then: impl FnOnce(Program) -> R) -> 
     then(Program::new(file).streams(kept.clone(), kept))
 }
 
-/// Runs code; on a machine, for at most so many cycles.
+/// Runs code; on a machine, for at most `limit` cycles.
 pub(super) fn run(code: &[u32], on: Option<(&str, u64)>) -> Result<Outcome, RunError> {
     with_program(code, |program| match on {
         None => program.run_functionally(2),
@@ -179,7 +179,7 @@ fn instructions_are_those_of_all_threads() {
     for on in WORLDS {
         let outcome = run(&code, on).unwrap();
         assert_eq!(outcome.status, 5);
-        // Beside the main thread's two instructions a lap, the other one's until then: about as many.
+        // Beside the main thread's two instructions a lap, the other thread's until then: about as many.
         let laps = outcome.instructions as f64 / f64::from(LAPS);
         assert!((3.0..5.0).contains(&laps), "{laps}");
     }
@@ -208,7 +208,7 @@ pub(super) fn put(offset: u32, value: u32) -> Vec<u32> {
     code
 }
 
-/// Where the tests below have their data: the flag, an action, an event, a time, a timer.
+/// The places of the tests' data: the flag, an action, an event, a time, a timer.
 const ACTION: u32 = 64;
 const EVENT: u32 = 128;
 pub(super) const TIME: u32 = 192;
@@ -243,7 +243,7 @@ fn interrupted(send: &[u32], lap: &[u32], child: &[u32]) -> Vec<u32> {
     code
 }
 
-/// Loops that wait for the flag: one that only waits, one that counts, one that writes elsewhere.
+/// Loops that wait for the flag: the first only waits, the second counts, the third writes elsewhere.
 fn waits() -> [Vec<u32>; 3] {
     let load = i_type(0x03, T0, 3, S0, 0);
     let count = addi(T1, T1, 1);
@@ -299,7 +299,7 @@ fn a_timer_interrupts_whatever_loop_runs() {
 #[test]
 fn a_thread_that_spins_takes_a_signal_of_another() {
     for lap in waits() {
-        // The other one comes after the handler.
+        // The other signal comes after the handler.
         let end = lap.len() as i32 + 3 + 3;
         let start = start_thread(1 + end);
         let mut child = li(T1, 30_000).to_vec();
@@ -340,7 +340,7 @@ fn a_signal_kills_a_program_whose_threads_only_wait() {
     }
 }
 
-/// `openat` of a path, whose file is there on the host.
+/// `openat` of a path. Its file is there on the host.
 #[test]
 fn what_the_host_tells_of_itself_is_not_there() {
     let opened = |path: &str| {
@@ -381,7 +381,7 @@ fn what_the_host_tells_of_itself_is_not_there() {
     }
 }
 
-/// Bytes of `/dev/urandom` come from the seed, as those of `getrandom` do.
+/// Bytes of `/dev/urandom` come from the seed, as the bytes of `getrandom` do.
 #[test]
 fn random_bytes_come_from_the_seed() {
     let byte = |seed| {
@@ -427,7 +427,7 @@ fn no_program_takes_the_simulator_down() {
                 _ => rng.u32(..) & !0x7F | OPCODES[rng.usize(..OPCODES.len())],
             });
             if rng.u8(..12) == 0 {
-                // What reads standard input, or makes and removes files, is the host's.
+                // Tests that read standard input, or make and remove files, are the host's.
                 const CALLS: [i32; 39] = [
                     17, 23, 25, 29, 57, 59, 61, 62, 64, 66, 73, 80, 93, 98, 101, 107, 108, 109,
                     110, 111, 113, 115, 122, 123, 124, 131, 132, 134, 135, 138, 139, 160, 214, 215,

@@ -2,7 +2,7 @@
 //! spin loops, channels, regions of interest. However they run, they do the same.
 //!
 //! A program is a list of steps, each of a random thread. A thread waits only for what an earlier
-//! step of the list has told, so that none waits for ever. At the end each thread waits for all
+//! step of the list has posted, so that no thread waits for ever. At the end each thread waits for all
 //! signals that it must get, and the main thread writes what all have done.
 //! `MANYCORE_CASES` is the number of programs.
 
@@ -24,7 +24,7 @@ const SIGNAL: u32 = 34;
 const MAIN: u32 = 1_000;
 
 /// From `S0` on: what all have added, how many threads are done, whether they may begin, the
-/// handler, and a word for each step, which tells that it was made.
+/// handler, and a word for each step, which says that it was made.
 const TOTAL: u32 = 0;
 const DONE: u32 = 64;
 const START: u32 = 128;
@@ -41,15 +41,15 @@ const NUMBER: u32 = 192;
 const SET: u32 = 256;
 const THREADS: u32 = 6;
 
-/// What a thread does.
+/// The kind of a thread's step.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Step {
     Count(u32),
-    /// Counts as often as the last bits of a result say, after so many laps.
+    /// Counts as often as the last bits of a result say, after `laps`.
     Float(u32),
     Add(u32),
     Signal(u32),
-    /// A timer for a thread, after so many nanoseconds.
+    /// A timer for the thread of the first number, after nanoseconds.
     Timer(u32, u32),
     Nap(u32),
     Yield,
@@ -59,13 +59,13 @@ pub(super) enum Step {
     Unblock,
     Begin,
     End,
-    /// Tells that a step was made.
+    /// Posts that a step was made.
     Tell(usize),
-    /// Waits until a step was told, in some way.
+    /// Waits until a step is posted, in some way.
     Await(usize, u8),
-    /// Makes a channel, tells its number as that of a step, and waits for a message.
+    /// Makes a channel, posts its number as its step's, and waits for a message.
     Receive(usize),
-    /// Sends to the channel that a step has told.
+    /// Sends to the channel that a step has posted.
     Send(usize),
 }
 
@@ -110,7 +110,7 @@ fn ask(number: i32, arguments: &[(u32, u32, i32)]) -> Vec<u32> {
     code
 }
 
-/// Tells `T0` as the word of a step, and wakes who waits.
+/// Posts `T0` as the word of a step, and wakes the threads that wait for it.
 fn tell(step: usize) -> Vec<u32> {
     let at = told(step);
     let wake = ask(
@@ -198,7 +198,7 @@ impl Step {
             Self::Tell(step) => [vec![addi(T0, 0, 1)], tell(step)].concat(),
             Self::Await(step, way) => wait_for(told(step), way),
             Self::Receive(step) => [
-                // Create, open, tell, wait.
+                // Create, open, post, wait.
                 vec![custom(0, CHANNEL, 0, 0), custom(1, 0, CHANNEL, 0)],
                 vec![addi(T0, CHANNEL, 1)],
                 tell(step),
@@ -354,7 +354,7 @@ pub(super) fn assemble(steps: &[Vec<Step>], signals: &[u64]) -> Vec<u32> {
     code
 }
 
-/// Runs code of so many threads; what it did, and the words it wrote that count.
+/// Runs code of `threads` threads; what it did, and the words it wrote that count.
 pub(super) fn run(
     code: &[u32],
     threads: usize,

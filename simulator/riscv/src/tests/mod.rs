@@ -1,4 +1,4 @@
-//! What tests of programs share: a small assembler, ELF files, a stream that is kept.
+//! Parts that tests of programs share: a small assembler, ELF files, a stream that is kept.
 
 mod beside;
 mod calls;
@@ -59,7 +59,7 @@ fn elf(segments: &[(u64, u32, &[u8])]) -> Vec<u8> {
 struct Kept(Rc<RefCell<Vec<u8>>>);
 
 impl Kept {
-    /// What was written since.
+    /// The bytes that were written since.
     fn take(&self) -> Vec<u8> {
         self.0.take()
     }

@@ -21,7 +21,7 @@ fn m5(function: u32) -> u32 {
 const BEGIN: u32 = 64;
 const END: u32 = 65;
 
-/// So many laps of two instructions.
+/// `laps` of two instructions.
 fn count(laps: u32) -> Vec<u32> {
     [&li(T1, laps)[..], &[addi(T1, T1, -1), branch(1, T1, -4)]].concat()
 }
@@ -164,7 +164,7 @@ fn a_program_is_forwarded_to_its_region_and_no_further() {
         assert_eq!(all, again);
         assert_eq!(whole.forwarded, 0);
         assert_eq!(forwarded.forwarded, u64::from(2 * before) + 2 + 4 + 4 * 64);
-        // What came before took no time.
+        // The instructions before took no time.
         let cycles = forwarded.run.statistics.cycles;
         assert!(cycles < u64::from(before), "{preset}: {cycles}");
         // The lines that the first walk brought are there.
@@ -235,7 +235,7 @@ fn sleepers(laps: u32, nap: u32) -> Vec<u32> {
         &call(94),
     ]
     .concat();
-    // nanosleep of `nap` ns, and more counting; then the word, and who sleeps on it.
+    // nanosleep of `nap` ns, and more counting; then the word, and the sleepers on it.
     let wake = [
         &li(T0, nap)[..],
         &[
@@ -285,6 +285,44 @@ fn threads_that_run_sleep_and_nap_go_on_where_they_are() {
             let timing = outcome.timing.unwrap();
             assert_eq!(timing.regions.len(), 1);
         }
+    }
+}
+
+/// Threads that sleep when the region begins go on to sleep: the region lasts as long as in the whole run.
+#[test]
+fn a_region_beside_a_sleeper_lasts_as_long_as_in_the_whole_run() {
+    for preset in ["atac-64", "e5-2640x2"] {
+        let region = |forward: bool| {
+            let outcome = with_program(&sleepers(2_000, 50_000), |program| match forward {
+                true => on(preset, program.fast_forward(u64::MAX)),
+                false => on(preset, program),
+            });
+            let timing = outcome.expect("it ends").timing.expect("it is timed");
+            timing.regions[0].to - timing.regions[0].from
+        };
+        let (whole, forwarded) = (region(false), region(true));
+        let difference = whole.abs_diff(forwarded);
+        assert!(
+            100 * difference <= 3 * whole,
+            "{preset}: {whole}, {forwarded}"
+        );
+    }
+}
+
+/// A run that is to end ends with what was counted until then, on both machines.
+#[test]
+fn a_run_ends_when_it_is_told_to() {
+    let code = [count(100_000), exit(3).to_vec()].concat();
+    let functional = with_program(&code, |program| {
+        program.stop_when(|| true).run_functionally(1)
+    });
+    let timed = with_program(&code, |program| {
+        on("atac-64", program.counts().stop_when(|| true))
+    });
+    for stopped in [functional, timed] {
+        let error = stopped.expect_err("it is stopped");
+        assert!(error.to_string().contains("still ran after"), "{error}");
+        assert!(error.outcome().is_some());
     }
 }
 

@@ -6,7 +6,7 @@ use manycore_chip::config::Config;
 
 const S1: u32 = 9;
 
-/// A bounded spin on a flag that nobody sets: `lap` is what comes before the branch back.
+/// A bounded spin on a flag that stays unset: `lap` is what comes before the branch back.
 fn bounded(count: u32, step: i32) -> Vec<u32> {
     let mut code = li(S0, DATA as u32).to_vec();
     code.extend(li(T1, count));

@@ -4,6 +4,7 @@ use crate::account::Activity;
 use crate::engine::agenda::Event;
 use crate::engine::thread::Wait;
 use crate::engine::{Engine, Reply};
+use crate::os::ThreadId;
 
 impl Engine {
     /// The kernel is entered for `cycles`.
@@ -42,19 +43,32 @@ impl Engine {
     pub(crate) fn futex_wait(&mut self, core: u32, host: usize, timeout: Option<u64>) {
         let address = self.addresses.simulated(host);
         let port = &self.ports[core as usize];
-        let Some(thread) = port.thread else { return };
+        let (Some(thread), now) = (port.thread, port.clock) else {
+            return;
+        };
+        let wait = self.sleeps((core, thread), address, now, timeout);
+        self.block(core, wait);
+    }
+
+    /// A thread of `core` is among the sleepers at `address` from now on; its wait.
+    pub(crate) fn sleeps(
+        &mut self,
+        (core, thread): (u32, ThreadId),
+        address: u64,
+        now: u64,
+        timeout: Option<u64>,
+    ) -> Wait {
         self.futexes.wait(address, thread);
-        self.threads[thread as usize].reply = Reply::default();
+        let this = &mut self.threads[thread as usize];
+        this.reply = Reply::default();
+        let wait = this.wait;
         if let Some(cycles) = timeout {
-            let at = port
-                .clock
-                .saturating_add(cycles)
-                .saturating_add(self.config.os.timer_slack);
-            let wait = self.threads[thread as usize].wait;
-            let at = at.max(port.clock + self.lookahead);
+            let end = now.saturating_add(cycles);
+            let at = end.saturating_add(self.config.os.timer_slack);
+            let at = at.max(now + self.lookahead);
             self.agenda.plan(at, core, Event::Timeout { thread, wait });
         }
-        self.block(core, Wait::Futex { address });
+        Wait::Futex { address }
     }
 
     /// Wakes up to `count` sleepers; how many.

@@ -83,6 +83,13 @@ impl Engine {
         }
     }
 
+    /// How long the thread on `core` has had cores.
+    pub(crate) fn own_time(&self, core: u32) -> u64 {
+        let port = &self.ports[core as usize];
+        let used = port.thread.map_or(0, |thread| self.scheduler.used(thread));
+        used + port.clock.saturating_sub(port.charged_until)
+    }
+
     /// Busy cycles of all cores, up to the clock of `core`.
     pub(crate) fn cpu_time(&self, core: u32) -> u64 {
         let now = self.ports[core as usize].clock;

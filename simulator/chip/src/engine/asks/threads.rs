@@ -1,7 +1,7 @@
 //! Threads: their start and end, their cores, what the front end keeps of them.
 
 use crate::core_set::CoreSet;
-use crate::engine::thread::{Body, State, Thread, Wait};
+use crate::engine::thread::{Before, Body, State, Thread, Wait};
 use crate::engine::{Engine, Event, MAIN};
 use crate::os::ThreadId;
 
@@ -45,7 +45,8 @@ impl Engine {
         Ok(thread)
     }
 
-    /// A thread that ran on a core before time began, which takes nothing to go on there; later it may run on `cpus`.
+    /// A thread that was on core `on` before time began, and may run on `cpus`. If it ran, it goes on there and takes
+    /// nothing for that. If it was woken, the scheduler places it now.
     ///
     /// # Errors
     ///
@@ -55,7 +56,7 @@ impl Engine {
         core: u32,
         name: String,
         body: Box<dyn Body>,
-        on: usize,
+        (on, before): (usize, Before),
         cpus: &[usize],
     ) -> Result<ThreadId, usize> {
         let sets = self
@@ -70,10 +71,30 @@ impl Engine {
         };
         let thread = self.threads.len() as ThreadId;
         self.threads.push(Thread {
-            ran_before: true,
+            ran_before: before == Before::Ran,
             ..Thread::new(name, body)
         });
         let at = self.ports[core as usize].clock;
+        match before {
+            Before::Ran => self.go_on_at_once(thread, own, affinity, at),
+            Before::Woken => {
+                self.scheduler.asleep(at, thread, affinity, on as u32);
+                self.wake_thread(thread, core, at);
+            }
+            Before::Slept { address, cycles } => {
+                self.scheduler.asleep(at, thread, affinity, on as u32);
+                let wait = self.sleeps((on as u32, thread), address, at, cycles);
+                self.threads[thread as usize].state = State::Blocked(wait);
+                self.waits(thread, wait, at);
+            }
+        }
+        self.set_horizon(core);
+        Ok(thread)
+    }
+
+    /// A new thread runs on its `own` core from now on, later on those of `affinity`.
+    fn go_on_at_once(&mut self, thread: ThreadId, own: CoreSet, affinity: CoreSet, at: u64) {
+        let core = own.iter().next().expect("it has a core of its own");
         let placement = self.scheduler.spawn(thread, own, core);
         let port = &mut self.ports[placement.core as usize];
         if placement.idle && !port.waking {
@@ -86,8 +107,6 @@ impl Engine {
             self.placed(placement, at);
         }
         self.confine(thread, affinity, at);
-        self.set_horizon(core);
-        Ok(thread)
     }
 
     /// Waits for a thread to end; `false` if it has. The caller suspends if

@@ -341,6 +341,25 @@ impl Core<'_> {
         self.engine.cpu_time(self.core)
     }
 
+    /// Cycles for which the running thread has had cores.
+    ///
+    /// ```
+    /// # use manycore_chip::{Simulation, config::Config, guest::*};
+    /// # let machine = Config::preset("atac-64")?;
+    /// let main = |core: &mut Core<'_>| {
+    ///     let before = core.own_time();
+    ///     core.execute(100, &mut 0);
+    ///     assert_eq!(core.own_time() - before, 100);
+    ///     State::Exited
+    /// };
+    /// Simulation::new(&machine).run_guest(Box::new(main))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn own_time(&self) -> u64 {
+        self.engine.own_time(self.core)
+    }
+
     /// The cycles of all cores together by activity, from the start until this core's clock.
     ///
     /// ```

@@ -2,7 +2,7 @@
 
 use super::core::Core;
 use super::run::{Guest, GuestBody};
-use crate::engine::{DISTURBED, LATE};
+use crate::engine::{Before, DISTURBED, LATE};
 use crate::os::ThreadId;
 
 /// A guest's thread, as others name it: [`Core::spawn`] makes one.
@@ -202,8 +202,9 @@ impl Core<'_> {
             .map(GuestThread)
     }
 
-    /// A thread that ran on core `on` before the machine's time began, and may run on `cpus` (none: on all). It goes on
-    /// there at once: nothing is made, woken or switched.
+    /// A thread that was on core `on` before the machine's time began, and may run on `cpus` (none: on all). If it
+    /// ran, it goes on there at once: nothing is made, woken or switched. A sleeper goes on to sleep, and the
+    /// scheduler places a woken thread.
     ///
     /// # Errors
     ///
@@ -221,7 +222,8 @@ impl Core<'_> {
     ///         assert!(core.clock() < began + 100);
     ///         State::Ended
     ///     };
-    ///     let child = *child.get_or_insert_with(|| core.go_on_with("child".into(), Box::new(body), 5, &[]));
+    ///     let ran = (5, Before::Ran);
+    ///     let child = *child.get_or_insert_with(|| core.go_on_with("child".into(), Box::new(body), ran, &[]));
     ///     match child {
     ///         Ok(child) if core.join(child) => State::Suspended,
     ///         _ => State::Exited,
@@ -235,13 +237,35 @@ impl Core<'_> {
         &mut self,
         name: String,
         guest: Box<dyn Guest>,
-        on: usize,
+        on: (usize, Before),
         cpus: &[usize],
     ) -> Result<GuestThread, usize> {
         let body = Box::new(GuestBody(guest));
         self.engine
             .go_on_with(self.core, name, body, on, cpus)
             .map(GuestThread)
+    }
+
+    /// From now on the run lasts until a thread exits, even if the main thread has ended.
+    ///
+    /// ```
+    /// # use manycore_chip::{Simulation, config::Config, guest::*};
+    /// # let machine = Config::preset("atac-64")?;
+    /// let main = |core: &mut Core<'_>| {
+    ///     core.outlive_main();
+    ///     let other = |core: &mut Core<'_>| {
+    ///         core.execute(50_000, &mut 0);
+    ///         State::Exited
+    ///     };
+    ///     core.spawn("other".into(), Box::new(other), &[1]).expect("core 1 is there");
+    ///     State::Ended
+    /// };
+    /// let run = Simulation::new(&machine).run_guest(Box::new(main))?;
+    /// assert!(run.statistics.cycles >= 50_000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn outlive_main(&mut self) {
+        self.engine.outlive_main();
     }
 
     /// The thread that runs here.

@@ -9,9 +9,11 @@ mod channels;
 mod core;
 mod kernel;
 mod run;
+mod seats;
 mod warm;
 
 pub use self::core::{Answer, Core};
+pub use crate::engine::Before;
 pub use crate::memory::{Operation, Rmw, Width};
 pub use kernel::GuestThread;
 pub use run::{Guest, State};

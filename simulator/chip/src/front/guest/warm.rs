@@ -1,11 +1,13 @@
 //! Caches that are warm when a machine's time begins.
 
+use super::seats::Seats;
 use crate::config::Config;
 use crate::engine::SimulationError;
 use crate::memory::{Memory, Operation, Width, Word};
 use crate::network;
 
-/// The caches and directories of a machine, as accesses outside of time leave them.
+/// The caches and directories of a machine, as accesses outside of time leave them; and the cores of its threads,
+/// as its scheduler places them.
 ///
 /// ```
 /// use manycore_chip::guest::{Answer, Core, FIRST_ADDRESS, Operation, State, Warmth, Width};
@@ -31,6 +33,7 @@ pub struct Warmth {
     line_shift: u32,
     /// Each access begins when the one before is done: none waits.
     clock: u64,
+    seats: Seats,
 }
 
 impl Warmth {
@@ -52,6 +55,7 @@ impl Warmth {
             memory: Memory::new(machine).map_err(wrong)?,
             line_shift: machine.line.trailing_zeros(),
             clock: 0,
+            seats: Seats::new(machine),
         })
     }
 
@@ -87,6 +91,83 @@ impl Warmth {
         };
         let line = (address >> self.line_shift) as u32;
         self.clock = self.memory.warm(core, line, operation, word, self.clock);
+    }
+
+    /// Thread number `thread` begins, made by a thread on core `maker`. It may run on `cpus` (none: on all).
+    ///
+    /// ```
+    /// # use manycore_chip::{config::Config, guest::Warmth};
+    /// let mut warmth = Warmth::new(&Config::preset("dahu")?)?;
+    /// warmth.spawn(0, &[], 0);
+    /// warmth.spawn(1, &[5], 0);
+    /// assert_eq!((warmth.core_of(0), warmth.core_of(1)), (0, 5));
+    /// // It sleeps and is woken, where it was.
+    /// warmth.rest(1, 1_000);
+    /// warmth.wake(1, 0);
+    /// assert_eq!(warmth.core_of(1), 5);
+    /// warmth.confine(1, &[6]);
+    /// assert_eq!(warmth.core_of(1), 6);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn spawn(&mut self, thread: u32, cpus: &[usize], maker: u32) {
+        self.seats.spawn(thread, cpus, maker);
+    }
+
+    /// A thread sleeps from `now` on, in cycles, or ends.
+    ///
+    /// ```
+    /// # use manycore_chip::{config::Config, guest::Warmth};
+    /// let mut warmth = Warmth::new(&Config::preset("dahu")?)?;
+    /// warmth.spawn(0, &[], 0);
+    /// warmth.rest(0, 1_000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn rest(&mut self, thread: u32, now: u64) {
+        self.seats.pass_until(now);
+        self.seats.rest(thread);
+    }
+
+    /// A thread on core `waker` wakes a sleeper.
+    ///
+    /// ```
+    /// # use manycore_chip::{config::Config, guest::Warmth};
+    /// let mut warmth = Warmth::new(&Config::preset("dahu")?)?;
+    /// warmth.spawn(0, &[], 0);
+    /// warmth.rest(0, 1_000);
+    /// warmth.wake(0, 3);
+    /// assert_eq!(warmth.core_of(0), 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn wake(&mut self, thread: u32, waker: u32) {
+        self.seats.wake(thread, waker);
+    }
+
+    /// A thread may run on `cpus` from now on (none: on all).
+    ///
+    /// ```
+    /// # use manycore_chip::{config::Config, guest::Warmth};
+    /// let mut warmth = Warmth::new(&Config::preset("dahu")?)?;
+    /// warmth.spawn(0, &[], 0);
+    /// warmth.confine(0, &[6]);
+    /// assert_eq!(warmth.core_of(0), 6);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn confine(&mut self, thread: u32, cpus: &[usize]) {
+        self.seats.confine(thread, cpus);
+    }
+
+    /// The core of a thread.
+    ///
+    /// ```
+    /// # use manycore_chip::{config::Config, guest::Warmth};
+    /// let mut warmth = Warmth::new(&Config::preset("dahu")?)?;
+    /// warmth.spawn(0, &[], 0);
+    /// assert_eq!(warmth.core_of(0), 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn core_of(&self, thread: u32) -> u32 {
+        self.seats.core_of(thread)
     }
 
     pub(super) fn into_memory(self) -> Memory {

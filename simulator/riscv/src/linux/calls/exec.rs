@@ -24,7 +24,7 @@ const ROOM: usize = 1 << 21;
 /// The most scripts that name each other as what runs them.
 const SCRIPTS: usize = 4;
 
-/// What is to be run: the path as the program has it, where the host has it, and the arguments.
+/// The new program: the path as the program has it, where the host has it, and the arguments.
 struct Wanted {
     path: PathBuf,
     host: PathBuf,
@@ -58,7 +58,7 @@ pub(super) fn execute<W: World>(system: &mut System, task: &mut Task, world: &mu
         Ok((wanted, environment, image))
     });
     match found {
-        // Another thread may be in the midst of an access to the memory that goes.
+        // Another thread may have an access under way to the memory that goes.
         Ok(_) if threads > 1 => Outcome::Outlive,
         Ok((wanted, environment, image)) => {
             let number = process.number;
@@ -103,7 +103,7 @@ fn become_program(
     process.threads.rename_main(task.number);
     task.number = process.number;
     if let Some(thread) = process.threads.get_mut(task.number) {
-        thread.robust = 0;
+        (thread.robust, thread.name) = (0, None);
     }
     let executable = wanted.host.canonicalize().unwrap_or(wanted.host);
     process.command = Command {

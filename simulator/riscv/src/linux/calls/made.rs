@@ -12,7 +12,7 @@ use crate::linux::sysfs::{self, Found, Kind, Name};
 use crate::linux::world::World;
 use std::path::Path;
 
-/// What the system has at a path; `None` for files that it does not make up.
+/// The system's own file at a path; `None` for files that it does not make up.
 fn find<W: World>(process: &Process, world: &W, path: &Path, follow: bool) -> Option<Found> {
     let text = proc::text(process, world, path);
     text.map(Found::File)

@@ -11,11 +11,11 @@ use crate::linux::world::World;
 /// The most files that one call asks for.
 const MOST: u64 = 4_096;
 const NOT_OPEN: u32 = 0x20;
-/// The states in which reading, and writing, goes on without a wait.
+/// The states that let reading, and writing, go on without a wait.
 const READS: u32 = ready::IN | ready::HUNG_UP | ready::ERROR;
 const WRITES: u32 = ready::OUT | ready::ERROR;
 
-/// What a wait is given beside its files: its time, and where a mask of signals is.
+/// The limits of a wait beside its files: its time, and where a mask of signals is.
 struct Limits {
     time: Option<u64>,
     mask: u64,

@@ -88,6 +88,11 @@ pub(super) fn text<W: World>(process: &Process, world: &W, path: &Path) -> Optio
 }
 
 fn own_text(process: &Process, topology: &Topology, name: &str) -> Option<String> {
+    if let Some(thread) = name.strip_prefix("task/") {
+        let number = thread.strip_suffix("/comm")?.parse().ok()?;
+        process.threads.get(number)?;
+        return Some(comm(process, number));
+    }
     Some(match name {
         "cmdline" => process
             .command
@@ -99,7 +104,7 @@ fn own_text(process: &Process, topology: &Topology, name: &str) -> Option<String
             .environment
             .iter()
             .fold(String::new(), |all, text| all + text + "\0"),
-        "comm" => format!("{}\n", process.command.executable.rsplit('/').next()?),
+        "comm" => comm(process, process.number),
         "maps" => process
             .memory
             .space
@@ -153,6 +158,12 @@ fn own_text(process: &Process, topology: &Topology, name: &str) -> Option<String
         }
         _ => return None,
     })
+}
+
+/// The name of a thread as files have it: 15 bytes at most.
+fn comm(process: &Process, number: u32) -> String {
+    let name: String = process.name_of(number).chars().take(15).collect();
+    name + "\n"
 }
 
 /// The lines of `status` that list the allowed cores and NUMA nodes.

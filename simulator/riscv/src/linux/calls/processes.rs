@@ -131,7 +131,7 @@ fn fork<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> Result
     })
 }
 
-/// What a parent waits for.
+/// The children for which a parent waits.
 #[derive(Clone, Copy)]
 enum Wanted {
     Any,

@@ -15,7 +15,7 @@ const NO_SIGNAL: u64 = 0x4000;
 /// Bytes of a signal that is read from a file.
 const SIGNAL: u64 = 128;
 
-/// What is written: parts of memory, each an address and a length.
+/// The bytes to write: parts of memory, each an address and a length.
 type Parts = Vec<(u64, u64)>;
 
 /// Reads; if it `waits`, once a stream was written to.

@@ -1,6 +1,8 @@
 //! Calls that describe the machine, the program's user, and limits.
 
 use crate::linux::errno::{EINVAL, Value};
+use crate::linux::process::Process;
+use crate::linux::task::Task;
 use crate::linux::time::SECOND;
 use crate::linux::users::USER;
 use crate::linux::world::World;
@@ -15,15 +17,34 @@ const FILES: u64 = 7;
 const FIFO: u64 = 1;
 const ROUND_ROBIN: u64 = 2;
 
-/// The command of `prctl` that names a thread.
+/// Commands of `prctl`.
 const SET_NAME: u64 = 15;
+const GET_NAME: u64 = 16;
+const GET_DUMPABLE: u64 = 3;
+const SET_DUMPABLE: u64 = 4;
+const SET_TIMER_SLACK: u64 = 29;
+const GET_TIMER_SLACK: u64 = 30;
+const SET_NO_NEW_PRIVILEGES: u64 = 38;
+const GET_NO_NEW_PRIVILEGES: u64 = 39;
+/// Bytes of a thread's name, with a zero at its end.
+const NAME: usize = 16;
 
-/// `getrusage`.
-pub(super) fn tell_usage<W: World>(space: &mut Space, world: &W, to: u64) -> Value {
-    let busy = world.busy_nanoseconds();
+/// `who` of `getrusage`, as 32 bits.
+const ITSELF: u32 = 0;
+const CHILDREN: u32 = u32::MAX;
+const THREAD: u32 = 1;
+
+/// `getrusage`. Children have no processor time of their own.
+pub(super) fn tell_usage<W: World>(space: &mut Space, world: &W, who: u64, to: u64) -> Value {
+    let (busy, resident) = match who as u32 {
+        ITSELF => (world.busy_nanoseconds(), space.most_resident()),
+        THREAD => (world.own_nanoseconds(), space.most_resident()),
+        CHILDREN => (0, 0),
+        _ => return Err(EINVAL),
+    };
     let mut words = [0; 18];
     (words[0], words[1]) = (busy / SECOND, busy % SECOND / 1_000);
-    words[4] = space.resident() >> 10;
+    words[4] = resident >> 10;
     space.write(to, &words.map(u64::to_le_bytes).concat())?;
     Ok(0)
 }
@@ -57,27 +78,70 @@ pub(super) fn tell_name(space: &mut Space, to: u64) -> Value {
     Ok(0)
 }
 
-/// Limits are not kept: 8 MiB of stack, 1,024 files, else none.
-pub(super) fn limits(space: &mut Space, resource: u64, old: u64) -> Value {
+/// `prlimit64`. The stack's limit counts for the program that the process runs next. Others are not kept: 1,024 files,
+/// else none.
+pub(super) fn limits(process: &mut Process, [resource, new, old]: [u64; 3]) -> Value {
+    let space = &mut process.memory.space;
     let limit = match resource {
-        STACK => 8 << 20,
+        STACK => process.stack_limit,
         FILES => 1_024,
         _ => u64::MAX,
     };
+    let wanted = match new {
+        0 => None,
+        _ => Some([space.read_u64(new)?, space.read_u64(new.wrapping_add(8))?]),
+    };
+    if wanted.is_some_and(|[soft, hard]| soft > hard) {
+        return Err(EINVAL);
+    }
     if old != 0 {
         space.write_u64(old, limit)?;
         let most = if resource == FILES { 4_096 } else { u64::MAX };
         space.write_u64(old.wrapping_add(8), most)?;
     }
+    if let (STACK, Some([soft, _])) = (resource, wanted) {
+        process.stack_limit = soft;
+    }
     Ok(0)
 }
 
-/// `prctl`: a thread's name is taken, and not kept.
-pub(super) fn control_process(command: u64) -> Value {
-    if command == SET_NAME {
-        Ok(0)
-    } else {
-        Err(EINVAL)
+/// `prctl`.
+pub(super) fn control_process(
+    process: &mut Process,
+    task: &Task,
+    [command, value]: [u64; 2],
+) -> Value {
+    match (command, value) {
+        (SET_NAME, _) => {
+            let mut bytes = Vec::new();
+            for at in 0..NAME as u64 - 1 {
+                let mut byte = [0];
+                process
+                    .memory
+                    .space
+                    .read(value.wrapping_add(at), &mut byte)?;
+                if byte == [0] {
+                    break;
+                }
+                bytes.push(byte[0]);
+            }
+            if let Some(thread) = process.threads.get_mut(task.number) {
+                thread.name = Some(String::from_utf8_lossy(&bytes).into());
+            }
+            Ok(0)
+        }
+        (GET_NAME, _) => {
+            let name = process.name_of(task.number);
+            let mut bytes = [0; NAME];
+            let length = name.len().min(NAME - 1);
+            bytes[..length].copy_from_slice(&name.as_bytes()[..length]);
+            process.memory.space.write(value, &bytes)?;
+            Ok(0)
+        }
+        (GET_DUMPABLE, _) | (GET_NO_NEW_PRIVILEGES, _) => Ok(1),
+        (SET_DUMPABLE, 0 | 1) | (SET_NO_NEW_PRIVILEGES, 1) | (SET_TIMER_SLACK, _) => Ok(0),
+        (GET_TIMER_SLACK, _) => Ok(50_000),
+        _ => Err(EINVAL),
     }
 }
 

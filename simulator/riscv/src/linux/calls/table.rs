@@ -25,7 +25,7 @@ macro_rules! calls {
         }
 
         /// The names of the system calls that a program may use. Others return `ENOSYS` if programs
-        /// do without them ([`Outcome::absent`](crate::Outcome::absent) names those that a run was
+        /// do without them ([`Outcome::absent`](crate::Outcome::absent) names the calls that a run was
         /// poorer without), or end the run.
         ///
         /// ```
@@ -155,7 +155,7 @@ calls! {
     110 timer_settime = timers.set(space, signals, threads, world, [a, b, c, d]);
     111 timer_delete = timers.delete(a);
     113 clock_gettime = time::tell(space, world, a, b);
-    114 clock_getres = time::write(space, b, 1);
+    114 clock_getres = time::tell_resolution(space, world, a, b);
     115 clock_nanosleep = nap(process, task, world, [a, b, c, d]);
     // One policy, without priorities.
     118 sched_setparam = Return(0);
@@ -203,11 +203,11 @@ calls! {
     157 setsid = processes::begin_session(system, task);
     158 getgroups = Return(0);
     160 uname = machine::tell_name(space, a);
-    163 getrlimit = machine::limits(space, a, b);
-    164 setrlimit = Return(0);
-    165 getrusage = machine::tell_usage(space, world, b);
+    163 getrlimit = machine::limits(process, [a, 0, b]);
+    164 setrlimit = machine::limits(process, [a, b, 0]);
+    165 getrusage = machine::tell_usage(space, world, a, b);
     166 umask = files.set_mask(a);
-    167 prctl = machine::control_process(a);
+    167 prctl = machine::control_process(process, task, [a, b]);
     168 getcpu = machine::tell_core(space, world, a, b);
     169 gettimeofday = time::tell_of_day(space, world, a);
     172 getpid = Return(process.number.into());
@@ -262,7 +262,7 @@ calls! {
     240 rt_tgsigqueueinfo = processes::queue(system, task, world, (a, Some(b)), [c, d]);
     259 riscv_flush_icache = Return(memory.space.flush_code());
     260 wait4 = processes::wait(system, task, world, [a, b, c, d]);
-    261 prlimit64 = machine::limits(space, b, d);
+    261 prlimit64 = machine::limits(process, [b, c, d]);
     267 syncfs = memory.synchronise().and_then(|_| files.exists(a)).map(|()| 0);
     276 renameat2 = files.rename(space, [[a, b], [c, d]], e);
     278 getrandom = memory.fill_random(random, a, b);

@@ -229,7 +229,7 @@ pub(in crate::linux) fn interrupt<W: World>(
             Interrupted::Ends | Interrupted::EndsWithRest(_) => false,
         };
         if task.moved > 0 {
-            // What was written until now is written.
+            // Bytes that were written until now stay written.
             let moved = std::mem::take(&mut task.moved);
             task.give(moved);
         } else if again {

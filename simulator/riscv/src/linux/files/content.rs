@@ -1,4 +1,4 @@
-//! What open files hold: read, written, found and cut.
+//! The content of open files: read, written, found and cut.
 
 use super::listing::whence;
 use super::paths::{ACCESS, IN_MEMORY, READ_ONLY, WRITE_ONLY};
@@ -53,7 +53,7 @@ impl Files {
         }
     }
 
-    /// Whether somebody may read what is written, if it is a stream.
+    /// Fails if the file is a stream without a reader.
     pub(crate) fn has_reader(&self, number: u64) -> Result<(), Errno> {
         match self.get(number)?.end() {
             Some(end) if end.is_refused() => Err(EPIPE),

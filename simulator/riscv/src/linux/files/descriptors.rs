@@ -1,4 +1,4 @@
-//! What is kept of the numbers of open files: `fcntl`, and what `execve` closes.
+//! Flags of the numbers of open files: `fcntl`, and what `execve` closes.
 
 use super::streams::NON_BLOCKING;
 use super::table::{APPENDS, Files, MOST, Open};

@@ -8,24 +8,24 @@ use std::rc::Rc;
 
 const EDGE: u32 = 1 << 31;
 const ONCE: u32 = 1 << 30;
-/// What is told though nobody asked.
+/// Events that are reported even if the program did not ask for them.
 const ALWAYS: u32 = ready::ERROR | ready::HUNG_UP;
-/// What `epoll_ctl` does with a file.
+/// The operations of `epoll_ctl`.
 const ADD: u64 = 1;
 pub(super) const REMOVE: u64 = 2;
 const CHANGE: u64 = 3;
 
-/// The events for which a number's file is ready, and a count that changes with each arrival.
+/// The ready events of a number's file, and a count that changes with each arrival.
 pub(super) type Ready<'a> = &'a dyn Fn(u64) -> Result<(u32, u64), Errno>;
 
-/// What of a file is waited for, and what the program calls it.
+/// The awaited events of a file, and the program's name for it.
 #[derive(Clone, Copy)]
 struct Member {
     wanted: u32,
     data: u64,
-    /// What was told last, of one who is told of changes only.
+    /// The last report to a program that asks for changes only.
     told: Option<(u32, u64)>,
-    /// It was told once, which is enough.
+    /// It was reported once, which is enough.
     spent: bool,
 }
 
@@ -34,7 +34,7 @@ struct Member {
 pub(crate) struct Group(Rc<RefCell<BTreeMap<u64, Member>>>);
 
 impl Member {
-    /// What there is to be told of a file.
+    /// The events of a file that are to be reported.
     fn news(&self, files: Ready<'_>, number: u64) -> Option<(u32, u64)> {
         let (found, writes) = files(number).ok()?;
         let found = found & (self.wanted | ALWAYS);
@@ -73,7 +73,7 @@ impl Group {
         Ok(0)
     }
 
-    /// Events that are to be told, each as it is written to memory.
+    /// The events to report, each as it is written to memory.
     pub(super) fn take(&self, files: Ready<'_>, most: u64) -> Vec<[u64; 2]> {
         let mut members = self.0.borrow_mut();
         let mut events = Vec::new();

@@ -1,4 +1,4 @@
-//! Where the host has the files that a program names.
+//! The host's place for each file that a program names.
 
 use super::table::{Files, Open};
 use crate::linux::errno::{ELOOP, ENOENT, Errno};
@@ -63,7 +63,7 @@ pub(crate) fn open_number(path: &Path) -> Option<u64> {
 }
 
 impl Files {
-    /// Where the host has the file that the program calls `path`: under the root, if there is a
+    /// The host's place for the file that the program calls `path`: under the root, if there is a
     /// file of that name; else where the host has it, if it is not the host's own. `follow`:
     /// whether a link as the last part stands for where it leads.
     pub(crate) fn host_path(&self, path: &Path, follow: bool) -> Result<PathBuf, Errno> {
@@ -75,7 +75,7 @@ impl Files {
                 _ => Err(ENOENT),
             };
         }
-        // What the simulated system tells of itself is never the host's.
+        // The simulated system's files about itself are never the host's.
         if is_systems(path) {
             return Err(ENOENT);
         }
@@ -106,7 +106,7 @@ impl Files {
     }
 }
 
-/// Where a path leads in a folder that is taken for the whole: a link of an absolute path, and
+/// The end of a path in a folder that is taken for the whole: a link of an absolute path, and
 /// `..`, stay in it.
 fn within(root: &Path, path: &Path, follow: bool) -> Result<PathBuf, Errno> {
     let parts = |path: &Path| -> Vec<OsString> {
@@ -151,7 +151,7 @@ mod tests {
     use fastrand::Rng;
     use std::os::unix::fs::symlink;
 
-    /// A random path of a small tree, whose parts may go up.
+    /// A random path of a small tree. Its parts may go up.
     fn random_path(rng: &mut Rng) -> PathBuf {
         let parts = ["a", "b", "c", "..", ".", "missing"];
         let start = if rng.bool() { "/" } else { "" };

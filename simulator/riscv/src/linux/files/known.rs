@@ -1,10 +1,10 @@
-//! What the program sees of the host's files in place of the host's own numbers and times, so that two runs see the
+//! File numbers and times that the program sees in place of the host's own, so that two runs see the
 //! same.
 //!
 //! * A file's number is given when it is first seen, in order.
-//! * A file that the run makes or writes has the times of the simulated clock, or those that the program sets.
+//! * A file that the run makes or writes has the times of the simulated clock, or times that the program sets.
 //! * Another file has the host's time of its last change, for all of its times. The clock of each run begins in
-//!   2026. What was changed since then on the host is put into the last second before, in the same order.
+//!   2026. Later changes on the host are put into the last second before, in the same order.
 
 use super::table::Files;
 use crate::linux::time::{EPOCH, SECOND};
@@ -28,11 +28,11 @@ const FIRST: u64 = 2;
 /// The seconds that half of the last second before the start stands for.
 const YEAR: f64 = 31_557_600.0;
 
-/// What is known of files, by all processes.
+/// Knowledge of files, which all processes share.
 #[derive(Default)]
 pub(super) struct Known {
     numbers: BTreeMap<Key, u64>,
-    /// Of files that the run has made or written, or whose times it has set: of the last access, and change.
+    /// Files that the run has made or written, or set the times of: of the last access, and change.
     times: BTreeMap<Key, [Time; 2]>,
 }
 

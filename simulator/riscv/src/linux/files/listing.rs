@@ -1,4 +1,4 @@
-//! What a folder has.
+//! The entries of a folder.
 
 use super::table::Files;
 use crate::linux::errno::{EINVAL, Errno, Value};
@@ -16,7 +16,7 @@ pub(super) mod whence {
     pub(in crate::linux::files) const LAST: u64 = 4;
 }
 
-/// What a folder had when its entries were first asked for, and which is told next.
+/// The entries of a folder when they were first asked for, and the next entry to return.
 #[derive(Default)]
 pub(crate) struct Listing {
     entries: Option<Vec<Entry>>,
@@ -32,7 +32,7 @@ pub(crate) struct Entry {
     pub(crate) kind: u8,
 }
 
-/// What an entry is.
+/// The kind of an entry.
 pub(crate) const IS_FOLDER: u8 = 4;
 pub(crate) const IS_FILE: u8 = 8;
 pub(crate) const IS_LINK: u8 = 10;
@@ -50,7 +50,7 @@ impl Listing {
         }
     }
 
-    /// The next entries as `getdents64` writes them, in at most so many bytes.
+    /// The next entries as `getdents64` writes them, in at most `length` bytes.
     pub(super) fn take(
         &mut self,
         files: &Files,

@@ -31,7 +31,7 @@ pub(crate) const FOLDER: u64 = 0o20_0000;
 /// `O_NOFOLLOW`.
 pub(crate) const STAYS: u64 = 0o40_0000;
 
-/// What stands for the path of a file in memory.
+/// The name that stands for the path of a file in memory.
 pub(super) const IN_MEMORY: &str = "/memfd";
 
 /// The kind of a file, in its mode.

@@ -1,4 +1,4 @@
-//! What is not a file of the host: pipes, pairs of sockets, counters, and groups that are waited
+//! Files that the host does not have: pipes, pairs of sockets, counters, and groups that are waited
 //! for together.
 
 use super::groups::{Group, REMOVE};
@@ -13,7 +13,7 @@ const STREAM: u64 = 1;
 const DO_NOT_WAIT: u64 = 0x40;
 const PEEK: u64 = 2;
 
-/// What `shutdown` ends.
+/// The directions that `shutdown` ends.
 const BOTH: u64 = 2;
 const READS: u64 = 0;
 const WRITES: u64 = 1;

@@ -60,7 +60,7 @@ impl Stat {
         ..Self::STREAM
     };
 
-    /// Of a file of the host. Nothing of it depends on the host's volume: neither numbers nor blocks.
+    /// For a file of the host. Nothing of it depends on the host's volume: neither numbers nor blocks.
     fn of(files: &Files, found: &Metadata) -> Self {
         let (inode, [access, change]) = files.identity(found);
         let size = match found.is_dir() {

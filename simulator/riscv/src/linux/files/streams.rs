@@ -7,7 +7,7 @@ use std::rc::{Rc, Weak};
 
 pub(crate) const NON_BLOCKING: u64 = 0o4000;
 
-/// What a file is ready for, as `poll` says it.
+/// The ready states of a file, as in `poll`.
 pub(crate) mod ready {
     pub(crate) const IN: u32 = 1;
     pub(crate) const OUT: u32 = 4;
@@ -19,7 +19,7 @@ pub(crate) mod ready {
 /// Bytes that a pipe, and a way of a pair of sockets, has room for: Linux's defaults.
 const PIPE: usize = 1 << 16;
 const SOCKET: usize = 212_992;
-/// A write to a pipe of at most so many bytes is in one piece. A pipe with less room is full.
+/// A write to a pipe of at most this many bytes is in one piece. A pipe with less room is full.
 const PIECE: usize = 4_096;
 
 /// Bytes on their way.
@@ -29,7 +29,7 @@ struct Bytes {
     most: usize,
     /// How often some were put in.
     writes: u64,
-    /// Nobody writes any more.
+    /// All writers are gone.
     ended: bool,
 }
 
@@ -53,7 +53,7 @@ impl Bytes {
 pub(crate) struct End {
     from: Option<Rc<RefCell<Bytes>>>,
     to: Option<Rc<RefCell<Bytes>>>,
-    /// This end, with its flags, as long as a number stands for it; and the other one.
+    /// This end, with its flags, as long as a number stands for it; and the other end.
     flags: Rc<Cell<u64>>,
     other: Weak<Cell<u64>>,
     /// The names of the socket and of its peer.
@@ -128,7 +128,7 @@ impl End {
         self.to.is_some()
     }
 
-    /// Nobody has the other end any more.
+    /// The other end is closed.
     fn is_alone(&self) -> bool {
         self.other.strong_count() == 0
     }
@@ -156,7 +156,7 @@ impl End {
         from.is_some_and(|from| from.waiting.is_empty() && !from.ended) && !self.is_alone()
     }
 
-    /// Bytes that nobody has read yet, of a pipe at either end.
+    /// Unread bytes of a pipe, at either end.
     pub(crate) fn unread(&self) -> usize {
         let bytes = self.from.as_ref().or(self.to.as_ref());
         bytes.map_or(0, |bytes| bytes.borrow().waiting.len())
@@ -198,7 +198,7 @@ impl End {
         Ok(count)
     }
 
-    /// Nobody will read what is written.
+    /// No reader is left.
     pub(crate) fn is_refused(&self) -> bool {
         let to = self.to.as_ref();
         to.is_some_and(|to| self.is_alone() || to.borrow().ended)
@@ -232,7 +232,7 @@ impl End {
         }
     }
 
-    /// What the end is ready for, and a number that changes when something comes.
+    /// The ready states of the end, and a number that changes when something comes.
     pub(crate) fn ready(&self) -> (u32, u64) {
         let mut found = 0;
         let mut writes = 0;

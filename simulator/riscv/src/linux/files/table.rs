@@ -1,4 +1,4 @@
-//! What the numbers of a process stand for, and what each is ready for.
+//! The files behind the numbers of a process, and their ready states.
 
 use super::clocks::{Clock, SignalSet};
 use super::groups::Group;
@@ -16,7 +16,7 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-/// What a number stands for.
+/// The file behind a number.
 #[derive(Clone)]
 pub(crate) enum Open {
     Input,
@@ -56,7 +56,7 @@ pub(crate) enum Open {
     Random,
 }
 
-/// Where the program's standard output goes.
+/// The stream of the program's standard output.
 pub(crate) type Sink = Box<dyn Write>;
 
 /// A stream of the host that all processes write to.
@@ -76,7 +76,7 @@ pub(crate) struct Files {
     pub(super) error: SharedSink,
     /// Sockets with names, of all processes.
     pub(super) network: Rc<RefCell<Network>>,
-    /// What is known of the host's files, to all processes; and the time of the call.
+    /// Knowledge of the host's files, which all processes share; and the time of the call.
     pub(super) known: known::Shared,
     pub(super) now: Cell<u64>,
     /// Another process has, or had, the same files.
@@ -186,7 +186,7 @@ impl Files {
         self.get(number).map(|_| ())
     }
 
-    /// Whether a reader of so many bytes of this number has to wait for a writer. A reader that has no room does not.
+    /// Whether a reader of `length` bytes of this number has to wait for a writer. A reader that has no room does not.
     pub(crate) fn awaits_writer<W: World>(&self, number: u64, length: u64, world: &W) -> bool {
         match self.get(number) {
             Ok(Open::Clock(_) | Open::Events(_)) if length < WORD => false,
@@ -222,14 +222,14 @@ impl Files {
         end.is_some_and(|end| end.waiting() > 0)
     }
 
-    /// Whether there may be streams that somebody waits for.
+    /// Whether a thread may be waiting for a stream.
     pub(crate) fn has_streams(&self) -> bool {
         let is_stream =
             |open: &Open| matches!(open, Open::Stream(_) | Open::Socket(_) | Open::Events(_));
         self.is_shared || self.open.values().any(is_stream)
     }
 
-    /// What a file is ready for, and a number that changes when something comes. A file of the
+    /// The ready states of a file, and a number that changes when something comes. A file of the
     /// host is always ready.
     pub(crate) fn ready(&self, number: u64) -> Result<(u32, u64), Errno> {
         Ok(match self.get(number)? {

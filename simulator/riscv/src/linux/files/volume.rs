@@ -1,4 +1,4 @@
-//! What is set of files: links, rights, owners, times; and the volume.
+//! Attributes of files that a program sets: links, rights, owners, times; and the volume.
 
 use super::host::is_systems;
 use super::paths::read_path;

@@ -10,7 +10,7 @@ use crate::memory::{Content, END, Key, PAGE, Part, Physical, Region, Space, righ
 use std::fs::File;
 use std::rc::Rc;
 
-/// What is mapped without an address lies below it; the main thread's stack lies above.
+/// Mappings without an address lie below it; the main thread's stack lies above.
 pub(crate) const MAPPINGS: u64 = 0x3F_0000_0000;
 
 /// All rights.
@@ -31,10 +31,10 @@ const MOVES_TO: u64 = 2;
 /// `MREMAP_DONTUNMAP`.
 const KEEPS: u64 = 4;
 const DONT_NEED: u64 = 4;
-/// What `madvise` knows: most of it changes nothing here.
+/// The advice that `madvise` knows: most of it changes nothing here.
 const KNOWN_ADVICE: [u64; 17] = [0, 1, 2, 3, 4, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 20, 21];
 
-/// Whole pages that hold so many bytes.
+/// Whole pages that hold this many bytes.
 fn pages(length: u64) -> Result<u64, Errno> {
     match length {
         0 => Err(EINVAL),
@@ -276,7 +276,7 @@ impl Memory {
         Ok(self.move_range([start, old], [to, new], keeps))
     }
 
-    /// Whether nobody can write the word at an address: private memory without the right to write. Linux refuses to
+    /// Whether no thread can write the word at an address: private memory without the right to write. Linux refuses to
     /// wait there for other processes.
     pub(crate) fn never_changes(&self, address: u64) -> bool {
         let region = self.space.region(address);
@@ -285,7 +285,7 @@ impl Memory {
         })
     }
 
-    /// Whether a range that is to be moved lies in one mapping; its length. What is shared is mapped
+    /// Whether a range that is to be moved lies in one mapping; its length. Shared memory is mapped
     /// once more if the range has no length.
     fn movable(&self, start: u64, length: u64) -> Value {
         let (_, region) = self.space.region(start).ok_or(EFAULT)?;

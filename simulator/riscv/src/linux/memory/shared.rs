@@ -1,4 +1,4 @@
-//! Files that are mapped. Some are shared and written. What the program writes to their pages is in
+//! Files that are mapped. Some are shared and written. The program's stores to their pages are in
 //! the file when it is read, when the program says so, and at its end.
 
 use super::Memory;
@@ -16,7 +16,7 @@ fn key(file: &File) -> Result<Key, Errno> {
 }
 
 impl Memory {
-    /// What is mapped at `at` of an open file, from `offset` on; and the file's path.
+    /// The mapping at `at` of an open file, from `offset` on; and the file's path.
     pub(super) fn map_file(
         &mut self,
         files: &Files,
@@ -61,8 +61,8 @@ impl Memory {
         Ok((Content::Mapped(part), path))
     }
 
-    /// Files have what was written to their pages. What goes wrong with a file that is mapped
-    /// nobody is told, as under Linux.
+    /// Files have what was written to their pages. Errors of a mapped file are not reported, as
+    /// under Linux.
     pub(crate) fn write_back(&mut self) {
         for (key, file) in &self.shared {
             let length = file.metadata().map_or(0, |data| data.len());

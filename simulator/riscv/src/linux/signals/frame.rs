@@ -25,7 +25,7 @@ const LEAST_STACK: u64 = 2_048;
 /// `SS_AUTODISARM`, which changes nothing here.
 const DISARMS: u32 = 1 << 31;
 
-/// Where handlers return to.
+/// The return address of handlers.
 const TRAMPOLINE: u64 = 0x3F_FFFF_0000;
 
 impl Signals {

@@ -4,7 +4,7 @@ use super::program::{ARENA, Arg, NOTES, Op, SKIPS, Same, Step};
 use super::{files, memory, signals};
 use fastrand::Rng;
 
-/// Steps of a sequence, beside those that make a clean start and look at all memory.
+/// Steps of a sequence, without the steps that make a clean start and look at all memory.
 const LENGTH: usize = 40;
 /// The arena's pages.
 pub(super) const PAGES: u64 = 16;
@@ -16,7 +16,7 @@ pub(super) const TIMER: u8 = 4;
 pub(super) const CHOSEN: u64 = 16 * PAGE;
 pub(super) const PROCESS: u8 = 6;
 pub(super) const THREAD: u8 = 7;
-/// The second thread's number, or the first one's.
+/// The second thread's number, or the first thread's.
 pub(super) const SECOND: u8 = 8;
 /// Files that sequences close at their start.
 pub(super) const FILES: std::ops::Range<u64> = 3..12;
@@ -99,7 +99,7 @@ fn set_mask(name: &'static str, mask: u64) -> Op {
     Op::call(name, 135, &args).words(&[mask])
 }
 
-/// Steps of a thread, whose maker takes no signals meanwhile.
+/// Steps of a thread. Its maker takes no signals meanwhile.
 fn thread(steps: Vec<Op>) -> Vec<Op> {
     let mark = |step| Op {
         step,

@@ -50,7 +50,7 @@ fn compare(sequences: &[Vec<Op>]) -> &'static str {
     let beside = Beside::new();
     let whole = sequences.concat();
     if beside.run(&program(&whole)).is_none() {
-        // qemu does not end one of them: it waits for ever for memory that it takes to be there. Others do.
+        // Here qemu waits for ever for memory that it takes to be there. Other sequences end.
         for (which, sequence) in sequences.iter().enumerate() {
             if first_difference(&beside, sequence).is_some() {
                 show(&beside, which, sequence);

@@ -9,7 +9,7 @@ use super::thread;
 
 const CODE: u64 = 0x10_0000;
 const RECORDS: u64 = 0x200_0000;
-/// Where the handlers write: first the address of the next entry.
+/// The handlers' log: first the address of the next entry.
 const LOG: u64 = 0x600_0000;
 const LOG_BYTES: u64 = 0x2_0000;
 const SLOTS: u64 = LOG + LOG_BYTES;
@@ -24,7 +24,7 @@ pub(super) const WORDS: usize = 32;
 pub(super) const RESULT: usize = 7;
 pub(super) const LOGGED: usize = 8;
 pub(super) const BLOB: usize = 9;
-/// Handlers: one that writes to the log, and one that skips the instruction at fault.
+/// Two handlers: the first writes to the log, the second skips the instruction at fault.
 pub(super) const NOTES: u64 = CODE + 4;
 pub(super) const SKIPS: u64 = NOTES + 4 * NOTE_LENGTH as u64;
 const NOTE_LENGTH: usize = 11;
@@ -74,13 +74,13 @@ pub(super) enum Same {
     Never,
 }
 
-/// What a step does.
+/// The kind of a step.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
     Call(u64),
     Load,
     Store,
-    /// A thread does the steps until the end, while the one that made it waits.
+    /// A thread does the steps until the end, while its maker waits.
     Begin,
     End,
 }
@@ -92,9 +92,9 @@ pub(super) struct Op {
     pub(super) step: Step,
     pub(super) args: Vec<Arg>,
     pub(super) same: Same,
-    /// Where the result is kept.
+    /// The place of the result.
     pub(super) slot: Option<u8>,
-    /// What the record's own words hold at first, and how they are compared afterwards.
+    /// The record's own words at first, and how they are compared afterwards.
     pub(super) blob: Vec<(u64, Same)>,
 }
 
@@ -139,7 +139,7 @@ fn handlers() -> Vec<u32> {
         ld(T0, A0 + 2, REGISTERS),
         addi(T0, T0, 4),
         sd(A0 + 2, T0, REGISTERS),
-        // What a load or store that failed leaves: signal and code, over a mark.
+        // A load or store that failed leaves signal and code, over a mark.
         i_type(0x03, T1, 2, A0 + 1, 8),
         lui(T2, 0x0FA1_7000),
         add(T1, T1, T2),

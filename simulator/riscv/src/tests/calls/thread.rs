@@ -14,7 +14,7 @@ const FUTEX: i32 = 98;
 const EXIT: i32 = 93;
 const RECORD_BYTES: i32 = 8 * WORDS as i32;
 
-/// A jump over so many bytes.
+/// A jump over `offset` bytes.
 fn jump(offset: i32) -> u32 {
     let imm = offset as u32;
     let bits = |from: u32, count: u32| imm >> from & ((1 << count) - 1);

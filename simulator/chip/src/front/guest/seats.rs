@@ -1,0 +1,119 @@
+//! The cores of threads outside of simulated time.
+
+use crate::config::Config;
+use crate::core_set::CoreSet;
+use crate::os::{Placement, Scheduler, ThreadId};
+
+/// Threads on cores, as the machine's scheduler places them.
+///
+/// A core may have several threads; one of them runs in the scheduler's eyes, and the others wait. Outside of time
+/// all of them go on.
+pub(super) struct Seats {
+    scheduler: Scheduler,
+    cores: u32,
+    /// In cycles; it never goes back.
+    now: u64,
+}
+
+impl Seats {
+    pub(super) fn new(machine: &Config) -> Self {
+        Self {
+            scheduler: Scheduler::new(&machine.os, machine.cores, machine.group_cores),
+            cores: machine.cores,
+            now: 0,
+        }
+    }
+
+    /// Time goes on to `now`.
+    pub(super) fn pass_until(&mut self, now: u64) {
+        self.now = self.now.max(now);
+    }
+
+    pub(super) fn core_of(&self, thread: ThreadId) -> u32 {
+        self.scheduler.core_of(thread)
+    }
+
+    /// A new thread of a maker on `core`.
+    pub(super) fn spawn(&mut self, thread: ThreadId, cpus: &[usize], core: u32) {
+        let affinity = self.affinity(cpus);
+        let placement = self.scheduler.spawn(thread, affinity, core);
+        self.placed(placement);
+    }
+
+    pub(super) fn rest(&mut self, thread: ThreadId) {
+        let core = self.scheduler.rest(self.now, thread);
+        self.fill(core);
+    }
+
+    /// A thread on `waker` wakes a sleeper.
+    pub(super) fn wake(&mut self, thread: ThreadId, waker: u32) {
+        let placement = self.scheduler.wake(thread, waker);
+        self.placed(placement);
+    }
+
+    pub(super) fn confine(&mut self, thread: ThreadId, cpus: &[usize]) {
+        let affinity = self.affinity(cpus);
+        if let Some(moved) = self.scheduler.set_affinity(self.now, thread, affinity) {
+            self.fill(moved.from);
+            self.placed(moved.to);
+        }
+    }
+
+    fn placed(&mut self, placement: Placement) {
+        if placement.idle {
+            self.fill(placement.core);
+        }
+    }
+
+    /// A core that runs nothing takes a thread that waits.
+    fn fill(&mut self, core: u32) {
+        if self.scheduler.running(core).is_none() {
+            let _ = self.scheduler.pick(self.now, core);
+        }
+    }
+
+    /// The machine's cores of a set; all if it has none of them.
+    fn affinity(&self, cpus: &[usize]) -> CoreSet {
+        let there = cpus.iter().filter(|&&cpu| cpu < self.cores as usize);
+        let set: CoreSet = there.map(|&cpu| cpu as u32).collect();
+        match set.is_empty() {
+            true => CoreSet::below(self.cores),
+            false => set,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_are_where_the_scheduler_puts_them() {
+        let machine = Config::preset("e5-2640x2").expect("the preset is there");
+        let mut seats = Seats::new(&machine);
+        seats.spawn(0, &[], 0);
+        for thread in 1..16 {
+            seats.spawn(thread, &[], 0);
+        }
+        let mut cores: Vec<u32> = (0..16).map(|thread| seats.core_of(thread)).collect();
+        // The second thread is in the other group, which has more idle cores.
+        assert_eq!((cores[0], cores[1] / 8), (0, 1));
+        cores.sort_unstable();
+        assert_eq!(cores, (0..16).collect::<Vec<_>>());
+        // A seventeenth waits for a core, and gets the first that is left.
+        seats.spawn(16, &[], 0);
+        let left = seats.core_of(5);
+        seats.pass_until(10 * machine.os.hot);
+        seats.rest(5);
+        assert_eq!(seats.core_of(16), left);
+        // If the sleeper's core is taken and none is idle, it shares a core.
+        seats.wake(5, 0);
+        assert!(seats.core_of(5) < 16);
+        seats.confine(5, &[3]);
+        assert_eq!(seats.core_of(5), 3);
+        seats.rest(5);
+        seats.rest(0);
+        seats.wake(0, 3);
+        assert_eq!(seats.core_of(0), 0);
+    }
+}
