@@ -371,7 +371,7 @@ def main():
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
     if len(sys.argv) == 4 and sys.argv[1] == "--worst" and sys.argv[2].isdigit():
         return print_worst(int(sys.argv[2]), sys.argv[3])
-    documents = [path for path in files(".", ".md") if not path.startswith("shared/")]
+    documents = [path for path in files(".", ".md") if not path.startswith("shared/") and not os.path.islink(path)]
     if sys.argv[1:] == ["--words"]:
         for path in documents:
             print(f"{words_of(path):6} {path}")

@@ -276,6 +276,7 @@ impl Program {
     /// let program = Program::new(hello.path()).stop_when(|| true).streams(sink(), sink());
     /// let error = program.run_functionally(1).unwrap_err();
     /// assert!(error.to_string().contains("still ran after 0"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
     pub fn stop_when(mut self, stop: fn() -> bool) -> Self {
