@@ -68,7 +68,7 @@ fn usage_errors_are_one_line() {
             ),
             (
                 "study block-size --set tasks=tiny --only folded",
-                "--only | --set tasks | nothing is left",
+                "--only | --set tasks | no name in common",
             ),
             ("study block-size --quick --full", "--quick | --full"),
             ("study block-size --format xml", "xml | table | json | csv"),
