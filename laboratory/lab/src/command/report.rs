@@ -151,7 +151,7 @@ struct MeasuredMachine {
     picture: String,
     /// The page's picture of its cores, if there is one.
     drawing: String,
-    /// What was measured, in sentences.
+    /// The measurements, in sentences.
     remarks: Vec<String>,
     tables: Vec<Table>,
     figure: Figure,

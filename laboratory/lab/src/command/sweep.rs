@@ -344,7 +344,7 @@ impl Grid {
         Ok((header, runs))
     }
 
-    /// The keys without that of the samples.
+    /// All keys except the key of the samples.
     fn keys_but(&self, sample: usize) -> Vec<&str> {
         let keys = self.keys.iter().enumerate();
         keys.filter(|&(at, _)| at != sample)

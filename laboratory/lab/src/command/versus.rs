@@ -169,7 +169,7 @@ fn is_asked(column: &str) -> bool {
 }
 
 impl Ratio {
-    /// What the interval carries.
+    /// The finding that the interval supports.
     fn finding(&self) -> &'static str {
         match self.interval {
             Some([_, high]) if high < 1.0 => "faster",

@@ -35,7 +35,7 @@ enum Kind {
 struct Case {
     cores: usize,
     threads: usize,
-    /// Where all workers fall asleep.
+    /// The core on which all workers fall asleep.
     pile: usize,
     kind: Kind,
     /// The pieces of a run, and the instructions of each.
@@ -113,7 +113,7 @@ fn run(case: &Case, sticky: bool) -> Result<u64, String> {
     told.recv().map_err(|error| error.to_string())
 }
 
-/// What is wrong with a case.
+/// The failure of a case, if it fails.
 fn failure(case: &Case) -> Option<String> {
     let times = run(case, true).and_then(|sticky| Ok((sticky, run(case, false)?)));
     match times {

@@ -263,7 +263,7 @@ impl<P: Platform> Builder<P> {
         self
     }
 
-    /// The CPUs to which threads are bound. The first permit is the caller's: that thread belongs to the
+    /// The CPUs that threads are bound to. The first permit is the caller's: that thread belongs to the
     /// program and is not bound.
     ///
     /// By default they are bound to nothing. On a machine of several core groups the threads of a pool

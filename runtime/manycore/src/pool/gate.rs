@@ -33,7 +33,7 @@ pub(crate) struct Gate<P: Platform> {
     count: P::AtomicU32,
 }
 
-/// What a helper saw as it left.
+/// The state that a leaving helper saw.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum Departure {

@@ -58,7 +58,7 @@ pub enum Before {
     Woken,
     /// It sleeps.
     Slept {
-        /// The futex on which it sleeps.
+        /// The futex of its sleep.
         address: u64,
         /// The rest of its time, if that is limited.
         cycles: Option<u64>,

@@ -199,7 +199,9 @@ impl<P: Platform> Nearest<P> {
     /// Wakes up to `count` sleepers in the clusters `within`, or in any, those near worker `near`
     /// first.
     pub(crate) fn wake_any(&self, near: usize, count: u32, within: Option<Invited>) {
-        self.claim_core(near);
+        if count > 0 {
+            self.claim_core(near);
+        }
         for _ in 0..count {
             if !self.wake_one(near, false, within) {
                 return;

@@ -131,7 +131,7 @@ fn fork<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> Result
     })
 }
 
-/// The children for which a parent waits.
+/// The children that a parent waits for.
 #[derive(Clone, Copy)]
 enum Wanted {
     Any,
