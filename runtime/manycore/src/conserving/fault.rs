@@ -20,6 +20,8 @@ pub(crate) enum Fault {
     SerialForEver,
     /// A thread that waits keeps its permit, whatever lies there.
     NoReserve,
+    /// A thread that waits in another pool offers its permits once.
+    OneOffer,
     /// Nobody takes permit 0 while no caller does.
     EmptyCallerSlot,
     /// Where threads outnumber cores, the watchdog never gets up.

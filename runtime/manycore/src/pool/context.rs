@@ -244,7 +244,7 @@ impl<P: Platform> Context<P> {
     /// in the pool in which the thread continues. In each other pool it takes a permit when it comes back
     /// to that pool (`come_back`).
     pub(super) fn without_permits<R>(section: impl FnOnce() -> R) -> R {
-        Self::chain(|chain| chain.for_each(|context| context.member().leave_permit()));
+        Self::leave_all();
         let result = section();
         Self::own_worker(|worker| worker.map(Worker::regain_permit));
         result
@@ -303,6 +303,16 @@ impl<P: Platform> Context<P> {
                 worker.keeps_others_waiting() && Registry::be(worker, Worker::run_other)
             })
         })
+    }
+
+    /// Gives up this thread's permits in all pools, where another thread takes them.
+    pub(super) fn leave_all() {
+        Self::chain(|chain| chain.for_each(|context| context.member().leave_permit()));
+    }
+
+    /// Whether jobs wait for a permit that this thread has in another pool than `pool`.
+    pub(super) fn keeps_others_waiting(pool: &Shared<P>) -> bool {
+        Self::chain(|chain| Self::others_held(pool, chain).any(Worker::keeps_others_waiting))
     }
 
     /// Gives up this thread's permits in all pools except `pool`, where it waits.

@@ -135,9 +135,7 @@ impl<P: Platform> Worker<P> {
                 Context::leave_others(shared);
                 if Context::holds_others(shared) {
                     self.found(idle);
-                    if !Context::run_other_elsewhere(shared) {
-                        self.nap(latch, naps.next());
-                    }
+                    self.serve_all_or_nap(latch, &mut naps);
                     idle = self.start_looking();
                     continue;
                 }
@@ -168,8 +166,12 @@ impl<P: Platform> Worker<P> {
     /// One long sleep for `latch`, of a worker whose patience beside others' jobs has ended. Returns when
     /// there is something to see, or for no reason.
     pub(super) fn rest(&self, latch: &Latch<P>, look: &Look<'_, P>) {
-        self.registry().shared().check_wait();
-        Context::leave_others(self.registry().shared());
+        let shared = self.registry().shared();
+        shared.check_wait();
+        Context::leave_others(shared);
+        if Context::holds_others(shared) {
+            return self.serve_all_or_nap(latch, &mut Naps::new());
+        }
         if self.keeps_others_waiting() {
             if !self.wait_without_permit(latch) && !latch.is_set() {
                 self.run_other_or_nap(latch, &mut Naps::new());

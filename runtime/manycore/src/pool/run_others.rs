@@ -39,6 +39,25 @@ impl<P: Platform> Worker<P> {
         }
     }
 
+    /// One step of a wait of a worker that has permits in other pools too, which no other thread takes. The
+    /// worker runs a job of this pool or of another one. If it finds none, it naps until `latch` is set, or for
+    /// a while.
+    ///
+    /// It does not sleep without its permit here: the other pools would have no thread that hears of their jobs.
+    /// It gives the permit to a thread whose wait is over, and asks for one at once.
+    pub(super) fn serve_all_or_nap(&self, latch: &Latch<P>, naps: &mut Naps) {
+        let registry = self.registry();
+        if registry.permits().has_ready() && self.give_permit() {
+            self.regain_permit();
+        } else if (self.keeps_others_waiting() && self.run_other())
+            || Context::run_other_elsewhere(registry.shared())
+        {
+            *naps = Naps::new();
+        } else {
+            self.nap(latch, naps.next());
+        }
+    }
+
     /// Runs another job, or helps with a loop. `false`: it found none, or the nesting is too deep.
     pub(super) fn run_other(&self) -> bool {
         let run = || {

@@ -16,6 +16,7 @@ mod locks;
 mod mailbox;
 mod partial_slot;
 mod ranks;
+mod several_pools;
 mod thread_set;
 mod wait;
 mod watch;

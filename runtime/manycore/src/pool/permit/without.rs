@@ -2,6 +2,7 @@
 //! one, returns, and makes way for others.
 
 use crate::pool::context::Context;
+use crate::pool::naps::Naps;
 use crate::pool::permits::{DISMISSED, GRANTED, LISTED, Listed};
 use crate::pool::thread_set::Stay;
 use crate::pool::worker::Worker;
@@ -187,17 +188,51 @@ impl<P: Platform> Worker<P> {
         if self.has_permit() {
             return;
         }
-        let (registry, me) = (self.registry(), self.id());
-        // Whoever waits for a permit holds none.
-        Context::leave_others(registry.shared());
-        if let Listed::Placed(permit) = registry.change_permits(|permits| permits.list(me)) {
-            self.set_permit(permit);
-        } else {
-            registry.call_for_permit();
+        // A thread that waits for a permit holds none, if other threads take what it has.
+        Context::leave_others(self.registry().shared());
+        if self.joins_ready_list() && self.await_turn_beside_others() {
             let granted = self.await_permit();
             debug_assert!(granted, "who returns is not dismissed");
         }
         self.note_work();
+    }
+
+    /// Joins the ready list; `false`: the worker has a permit at once.
+    fn joins_ready_list(&self) -> bool {
+        let (registry, me) = (self.registry(), self.id());
+        if let Listed::Placed(permit) = registry.change_permits(|permits| permits.list(me)) {
+            self.set_permit(permit);
+            return false;
+        }
+        registry.call_for_permit();
+        true
+    }
+
+    /// Waits on the ready list while this thread has permits in other pools that no other thread takes, and runs
+    /// jobs of those pools meanwhile: the thread that has this pool's permit may wait for such a job. `false`: it
+    /// has a permit.
+    ///
+    /// It leaves the list before it runs a job. Otherwise it could have a permit here, and not use it.
+    fn await_turn_beside_others(&self) -> bool {
+        let (registry, alone) = (self.registry(), &self.holding().alone);
+        let shared = registry.shared();
+        let mut naps = Naps::new();
+        while Context::holds_others(shared) && alone.glance() == Parker::<P>::AWAKE {
+            alone.sleep(Parker::<P>::AWAKE, Some(naps.next()));
+            Context::leave_others(shared);
+            if Context::keeps_others_waiting(shared)
+                && registry.change_permits(|permits| permits.strike(self.id()))
+            {
+                if Context::run_other_elsewhere(shared) {
+                    naps = Naps::new();
+                }
+                // The job may have brought it one.
+                if self.has_permit() || !self.joins_ready_list() {
+                    return false;
+                }
+            }
+        }
+        true
     }
 
     /// Hands this worker's permit to the first thread of the ready list, and waits for
