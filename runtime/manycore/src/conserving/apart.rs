@@ -35,7 +35,7 @@ enum Kind {
 struct Case {
     cores: usize,
     threads: usize,
-    /// The core on which all workers fall asleep.
+    /// All workers fall asleep on this core.
     pile: usize,
     kind: Kind,
     /// The pieces of a run, and the instructions of each.

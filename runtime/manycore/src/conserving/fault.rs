@@ -54,7 +54,7 @@ pub(crate) enum Fault {
     UncountedStart,
 }
 
-/// All of them, each with a seed that has found it. Where that seed finds it no more, others are tried.
+/// All of them. Each has a seed that found it once. A test tries this seed first, and then the others.
 pub(super) const ALL: [(Fault, u64); 5] = [
     (Fault::DeafNap, 65),
     (Fault::SerialForEver, 2),
@@ -64,7 +64,7 @@ pub(super) const ALL: [(Fault, u64); 5] = [
 ];
 
 /// Those in which a thread goes on with a permit that it has no more, or what came to light with
-/// them; each with a seed that has found it.
+/// them. Each has a seed, as in [`ALL`].
 pub(super) const MOVED: [(Fault, u64); 5] = [
     (Fault::StaleRank, 717),
     (Fault::StaleAside, 82),

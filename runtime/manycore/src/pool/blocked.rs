@@ -77,13 +77,6 @@ impl<P: Platform> Context<P> {
     fn await_beside_others(oneshot: &Oneshot<P>) {
         let mut naps = Naps::new();
         while !oneshot.is_called() {
-            // A thread whose wait has ended meanwhile takes one.
-            #[cfg(test)]
-            if !fault::is(Fault::OneOffer) {
-                Self::leave_all();
-            }
-            #[cfg(not(test))]
-            Self::leave_all();
             if !Self::holds_any() {
                 return oneshot.sleep();
             }
@@ -98,6 +91,17 @@ impl<P: Platform> Context<P> {
             } else {
                 oneshot.sleep_for(naps.next());
             }
+            Self::offer_again();
         }
+    }
+
+    /// Offers the permits that no other thread took before. Meanwhile another thread's wait may have ended, and
+    /// this thread needs a permit.
+    fn offer_again() {
+        #[cfg(test)]
+        if fault::is(Fault::OneOffer) {
+            return;
+        }
+        Self::leave_all();
     }
 }

@@ -305,7 +305,7 @@ impl<P: Platform> Context<P> {
         })
     }
 
-    /// Gives up this thread's permits in all pools, where another thread takes them.
+    /// Gives up this thread's permits in all pools. It keeps a permit that no other thread takes.
     pub(super) fn leave_all() {
         Self::chain(|chain| chain.for_each(|context| context.member().leave_permit()));
     }

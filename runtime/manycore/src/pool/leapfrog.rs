@@ -135,7 +135,7 @@ impl<P: Platform> Worker<P> {
                 Context::leave_others(shared);
                 if Context::holds_others(shared) {
                     self.found(idle);
-                    self.serve_all_or_nap(latch, &mut naps);
+                    self.serve_or_nap(latch, &mut naps);
                     idle = self.start_looking();
                     continue;
                 }
@@ -147,7 +147,7 @@ impl<P: Platform> Worker<P> {
             if now >= due && self.keeps_others_waiting() {
                 self.found(idle);
                 if !self.wait_without_permit(latch) && !latch.is_set() {
-                    self.run_other_or_nap(latch, &mut naps);
+                    self.serve_or_nap(latch, &mut naps);
                 }
                 idle = self.start_looking();
                 slept = false;
@@ -170,11 +170,11 @@ impl<P: Platform> Worker<P> {
         shared.check_wait();
         Context::leave_others(shared);
         if Context::holds_others(shared) {
-            return self.serve_all_or_nap(latch, &mut Naps::new());
+            return self.serve_or_nap(latch, &mut Naps::new());
         }
         if self.keeps_others_waiting() {
             if !self.wait_without_permit(latch) && !latch.is_set() {
-                self.run_other_or_nap(latch, &mut Naps::new());
+                self.serve_or_nap(latch, &mut Naps::new());
             }
             return;
         }

@@ -29,23 +29,13 @@ use manycore_platform::Platform;
 const DEEPEST: u32 = 128;
 
 impl<P: Platform> Worker<P> {
-    /// Runs another job if it finds one. If not, naps until `latch` is set, or for a while.
-    pub(super) fn run_other_or_nap(&self, latch: &Latch<P>, naps: &mut Naps) {
-        if self.run_other() {
-            *naps = Naps::new();
-        } else {
-            self.set_busy(false);
-            self.nap(latch, naps.next());
-        }
-    }
-
-    /// One step of a wait of a worker that has permits in other pools too, which no other thread takes. The
-    /// worker runs a job of this pool or of another one. If it finds none, it naps until `latch` is set, or for
-    /// a while.
+    /// One step of the wait of a worker that has permits, here or in other pools, which no other thread takes.
+    /// The worker runs a job of one of these pools. If it finds none, it naps until `latch` is set, or for a while.
     ///
-    /// It does not sleep without its permit here: the other pools would have no thread that hears of their jobs.
-    /// It gives the permit to a thread whose wait is over, and asks for one at once.
-    pub(super) fn serve_all_or_nap(&self, latch: &Latch<P>, naps: &mut Naps) {
+    /// If a thread of this pool has ended its wait and needs a permit, the worker hands over its own. Then it
+    /// joins the ready list at once. If it slept without a permit instead, its other pools would have no thread
+    /// that finds their jobs.
+    pub(super) fn serve_or_nap(&self, latch: &Latch<P>, naps: &mut Naps) {
         let registry = self.registry();
         if registry.permits().has_ready() && self.give_permit() {
             self.regain_permit();
@@ -54,6 +44,7 @@ impl<P: Platform> Worker<P> {
         {
             *naps = Naps::new();
         } else {
+            self.set_busy(false);
             self.nap(latch, naps.next());
         }
     }

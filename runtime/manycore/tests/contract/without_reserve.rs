@@ -8,6 +8,9 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc;
 use std::thread;
 
+#[path = "../support/random_program.rs"]
+mod random_program;
+
 fn pool(threads: usize) -> Pool {
     let builder = Pool::builder().threads(threads).dedicated(true);
     builder.reserve(false).build().expect("threads can be made")
@@ -82,47 +85,9 @@ fn threads_outside_spawn_into_a_scope_whose_body_waits_for_them() {
     });
 }
 
-/// A random program of joins, scopes, loops and calls of other pools.
-fn random_program(pools: &[Pool], random: &mut fastrand::Rng, depth: u32) -> usize {
-    if depth == 0 {
-        return 1;
-    }
-    let pool = random.choice(pools).expect("there are some");
-    let mut parts = [random.fork(), random.fork(), random.fork()];
-    match random.u32(0..4) {
-        0 => {
-            let [one, other, _] = &mut parts;
-            let one = || random_program(pools, one, depth - 1);
-            let (one, other) = pool.join(one, || random_program(pools, other, depth - 1));
-            one + other
-        }
-        1 => {
-            let sum = AtomicUsize::new(0);
-            pool.scope(|scope| {
-                for part in &mut parts {
-                    let sum = &sum;
-                    scope.spawn(move |_| {
-                        sum.fetch_add(random_program(pools, part, depth - 1), Relaxed);
-                    });
-                }
-            });
-            sum.into_inner()
-        }
-        2 => {
-            let sum = AtomicUsize::new(0);
-            pool.parallel_for(0..3, |part| {
-                let mut random = parts[part].clone();
-                sum.fetch_add(random_program(pools, &mut random, depth - 1), Relaxed);
-            });
-            sum.into_inner()
-        }
-        _ => pool.install(|| random_program(pools, &mut parts[0], depth - 1)),
-    }
-}
-
 #[test]
 fn random_programs_over_several_pools_end() {
-    let seeds = if cfg!(miri) { 0..1 } else { 0..40 };
+    let seeds = if cfg!(miri) { 0..1 } else { 0..400 };
     for seed in seeds {
         ends(&format!("seed {seed}"), move || {
             let mut random = fastrand::Rng::with_seed(seed);
@@ -135,8 +100,8 @@ fn random_programs_over_several_pools_end() {
                     .expect("threads can be made")
             };
             let others = [with_reserve(), with_reserve(), with_reserve()];
-            let sum = random_program(&pools, &mut random.clone(), 5);
-            assert_eq!(sum, random_program(&others, &mut random, 5));
+            let sum = random_program::run(&pools, &mut random.clone(), 5);
+            assert_eq!(sum, random_program::run(&others, &mut random, 5));
         });
     }
 }

@@ -188,7 +188,7 @@ impl<P: Platform> Worker<P> {
         if self.has_permit() {
             return;
         }
-        // A thread that waits for a permit holds none, if other threads take what it has.
+        // Another thread may need those permits while this one waits.
         Context::leave_others(self.registry().shared());
         if self.joins_ready_list() && self.await_turn_beside_others() {
             let granted = self.await_permit();
@@ -208,11 +208,12 @@ impl<P: Platform> Worker<P> {
         true
     }
 
-    /// Waits on the ready list while this thread has permits in other pools that no other thread takes, and runs
-    /// jobs of those pools meanwhile: the thread that has this pool's permit may wait for such a job. `false`: it
-    /// has a permit.
+    /// Waits on the ready list while this thread has permits in other pools that no other thread takes. Meanwhile
+    /// the thread runs jobs of those pools, since the holder of a permit here may wait for such a job. `false`:
+    /// the worker has a permit.
     ///
-    /// It leaves the list before it runs a job. Otherwise it could have a permit here, and not use it.
+    /// The worker leaves the list before it runs a job. Otherwise a permit here could be granted to it, and lie
+    /// unused until the job ends.
     fn await_turn_beside_others(&self) -> bool {
         let (registry, alone) = (self.registry(), &self.holding().alone);
         let shared = registry.shared();
@@ -226,7 +227,7 @@ impl<P: Platform> Worker<P> {
                 if Context::run_other_elsewhere(shared) {
                     naps = Naps::new();
                 }
-                // The job may have brought it one.
+                // Inside the job the thread may have come back to this pool, and got a permit.
                 if self.has_permit() || !self.joins_ready_list() {
                     return false;
                 }

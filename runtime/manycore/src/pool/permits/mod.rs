@@ -32,6 +32,10 @@
 //! for a permit holds none. A thread that holds a permit runs, or looks for work and finds the list, or
 //! waits no longer than `PATIENCE` beside it.
 //!
+//! If no other thread takes a permit, the thread keeps it (`run_others.rs`). After each nap it offers the permit
+//! again, first to the ready list. It runs jobs of that pool between its naps, also while it waits for a permit of
+//! another pool.
+//!
 //! # Ranks of loops
 //!
 //! A thread may give its permit away within a loop's body. In that loop it keeps its rank, so no other
