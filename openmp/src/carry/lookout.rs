@@ -56,7 +56,7 @@ fn time_of(thread: libc::pid_t) -> Option<i64> {
 }
 
 /// Whether the kernel thread sleeps, by what the system says of it. Without the C library's memory.
-fn sleeps(thread: libc::pid_t) -> bool {
+pub(super) fn sleeps(thread: libc::pid_t) -> bool {
     let mut path = [0_u8; 48];
     let (begin, end) = (b"/proc/self/task/", b"/stat\0");
     path[..begin.len()].copy_from_slice(begin);

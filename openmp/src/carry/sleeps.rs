@@ -7,7 +7,7 @@
 //! as a handler of its own takes to come. A sleep of some milliseconds ends soon enough by itself.
 
 use super::blocking;
-use super::yields::{self, give_way};
+use super::yields;
 use crate::system::export;
 use crate::system::next::Next;
 use libc::{clockid_t, timespec, useconds_t};
@@ -57,8 +57,9 @@ fn doze(duration: Duration) -> Option<Duration> {
         return None;
     }
     if duration.is_zero() {
-        give_way();
-        return Some(duration);
+        // After a full round the sleep is the kernel's. A worker that never sleeps has used up its share, so that another process would
+        // take its core for whole time slices.
+        return yields::pass().then_some(duration);
     }
     yields::leave(|rank| {
         let since = clock(libc::CLOCK_MONOTONIC);

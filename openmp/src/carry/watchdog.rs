@@ -1,4 +1,4 @@
-//! The watchdog: ranks go on at their [homes](super::home) while no worker changes ranks.
+//! The watchdog: ranks go on at their [homes](super::home) while no worker changes ranks and not all compute.
 //!
 //! The watch takes no lock and allocates nothing: a rank that was cut may have a lock that all others wait for, the
 //! program's allocator's too. For the same reason it starts no thread.
@@ -9,6 +9,7 @@ use super::home::{self, Home};
 use super::lookout;
 use super::rank::Rank;
 use super::registry::{self, Seen, ranks, workers};
+use super::worker::Worker;
 use crate::system::masks::with_signals_blocked;
 use crate::system::threads::spawn;
 use crate::words::bell::WORKERS;
@@ -63,22 +64,48 @@ pub(super) fn is_contended() -> bool {
     registry::is_owned() && is_any(false) && is_any(true)
 }
 
-/// Makes the workers change ranks that have not for too long, and those leave theirs that have no core any more.
-fn ring(now: u64) {
-    let Some(division) = registry::division() else {
-        return;
-    };
-    for worker in workers() {
+/// What a worker does, as the watch sees it.
+#[derive(Clone, Copy, PartialEq)]
+enum Sight {
+    /// It has no rank.
+    Idle,
+    /// It executes a rank, and the rank's time is not over.
+    Computes,
+    /// Its rank has had the worker for too long, or the worker has no core any more.
+    Late,
+}
+
+impl Sight {
+    fn of(worker: &Worker, now: u64) -> Self {
         // SAFETY: ranks live for ever. The values read from this one may belong to another time.
         let rank = unsafe { worker.current.load(Relaxed).as_ref() };
-        let stalled = rank.is_some_and(|rank| {
-            let since = rank.since.load(Relaxed);
-            worker.is_revoked() || now.saturating_sub(since) > division.stall()
-        });
-        if stalled {
-            worker.alarm.ring(worker.address());
+        let (Some(rank), Some(division)) = (rank, registry::division()) else {
+            return Self::Idle;
+        };
+        let took = now.saturating_sub(rank.since.load(Relaxed));
+        if worker.is_revoked() || took > division.stall() {
+            Self::Late
+        } else {
+            Self::Computes
         }
     }
+}
+
+/// Makes the workers that are late leave their ranks.
+fn ring(now: u64) {
+    for worker in workers().filter(|it| Sight::of(it, now) == Sight::Late) {
+        worker.alarm.ring(worker.address());
+    }
+}
+
+/// Whether each worker that has a core executes a rank whose time is not over. Then a rank that waits has to wait: at its home it would
+/// only take turns with them.
+fn all_compute(now: u64) -> bool {
+    workers().all(|worker| match Sight::of(worker, now) {
+        Sight::Idle => worker.is_revoked(),
+        Sight::Computes => !lookout::sleeps(worker.alarm.thread()),
+        Sight::Late => false,
+    })
 }
 
 /// Takes a rank that can go on, and finds its home. A cut rank comes first, since it may have the
@@ -124,10 +151,11 @@ fn look() -> ! {
         let contended = is_contended();
         std::thread::sleep(if contended { STALL } else { IDLE });
         let now = changes();
-        let stalled = contended && now == last && is_contended();
+        let time = Native::now();
+        let stalled = contended && now == last && is_contended() && !all_compute(time);
         last = now;
         if contended {
-            ring(Native::now());
+            ring(time);
         }
         looks = if stalled { looks + 1 } else { 0 };
         // The first look has made workers change, if they can. A worker that waits for a core of another
