@@ -10,8 +10,9 @@ use manycore_platform::Platform;
 
 /// Looks in a spin of `Shared::blocking_spin`.
 const SLICES: u64 = 10;
-/// A spinning caller yields once, after this many looks: the worker may have no core of its own.
-const TRUSTED: u64 = 2;
+/// The first look is shorter by this factor. After it a spinning caller yields once: the system may have put the worker
+/// on this very core, beside an idle one.
+const FIRST: u64 = 4;
 
 impl<P: Platform> Context<P> {
     /// Blocks until `oneshot`: this thread, which is no worker of `pool`, waits for what it has
@@ -39,18 +40,17 @@ impl<P: Platform> Context<P> {
         let until = now + pool.blocking_spin();
         // The threads that run the call may have the core until the call is over.
         let yield_core = || pool.idle().yield_core(|_| true);
-        let mut looks = 0;
+        let mut is_first = true;
         while now < until && !pool.idle().other_processes_run(now) {
             if is_room() {
-                oneshot.spin(now + slice);
+                oneshot.spin(now + if is_first { slice / FIRST } else { slice });
+                if is_first && !oneshot.is_called() {
+                    yield_core();
+                }
             } else if pool.idle().waiting_callers() > 1 || !yield_core() {
                 break;
             }
-            looks += 1;
-            if looks == TRUSTED && !oneshot.is_called() {
-                // The system may have put the worker on this very core, beside an idle one.
-                yield_core();
-            }
+            is_first = false;
             now = P::now();
             if let Some(since) = oneshot.since() {
                 (pool.idle())
