@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn large_values_are_told_in_larger_units() {
+    fn large_values_have_larger_units() {
         for (unit, expected) in [
             ("cycles", "t (thousand cycles)"),
             ("ns", "t (us)"),

@@ -142,7 +142,7 @@ impl Traffic {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().expect("nobody panics with it")
+    mutex.lock().expect("no holder panics")
 }
 
 /// Asks the system to end this thread's sleeps as near to their time as it can.
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_that_nobody_served_count_with_their_wait() {
+    fn unserved_requests_count_with_their_wait() {
         let outcome = TRAFFIC.run(&mut Stuck, "").unwrap();
         assert_eq!(outcome.latencies.len(), 15);
         assert!(outcome.unserved > 0);

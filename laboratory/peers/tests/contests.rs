@@ -87,7 +87,7 @@ fn a_quota_is_kept_or_said_to_be_impossible_here() {
 }
 
 #[test]
-fn what_is_out_of_range_is_told_the_range() {
+fn a_value_out_of_range_names_the_range() {
     refuses(
         "channels",
         &[

@@ -109,7 +109,7 @@ fn figures_are_printed_and_written() {
 }
 
 #[test]
-fn joins_are_told_by_the_join() {
+fn join_loops_are_timed_by_the_join() {
     let asked = [
         "--only",
         "join",

@@ -21,7 +21,7 @@ fn both_languages_verify() {
 }
 
 #[test]
-fn bad_input_is_told_of() {
+fn bad_input_is_reported() {
     let bad = [
         (["--classes", "X"], "there are S, W, A, B, C"),
         (["--programs", "ep"], "there are bt, cg, ft"),

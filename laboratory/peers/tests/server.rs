@@ -20,7 +20,7 @@ fn every_contestant_is_measured_or_said_to_be_missing() {
     let (output, rows) = rows("server", &folder("server"), &cell);
     let said = text(&output.stdout);
     assert!(output.status.success(), "{}", text(&output.stderr));
-    assert_eq!(text(&output.stderr), "", "nobody is left out");
+    assert_eq!(text(&output.stderr), "", "no server is left out");
 
     let at = |name: &str| {
         rows[0]

@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn who_loses_by_being_carried_is_not_carried() {
+    fn a_program_that_loses_by_being_carried_is_not_carried() {
         let took = |_, way| if way == Way::Carried { 300 } else { 100 };
         let ([carried, home], way, changes) = run(20, Signs::None, took);
         assert_eq!((way, changes), (Way::AtHome, 1));
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn who_gains_is_tried_for_a_bounded_share() {
+    fn a_program_that_gains_is_tried_for_a_bounded_share() {
         for us in [5, 100, 2_000, 30_000] {
             let took = |_, way| if way == Way::Carried { us } else { us * 4 / 3 };
             let ([carried, home], way, changes) = run(40, Signs::None, took);

@@ -28,8 +28,8 @@ const PATIENCE: Duration = Duration::from_secs(300);
 /// ```no_run
 /// use manycore_check::{Shuttle, caught_apart};
 ///
-/// if let Some(why) = caught_apart("empty", || panic!("nobody is there")) {
-///     assert!(why.contains("nobody"));
+/// if let Some(why) = caught_apart("empty", || panic!("no thread is there")) {
+///     assert!(why.contains("no thread"));
 /// }
 /// ```
 pub fn caught_apart<M: Fn() + Send + Sync + 'static>(part: &str, model: M) -> Option<String> {
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_check_that_cannot_fail_is_told() {
+    fn a_check_that_cannot_fail_is_reported() {
         let told = std::panic::catch_unwind(|| {
             caught_apart("sound", || team::<Shuttle>(2, |_| Shuttle::yield_now()))
         });

@@ -46,7 +46,7 @@ fn forgotten<P: Platform>() {
 }
 
 #[test]
-fn loom_wakes_who_compared_before_the_change() {
+fn loom_wakes_a_thread_that_compared_before_the_change() {
     assert!(loom_model(None, || change_and_wake::<Loom>(1, None)) > 3);
     assert!(loom_model(None, || change_and_wake::<Loom>(2, None)) > 10);
     assert!(loom_model(None, one_each::<Loom>) > 10);
@@ -69,7 +69,7 @@ fn loom_reports_an_untimed_sleep_without_end() {
 }
 
 #[test]
-fn shuttle_wakes_who_compared_before_the_change() {
+fn shuttle_wakes_a_thread_that_compared_before_the_change() {
     shuttle_random(500, || change_and_wake::<Shuttle>(3, None));
     shuttle_pct(500, 3, || change_and_wake::<Shuttle>(3, None));
     shuttle_random(500, one_each::<Shuttle>);

@@ -115,7 +115,7 @@ fn a_panic_unwinds_all_ranks() {
                 std::panic::resume_unwind(Box::new("oh"));
             }
             rank.barrier();
-            unreachable!("nobody passes the second barrier");
+            unreachable!("no rank passes the second barrier");
         };
         let fails = AssertUnwindSafe(|| {
             // SAFETY: numbers and a guard that any thread may drop are on the stack.

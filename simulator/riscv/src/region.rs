@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn statistics_are_told_from_the_last_reset_or_else_from_the_start() {
+    fn statistics_begin_at_the_last_reset_or_at_the_start() {
         use Mark::{Dump, DumpReset, Reset};
         let marks = [
             (10, Dump),

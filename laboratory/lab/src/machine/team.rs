@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn an_impossible_cpu_is_an_error_and_leaves_nobody_waiting() {
+    fn an_impossible_cpu_is_an_error_and_leaves_no_thread_waiting() {
         let places = [Vec::new(), vec![60_000]];
         assert!(run_on(&places, |_| ()).is_err());
     }

@@ -54,7 +54,7 @@ fn what_was_published_of_a_preset_is_listed_row_by_row() {
 }
 
 #[test]
-fn every_shell_is_told_of_commands_flags_studies_and_presets() {
+fn completions_name_commands_flags_studies_and_presets() {
     let bench = Bench::new();
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let script = bench.run(&format!("completions {shell}")).ok().out();

@@ -29,7 +29,7 @@ fn printing(text: &str) -> Vec<u8> {
 }
 
 #[test]
-fn what_ours_is_to_reach_is_told() {
+fn the_goals_are_printed() {
     let bench = Bench::new();
     std::fs::create_dir(bench.path("guests")).unwrap();
     let told =

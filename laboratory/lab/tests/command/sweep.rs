@@ -17,7 +17,7 @@ fn journal(bench: &Bench, folder: &str) -> PathBuf {
 }
 
 #[test]
-fn shards_of_which_one_died_give_the_table_of_one_process() {
+fn shards_give_the_table_of_one_process_although_one_died() {
     let bench = Bench::new();
     let whole = sweep(&bench, "--out whole --format csv").ok().out();
     let lines: Vec<&str> = whole.lines().collect();

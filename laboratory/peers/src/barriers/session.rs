@@ -48,7 +48,7 @@ impl Session {
         self.check(member);
         if rank == 0 {
             let samples = self.lead(member);
-            *self.samples.lock().expect("nobody panics with it") = samples;
+            *self.samples.lock().expect("no holder panics") = samples;
         } else {
             self.follow(member);
         }
@@ -66,7 +66,7 @@ impl Session {
             "{misses} times a member left before all {} had arrived, or there were fewer",
             self.threads
         );
-        Ok(self.samples.into_inner().expect("nobody panics with it"))
+        Ok(self.samples.into_inner().expect("no holder panics"))
     }
 
     fn check(&self, member: &mut dyn Member) {
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_holds_nobody_back_is_caught() {
+    fn a_barrier_that_holds_no_thread_back_is_caught() {
         let session = Session::new(2, SHORT);
         session.take_part(0, &mut Open);
         session.take_part(1, &mut Open);

@@ -42,7 +42,7 @@ impl Tally {
     }
 
     fn waited(&self, wait: Duration, what: &'static str) {
-        let mut longest = self.longest.lock().expect("nobody panics with it");
+        let mut longest = self.longest.lock().expect("no holder panics");
         *longest = (*longest).max((wait, what));
     }
 }
@@ -60,7 +60,7 @@ pub fn run<R: Runtime>(runtime: &R, program: &Program) -> Result<Run> {
             let (tally, spent) = (&tally, &spent);
             scope.spawn(move || {
                 let own = call(runtime, steps, tally);
-                *spent.lock().expect("nobody panics with it") += own;
+                *spent.lock().expect("no holder panics") += own;
             });
         }
     });
@@ -69,8 +69,8 @@ pub fn run<R: Runtime>(runtime: &R, program: &Program) -> Result<Run> {
         let count = count.load(Relaxed);
         ensure!(count == 1, "leaf {leaf} was run {count} times");
     }
-    let (longest, of) = *tally.longest.lock().expect("nobody panics with it");
-    let spent = spent.into_inner().expect("nobody panics with it");
+    let (longest, of) = *tally.longest.lock().expect("no holder panics");
+    let spent = spent.into_inner().expect("no holder panics");
     Ok(Run {
         ms: spent.as_secs_f64() * 1e3,
         longest_us: longest.as_secs_f64() * 1e6,

@@ -27,7 +27,7 @@ impl Meeting {
     pub fn attend(&self) {
         // Relaxed, here and below: nothing but the count is passed on.
         if self.came.fetch_add(1, Relaxed) == 1 {
-            *self.second.lock().expect("nobody panics with it") = Some(self.called.elapsed());
+            *self.second.lock().expect("no holder panics") = Some(self.called.elapsed());
             return;
         }
         let came = Instant::now();
@@ -38,7 +38,7 @@ impl Meeting {
 
     /// From the call to the second job's begin; known once both have returned.
     pub fn waited(&self) -> Duration {
-        let second = self.second.lock().expect("nobody panics with it");
+        let second = self.second.lock().expect("no holder panics");
         second.expect("both jobs have run")
     }
 }
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_second_ends_the_meeting_and_nobody_waits_for_ever() {
+    fn the_second_ends_the_meeting_and_no_thread_waits_for_ever() {
         let meeting = Meeting::call(Duration::ZERO);
         meeting.attend();
         meeting.attend();

@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_is_told_what_was_expected() {
+    fn an_unknown_name_says_what_was_expected() {
         let message = names(&["tokio"]).unwrap_err().to_string();
         assert!(
             message.contains("`tokio`") && message.contains("tbb-auto"),

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_task_that_nobody_ran_is_told() {
+    fn a_task_that_never_ran_is_reported() {
         let mut piles = Piles::new(Distribution::Even, 1, 2, 1);
         piles.run(0);
         let error = piles.outcome().expect_err("one is left");

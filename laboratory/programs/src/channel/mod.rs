@@ -29,7 +29,7 @@ use std::num::NonZeroU32;
 /// let (mut one, mut other) = (channel.open(), channel.open());
 /// one.send(7);
 /// assert_eq!(other.receive().unwrap().payload, 7);
-/// assert!(one.try_receive().is_none(), "nobody hears itself");
+/// assert!(one.try_receive().is_none(), "a port does not hear itself");
 /// ```
 pub struct Channel<P: Broadcast> {
     medium: Medium<P>,

@@ -73,7 +73,7 @@ fn whose_turn_it_is_wakes() {
 }
 
 #[test]
-fn a_wake_up_that_nobody_hears_is_caught() {
+fn a_lost_wake_up_is_caught() {
     for model in all::<Faulty<Loom, Deaf>>() {
         let why = caught(move || loom_model(None, model));
         assert!(why.contains("deadlock"), "{why}");

@@ -21,7 +21,7 @@ pub struct Bell<P: Platform> {
 }
 
 impl<P: Platform> Bell<P> {
-    #[expect(clippy::new_without_default, reason = "nobody asks for a default one")]
+    #[expect(clippy::new_without_default, reason = "no caller wants a default one")]
     /// A bell at which no thread sleeps.
     pub fn new() -> Self {
         Self {

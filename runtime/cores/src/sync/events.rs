@@ -26,7 +26,7 @@ impl<P: Platform> EventCount<P> {
         self.sleepers.name("pool: sleepers");
     }
 
-    #[expect(clippy::new_without_default, reason = "nobody asks for a default one")]
+    #[expect(clippy::new_without_default, reason = "no caller wants a default one")]
     /// A count of no events, without sleepers.
     pub fn new() -> Self {
         Self {

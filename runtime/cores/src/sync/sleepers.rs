@@ -71,7 +71,7 @@ pub struct Sleepers<P: Platform, F: Fences> {
 }
 
 impl<P: Platform, F: Fences> Sleepers<P, F> {
-    #[expect(clippy::new_without_default, reason = "nobody asks for a default one")]
+    #[expect(clippy::new_without_default, reason = "no caller wants a default one")]
     /// A count of no sleepers.
     pub fn new() -> Self {
         Self {

@@ -179,7 +179,7 @@ fn iterations_meet_whatever_the_loop_was_before() {
 
 #[test]
 #[cfg_attr(miri, ignore = "simulated threads are coroutines in assembly")]
-fn a_caller_that_nobody_watches_is_caught() {
+fn an_unwatched_caller_is_caught() {
     let fails = || (0..SEEDS).any(|seed| failure(&random_case(seed)).is_some());
     assert!(fault::with(Fault::Unwatched, fails));
 }

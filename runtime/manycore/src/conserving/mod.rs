@@ -16,12 +16,12 @@
 //! 1. after [`until_one_comes`](bounds::until_one_comes) cycles at the latest a permit that
 //!    was idle has begun something, or goes on with what had waited;
 //! 2. after [`until_all_came`](bounds::until_all_came) cycles at the latest the permit is not
-//!    idle any more, or the item not to be had.
+//!    idle any more, or the item not available.
 //!
 //! Also: every program ends (*liveness*), and never more than n leaves run, each with a permit of
 //! its own.
 //!
-//! # What is to be had
+//! # What is available
 //!
 //! | item | from | until |
 //! |---|---|---|

@@ -116,7 +116,7 @@ impl Recorder {
         items.len() - 1
     }
 
-    /// Something will be to be had.
+    /// An item will be available.
     pub(super) fn announce(&self, kind: Kind) -> usize {
         self.offer(kind, None, u64::MAX)
     }

@@ -30,7 +30,7 @@ impl fmt::Display for Table {
         };
         writeln!(
             f,
-            "longest idle time with work to be had, in thousands of cycles: until one came / until all came"
+            "longest idle time while work waited, in thousands of cycles: until one came / until all came"
         )?;
         write!(f, "{:<16}", "cores")?;
         cores

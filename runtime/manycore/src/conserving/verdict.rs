@@ -1,4 +1,4 @@
-//! How long permits were idle while something was to be had.
+//! How long permits were idle while work was available.
 
 use super::bounds::{
     EVERY_PERMIT, PERMITS_ARE_UNIQUE, REPLACED, WAITING_IS_IDLE, until_all_came, until_one_comes,
@@ -6,7 +6,7 @@ use super::bounds::{
 use super::recorder::{Item, Kind, Log, PermitLog, Span};
 use std::fmt;
 
-/// A permit was idle while an item was to be had.
+/// A permit was idle while an item was available.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct IdleSpan {
     /// From where on, in cycles.
@@ -34,7 +34,7 @@ impl Verdict {
     pub(super) fn late(&self, threads: usize, cores: usize) -> Option<String> {
         let longer = |idle: &Option<IdleSpan>, bound| idle.filter(|idle| idle.cycles > bound);
         if let Some(idle) = longer(&self.none_came, until_one_comes(threads, cores)) {
-            return Some(format!("{idle}, and nobody came"));
+            return Some(format!("{idle}, and no thread came"));
         }
         let idle = longer(&self.not_all_came, until_all_came(threads, cores))?;
         Some(format!("{idle}, though others came"))
@@ -44,7 +44,7 @@ impl Verdict {
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let all = [
-            ("nobody came", self.none_came),
+            ("no thread came", self.none_came),
             ("not all came", self.not_all_came),
         ];
         for (what, idle) in all {
@@ -209,7 +209,7 @@ impl fmt::Display for IdleSpan {
         };
         write!(
             f,
-            "permit {permit} was idle for {cycles} cycles from {from} while {what} was to be had"
+            "permit {permit} was idle for {cycles} cycles from {from} while {what} waited"
         )
     }
 }
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_late_who_has_nothing_to_do_or_is_busy() {
+    fn idle_and_busy_permits_are_not_late() {
         let verdict = judge(&[], |_| ());
         assert_eq!(cycles(&verdict), (0, 0));
         let busy = [(1, 0, END), (2, 0, 500_000), (2, 510_000, END)];
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_that_nobody_begins_is_late() {
+    fn a_job_that_no_worker_begins_is_late() {
         let busy = [(1, 0, END), (2, 0, 500_000)];
         let verdict = judge(&busy, |log| job(log, None, 100_000, 4_500_000));
         assert_eq!(cycles(&verdict), (4_000_000, 4_000_000));

@@ -199,7 +199,7 @@ impl<P: Platform> Builder<P> {
         let registry = &*pool.registry;
         if settings.adopts || self.keeps_caller_slot() {
             let entered = registry.shared().caller_slot().take();
-            debug_assert!(entered, "nobody knows of the pool yet");
+            debug_assert!(entered, "no other thread knows of the pool yet");
         }
         if settings.adopts {
             // The thread keeps its worker to its end, and the registry with it.

@@ -189,7 +189,7 @@ impl<P: Platform> Builder<P> {
     ///     .threads(1)
     ///     .panic_handler(move |payload| drop(sender.send(payload.is::<&str>())))
     ///     .build()?;
-    /// pool.spawn(|| panic!("nobody waits"));
+    /// pool.spawn(|| panic!("no caller waits"));
     /// assert!(receiver.recv().unwrap());
     /// # Ok::<(), manycore::BuildError>(())
     /// ```

@@ -254,7 +254,7 @@ impl<'scope, P: Platform> Scope<'scope, P> {
             (None, Some(oneshot)) => {
                 registry.await_oneshot(oneshot);
             }
-            (None, None) => unreachable!("a scope has somebody who waits for it"),
+            (None, None) => unreachable!("a scope has an owner or a oneshot"),
         }
         // Acquire pairs with the release in `run`: the payload is there.
         let payload = self.panic.swap(std::ptr::null_mut(), Ordering::Acquire);

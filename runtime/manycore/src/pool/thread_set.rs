@@ -176,7 +176,7 @@ impl<P: Platform> Registry<P> {
     #[inline(never)]
     pub(super) fn need_threads(&self) {
         if let Err(error) = self.start_threads() {
-            panic!("cannot start a thread for jobs that nobody waits for: {error}");
+            panic!("cannot start a thread for detached jobs: {error}");
         }
     }
 

@@ -51,7 +51,7 @@ fn nor_where_there_are_no_light_fences() {
 
 /// A watchdog relies on fences of its own.
 #[test]
-fn nor_one_that_is_left_to_a_watchdog() {
+fn no_job_left_to_a_watchdog_is_lost() {
     for (each, sleepers) in [(1, 1), (2, 1), (4, 2)] {
         for most in MOST_FENCED {
             shuttle_random(300, move || {

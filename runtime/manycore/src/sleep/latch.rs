@@ -25,7 +25,7 @@ pub struct Latch<P: Platform> {
 
 impl<P: Platform> Latch<P> {
     /// A latch that is not set.
-    #[expect(clippy::new_without_default, reason = "nobody asks for a default one")]
+    #[expect(clippy::new_without_default, reason = "no caller wants a default one")]
     pub fn new() -> Self {
         Self {
             state: P::AtomicU32::new(OPEN),

@@ -151,7 +151,7 @@ fn left_to_one_that_blocks<P: Platform>(each: usize, sleepers: usize) {
 }
 
 #[test]
-fn no_job_is_left_to_one_that_blocks() {
+fn no_job_is_left_to_a_worker_that_blocks() {
     loom_model(Some(3), || left_to_one_that_blocks::<Loom>(1, 1));
     loom_model(Some(2), || {
         left_to_one_that_blocks::<Faulty<Loom, Fenced>>(1, 1);
@@ -161,7 +161,7 @@ fn no_job_is_left_to_one_that_blocks() {
 
 /// The first watchdog finds work, and calls the next.
 #[test]
-fn no_jobs_are_left_to_one_that_blocks() {
+fn no_jobs_are_left_to_a_worker_that_blocks() {
     loom_model(Some(1), || left_to_one_that_blocks::<Loom>(2, 2));
 }
 

@@ -8,12 +8,12 @@ use manycore_platform::{Atomic, Ordering, Platform};
 /// watchdog ends its watch and looks once more.
 fn what_is_left_is_seen<P: Platform>(is_seen_asleep: bool) {
     let oversubscription = Oversubscription::<P>::new(3, 1);
-    let watch = oversubscription.keep_watch().expect("nobody else does");
+    let watch = oversubscription.keep_watch().expect("no other thread does");
     let (job, left, found) = (word::<P>(), word::<P>(), word::<P>());
     let watch = std::sync::Mutex::new(Some(watch));
     team::<P>(2 + usize::from(is_seen_asleep), |rank| match rank {
         0 => {
-            let watch = watch.lock().expect("nobody panics").take();
+            let watch = watch.lock().expect("no holder panics").take();
             oversubscription.leave(watch.expect("one watchdog"), P::heavy_fence);
             // Relaxed, as all here: the fences are what is checked.
             found.store(job.load(Ordering::Relaxed), Ordering::Relaxed);
@@ -34,7 +34,7 @@ fn what_is_left_is_seen<P: Platform>(is_seen_asleep: bool) {
         }
     });
     let (left, found) = (left.load(Ordering::Relaxed), found.load(Ordering::Relaxed));
-    assert!(left <= found, "left to nobody");
+    assert!(left <= found, "no thread finds it");
 }
 
 fn word<P: Platform>() -> P::AtomicU32 {
@@ -60,7 +60,7 @@ fn each_missing_fence_is_caught() {
             });
         });
         assert!(
-            why.contains("left to nobody"),
+            why.contains("no thread finds it"),
             "{}: {why}",
             std::any::type_name::<F>()
         );

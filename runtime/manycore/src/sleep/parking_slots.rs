@@ -278,7 +278,7 @@ impl<P: Platform> ParkingSlots<P> {
     /// The permit of `worker` is its own again, and it sleeps on, as if it had just lain down.
     pub(super) fn lay_back(&self, worker: usize) {
         let lies = self.slots[worker].worker.parker.lay_back(LENT);
-        debug_assert!(lies, "nobody takes out a worker whose permit is lent");
+        debug_assert!(lies, "no thread takes out a worker whose permit is lent");
     }
 
     /// The permit of `worker` is its own again, and it gets up.

@@ -229,7 +229,7 @@ fn alone_it_runs_what_others_spawn() {
     adopted_and_ends(1, move |pool| {
         let receiver = give(&pool);
         elsewhere(|| drop(pool));
-        assert!(receiver.try_recv().is_err(), "nobody can have run it");
+        assert!(receiver.try_recv().is_err(), "no thread can have run it");
         yields();
         run_here(receiver);
         assert_eq!(manycore::yield_now(), Some(Yield::Idle));

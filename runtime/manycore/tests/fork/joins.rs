@@ -93,7 +93,7 @@ fn borrowed_slices() {
 }
 
 #[test]
-fn nobody_moves_on_a_pool_of_one() {
+fn no_job_moves_on_a_pool_of_one() {
     let pool = pool(1);
     let here = thread::current().id();
     let (a, b) = pool.join_context(

@@ -379,7 +379,7 @@ fn child_that_aborts() {
 
 #[cfg(unix)]
 #[test]
-fn a_panic_that_nobody_takes_aborts() {
+fn a_panic_without_a_handler_aborts() {
     use std::os::unix::process::ExitStatusExt;
     const SIGABRT: i32 = 6;
     for how in ["no handler", "a handler that panics"] {

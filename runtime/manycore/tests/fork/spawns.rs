@@ -108,7 +108,7 @@ fn jobs_that_spawn_jobs() {
 }
 
 #[test]
-fn outside_of_pools_nobody_is_anybody() {
+fn outside_of_pools_no_thread_is_a_worker() {
     let pool = pool(2);
     assert_eq!(pool.yield_now(), None);
     assert_eq!(pool.yield_local(), None);

@@ -245,7 +245,9 @@ fn writes_of_the_body_are_visible_after_the_loop() {
         for round in 1..=20 {
             let cells: Vec<Mutex<&mut usize>> = items.iter_mut().map(Mutex::new).collect();
             pool.with(partitioner).parallel_for(0..2_000, |i| {
-                **cells[i].try_lock().expect("nobody else has this index") += i * round;
+                **cells[i]
+                    .try_lock()
+                    .expect("no other iteration has this index") += i * round;
             });
         }
         let expected = |i| i * (20 * 21 / 2);

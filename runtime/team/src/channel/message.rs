@@ -48,7 +48,7 @@ pub struct Closed;
 impl fmt::Display for Closed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(
-            "nobody can send any more: all other ports and all handles of the channel are gone",
+            "no port can send any more: all other ports and all handles of the channel are gone",
         )
     }
 }

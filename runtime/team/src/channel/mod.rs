@@ -73,7 +73,7 @@ use std::sync::Arc;
 /// let (mut one, mut other) = (channel.open(), channel.open());
 /// one.send(7);
 /// assert_eq!(other.receive().unwrap().payload, 7);
-/// assert!(one.try_receive().is_none(), "nobody hears itself");
+/// assert!(one.try_receive().is_none(), "a port does not hear itself");
 /// ```
 #[doc(alias = "VirtualChannel")]
 pub struct Channel<P: Platform = Native> {

@@ -72,7 +72,7 @@ fn a_panic_is_handed_out_and_the_stack_is_good_again() {
 }
 
 #[test]
-fn resuming_one_that_has_ended_panics() {
+fn resuming_an_ended_fiber_panics() {
     let mut fiber = fiber(|_| ());
     fiber.resume();
     let result = catch_unwind(std::panic::AssertUnwindSafe(|| fiber.resume()));

@@ -79,7 +79,7 @@ impl<P: Platform> Rank<P> {
         // resumption, which returns when the rank suspends itself, or is null. No reference is kept
         // across that, since suspending takes `&mut self`.
         let turn = unsafe { (*self.seat).turn.get().as_ref() };
-        turn.expect("a rank that is being dropped meets nobody")
+        turn.expect("a rank that is being dropped meets no other rank")
     }
 
     /// Its number, from 0.

@@ -294,7 +294,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_keep_who_fought_and_are_ordered() {
+    fn lines_name_their_contenders_and_are_ordered() {
         let mut lines = Lines::new(64);
         let taken = |by, copies| Taken { by, copies };
         for core in [5, 2, 5, 9, 2, 5] {

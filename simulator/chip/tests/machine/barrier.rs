@@ -13,7 +13,7 @@ fn is_thorough() -> bool {
 }
 
 #[test]
-fn nobody_leaves_early_whoever_comes_when() {
+fn no_thread_leaves_early_in_any_order_of_arrivals() {
     // Fewer are each machine with each number of members once.
     let seeds = if is_thorough() { 100 } else { 28 };
     let machines = ["atac-64", "kunpeng-920", "atac-64", "westmere-ex"];

@@ -52,8 +52,8 @@ fn deep(level: u64) -> u64 {
 }
 
 #[test]
-fn a_stack_that_overflows_is_told_with_its_thread() {
-    let test = "faults::a_stack_that_overflows_is_told_with_its_thread";
+fn a_stack_overflow_names_its_thread() {
+    let test = "faults::a_stack_overflow_names_its_thread";
     let Some(told) = apart(test, "overflowed") else {
         let run = Simulation::new(&machine()).run(|| {
             Simulated::join(named("the deep one", vec![3], || {

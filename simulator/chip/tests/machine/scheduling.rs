@@ -132,7 +132,7 @@ fn a_timed_wait_ends_in_time_and_a_woken_one_before() {
 }
 
 #[test]
-fn a_deadlock_says_who_waits_on_what() {
+fn a_deadlock_names_threads_and_what_they_wait_for() {
     let program = || {
         let word = Arc::new(Word::new(0));
         let other = Arc::clone(&word);
@@ -342,7 +342,7 @@ fn the_run_ends_with_its_main_thread() {
 /// A fence on all cores takes from its caller what the others cost it, and
 /// from each thread that runs elsewhere an interrupt, whatever it does.
 #[test]
-fn a_heavy_fence_interrupts_who_runs() {
+fn a_heavy_fence_interrupts_running_cores() {
     let machine = machine("dahu", &["core.cpi=1"]);
     let fence = |computing: usize, spinning: usize| {
         let program = move || {

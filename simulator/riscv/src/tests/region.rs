@@ -311,7 +311,7 @@ fn a_region_beside_a_sleeper_lasts_as_long_as_in_the_whole_run() {
 
 /// A run that is to end ends with what was counted until then, on both machines.
 #[test]
-fn a_run_ends_when_it_is_told_to() {
+fn a_run_ends_on_request() {
     let code = [count(100_000), exit(3).to_vec()].concat();
     let functional = with_program(&code, |program| {
         program.stop_when(|| true).run_functionally(1)

@@ -135,7 +135,7 @@ fn a_report_is_the_same_again_and_says_what_it_is_of() {
 }
 
 #[test]
-fn a_machine_that_nobody_measured_has_no_errors() {
+fn an_unmeasured_machine_has_no_errors() {
     let report = report("kunpeng-920");
     assert_eq!(
         (report.latency_errors, report.contended_errors),

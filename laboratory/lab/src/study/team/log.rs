@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_barrier_that_lets_somebody_pass_is_found_out() {
+    fn a_barrier_that_lets_a_thread_pass_is_caught() {
         let early = [log(0, &[(10, 15)], 20), log(0, &[(16, 20)], 20)];
         let error = Course::audit(&early).unwrap_err().to_string();
         assert!(error.contains("episode 0"), "{error}");

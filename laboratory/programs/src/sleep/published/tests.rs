@@ -100,7 +100,7 @@ fn every_policy_has_a_name_and_a_maker_of_its_own() {
 }
 
 #[test]
-fn an_unknown_name_is_told_which_there_are() {
+fn an_unknown_name_lists_the_known_ones() {
     let error = named::<Native>("pack", Mode::Sound).unwrap_err();
     let text = error.to_string();
     assert!(text.starts_with("no sleep policy of mode sound is called `pack`"));
@@ -153,7 +153,7 @@ fn asleep<M: Discipline>(
 }
 
 #[test]
-fn the_watchdog_recovers_who_was_forgotten() {
+fn the_watchdog_recovers_forgotten_workers() {
     let policy = policy::<NoJec, AsPublished>(1);
     let job = OneJob(AtomicBool::new(false));
     asleep(&policy, &job, &Latch::new(), || {

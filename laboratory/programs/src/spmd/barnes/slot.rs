@@ -222,7 +222,7 @@ mod tests {
             team::<Shuttle>(4, |_| {
                 for _ in 0..3 {
                     let Entered::Held(held) = slot.enter() else {
-                        panic!("nobody makes a cell");
+                        panic!("no rank makes a cell");
                     };
                     let count = *inside.lock().unwrap();
                     Shuttle::yield_now();

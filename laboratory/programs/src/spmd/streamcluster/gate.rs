@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rank_alone_waits_for_nobody() {
+    fn a_rank_alone_does_not_wait() {
         all_hear_and_are_heard::<manycore_platform::Native>(1, 3);
     }
 

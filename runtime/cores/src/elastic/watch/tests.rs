@@ -223,7 +223,7 @@ fn neighbours_take_what_they_use() {
 fn a_watch_rests_after_a_second_without_need() {
     let mut state = FakeMachine::v2().state();
     let at = Duration::from_millis;
-    assert!(!state.may_rest(at(1)), "nobody has said when");
+    assert!(!state.may_rest(at(1)), "no look has a time");
     state.is_idle = Some(|_| true);
     assert!(!state.may_rest(at(10)));
     assert!(!state.may_rest(at(1009)));

@@ -119,7 +119,7 @@ fn refilled_as_it_was<P: Platform>() {
 }
 
 #[test]
-fn a_word_that_comes_back_deceives_nobody() {
+fn a_word_that_comes_back_deceives_no_thief() {
     loom_model(None, refilled_as_it_was::<Loom>);
 }
 

@@ -108,7 +108,7 @@ fn detached<P: Platform>(threads: usize) {
 }
 
 #[test]
-fn detached_jobs_are_left_to_somebody() {
+fn a_thread_is_left_for_detached_jobs() {
     for threads in [2, 3] {
         check(1_000, move || detached::<Shuttle>(threads));
         check(200, move || detached::<FencedShuttle>(threads));

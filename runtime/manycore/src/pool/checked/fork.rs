@@ -162,7 +162,7 @@ fn gives_back<P: Platform>() {
 }
 
 #[test]
-fn what_is_given_back_is_not_left_to_nobody() {
+fn a_job_given_back_is_run() {
     check(700, gives_back::<Shuttle>);
     check(200, gives_back::<FencedShuttle>);
 }

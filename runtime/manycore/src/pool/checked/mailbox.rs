@@ -53,20 +53,20 @@ fn mail_is_read<P: Platform>(mistake: Option<MailMistake>) {
     if stays.load(Ordering::Relaxed) {
         read(mailbox.take_first());
     }
-    assert_eq!(ran.read(), 1, "mail that nobody reads");
+    assert_eq!(ran.read(), 1, "mail that no worker reads");
 }
 
 #[test]
-fn who_leaves_or_who_sends_reads_it() {
+fn a_leaving_reader_or_the_sender_reads_it() {
     loom_model(Some(3), || mail_is_read::<Loom>(None));
 }
 
 #[test]
 fn each_mistake_is_caught() {
     let fence = || loom_model(Some(3), || mail_is_read::<Faulty<Loom, NoFence>>(None));
-    assert!(caught(fence).contains("nobody reads"));
+    assert!(caught(fence).contains("no worker reads"));
     for mistake in [MailMistake::NoLastLook, MailMistake::LooksFirst] {
         let why = caught(|| loom_model(Some(3), move || mail_is_read::<Loom>(Some(mistake))));
-        assert!(why.contains("nobody reads"), "{mistake:?}: {why}");
+        assert!(why.contains("no worker reads"), "{mistake:?}: {why}");
     }
 }

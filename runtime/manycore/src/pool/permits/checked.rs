@@ -107,7 +107,7 @@ fn job_is_taken<P: Platform>(calls: usize, mistake: Option<Mistake>) {
         0 => (0..calls).for_each(|_| pool.call(mistake)),
         _ => pool.post(),
     });
-    assert_eq!(pool.job.load(Ordering::Relaxed), TAKEN, "nobody comes");
+    assert_eq!(pool.job.load(Ordering::Relaxed), TAKEN, "no thread comes");
 }
 
 #[test]
@@ -119,9 +119,9 @@ fn a_thread_comes_for_the_job() {
 #[test]
 fn each_mistake_is_caught() {
     let fence = || loom_model(Some(3), || job_is_taken::<Faulty<Loom, NoFence>>(1, None));
-    assert!(caught(fence).contains("nobody comes"));
+    assert!(caught(fence).contains("no thread comes"));
     for mistake in [Mistake::NoLook, Mistake::Unheard] {
         let why = caught(|| loom_model(Some(3), move || job_is_taken::<Loom>(1, Some(mistake))));
-        assert!(why.contains("nobody comes"), "{mistake:?}: {why}");
+        assert!(why.contains("no thread comes"), "{mistake:?}: {why}");
     }
 }

@@ -214,7 +214,7 @@ impl Walk {
         }
         let (waits, jobs) = (self.random.bool(), self.jobs);
         match self.change(|permits| permits.leave(permit, || waits, || jobs > 0)) {
-            Left::Nothing => assert_eq!(jobs, 0, "jobs that nobody comes for"),
+            Left::Nothing => assert_eq!(jobs, 0, "jobs that no thread comes for"),
             Left::Vacancy => {}
             Left::Permit(permit, successor) => self.pass_on_or_lose(permit, &successor),
         }
@@ -260,7 +260,7 @@ impl Walk {
         assert_eq!(
             word.is_vacant(),
             self.announced,
-            "{word:?}: what posters are told"
+            "{word:?}: what posters learn"
         );
         let ready = self.workers.contains(&At::Ready);
         assert_eq!(self.permits.has_ready(), ready);

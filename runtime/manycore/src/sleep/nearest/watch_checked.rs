@@ -21,12 +21,12 @@ fn the_watch_ends<P: Platform>(policy: Nearest<P>) {
         .oversubscription
         .as_ref()
         .expect("threads outnumber cores");
-    let watch = oversubscription.keep_watch().expect("nobody else does");
+    let watch = oversubscription.keep_watch().expect("no other thread does");
     let watch = std::sync::Mutex::new(Some(watch));
     let (jobs, found) = (Jobs::<P>::none(1), P::AtomicBool::new(false));
     team::<P>(3, |rank| match rank {
         0 => {
-            let watch = watch.lock().expect("nobody panics").take();
+            let watch = watch.lock().expect("no holder panics").take();
             policy.end_watch(oversubscription, watch.expect("one watchdog"));
             found.store(LookAtJobs(Some(&jobs)).anything(), Ordering::Relaxed);
         }
@@ -37,7 +37,10 @@ fn the_watch_ends<P: Platform>(policy: Nearest<P>) {
         }
     });
     let called = policy.callable.load(Ordering::Relaxed) & WAKING != 0;
-    assert!(called || found.load(Ordering::Relaxed), "left to nobody");
+    assert!(
+        called || found.load(Ordering::Relaxed),
+        "no thread finds it"
+    );
 }
 
 #[test]
@@ -54,8 +57,8 @@ fn a_watchdog_that_leaves_unnoticed_or_unfenced_is_caught() {
     let unnoticed = caught_at_random(|| {
         the_watch_ends(oversubscribed::<Buffered>(4, 1).with_fault(FenceFault::LeavesUnnoticed));
     });
-    assert!(unnoticed.contains("left to nobody"), "{unnoticed}");
+    assert!(unnoticed.contains("no thread finds it"), "{unnoticed}");
     let unfenced =
         caught_at_random(|| the_watch_ends(oversubscribed::<Faulty<Buffered, NoFence>>(4, 1)));
-    assert!(unfenced.contains("left to nobody"), "{unfenced}");
+    assert!(unfenced.contains("no thread finds it"), "{unfenced}");
 }

@@ -197,7 +197,7 @@ fn the_end_comes(ending: Ending) {
 }
 
 #[test]
-fn the_end_is_told_after_the_last_message() {
+fn the_end_comes_after_the_last_message() {
     loom_model(None, || the_end_comes(Ending::Sound));
 }
 

@@ -65,7 +65,7 @@ fn words_arrive<P: Platform>() {
 }
 
 #[test]
-fn words_are_whole_and_nobody_sleeps_through_them() {
+fn words_are_whole_and_no_receiver_sleeps_through_them() {
     loom_model(Some(3), words_arrive::<Loom>);
 }
 
@@ -235,7 +235,7 @@ fn two_go_at_once<P: Platform>() {
 }
 
 #[test]
-fn the_end_is_told() {
+fn receivers_learn_of_the_end() {
     loom_model(Some(3), the_last_sender_goes::<Loom>);
     loom_model(None, the_last_handle_goes::<Loom>);
     loom_model(Some(2), two_go_at_once::<Loom>);
@@ -297,7 +297,7 @@ fn each_fault_under_a_slow_receiver_is_caught() {
 /// A port that is opened while another sends hears all messages from some message on, without a
 /// gap.
 #[test]
-fn opened_while_somebody_sends() {
+fn opened_while_another_port_sends() {
     for settings in [TIGHT, LOSING] {
         loom_model(Some(2), move || {
             let channel = Channel::<Loom>::over_with(settings);

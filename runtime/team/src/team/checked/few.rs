@@ -194,14 +194,14 @@ fn ranks_that_do_not_meet() {
         let allotment = Allotment::<Loom>::new(2);
         let result = run(Policy::Fifo, &allotment, false, 3, |_| {
             |turn: &Turn<'_, Loom>| match turn.rank() {
-                0 => Step::Arrived(super::Site::named("nobody else")),
+                0 => Step::Arrived(super::Site::named("a third rank")),
                 _ => Step::Done,
             }
         });
         let why = result.unwrap_err();
         let why: &String = why.downcast_ref().unwrap();
         assert!(why.contains("2 of 3 ranks have ended"), "{why}");
-        assert!(why.contains("nobody else"), "{why}");
+        assert!(why.contains("a third rank"), "{why}");
     });
 }
 

@@ -148,7 +148,7 @@ fn a_spinner_sees_the_store_and_pays_for_the_wait() {
 }
 
 #[test]
-fn nobody_left_to_wake_a_sleeper_is_a_deadlock() {
+fn a_sleeper_that_no_thread_can_wake_is_a_deadlock() {
     let error = Simulation::new(&machine("atac-64"))
         .run(|| {
             let word = Word::new(0);

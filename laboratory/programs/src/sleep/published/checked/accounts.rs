@@ -155,7 +155,7 @@ fn another_announces_and_leaves<V: Variant, D: Discipline>() {
 }
 
 #[test]
-fn a_jec_of_one_bit_deceives_who_does_not_look_again() {
+fn a_jec_of_one_bit_deceives_a_sleeper_that_looks_once() {
     another_announces_and_leaves::<Packed, FencedPoster>();
     let deceived = || another_announces_and_leaves::<OneBit, FencedPoster>();
     assert!(caught(deceived).contains("deadlock"));

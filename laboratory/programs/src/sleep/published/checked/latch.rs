@@ -44,7 +44,7 @@ fn a_latch_reaches_its_owner_in_its_second_sleep() {
 }
 
 #[test]
-fn a_latch_that_wakes_nobody_is_caught() {
+fn a_latch_that_wakes_no_thread_is_caught() {
     let deaf = || latch_and_jobs::<WithFault<Deaf>, NoInactive, Sound>(0);
     assert!(caught(deaf).contains("deadlock"));
     let silent = || {

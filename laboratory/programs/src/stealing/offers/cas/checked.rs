@@ -35,7 +35,7 @@ impl Books {
 
     fn all_got(&self) {
         let left = self.runs.iter().position(|runs| runs.load(SeqCst) == 0);
-        assert_eq!(left, None, "nobody got this task");
+        assert_eq!(left, None, "no thread got this task");
     }
 }
 
