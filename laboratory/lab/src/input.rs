@@ -4,12 +4,12 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
-/// Bytes of a file that is read at once: a hundred times the document's largest
-/// table, ten times the largest figure.
+/// The most bytes of a file: a hundred times the largest table of latencies in `data`, ten times the
+/// largest figure.
 const LARGEST: u64 = 4 << 20;
 
-/// The text of a file, at most [`LARGEST`] of it. A device or a disk image is an error and does not
-/// fill the memory.
+/// The text of a file. A file of more than [`LARGEST`] bytes is an error: so a device or a disk image does
+/// not fill the memory.
 pub(crate) fn read(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     let file = File::open(path)?;

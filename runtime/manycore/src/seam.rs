@@ -1,4 +1,4 @@
-//! The one way into this crate for what is built on it beside programs: the crate `rayon-core`, and
+//! The one way into this crate for what is built on it besides programs: the crate `rayon-core`, and
 //! the laboratory. It is no part of the interface, and may change in any release.
 
 pub use crate::loops::{Divided, divided};

@@ -56,7 +56,7 @@ fn lengths_of_another_magnitude_are_apart() {
         pool.parallel_for(0..n, |_| ());
     }
     let decisions = pool.decisions();
-    // One place in the program each: the closure is the same.
+    // The place in the program is the same; the lengths have two magnitudes.
     assert_eq!(decisions.len(), 2);
     assert!(
         decisions
@@ -91,7 +91,7 @@ fn a_variable_has_all_pools_print_their_decisions() {
         .output()
         .unwrap();
     let said = String::from_utf8(child.stderr).unwrap();
-    // The pool's as it ends, the global one's as the program ends.
+    // The pool prints when it ends, the global pool when the program ends.
     let lines = said
         .lines()
         .filter(|line| line.starts_with("manycore: ") && line.contains("two_pools"));

@@ -1,4 +1,4 @@
-//! Teams: ranks that meet, on cores that come and go.
+//! Teams: ranks that meet at barriers, on cores that come and go.
 //!
 //! ```
 //! use manycore_team::barrier::TeamBarrier;
@@ -36,8 +36,8 @@
 //! 2.6 GHz, the others on an Intel Xeon of 2.3 GHz. `docs/figures.md` in the repository has their
 //! spreads and commands.
 //!
-//! Loops, joins and jobs are the pool's, in the crate `manycore`. A program that can be written
-//! as loops is better off there: the pool divides each loop anew, and needs to learn nothing.
+//! The crate `manycore` has a pool for loops, joins and jobs. A program that can be written as loops
+//! is better off there: the pool divides each loop anew, and need not learn how long each rank works.
 
 pub mod barrier;
 pub mod channel;

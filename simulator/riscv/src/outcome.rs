@@ -21,12 +21,12 @@ use manycore_chip::{HotLine, Run};
 pub struct Outcome {
     /// The first process's exit status; 128 and the signal's number if one killed it.
     pub status: i32,
-    /// The signal that killed the first process, if a signal did; and the processes that still ran then.
+    /// The signal, if one killed the first process; and the processes that still ran when the first one ended.
     pub message: Option<String>,
     /// Instructions of all threads of all processes.
     pub instructions: u64,
-    /// System calls that the program asked for, that are not there, and that it may miss, by name.
-    /// They returned `ENOSYS`.
+    /// Names of calls that the simulator does not have, and without which the program may do less.
+    /// They returned an error, mostly `ENOSYS`.
     pub absent: Vec<&'static str>,
     /// The counts of each process, in the order of their numbers; none unless they were asked for
     /// ([`Program::counts`](crate::Program::counts)).
@@ -44,7 +44,7 @@ pub struct Outcome {
 ///
 /// let program = Program::new(hello.path()).counts().streams(sink(), sink());
 /// let outcome = program.run_functionally(1)?;
-/// let [process] = &outcome.processes[..] else { panic!("it makes no other one") };
+/// let [process] = &outcome.processes[..] else { panic!("`hello` makes no other process") };
 /// let mix = process.mix.expect("it was asked for");
 /// assert_eq!((process.instructions, mix.sum()), (9, 9));
 /// // `write` and `exit`.
@@ -63,7 +63,8 @@ pub struct ProcessCounts {
     pub threads: u32,
     /// Instructions of all its threads.
     pub instructions: u64,
-    /// These by kind. Instructions of a child that runs on its parent's memory (`vfork`) are the parent's here.
+    /// `instructions` by kind. Here, instructions of a child that runs on its parent's memory (`vfork`) count
+    /// as the parent's.
     pub mix: Option<Mix>,
     /// When it began, in nanoseconds of the run.
     pub began: u64,
@@ -119,14 +120,14 @@ impl Outcome {
 /// ```
 #[derive(Debug)]
 pub struct Timing {
-    /// Cycles, the hash, where the cycles went; the lines by simulated address.
+    /// The cycles, where they went, and the run's hash. Cache lines have simulated addresses here.
     pub run: Run<()>,
     /// The lines that were fought over, by symbol.
     pub hot: Vec<HotSymbol>,
     /// The regions of interest that the program marked, in the order of their ends.
     pub regions: Vec<Region>,
-    /// Instructions by thread, with those before the machine's time began, in the order of their
-    /// numbers.
+    /// The number of each thread and its instructions, in the order of the numbers. They include the
+    /// instructions before the machine's time began.
     pub threads: Vec<(u32, u64)>,
     /// Instructions that were executed before the machine's time began
     /// ([`Program::fast_forward`](crate::Program::fast_forward)).

@@ -36,7 +36,7 @@ pub(crate) struct Shared {
     pub(crate) channels: RefCell<Vec<Channel>>,
     /// The task that each core ran last, by its number.
     last: RefCell<Vec<u32>>,
-    /// Threads that are there from the start, beside the main thread.
+    /// Threads that are there from the start, without the main thread.
     others: RefCell<Vec<Resumed>>,
     /// The clock of the other machine when this one began: cycles and nanoseconds.
     before: u64,
@@ -47,7 +47,7 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// A program that has the threads `others` beside the main thread, and which has run for `before`
+    /// A program that has the main thread and the threads `others`, and which has run for `before`
     /// nanoseconds on a machine of 1 GHz.
     pub(crate) fn new(
         system: System,

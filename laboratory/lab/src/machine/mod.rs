@@ -38,8 +38,8 @@ use wake::WakeCost;
 pub(crate) struct MachineOptions {
     /// How often each measurement is taken.
     pub(crate) rounds: usize,
-    /// Thread counts for contended atomics and for loops; empty: 2, 4, 8, ...
-    /// and as many as there are usable CPUs.
+    /// Thread counts for contended atomics and for loops; empty: 2, 4, 8, ... and the number of usable
+    /// CPUs.
     pub(crate) threads: Vec<usize>,
 }
 
@@ -110,8 +110,8 @@ pub(crate) struct CostByThreads {
 
 /// Measures this machine; `progress` hears what is being done.
 ///
-/// Takes a few seconds a thread count with [`MachineOptions::quick`]. Wants
-/// the machine for itself.
+/// With [`MachineOptions::quick`] it takes a few seconds for each thread count. No other program should
+/// run meanwhile.
 pub(crate) fn measure(options: &MachineOptions, progress: &mut dyn FnMut(&str)) -> MachineReport {
     let topology = Topology::detect();
     let order = topology.compact_order();
@@ -210,14 +210,14 @@ struct Probe<'a> {
 }
 
 impl Probe<'_> {
-    /// Whether threads can be pinned here; a note if not.
+    /// Whether threads can be pinned here. If not, adds a note.
     fn can_pin(&mut self, order: &[usize]) -> bool {
         match team::run(&order[..1], |_| ()) {
             Ok(_) => true,
             Err(error) => {
                 self.notes.push(format!(
                     "threads cannot be pinned to CPUs here ({error}): contended atomics, \
-                     distances and wake-up are not measured, the rest on threads that roam"
+                     distances and wake-up are not measured; the rest is measured on unpinned threads"
                 ));
                 false
             }
@@ -253,7 +253,7 @@ impl Probe<'_> {
         counts
     }
 
-    /// One kind of measurement; a note if the system refuses it.
+    /// One kind of measurement. If the system refuses it, adds a note.
     fn take<T: Default>(
         &mut self,
         what: &str,

@@ -1,4 +1,4 @@
-//! The prices that `ours` predicts with, by machine.
+//! The prices of each machine, from which the model `ours` predicts the best block.
 
 use super::configuration::Configuration;
 use super::error::ModelError;
@@ -11,15 +11,15 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
-/// The bytes of an iteration at which the balance needs no correction.
+/// The bytes of an iteration for which `ours` is the balanced block, without a correction.
 const NEUTRAL_BYTES: f64 = 1024.0;
 
 /// The prices of machines, and the one number that is fitted to latencies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PriceList {
-    /// The block falls with this power of an iteration's bytes, beyond what the
-    /// balance of prices says.
+    /// `ours` divides the balanced block by this power of an iteration's bytes, in units of
+    /// [`NEUTRAL_BYTES`].
     pub(crate) data_exponent: f64,
     /// Measured by `manycore machine`.
     pub(crate) machines: BTreeMap<String, MachinePrices>,
@@ -34,7 +34,7 @@ impl PriceList {
         serde_json::from_str(shipped::PRICES).expect("data/ours.json is checked by a test")
     }
 
-    /// One machine, whatever the tables call theirs.
+    /// The prices of one machine. They apply to all configurations, whatever their machines are called.
     pub(crate) fn of_one(name: &str, prices: MachinePrices) -> Self {
         Self {
             machines: BTreeMap::from([(name.to_owned(), prices)]),
@@ -55,7 +55,7 @@ impl PriceList {
         })
     }
 
-    /// Or what is wrong with the text.
+    /// Parses a price list. The error says what is wrong with the text.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let list: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
         list.problem().map_or(Ok(list), Err)
@@ -104,7 +104,7 @@ impl PriceList {
         known.unwrap_or_else(|| MachinePrices::geometric_mean(self.machines.values()))
     }
 
-    /// The team of a configuration. The document's threads sleep between loops.
+    /// The cost model's machine. A launch costs a wake-up: the document's threads sleep between loops.
     fn machine(&self, at: &Configuration) -> Machine {
         let prices = self.prices(&at.machine);
         Machine {
@@ -117,7 +117,7 @@ impl PriceList {
         }
     }
 
-    /// Its unit task.
+    /// The unit task of a configuration.
     pub(super) fn task(&self, at: &Configuration) -> Task {
         Task::new(self.prices(&at.machine).byte_ns * at.bytes())
     }
@@ -126,12 +126,12 @@ impl PriceList {
         cost::latency(&self.machine(at), &self.task(at), at.n, block)
     }
 
-    /// The block at which claims and the wait at the end balance, from the prices alone.
+    /// The block at which the cost of claims balances the wait at the loop's end, from the prices alone.
     pub(super) fn balance(&self, at: &Configuration) -> f64 {
         cost::balanced_block(&self.machine(at), &self.task(at), at.n)
     }
 
-    /// The block as a number, and what an iteration's bytes make of it.
+    /// The balanced block, corrected for an iteration's bytes and not rounded.
     pub(super) fn value(&self, at: &Configuration) -> f64 {
         self.balance(at) * data_factor(at, self.data_exponent)
     }

@@ -1,4 +1,4 @@
-//! The programs, one at a time; see [`manycore_drop_in::main_with`].
+//! Runs one of the programs over rayon's interface; see [`manycore_drop_in::main_with`].
 
 use std::process::ExitCode;
 

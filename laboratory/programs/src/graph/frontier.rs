@@ -11,7 +11,7 @@ pub type Task = NonZeroU64;
 /// Edges of one task: a hub has many tasks.
 const EDGES: usize = 64;
 
-/// Instructions to look at one edge, beside the accesses to memory.
+/// Instructions to look at one edge, without the accesses to memory.
 const LOOK: u64 = 4;
 
 /// One rank's access to the tasks that the team shares.

@@ -5,7 +5,7 @@ use super::{Graph, Task, Work};
 use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
 use std::sync::Arc;
 
-/// Instructions to look at one neighbour, beside the accesses to memory.
+/// Instructions to look at one neighbour, without the accesses to memory.
 const LOOK: u64 = 4;
 
 /// The number of triangles in a graph, kept up to date while its edges come and go in batches.

@@ -3,7 +3,7 @@
 use crate::by_name;
 
 by_name! {
-    /// A size of problem, from seconds' fractions to many gigabytes' minutes.
+    /// The size of a problem: from a fraction of a second to minutes and many gigabytes.
     ///
     /// ```
     /// use manycore_programs::spmd::Class;

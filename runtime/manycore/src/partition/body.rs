@@ -68,7 +68,7 @@ pub(crate) trait Gather: Sync {
 /// A body's functions.
 struct Code {
     call: unsafe fn(*const (), Place, Range<usize>),
-    /// The helpers' steps beside the body, if they have partial results.
+    /// The helpers' steps in addition to the body, if they have partial results.
     gathering: Option<Gathering>,
 }
 

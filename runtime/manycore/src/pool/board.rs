@@ -81,7 +81,7 @@ impl<P: Platform> Entrance<P> {
     }
 }
 
-/// The memory of one posted loop, beside its entrances.
+/// The memory of one posted loop, except its entrances.
 pub(crate) struct BoardSlot<P: Platform> {
     /// The holder's. On a line of its own: helpers never look at it.
     held: CachePadded<Held<P>>,

@@ -40,7 +40,7 @@ pub enum BuildError {
     AlreadyInPool,
     /// The affinity names CPUs that this process cannot use.
     Affinity(AffinityError),
-    /// There is no memory for the pool's record of its threads: some 1.6 MiB of address space each, beside
+    /// There is no memory for the pool's record of its threads: some 1.6 MiB of address space each, besides
     /// their [stacks](crate::Builder::stack_size).
     Memory {
         /// The threads asked for.

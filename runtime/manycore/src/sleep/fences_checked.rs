@@ -1,5 +1,5 @@
-//! Our policy on a machine with delayed stores: the fencing side changes between posters and
-//! sleepers while they run, and no sleeper misses a job.
+//! The [`Nearest`] policy on a machine with delayed stores: while posters and sleepers run, the
+//! duty to fence moves between them, and no sleeper misses a job.
 
 use super::Nearest;
 use super::nearest::FenceFault;
@@ -13,7 +13,8 @@ use manycore_platform::Platform;
 /// Posters, jobs each, and sleepers.
 type Shape = (usize, usize, usize);
 
-/// Enough jobs for a sleeper to get up, and to fall asleep once more in the other way.
+/// The larger shapes have enough jobs for a sleeper to get up, and to fall asleep again after posters
+/// have ceased to fence.
 const SHAPES: [Shape; 5] = [(1, 1, 1), (1, 4, 1), (1, 4, 2), (2, 2, 1), (2, 4, 2)];
 
 /// Posters cease to fence after this number of posts.
@@ -43,15 +44,15 @@ fn no_job_is_missed_while_posters_begin_and_cease_to_fence() {
 }
 
 #[test]
-fn nor_where_there_are_no_light_fences() {
+fn no_job_is_missed_without_light_fences() {
     shuttle_random(300, || {
         run::<Faulty<Buffered, Fenced>>((2, 4, 2), 1, unchanged)
     });
 }
 
-/// A watchdog relies on fences of its own.
+/// Posters leave jobs to the watchdog, which has fences of its own.
 #[test]
-fn no_job_left_to_a_watchdog_is_lost() {
+fn no_job_that_is_left_to_a_watchdog_is_missed() {
     for (each, sleepers) in [(1, 1), (2, 1), (4, 2)] {
         for most in MOST_FENCED {
             shuttle_random(300, move || {
@@ -74,7 +75,7 @@ fn each_missing_fence_is_caught() {
 }
 
 #[test]
-fn who_relies_on_a_fence_too_soon_or_too_long_is_caught() {
+fn reliance_on_posters_fences_too_soon_or_too_long_is_caught() {
     let too_soon = || {
         run::<Buffered>((2, 4, 2), 1, |policy| {
             policy.with_fault(FenceFault::SettledTooSoon)

@@ -1,5 +1,5 @@
-//! Parallel iterators beside the standard library's: the same items, each once, in order; values
-//! that are dropped once; panics.
+//! Parallel iterators, compared with the standard library's: the same items, each once, in order;
+//! values that are dropped once; panics.
 
 use crate::pools::pool;
 use manycore::prelude::*;
@@ -166,7 +166,7 @@ fn ranges_of_integers() {
             (i64::MIN..i64::MIN + 5).into_par_iter().min(),
             Some(i64::MIN)
         );
-        #[expect(clippy::reversed_empty_ranges, reason = "what it does")]
+        #[expect(clippy::reversed_empty_ranges, reason = "they are tested")]
         let none = (5..3_u32).into_par_iter().len() + (5..=4_isize).into_par_iter().len();
         assert_eq!(none, 0);
     });
@@ -216,7 +216,7 @@ fn each_item_of_a_vector_is_dropped_once() {
         assert_eq!(dropped(), n);
         drop(make().into_par_iter());
         assert_eq!(dropped(), n);
-        // Ends early, and has a shorter neighbour.
+        // A loop that ends early, and items that a shorter neighbour leaves over.
         _ = make().into_par_iter().any(|x| x.0 > 100);
         assert_eq!(dropped(), n);
         make().into_par_iter().zip(0..n / 3).for_each(drop);

@@ -10,8 +10,8 @@ use super::Cycles;
 /// What a core does with a cycle.
 ///
 /// An access is charged to the nearest place that had the line: the caches on
-/// the way are part of it. The list is issue 3's; what the kernel does beside
-/// futexes is all the scheduler's and counts as [`Switch`](Self::Switch).
+/// the way are part of it. The list is issue 3's; what the kernel does, except
+/// futexes, is all the scheduler's and counts as [`Switch`](Self::Switch).
 ///
 /// ```
 /// use manycore_chip::Activity;

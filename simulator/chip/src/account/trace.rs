@@ -49,7 +49,7 @@ pub struct Trace {
     cores: usize,
 }
 
-/// What a viewer shows beside the segments.
+/// What a viewer shows in addition to the segments.
 #[derive(Clone, Debug)]
 pub(crate) struct Labels<'a> {
     /// The name of the machine.

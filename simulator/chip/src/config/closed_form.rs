@@ -1,4 +1,4 @@
-//! Uncontended latencies by hand, beside the SOSP'13 tables: what the presets'
+//! Uncontended latencies by hand, compared with the SOSP'13 tables: what the presets'
 //! few costs say before any simulation. The simulated machine must agree.
 
 use super::{Config, Directory, Network, PUBLISHED_SOSP13, Slices, Writes};

@@ -33,9 +33,9 @@ pub struct Energies {
     pub optical_send: Option<f64>,
     /// Receiving 8 bytes from it, at each port.
     pub optical_receive: Option<f64>,
-    /// An instruction, beside its access to data.
+    /// An instruction, without its access to data.
     pub instruction: f64,
-    /// A cycle of a core that has a thread, beside its instructions.
+    /// A cycle of a core that has a thread, without its instructions.
     pub active: f64,
     /// A cycle of an idle core.
     pub idle: f64,

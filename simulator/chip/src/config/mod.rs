@@ -48,7 +48,7 @@ pub use os::{Governor, Os};
 pub use presets::{PUBLISHED_CONTENDED, PUBLISHED_SERVERS, PUBLISHED_SOSP13, preset_names};
 pub use topology::{CacheLevel, Topology, Unit};
 
-/// A simulated machine: everything that decides a simulation beside the
+/// A simulated machine: everything that decides a simulation, except the
 /// program and its seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]

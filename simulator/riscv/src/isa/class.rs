@@ -20,7 +20,7 @@ pub enum Class {
     Multiply,
     /// Divides integers.
     Divide,
-    /// Floating point, beside loads and stores.
+    /// Floating point, except loads and stores.
     Float,
     /// Reads memory, into a floating register too.
     Load,

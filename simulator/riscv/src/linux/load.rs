@@ -26,7 +26,7 @@ const LEAST_STACK: u64 = 1 << 17;
 /// Bytes of the main thread's stack, if no limit says otherwise.
 pub(super) const STACK: u64 = 8 << 20;
 
-/// Keys of the auxiliary vector, beside the arguments (`AT_PHDR` and so on).
+/// Keys of the auxiliary vector (`AT_PHDR` and so on), which follows the environment on the stack.
 mod auxiliary {
     pub(super) const END: u64 = 0;
     pub(super) const HEADERS: u64 = 3;
@@ -56,7 +56,7 @@ pub(crate) struct Start {
     pub(crate) folder: PathBuf,
     pub(crate) memory: u64,
     pub(crate) seed: u64,
-    /// Whether instructions are counted by kind, and allocators are watched.
+    /// Whether to count instructions by kind, and to note the code that asks for each block of the heap.
     pub(crate) counts: bool,
     /// How many cores the main thread may run on; all if it is not said.
     pub(crate) cpus: Option<u32>,
@@ -155,8 +155,8 @@ fn read(name: &str, path: &Path) -> Result<Elf, RunError> {
     Elf::new(name, std::fs::read(path).map_err(wrong)?)
 }
 
-/// Maps a program where nothing is, with the arguments and the environment that the process
-/// has; the hart that begins it.
+/// Maps a program into the process's empty memory, with the arguments and the environment of the
+/// process. Returns the hart that begins the program.
 pub(super) fn begin(process: &mut Process, image: &Image) -> Result<Hart, RunError> {
     let Image { name, elf, loader } = image;
     let base = if elf.relocatable { PROGRAM } else { 0 };
@@ -218,7 +218,7 @@ fn map(process: &mut Process, elf: &Elf, base: u64, name: &str) -> Result<(), Ru
     Ok(())
 }
 
-/// Makes the main thread's stack; its pointer.
+/// Makes the main thread's stack. Returns the stack pointer.
 fn stack(process: &mut Process, elf: &Elf, base: u64, loader: u64) -> Result<u64, Fault> {
     let rights = right::READ | right::WRITE;
     let region = Region {
@@ -227,7 +227,7 @@ fn stack(process: &mut Process, elf: &Elf, base: u64, loader: u64) -> Result<u64
         content: Content::Zero,
         name: "[stack]".into(),
     };
-    // A limit above the room is that room.
+    // If the limit is larger than the room, the stack fills the room.
     let length = process.stack_limit;
     let length = length.clamp(LEAST_STACK, STACK_END - MAPPINGS - PAGE);
     let length = length.next_multiple_of(PAGE);
@@ -257,7 +257,7 @@ fn stack(process: &mut Process, elf: &Elf, base: u64, loader: u64) -> Result<u64
     words.push(0);
     words.extend(environment);
     words.push(0);
-    // I, M, A, F, D, C of the hardware's letters.
+    // Bits of `AT_HWCAP`: the extensions I, M, A, F, D and C.
     let letters = [8u64, 12, 0, 5, 3, 2]
         .iter()
         .fold(0, |all, letter| all | 1 << letter);

@@ -3,7 +3,7 @@
 //! A [`System`] owns the processes. A process is shared by its [`Task`]s. It is composed of owners. An owner keeps its own
 //! state, and borrows the other owners that a call needs: [`memory`], [`files`], [`signals`] with
 //! the timers, [`threads`]. A system call ([`calls`]) takes effect in one step, in the order of
-//! simulated time; it reads and writes the guest's memory beside the caches.
+//! simulated time; it reads and writes the guest's memory, past the caches.
 
 mod calls;
 mod custom;

@@ -83,7 +83,7 @@ impl Threads {
         self.main
     }
 
-    /// The machine's numbers of the threads beside this one.
+    /// The machine's numbers of all threads except this one.
     pub(super) fn handles_beside(&self, number: u32) -> Vec<u32> {
         let others = self.by_number.iter().filter(|(at, _)| **at != number);
         others.map(|(_, thread)| thread.handle).collect()
@@ -114,7 +114,7 @@ impl Threads {
         self.by_number.remove(&number);
     }
 
-    /// A thread beside this one.
+    /// Any thread except this one.
     pub(super) fn beside(&self, number: u32) -> Option<&Thread> {
         let mut others = self.by_number.iter();
         let other = others.find(|(other, _)| **other != number);

@@ -1,4 +1,4 @@
-//! Parallel work of packages that use rayon, one at a time; see [`manycore_drop_in::main_with`].
+//! Runs the parallel work of one package that uses rayon; see [`manycore_drop_in::main_with`].
 
 mod arrays;
 #[cfg(feature = "polars")]

@@ -5,7 +5,7 @@ use super::scratch::Table;
 use super::search::Search;
 use manycore_platform::{Atomic, Ordering::Relaxed, Platform};
 
-/// Instructions beside accesses to tables: of a look whether a point is a
+/// Instructions without accesses to tables: of a look whether a point is a
 /// centre; of weighing two costs, the flag that is cleared before included; of
 /// finding out whether a point moves; of adding a word of another rank.
 const LOOK: u64 = 6;

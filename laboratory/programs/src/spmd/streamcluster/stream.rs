@@ -6,7 +6,7 @@ use super::rank::Rank;
 use super::{Centre, StreamclusterProblem};
 use manycore_platform::Platform;
 
-/// Instructions a coordinate read, beside its random number; and a coordinate
+/// Instructions a coordinate read, without its random number; and a coordinate
 /// merged into a centre.
 const READ: u64 = 5;
 const MERGE: u64 = 8;

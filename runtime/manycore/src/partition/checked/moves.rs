@@ -1,8 +1,8 @@
 //! `sharded`: ranges move from shard to shard while they are claimed from.
 //!
-//! A participant may leave while a range is on its way between two shards and in neither: the thief
-//! that carries it runs it. The checks demand that no iteration is lost or runs twice, not that all
-//! participants stay to the end.
+//! While a thief carries a range from one shard to another, the range is in no shard. A participant
+//! that finds all shards empty then may leave: the thief runs the range. The checks demand that no
+//! iteration is lost or runs twice, not that all participants stay to the end.
 
 use super::each_once;
 use crate::clusters::Clusters;
@@ -15,7 +15,7 @@ use manycore_check::{
 use manycore_platform::{Native, Platform};
 use std::num::NonZeroUsize;
 
-/// `participants` of a pool of `threads` come; the others never do.
+/// A loop in a pool of `threads`. Only `participants` of them take part.
 fn sharded<P: Platform>(n: usize, block: usize, threads: usize, participants: usize) {
     let clusters = Clusters::new(&vec![0; threads]);
     let holders: Vec<_> = (0..clusters.count())
@@ -42,8 +42,8 @@ fn two_participants_and_a_shard_without_owner() {
     loom_model(Some(2), || sharded::<Loom>(3, 1, 3, 2));
 }
 
-/// A panic has ended a loop before all of its shards were empty: what is left there is not of the
-/// next loop.
+/// A panic has ended a loop before all of its shards were empty. The next loop does not run what is left
+/// in them.
 fn after_a_panic<P: Platform>() {
     let clusters = Clusters::new(&[0, 0]);
     let holders: Vec<_> = (0..clusters.count())
@@ -66,8 +66,8 @@ fn a_shard_that_a_panic_left_full() {
     loom_model(Some(3), after_a_panic::<Loom>);
 }
 
-/// More participants than loom has patience for: three that steal from each
-/// other take it minutes even with one interruption.
+/// Too many participants for loom: if three steal from each other, it takes minutes, even with one
+/// preemption.
 #[test]
 fn four_participants_and_a_longer_loop() {
     for (n, block, participants) in [(3, 1, 3), (37, 3, 4), (37, 1, 3)] {
@@ -91,7 +91,7 @@ fn a_claim_or_a_steal_by_load_and_store_is_caught() {
     assert!(caught(claim).contains("handed out twice"));
     let steal = || loom_model(Some(3), || sharded::<Faulty<Loom, TornCas>>(3, 1, 2, 2));
     assert!(caught(steal).contains("handed out twice"));
-    // Its owner and a thief begin one share.
+    // The defect: an owner and a thief both begin the same share.
     let begin = || loom_model(Some(3), || sharded::<Faulty<Loom, TornBits>>(3, 1, 2, 2));
     assert!(caught(begin).contains("handed out twice"));
 }

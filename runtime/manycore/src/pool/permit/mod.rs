@@ -1,27 +1,29 @@
 //! A worker with its permit, whichever that is now.
 //!
-//! A thread that waits may give its permit away and go on in another one (`permits/mod.rs`). So the
-//! number of a worker's permit is valid until the worker next runs the user's code, or waits. Old
-//! numbers have been a double free: a worker read its number, ran a job, came back to another
-//! permit, and helped with a loop under the old number, beside the new holder of that permit.
+//! A thread that waits may give its permit away and go on with another one (`permits/mod.rs`). So the
+//! number of a worker's permit is valid until the worker next runs the user's code, or waits. An old
+//! number once led to a double free: a worker read its number, ran a job, came back with another
+//! permit, and helped with a loop under the old number, while the new holder of that permit did, too.
 //!
 //! Therefore only this module, and the modules in it, can ask a worker for that number:
 //! `Worker::permit` is private to them. Others ask the worker to do something *with its permit*
 //! (take its mail, look for work, help with a loop), and each of these functions reads the number
-//! where it uses it. Loops outside of the pool see no permit at all: `Context::take_part` reads it,
-//! bars it, and hands it on as the *rank* in that one loop.
+//! where it uses it. The code of loops (`loops/`, `partition/`) sees no permit at all:
+//! `Context::take_part` reads the number and hands it on as the thread's *rank* in that one loop. If
+//! the thread gives the permit away meanwhile, the permit is *barred* from the loop: its next holder
+//! cannot take part until the thread has left the loop.
 //!
 //! `ci/refused.sh` puts the old patterns back and expects the compiler to refuse them.
 //!
-//! These values live longer than a call of the user's. Paths are below `src`.
+//! The values below stay valid across a call of the user's code. Paths are below `src`.
 //!
 //! | value | why it stays valid |
 //! |---|---|
-//! | a thread's rank in a loop (`pool/context.rs`, `loops/`, `partition/`) | its permit is barred from the loop until the thread has left it |
+//! | a thread's rank in a loop (`pool/context.rs`, `loops/`, `partition/`) | its permit, once given away, is barred from the loop until the thread has left the loop |
 //! | the place of a rank's partial result (`loops/reduce.rs`) | it belongs to the rank; no reference into it lives across a call |
 //! | `ALONE`, the rank of a loop that is not posted | a constant: no other thread is in the loop |
 //! | a loop's frame and its slot of the board | they belong to the call, and the gate guards them |
-//! | `&Worker`, its stack of jobs, queues, latches; the worker that the last job or helper wakes | a worker belongs to one thread while that thread is in the pool |
+//! | `&Worker` with its stack of jobs, queues and latches; the worker to wake when the last job or helper ends | a worker belongs to one thread while that thread is in the pool |
 //! | the index of a call of `broadcast` | it names the call, not the thread |
 //! | the permit that a caller had last (`pool/caller_slot.rs`) | the call is over; the number is taken out of the worker |
 //! | the slot of the last loop, the event count of the last look (`pool/work.rs`) | hints about the board |
@@ -69,8 +71,8 @@ impl<P: Platform> Holding<P> {
         &self.permit
     }
 
-    /// The worker has no permit any more. Relaxed: handed over under the lock of `Permits`, or
-    /// with the thread that is started.
+    /// The worker has no permit any more. Relaxed: the lock of `Permits` publishes the store, or the
+    /// start of the worker's thread does.
     pub(super) fn clear(&self) {
         self.permit.store(NOWHERE, Ordering::Relaxed);
     }
@@ -90,7 +92,8 @@ impl<P: Platform> Worker<P> {
     /// The permit that this worker has now. Private: see the head of this module.
     #[inline(always)]
     fn permit(&self) -> usize {
-        // Relaxed: the worker's own; since then it has acquired what the giver did.
+        // Relaxed: the worker's own word. If another thread wrote it, the worker has acquired that
+        // thread's stores since.
         self.holding().permit.load(Ordering::Relaxed) as usize
     }
 
@@ -98,7 +101,7 @@ impl<P: Platform> Worker<P> {
         self.holding().permit.load(Ordering::Relaxed) != NOWHERE
     }
 
-    /// Relaxed: published by what hands the permit over, or by the latch.
+    /// Relaxed: what hands the permit over to the worker publishes the store, or the latch does.
     pub(super) fn set_permit(&self, permit: usize) {
         self.holding()
             .permit
@@ -151,12 +154,12 @@ impl<P: Platform> Worker<P> {
         self.registry().mailboxes()[self.permit()].take_first()
     }
 
-    /// The first of them within the scope `group`.
+    /// The first job that was sent to its permit and is within the scope `group`.
     pub(super) fn take_mail_within(&self, group: *const Group) -> Option<Job> {
         self.registry().mailboxes()[self.permit()].take_first_within(group)
     }
 
-    /// The pool ends, and the worker reads no mail any more; `false`: there is some.
+    /// Ends the reading of mail, because the pool ends. `false`: there is mail, and the worker must stay.
     pub(super) fn leave_mail(&self) -> bool {
         self.registry().mailboxes()[self.permit()].leave()
     }
@@ -181,7 +184,7 @@ impl<P: Platform> Worker<P> {
         self.sleep().start_looking(self.permit())
     }
 
-    /// It has searched in vain. May sleep; returns whether it has.
+    /// It has searched in vain. It may sleep here. Returns whether it has slept.
     pub(super) fn no_work_found(
         &self,
         idle: &mut Looking,
@@ -212,14 +215,15 @@ impl<P: Platform> Worker<P> {
         self.registry().call_for(self.permit(), was_empty);
     }
 
-    /// Another thread puts a job with this worker's own, and calls a sleeper for it.
+    /// Called by another thread: pushes `job` to the jobs that this worker has spawned, and calls a sleeper
+    /// for `job`.
     pub(in crate::pool) fn push_for(&self, job: Job) {
         let was_empty = self.spawned().push(job);
         let permit = Some(self.permit()).filter(|&permit| permit != NOWHERE as usize);
         self.registry().call_for(permit.unwrap_or(0), was_empty);
     }
 
-    /// The cluster of its permit; without one, any.
+    /// The cluster of its permit. A worker without a permit may name any cluster: 0.
     pub(in crate::pool) fn cluster(&self) -> usize {
         let clusters = self.registry().shared().clusters();
         match self.has_permit() {
@@ -238,8 +242,8 @@ impl<P: Platform> Worker<P> {
         self.sleep().wake_any(self.permit(), count, within);
     }
 
-    /// Notes whether it is at work, for loops in others' jobs. A worker whose patience beside others' jobs
-    /// has ended is not at work: it then gives its permit away.
+    /// Notes whether it is at work: a nested loop asks, to find out whether a thread could help. A worker
+    /// that has waited longer than the pool's patience is not at work: it may give its permit away.
     pub(super) fn set_busy(&self, busy: bool) {
         self.registry()
             .shared()
@@ -247,7 +251,7 @@ impl<P: Platform> Worker<P> {
             .set_busy(self.permit(), busy);
     }
 
-    /// Says that it has found work, or leaves its permit to another, which may have some.
+    /// Says that it has found work, or that it leaves its permit to another thread, which may have work.
     pub(super) fn note_work(&self) {
         self.registry().shared().ranks().note_work(self.permit());
     }

@@ -6,8 +6,8 @@ use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
-/// The value, while the lock is held. It is a pointer: a function that frees the lock before it returns must not
-/// have been given a reference, which would have to stay the only one until the return.
+/// The value, while the lock is held. It is a pointer, because a function with this argument may free the lock
+/// before it returns. A mutable reference as an argument must stay the only one until the function returns.
 pub(super) struct Held<'a, T>(NonNull<T>, PhantomData<&'a mut T>);
 
 impl<'a, T> Held<'a, T> {

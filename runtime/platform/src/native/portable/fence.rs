@@ -1,4 +1,4 @@
-//! Without a way to fence other threads both halves are real fences.
+//! Without a way to fence other threads, both the light and the heavy fence are full fences.
 
 use std::sync::atomic::{Ordering, fence};
 

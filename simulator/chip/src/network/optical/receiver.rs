@@ -8,14 +8,14 @@ use super::message::{Channel, Flight};
 use crate::broadcast::Filter;
 use crate::network::Cycles;
 
-/// A core's end of the network: filters, lambda queues, controller and message buffer. A look
-/// brings it up to date.
+/// A core's end of the network: filters, lambda queues, controller and message buffer. A method that
+/// reads its state first brings it up to date.
 ///
 /// In one cycle, first ports and filters change, then messages arrive and are filtered, then a free
-/// controller picks. So it can pick a message that arrives in the cycle in which it is or becomes
-/// free. The controller serves the first occupied queue after the wavelength served last, and moves
-/// one message in `controller` cycles. At their end the message is in the message buffer, and the
-/// controller is free.
+/// controller picks a message. So a controller that is free or becomes free in a cycle can pick a
+/// message that arrives in that cycle. The controller serves the first occupied queue after the
+/// wavelength served last, and moves one message in `controller` cycles. At their end the message is
+/// in the message buffer, and the controller is free.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Receiver {
     /// Cycles to move one message.
@@ -62,7 +62,7 @@ impl Counter {
         Self { every, count: 0 }
     }
 
-    /// Whether this one completes a count.
+    /// Counts one message. Returns whether it completes a count.
     fn completes(&mut self) -> bool {
         self.count = (self.count + 1) % self.every;
         self.count == 0
@@ -79,7 +79,7 @@ impl Receiver {
     }
 
     fn port(&mut self, channel: Channel) -> Option<&mut Port> {
-        // One port is the common case, and one compare.
+        // Most receivers have one port: one comparison finds it.
         let at = match self.ports.first() {
             Some(port) if port.channel == channel => 0,
             _ => self
@@ -90,7 +90,7 @@ impl Receiver {
         Some(&mut self.ports[at])
     }
 
-    /// Whether there was no port.
+    /// Opens a port, or sets how an open port counts. Returns whether there was no port.
     pub(super) fn open(&mut self, at: Cycles, channel: Channel, every: Option<NonZeroU32>) -> bool {
         self.advance(at);
         let counter = every.map(Counter::new);
@@ -116,7 +116,7 @@ impl Receiver {
         }
     }
 
-    /// Whether there was a port.
+    /// Closes the port and drops its messages. Returns whether there was a port.
     pub(super) fn close(&mut self, at: Cycles, channel: Channel) -> bool {
         self.advance(at);
         let Ok(place) = self
@@ -143,8 +143,8 @@ impl Receiver {
     /// Expects a message sent at `at` on a channel of this core.
     pub(super) fn expect(&mut self, at: Cycles, flight: Rc<Flight>) {
         if self.flying.len() == self.flying.capacity() {
-            // Before the queue grows, let go what the filter has stopped: a
-            // core that never looks must not keep it.
+            // Before the queue grows, drop the messages that the filter stops: a core that
+            // never looks must not keep them.
             self.advance(at);
         }
         if let Some(port) = self.port(flight.channel) {
@@ -186,7 +186,7 @@ impl Receiver {
                 && !flight.counted
             {
                 if counter.completes() {
-                    // Through the adder tree it flies on, alone.
+                    // Of the messages of this count, this one alone goes on, through the adder tree.
                     self.insert(Rc::new(flight.after(adder)));
                 } else {
                     port.flying -= 1;
@@ -229,7 +229,7 @@ impl Receiver {
 
     /// Brings the message buffer up to what a look at `at` finds.
     fn look(&mut self, at: Cycles) {
-        // A controller that takes no time moves a message in the very cycle.
+        // A controller that takes no time moves a message in the cycle in which it picks it.
         self.advance(if self.controller == 0 { at + 1 } else { at });
     }
 
@@ -262,7 +262,8 @@ impl Receiver {
             return None;
         }
         if let Some(counter) = port.counter {
-            // A listener is planned for at every send: most do not complete it.
+            // The engine asks at each send while a thread listens. Most sends complete no count: spare them
+            // the search below.
             let count = counter.count as usize + flying;
             let mut counted = self.flying.iter().filter(|flight| flight.counted);
             if waiting == 0

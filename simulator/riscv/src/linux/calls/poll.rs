@@ -15,7 +15,7 @@ const NOT_OPEN: u32 = 0x20;
 const READS: u32 = ready::IN | ready::HUNG_UP | ready::ERROR;
 const WRITES: u32 = ready::OUT | ready::ERROR;
 
-/// The limits of a wait beside its files: its time, and where a mask of signals is.
+/// The limits of a wait, apart from its files: its time, and where a mask of signals is.
 struct Limits {
     time: Option<u64>,
     mask: u64,

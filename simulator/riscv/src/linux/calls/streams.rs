@@ -178,7 +178,7 @@ fn without(parts: &[(u64, u64)], mut done: u64) -> Parts {
 }
 
 /// The fields of a `msghdr`: the name's length, the parts and their number, the length of what is
-/// sent beside the bytes, the flags.
+/// sent in addition to the bytes, the flags.
 mod header {
     pub(super) const NAME_LENGTH: u64 = 8;
     pub(super) const PARTS: u64 = 16;

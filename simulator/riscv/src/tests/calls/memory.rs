@@ -4,7 +4,7 @@ use super::draw::{ADDRESSES, CHOSEN, FILES, PAGE, PAGES, one_of};
 use super::program::{ARENA, Arg, Op, Same};
 use fastrand::Rng;
 
-/// An address of the arena, mostly a page's first; or of what the system has chosen.
+/// An address in the arena, or in a mapping that the system has placed; mostly the first of a page.
 pub(super) fn address(rng: &mut Rng) -> Arg {
     let odd = if rng.u8(..12) == 0 {
         rng.u64(..PAGE)
@@ -28,7 +28,8 @@ fn length(rng: &mut Rng) -> u64 {
 }
 
 fn rights(rng: &mut Rng) -> u64 {
-    // Without the right to execute: qemu does not ask it of the host, and neighbours that differ by it are one mapping.
+    // Never the right to execute: qemu does not pass it to the host. So the host merges mappings that
+    // differ by it alone.
     one_of(rng, &[0, 1, 3, 3, 3, 3, 3])
 }
 
@@ -38,7 +39,8 @@ const FIXED: u64 = 0x10;
 const ANONYMOUS: u64 = 0x20;
 const POPULATE: u64 = 0x8000;
 
-/// An address of the arena: qemu may need what a mapping of its own choice leaves.
+/// An address in the arena, never one that the system has chosen: once such memory is unmapped, qemu may
+/// use it itself.
 fn fixed(rng: &mut Rng) -> Arg {
     match address(rng) {
         Arg::Slot(_, at) => Arg::Is(ARENA + at / PAGE * PAGE),
@@ -52,7 +54,8 @@ fn map(rng: &mut Rng) -> Op {
     let kind = one_of(rng, &[PRIVATE, PRIVATE, PRIVATE, SHARED, SHARED]);
     let kind = if rng.u8(..32) == 0 { 0 } else { kind };
     let place = one_of(rng, &[FIXED, FIXED, FIXED, FIXED, 0]);
-    // Linux keeps memory that is not reserved apart, which `mremap` sees.
+    // No `MAP_NORESERVE`: Linux does not merge such memory with its neighbours, and `mremap` fails where
+    // it meets the border.
     let more = one_of(rng, &[0, 0, 0, POPULATE]);
     let is_file = rng.u8(..4) == 0;
     let (source, file) = match is_file {
@@ -84,7 +87,8 @@ fn map(rng: &mut Rng) -> Op {
 }
 
 fn remap(rng: &mut Rng) -> Op {
-    // A move to where the system likes is not drawn: qemu moves what could grow in place.
+    // No `MREMAP_MAYMOVE` alone to grow: qemu always moves the mapping, and Linux grows it in place if there
+    // is room.
     const MOVES_TO: u64 = 2;
     const KEEPS: u64 = 4;
     let flags = one_of(rng, &[0, 0, 3, 3, 3, MOVES_TO, KEEPS]);
@@ -97,7 +101,7 @@ fn remap(rng: &mut Rng) -> Op {
     // Since 6.17 Linux moves several mappings by one call, if they do not grow.
     let stays = flags & MOVES_TO != 0 && old.div_ceil(PAGE) >= new.div_ceil(PAGE);
     let most = if stays { PAGE } else { u64::MAX };
-    // qemu loses a last page that is not whole.
+    // Whole pages: under qemu, the last page faults if it is not whole.
     let (old, new) = (old.min(most), new.min(most).next_multiple_of(PAGE));
     let args = [
         fixed(rng),
@@ -119,7 +123,8 @@ pub(super) fn draw(rng: &mut Rng, ops: &mut Vec<Op>) {
         0..5 => map(rng),
         5 => Op::call("munmap", 215, &[fixed(rng), Arg::Is(length(rng))]),
         6..8 => {
-            // Over a hole qemu changes nothing, and then takes other rights for granted than the host.
+            // In the arena at most one page: if the range has a hole, qemu changes nothing, and its own record of
+            // the rights then differs from the host's.
             let at = address(rng);
             let length = match at {
                 Arg::Slot(..) => PAGE * rng.u64(1..5),
@@ -129,7 +134,7 @@ pub(super) fn draw(rng: &mut Rng, ops: &mut Vec<Op>) {
             Op::call("mprotect", 226, &[at, rest[0], rest[1]])
         }
         8..10 => {
-            // qemu says nothing of what is not mapped, and leaves a range alone if a part is not.
+            // The results differ: if a part of the range is not mapped, qemu does nothing, and returns 0.
             let advice = one_of(rng, &[0, 1, 2, 3, 4, 4, 4, 4]);
             let rest = [PAGE, advice].map(Arg::Is);
             let args = [address(rng), rest[0], rest[1]];
