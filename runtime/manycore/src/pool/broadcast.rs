@@ -120,7 +120,7 @@ impl<P: Platform> Registry<P> {
         self.send_to_all(jobs);
     }
 
-    /// Sends the n-th job to whoever has the n-th permit.
+    /// Sends the n-th job to the holder of the n-th permit.
     pub(super) fn send_to_all(&self, jobs: impl Iterator<Item = Job>) {
         if self.is_lacking() {
             self.need_threads();

@@ -30,7 +30,7 @@ use crate::conserving::fault;
 use manycore_platform::{Ordering, Platform};
 use std::sync::OnceLock;
 
-/// The context of whoever has the caller slot, made with the pool.
+/// The context of the thread that holds the caller slot, made with the pool.
 pub(super) struct CallerContext<P: Platform>(OnceLock<Context<P>>);
 
 // SAFETY: used by the thread that has taken the caller slot, and by no other until it has given

@@ -39,8 +39,8 @@ pub trait BuilderExt<P: Platform>: Sized {
     #[must_use]
     fn open_joins(self, most: u32) -> Self;
 
-    /// Whether the pool may start a thread in the place of a thread that waits inside of a job beside
-    /// others' jobs (by default it may; never more than [`threads`](Builder::threads) run at once).
+    /// Whether the pool may start a thread in the place of a thread that waits inside of a job while
+    /// others' jobs are pending (by default it may; never more than [`threads`](Builder::threads) run at once).
     ///
     /// Without a reserve each permit is one thread's for good. Then a worker that waits for a stolen half
     /// of a `join`, or for another pool, runs others' jobs on top of its wait. They may meet a lock that a

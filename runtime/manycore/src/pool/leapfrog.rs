@@ -76,7 +76,7 @@ impl<P: Platform> Worker<P> {
     /// each job, the worker first runs all jobs that `own` finds: jobs that the worker has pushed itself
     /// meanwhile, for which it need not look around.
     ///
-    /// Beside others' jobs it waits no longer than the pool's patience, and then gives
+    /// While others' jobs are pending, it waits no longer than the pool's patience, and then gives
     /// its permit away (`permits/mod.rs`).
     pub(super) fn wait_for(
         &self,
@@ -163,7 +163,7 @@ impl<P: Platform> Worker<P> {
         self.found(idle);
     }
 
-    /// One long sleep for `latch`, of a worker whose patience beside others' jobs has ended. Returns when
+    /// One long sleep for `latch`, of a worker that has waited longer than the pool's patience. Returns when
     /// there is something to see, or for no reason.
     pub(super) fn rest(&self, latch: &Latch<P>, look: &Look<'_, P>) {
         let shared = self.registry().shared();

@@ -34,7 +34,7 @@ pub(super) const STACK_CAPACITY: u32 = 1 << 16;
 pub(crate) struct Registry<P: Platform> {
     shared: Shared<P>,
     sleep: Arc<Policy<P>>,
-    /// Worker 0 is whoever has the caller slot (`caller_slot.rs`); those beyond the pool's
+    /// Worker 0 is the thread that holds the caller slot (`caller_slot.rs`); those beyond the pool's
     /// threads belong to threads that were started for a permit (`permits/mod.rs`).
     workers: GrowableList<P, Worker<P>>,
     /// Jobs addressed to the holder of each permit.

@@ -191,13 +191,13 @@ impl<P: Platform> Shared<P> {
         &self.caller_slot
     }
 
-    /// The context of whoever has that slot.
+    /// The context of the thread that holds the caller slot.
     #[inline]
     pub(super) fn caller_context(&self) -> &CallerContext<P> {
         &self.caller_context
     }
 
-    /// How long a thread waits with its permit beside others' jobs, in ticks.
+    /// How long a thread that waits keeps its permit while others' jobs are pending, in ticks.
     pub(super) fn patience(&self) -> u64 {
         self.patience
     }
@@ -219,7 +219,7 @@ impl<P: Platform> Shared<P> {
         &self.ranks
     }
 
-    /// Whether a loop invites whoever has `permit`.
+    /// Whether a loop invites the holder of `permit`.
     pub(super) fn invites_rank(&self, permit: usize) -> bool {
         self.board
             .inviting(self.clusters.of(permit).cluster as usize, 0, None)

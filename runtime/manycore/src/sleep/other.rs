@@ -225,7 +225,7 @@ impl<P: Platform> Policy<P> {
         }
     }
 
-    /// `worker` has searched once more in vain; whether it has slept.
+    /// `worker` has searched once more in vain. Returns whether it has slept.
     pub fn no_work_found(
         &self,
         worker: usize,

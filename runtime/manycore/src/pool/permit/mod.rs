@@ -65,7 +65,7 @@ impl<P: Platform> Holding<P> {
         }
     }
 
-    /// The permit, or NOWHERE: written by whoever gives the worker one, and by the worker itself.
+    /// The permit, or NOWHERE: written by the thread that gives the worker one, and by the worker itself.
     #[inline(always)]
     pub(super) fn word(&self) -> &P::AtomicU32 {
         &self.permit

@@ -67,7 +67,7 @@ use manycore_platform::{Atomic, Ordering, Platform};
 use std::io;
 use std::time::Duration;
 
-/// How long a thread that waits keeps its permit beside others' jobs: some times what it
+/// How long a thread that waits keeps its permit while others' jobs are pending: a few times what it
 /// takes to wake a thread. Joins of fine grain never wait that long.
 pub(super) const PATIENCE: Duration = Duration::from_micros(60);
 

@@ -46,7 +46,7 @@ impl<P: Platform> Nearest<P> {
         self.fenced_posts.store(0, Ordering::Relaxed);
         self.slots.lay_back(worker);
         // Changes nothing. Release: a poster that reads what comes after it, with Acquire, finds the worker
-        // lying; Acquire pairs with whoever has settled how to fence.
+        // lying; Acquire pairs with the Release of the sleeper that set SETTLED.
         let word = self.callable.fetch_or(0, Ordering::AcqRel);
         #[cfg(test)]
         if self.fault == Some(FenceFault::NoLookAfterLoan) {

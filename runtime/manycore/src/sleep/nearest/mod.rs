@@ -246,7 +246,7 @@ impl<P: Platform> Nearest<P> {
             // The first search after a call was made at once. Now that it was in
             // vain: any post that was left to this worker is found by the next.
             idle.unfenced = false;
-            // Acquire pairs with whoever has settled it.
+            // Acquire pairs with the Release of the sleeper that set SETTLED.
             self.fence_against_posters(self.callable.load(Ordering::Acquire));
             return false;
         }

@@ -15,7 +15,7 @@ use std::time::Duration;
 /// How a sleep ended.
 #[derive(Clone, Copy)]
 pub(super) struct Slept {
-    /// Whether there was one: the last look found nothing.
+    /// Whether the worker slept: its last look found nothing.
     pub(super) blocked: bool,
     /// The reason that roused the worker; `Parker::ASLEEP`: it got up by itself.
     reason: u32,
