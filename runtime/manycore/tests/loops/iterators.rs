@@ -5,8 +5,7 @@ use crate::pools::pool;
 use manycore::prelude::*;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 const LENGTHS: [usize; 9] = [0, 1, 2, 3, 64, 65, 1_000, 2_049, 30_000];
 
@@ -282,24 +281,30 @@ fn panics_reach_the_caller_and_drop_each_item_once() {
     });
 }
 
-/// No more states than threads, and none is used by two at once.
+/// A thread makes its state before its first item, and no two threads use one state at once.
 #[test]
 fn states_are_made_when_they_are_needed() {
     for threads in [1, 2, 4] {
         let pool = pool(threads);
-        let made = AtomicUsize::new(0);
-        let used = Mutex::new(HashSet::new());
-        pool.install(|| {
-            let state = || made.fetch_add(1, Relaxed);
-            (0..100_000)
-                .into_par_iter()
-                .for_each_init(state, |state, i| {
-                    if i % 1_000 == 0 {
-                        used.lock().unwrap().insert(*state);
-                    }
-                });
-        });
-        assert!(made.into_inner() <= threads);
+        for (items, least, most) in [(0, 0, 0), (1, 1, 1), (100_000, 1, threads)] {
+            let made = AtomicUsize::new(0);
+            pool.install(|| {
+                let state = || {
+                    made.fetch_add(1, Relaxed);
+                    AtomicBool::new(false)
+                };
+                (0..items)
+                    .into_par_iter()
+                    .for_each_init(state, |is_used, i| {
+                        assert!(!is_used.swap(true, Relaxed), "two threads have one state");
+                        if i % 1_000 == 0 {
+                            std::thread::yield_now();
+                        }
+                        is_used.store(false, Relaxed);
+                    });
+            });
+            assert!((least..=most).contains(&made.into_inner()));
+        }
     }
 }
 
