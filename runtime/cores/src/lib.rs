@@ -1,5 +1,5 @@
 //! The machine under a runtime: which CPUs there are, how many of them this process may use now,
-//! and what the runtime's threads wait by.
+//! and what the runtime's threads wait on.
 //!
 //! * [`topology`]: CPUs, cores, caches, NUMA nodes and packages; affinity masks and quotas.
 //! * [`elastic`]: an [`Allotment`](elastic::Allotment) of cores that changes, and a

@@ -49,7 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let pool = Pool::builder().follow(watch.allotment()).build()?;
     let limits = watch.limits();
     println!(
-        "this process may use {} CPUs, and of their time {:?}",
+        "this process may use {} CPUs, quota {:?}",
         limits.cpus, limits.quota
     );
     let names = pool.broadcast(|_| std::thread::current().name().map(str::to_owned));

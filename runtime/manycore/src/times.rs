@@ -82,7 +82,7 @@ pub(crate) const BLOCKING_SPIN: Duration = Duration::from_micros(10);
 pub(crate) const FIRST_SLICE: Duration = Duration::from_nanos(250);
 pub(crate) const LONGEST_SLICE: Duration = Duration::from_micros(4);
 
-/// The watchdog's first nap where threads outnumber cores: some times what it takes to wake a worker.
+/// The watchdog's first nap where threads outnumber cores: a small multiple of the time to wake a worker.
 pub(crate) const WATCH_FIRST_NAP: Duration = Duration::from_micros(200);
 /// The longest: so late a job is seen when all workers that are awake block.
 pub(crate) const WATCH_LONGEST_NAP: Duration = Duration::from_millis(2);

@@ -72,7 +72,7 @@ pub trait AtomicInteger<T: Copy>: Atomic<T> {
 /// ```
 pub trait Futex {
     /// Sleeps while the word holds `expected`, until woken or until `timeout`
-    /// has passed. May return for no reason.
+    /// has passed. May return spuriously.
     ///
     /// The comparison and the falling asleep are one step with respect to
     /// [`wake`](Self::wake): a `wake` that follows a change of the word is

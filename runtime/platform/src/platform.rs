@@ -24,7 +24,7 @@ use std::time::Duration;
 ///    A cell may be moved and dropped while nothing refers to it.
 /// 2. **Futexes.** [`Futex::wait`] and [`Futex::wake`] keep the promise that stands there,
 ///    that no wake-up is lost. They touch no memory but the word, and the word not after
-///    they returned. `wait` may return for no reason, and so may return too early.
+///    they returned. `wait` may return spuriously, and so too early.
 /// 3. **Fences.** [`fence`](Self::fence) and [`fence_after_rmw`](Self::fence_after_rmw) are fences,
 ///    and a [`light_fence`](Self::light_fence) with a [`heavy_fence`](Self::heavy_fence) is a pair
 ///    of fences, each as documented at the method. A heavy fence that the system no longer allows

@@ -60,7 +60,7 @@ impl<P: Platform> Bell<P> {
     }
 
     /// Looks once. If the look finds nothing, the caller sleeps until a ring, or until the timeout, which is asked for after the
-    /// look. Returns what the look has found. May return for no reason.
+    /// look. Returns what the look has found. May return spuriously.
     pub fn sleep<R>(
         &self,
         look: impl FnOnce() -> Option<R>,

@@ -135,7 +135,7 @@ impl<P: Platform> Parker<P> {
         P::spin_while(&self.word, seen, until)
     }
 
-    /// Sleeps while the state is `seen`, for `time` at most; may return for no reason.
+    /// Sleeps while the state is `seen`, for `time` at most; may return spuriously.
     pub fn sleep(&self, seen: u32, time: Option<Duration>) {
         self.word.wait(seen, time);
     }
@@ -160,7 +160,7 @@ impl<P: Platform> Parker<P> {
             .is_ok()
     }
 
-    /// Has the system run the thread.
+    /// Wakes the thread from its futex, after [`rouse`](Self::rouse).
     pub fn wake(&self) {
         self.word.wake(1);
     }

@@ -106,7 +106,7 @@ impl<P: Platform> Gate<P> {
     /// Goes out, and has left something for the caller to see, which it wrote
     /// before: a caller that sleeps is to be woken though others are inside.
     pub(crate) fn leave_behind(&self) -> Departure {
-        // Release as in `leave`. Ordered with `await_last` in the word's history:
+        // Release as in `leave`. Ordered with `await_last` in the word's modification order:
         // either this sees AWAITED, or the caller's look after that sees what was
         // written.
         awaited(self.count.fetch_sub(1, Ordering::Release))
@@ -142,7 +142,7 @@ impl<P: Platform> Gate<P> {
     /// look at [`is_empty`](Self::is_empty), and at what helpers may leave behind, once more after this.
     pub(crate) fn await_last(&self, caller: usize) {
         debug_assert!(caller < MOST_WORKERS);
-        // Acquire: against `leave` and `leave_behind` by the count's own history:
+        // Acquire: against `leave` and `leave_behind` by the count's modification order:
         // either these see AWAITED, or they came before, and the caller's next look
         // sees what they wrote.
         let word = AWAITED | (caller as u32) << CALLER_SHIFT;
@@ -151,8 +151,8 @@ impl<P: Platform> Gate<P> {
 
     /// Takes back [`await_last`](Self::await_last).
     pub(crate) fn awaited_no_more(&self) {
-        // Relaxed: a helper that joins the next loop comes after this change in the count's history, since
-        // the slot's release does. A helper that is still inside, because the caller goes back into the
+        // Relaxed: a helper that joins the next loop comes after this change in the count's modification
+        // order, since the slot's release does. A helper that is still inside, because the caller goes back into the
         // loop, may see the old value once more and wake the caller in vain.
         self.count.fetch_and(INSIDE, Ordering::Relaxed);
     }

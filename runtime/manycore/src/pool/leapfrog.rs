@@ -76,8 +76,8 @@ impl<P: Platform> Worker<P> {
     /// each job, the worker first runs all jobs that `own` finds: jobs that the worker has pushed itself
     /// meanwhile, for which it need not look around.
     ///
-    /// While others' jobs are pending, it waits no longer than the pool's patience, and then gives
-    /// its permit away (`permits/mod.rs`).
+    /// If others' jobs are pending for longer than the pool's patience, the worker gives its permit away
+    /// (`permits/mod.rs`).
     pub(super) fn wait_for(
         &self,
         latch: &Latch<P>,
@@ -163,8 +163,8 @@ impl<P: Platform> Worker<P> {
         self.found(idle);
     }
 
-    /// One long sleep for `latch`, of a worker that has waited longer than the pool's patience. Returns when
-    /// there is something to see, or for no reason.
+    /// One long sleep for `latch`, of a worker whose patience has ended. Returns when there is something to see,
+    /// or spuriously.
     pub(super) fn rest(&self, latch: &Latch<P>, look: &Look<'_, P>) {
         let shared = self.registry().shared();
         shared.check_wait();

@@ -92,11 +92,12 @@ use std::sync::Arc;
 /// A pool of `n` threads has `n` *permits*: only a thread with a permit runs jobs. The pool starts
 /// `n - 1` threads, and the thread that calls takes the first permit, so a pool of one thread runs
 /// every loop inline. Calls may come from any thread, from several at once and from inside of each
-/// other. If the first permit is taken, the call goes to the pool's queue, first come, first served.
+/// other. If the first permit is taken, the call runs with the permit of a sleeping worker, or goes to the pool's
+/// queue, first come, first served.
 ///
 /// The pool starts another thread when it has jobs of its own, such as spawned jobs, while no thread calls.
-/// It also does so when one of its threads waits inside of a job for longer than 60 us while others' jobs
-/// are pending: the new thread takes over the permit. Such threads sleep when they are not needed. While loops of few
+/// It also does so when one of its threads waits inside of a job for longer than 60 us while others' jobs are
+/// pending: the new thread takes over the permit. Such threads sleep when they are not needed. While loops of few
 /// iterations run, a thread that runs no jobs looks every 2 ms whether their callers make progress.
 /// Dropping the pool ends and joins all of them.
 ///

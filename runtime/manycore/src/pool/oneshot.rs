@@ -106,7 +106,7 @@ impl<P: Platform> Oneshot<P> {
         self.parker.sleep_out();
     }
 
-    /// Sleeps until it is over, or there is a job, for `time` at most; may return for no reason.
+    /// Sleeps until it is over, or there is a job, for `time` at most; may return spuriously.
     pub(super) fn sleep_for(&self, time: Duration) {
         self.parker.sleep(Parker::<P>::ASLEEP, Some(time));
     }

@@ -1,8 +1,8 @@
 //! Others' jobs, which a worker runs while it waits if it can give its permit to no other thread: the pool
 //! has no [reserve](super::BuilderExt::reserve), or the system refuses one more thread.
 //!
-//! A worker that waits while others' jobs are pending normally gives its permit away (`permits/mod.rs`), and
-//! runs only descendants of the job for which it waits. If no thread took the permit, the pool would have a thread
+//! A worker that waits while others' jobs are pending normally gives its permit away (`permits/mod.rs`), and runs only
+//! descendants of the job for which it waits. If no thread took the permit, the pool would have a thread
 //! less. If the job for which the worker waits needs another job, the program would hang. So the worker
 //! runs other jobs itself, on top of its wait, as rayon's workers do. A job may then meet a lock that a
 //! frame below it holds.

@@ -197,7 +197,7 @@ impl<P: Platform> Shared<P> {
         &self.caller_context
     }
 
-    /// How long a thread that waits keeps its permit while others' jobs are pending, in ticks.
+    /// How long a waiting thread keeps its permit while others' jobs are pending, in ticks.
     pub(super) fn patience(&self) -> u64 {
         self.patience
     }

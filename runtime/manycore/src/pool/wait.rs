@@ -34,7 +34,7 @@ impl<P: Platform> Registry<P> {
     ///
     /// The caller resets its latch, sets AWAITED in each gate's word, looks at the gates, and at what was
     /// abandoned, once more and sleeps until the latch is set. The `leave` of the last helper in a gate is
-    /// ordered with the setting of AWAITED in that word's history. If it came first, the look sees the gate
+    /// ordered with the setting of AWAITED in that word's modification order. If it came first, the look sees the gate
     /// empty. If it came second, it saw AWAITED, and sets the latch after that; sleeping on a latch has its
     /// own argument (`sleep/README.md`). A caller that is woken while another gate is not empty sleeps
     /// again. The same holds for a helper that abandons work: it sets the flag and then leaves.
@@ -120,7 +120,7 @@ impl<P: Platform> Registry<P> {
 impl<P: Platform> Worker<P> {
     /// Sleeps, as the caller of the loop behind `entrances`, until something may have
     /// changed: the last helper has left, one `has_more` to say, or a loop was posted
-    /// after `seen`. May return for no reason.
+    /// after `seen`. May return spuriously.
     fn await_helpers(&self, entrances: &Entrances<'_, P>, seen: Seen, has_more: &dyn Fn() -> bool) {
         let latch = &self.helpers();
         self.note_seen(seen);

@@ -100,7 +100,7 @@ impl<P: Platform> Pair<P> {
     #[cold]
     #[inline(never)]
     fn wake(&self) {
-        // Relaxed: it publishes nothing, and the word's own history orders the rest.
+        // Relaxed: it publishes nothing, and the word's modification order orders the rest.
         self.word.fetch_and(!ASLEEP, Ordering::Relaxed);
         self.word.wake(1);
     }

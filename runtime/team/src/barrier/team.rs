@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// A barrier for a team of threads.
 ///
-/// Each thread takes a [`member`](Self::member) of it and waits by that. Which barrier
+/// Each thread takes a [`member`](Self::member) of it and waits on that. Which barrier
 /// it is depends on whether each member can have a core of its own; either way a
 /// member that waits long sleeps, so that whoever is waited for gets a core.
 ///

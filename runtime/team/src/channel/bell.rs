@@ -66,7 +66,7 @@ impl<P: Platform> Bell<P> {
         }
     }
 
-    /// Sleeps until the bell rings if `look` finds nothing; may return for no reason.
+    /// Sleeps until the bell rings if `look` finds nothing; may return spuriously.
     pub(super) fn sleep_unless<T>(&self, look: impl FnOnce() -> Option<T>) -> Option<T> {
         let left = self.word.fetch_or(AWAITED, Ordering::Relaxed) | AWAITED;
         P::heavy_fence();

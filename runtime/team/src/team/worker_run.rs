@@ -361,8 +361,8 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
     #[cold]
     fn sleep(&self, episode: Episode) -> Option<usize> {
         let word = &self.run.opening.word;
-        // Relaxed: ordered by the fence against the look below, and by the word's own
-        // history against the opening.
+        // Relaxed: ordered by the fence against the look below, and by the word's
+        // modification order against the opening.
         let before = word.fetch_or(PARKED, Ordering::Relaxed);
         if before & OVER != 0 || Episode::of(before) != episode {
             return None;

@@ -1,9 +1,9 @@
 //! A permit is one thread's at a time, also while threads move from permit to permit.
 //!
-//! A thread that waits while others' jobs are pending gives its permit away and goes on with another
-//! one. So whatever says which permit a thread has is old after each wait: a permit that was read, a
-//! rank, a `Context`. A thread that goes on with an old one works under the same number as the new
-//! holder of that permit. Then iterations are lost, and two threads have the same `&mut`.
+//! A thread that waits while others' jobs are pending gives its permit away and continues with another. So
+//! whatever says which permit a thread has is old after each wait: a permit that was read, a rank,
+//! a `Context`. A thread that goes on with an old one works beside the new holder of that permit,
+//! under the same number. Then iterations are lost, and two threads have the same `&mut`.
 //!
 //! Random programs cause this on the simulated machine: bodies of every kind (of loops, joins,
 //! scopes, detached jobs, broadcasts, calls into another pool) that wait for long in every kind of

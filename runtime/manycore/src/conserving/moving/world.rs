@@ -11,7 +11,7 @@ use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering, Platform, Thread
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
-/// Cycles after which a program that has not ended is said to hang: some times what the longest
+/// Cycles after which a program that has not ended is said to hang: several times what the longest
 /// takes.
 const LIMIT: u64 = 1 << 34;
 /// The pools' threads start before the first call.

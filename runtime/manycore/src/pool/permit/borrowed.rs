@@ -1,8 +1,8 @@
 //! A worker with a borrowed permit. The permit's own worker sleeps (`sleep/nearest/lending.rs`).
 //!
 //! A caller from outside that finds the caller slot taken becomes such a worker for the time of its call
-//! (`pool/visit.rs`). If it waits while others' jobs are pending, it gives the permit back: the sleeping worker
-//! gets up. After that it is a worker like any other, and returns with whatever permit it gets.
+//! (`pool/visit.rs`). If it waits while others' jobs are pending, it gives the permit back, and the sleeping worker
+//! gets up. After that the caller is a worker like any other, and returns with whatever permit it gets.
 
 use super::NOWHERE;
 use crate::pool::permits::Successor;

@@ -21,16 +21,15 @@ pub(in crate::pool) enum Help {
 
 impl<P: Platform> Worker<P> {
     /// Joins the first open loop found and works in it until nothing is left to claim. It does not look at
-    /// the slot `except`: that loop is closed, and its caller need not take that line back.
+    /// the slot `except`: that loop is closed, and a look would take the slot's cache line from its caller.
     pub(in crate::pool) fn help_any(
         &self,
         last: usize,
         except: Option<usize>,
         woken: Option<Woken>,
     ) -> Help {
-        // A spinner heard a post, most likely where the last loop was.
-        // Joining without looking first makes one transfer of the gate's line
-        // out of two.
+        // A spinning worker has seen a post, most likely in the slot of the last loop. Joining without a look first
+        // takes one transfer of the gate's line instead of two.
         if woken == Some(Woken::Spinning) && except != Some(last) {
             if let Some(ended) = self.help(last, woken, None) {
                 return Help::Given(last, ended);
@@ -47,9 +46,9 @@ impl<P: Platform> Worker<P> {
         help
     }
 
-    /// Joins the loop in `slot` if it is open, wants another helper and is `within` the
-    /// loop in that slot, if one is named; works in it until nothing is left to claim. How that ended;
-    /// `None`: it did not join.
+    /// Joins the loop in `slot` if it is open and wants another helper; if `within` names a slot, the loop must also be
+    /// nested in the loop of that slot. Works until nothing is left to claim, and returns how that ended.
+    /// `None`: the worker did not join.
     pub(in crate::pool) fn help(
         &self,
         slot: usize,
@@ -64,8 +63,8 @@ impl<P: Platform> Worker<P> {
         let cluster = shared.clusters().of(permit).cluster as usize;
         let entrance = shared.board().entrance(cluster, slot);
         let gate = entrance.gate();
-        // Two lines on the way at once instead of one after the other: the
-        // gate's, and, if all is as last time, the frame.
+        // Fetches two lines at once instead of one after the other: the gate's, and, if the loop has the same frame
+        // as last time, the frame's.
         shared.ranks().prefetch_frame(permit);
         let others = match gate.join() {
             Ok(others) => others,

@@ -1,21 +1,19 @@
 //! A worker with its permit, whichever that is now.
 //!
-//! A thread that waits may give its permit away and go on with another one (`permits/mod.rs`). So the
-//! number of a worker's permit is valid until the worker next runs the user's code, or waits. An old
-//! number once led to a double free: a worker read its number, ran a job, came back with another
-//! permit, and helped with a loop under the old number, while the new holder of that permit did, too.
+//! A thread that waits may give its permit away and continue with another (`permits/mod.rs`). So the
+//! number of a worker's permit is valid until the worker next runs the user's code, or waits. A
+//! stale number has caused a double free: a worker read its number, ran a job, came back with another
+//! permit, and helped with a loop under the old number, as did the new holder of that permit.
 //!
 //! Therefore only this module, and the modules in it, can ask a worker for that number:
 //! `Worker::permit` is private to them. Others ask the worker to do something *with its permit*
 //! (take its mail, look for work, help with a loop), and each of these functions reads the number
-//! where it uses it. The code of loops (`loops/`, `partition/`) sees no permit at all:
-//! `Context::take_part` reads the number and hands it on as the thread's *rank* in that one loop. If
-//! the thread gives the permit away meanwhile, the permit is *barred* from the loop: its next holder
-//! cannot take part until the thread has left the loop.
+//! where it uses it. The modules outside of `pool` see no permit at all: `Context::take_part` reads it,
+//! bars it, and hands it on as the *rank* in that one loop.
 //!
 //! `ci/refused.sh` puts the old patterns back and expects the compiler to refuse them.
 //!
-//! The values below stay valid across a call of the user's code. Paths are below `src`.
+//! These values live longer than one run of the user's code. Paths are below `src`.
 //!
 //! | value | why it stays valid |
 //! |---|---|
@@ -82,7 +80,7 @@ impl<P: Platform> Holding<P> {
         self.alone.glance() == Parker::<P>::ASLEEP
     }
 
-    /// Has the system run the worker.
+    /// Wakes the worker's thread, which has been roused.
     pub(super) fn wake(&self) {
         self.alone.wake();
     }
@@ -92,8 +90,7 @@ impl<P: Platform> Worker<P> {
     /// The permit that this worker has now. Private: see the head of this module.
     #[inline(always)]
     fn permit(&self) -> usize {
-        // Relaxed: the worker's own word. If another thread wrote it, the worker has acquired that
-        // thread's stores since.
+        // Relaxed: the worker itself wrote it, or has acquired the giver's write since.
         self.holding().permit.load(Ordering::Relaxed) as usize
     }
 
@@ -215,8 +212,7 @@ impl<P: Platform> Worker<P> {
         self.registry().call_for(self.permit(), was_empty);
     }
 
-    /// Called by another thread: pushes `job` to the jobs that this worker has spawned, and calls a sleeper
-    /// for `job`.
+    /// Another thread pushes a job onto this worker's queue, and calls a sleeper for it.
     pub(in crate::pool) fn push_for(&self, job: Job) {
         let was_empty = self.spawned().push(job);
         let permit = Some(self.permit()).filter(|&permit| permit != NOWHERE as usize);
@@ -242,8 +238,8 @@ impl<P: Platform> Worker<P> {
         self.sleep().wake_any(self.permit(), count, within);
     }
 
-    /// Notes whether it is at work: a nested loop asks, to find out whether a thread could help. A worker
-    /// that has waited longer than the pool's patience is not at work: it may give its permit away.
+    /// Notes whether it is at work, for the watchdog (`Scan::is_any_blocked`). A worker whose patience has ended is not
+    /// at work: it gives its permit away when others' jobs are pending.
     pub(super) fn set_busy(&self, busy: bool) {
         self.registry()
             .shared()
@@ -251,7 +247,7 @@ impl<P: Platform> Worker<P> {
             .set_busy(self.permit(), busy);
     }
 
-    /// Says that it has found work, or that it leaves its permit to another thread, which may have work.
+    /// Says that it has found work, or leaves its permit to another thread, which may have work.
     pub(super) fn note_work(&self) {
         self.registry().shared().ranks().note_work(self.permit());
     }

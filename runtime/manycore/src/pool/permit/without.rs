@@ -17,12 +17,12 @@ const IDLE: Duration = Duration::from_secs(1);
 
 impl<P: Platform> Worker<P> {
     pub(in crate::pool) fn wake_alone(&self, state: u32) {
-        // This publishes the permit, and all that its last holder did in it.
+        // This publishes the permit, and all that its last holder did while holding it.
         self.holding().alone.tell(state);
     }
 
-    /// Takes the worker out of its sleep without a permit, if it is in it: it is to be
-    /// listed, and woken. If several try, one succeeds.
+    /// Rouses the worker if it sleeps without a permit. The caller then lists and wakes the worker. If several threads
+    /// try, one succeeds.
     pub(in crate::pool) fn rouse_alone(&self) -> bool {
         self.holding().alone.rouse(LISTED)
     }
@@ -60,7 +60,7 @@ impl<P: Platform> Worker<P> {
         }
     }
 
-    /// Leaves the idle list, unless no other thread is on it, or this worker is not, or not any more.
+    /// Leaves the idle list. `false`: no other thread is on the list, or this worker is not.
     fn leave_idle_list(&self) -> bool {
         (self.registry()).change_permits(|permits| permits.leave_idle(self.id()))
     }
@@ -92,13 +92,13 @@ impl<P: Platform> Worker<P> {
         Context::<P>::bar_loops(registry.shared(), permit);
         let is_caller = self.id() == 0 && permit == 0;
         let offered = registry.change_permits(|permits| {
-            // Roused while it lay down: it is listed, or about to have another permit, which
-            // this must not overwrite. It is roused under the lock: this is exact.
+            // If this worker was roused while it lay down, it is listed, or about to have another permit, which `clear`
+            // must not overwrite. Workers are roused under the lock, so this look is exact.
             if self.holding().alone.glance() > Parker::<P>::ASLEEP {
                 return None;
             }
-            // A thread that lists this worker, and gives it another permit, comes after this. The
-            // successor is another worker.
+            // A thread that lists this worker, and gives it another permit, takes the lock after this. The successor is
+            // another worker.
             self.holding().clear();
             let lent = self.take_borrowed(permit);
             Some((!lent).then(|| permits.give(is_caller)))
@@ -123,7 +123,7 @@ impl<P: Platform> Worker<P> {
     }
 
     /// Gives the permit away and sleeps until `latch` is set, then waits for a permit. May
-    /// return for no reason. `false`: it could not, and has not waited.
+    /// return spuriously. `false`: it could not, and has not waited.
     ///
     /// It lies down first. So a thread that sets the latch while the permit is on its way to
     /// another worker, or later, finds this worker asleep, and lists it.
@@ -143,11 +143,11 @@ impl<P: Platform> Worker<P> {
         alone.sleep_out();
         latch.withdraw();
         let granted = self.await_permit();
-        debug_assert!(granted, "who returns is not dismissed");
+        debug_assert!(granted, "a worker that returns is not dismissed");
         true
     }
 
-    /// Sleeps with its permit until `latch` is set, for `time` at most. May return for no reason.
+    /// Sleeps with its permit until `latch` is set, for `time` at most. May return spuriously.
     pub(in crate::pool) fn nap(&self, latch: &Latch<P>, time: Duration) {
         let (permit, alone) = (self.permit(), &self.holding().alone);
         // The same steps as in `wait_without_permit` when its offer fails.
@@ -172,7 +172,7 @@ impl<P: Platform> Worker<P> {
         } else if roused {
             // Another thread grants it a second permit now, which this worker passes on.
             let granted = self.await_permit();
-            debug_assert!(granted, "who returns is not dismissed");
+            debug_assert!(granted, "a worker that returns is not dismissed");
             let second = self.permit();
             if !self.offer(second) {
                 registry.change_permits(|permits| permits.lose(second));
@@ -188,11 +188,11 @@ impl<P: Platform> Worker<P> {
         if self.has_permit() {
             return;
         }
-        // Another thread may need those permits while this one waits.
+        // While this thread waits, another may need the permits that this one has in other pools.
         Context::leave_others(self.registry().shared());
         if self.joins_ready_list() && self.await_turn_beside_others() {
             let granted = self.await_permit();
-            debug_assert!(granted, "who returns is not dismissed");
+            debug_assert!(granted, "a worker that returns is not dismissed");
         }
         self.note_work();
     }
@@ -286,7 +286,7 @@ impl<P: Platform> Worker<P> {
         given.then(|| self.await_permit())
     }
 
-    /// Whether this worker holds the caller slot that it should give back.
+    /// Whether this worker holds the caller slot, and should give it back.
     pub(in crate::pool) fn overstays(&self) -> bool {
         let registry = self.registry();
         self.id() != 0

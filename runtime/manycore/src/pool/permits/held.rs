@@ -6,8 +6,8 @@ use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
-/// The value, while the lock is held. It is a pointer, because a function with this argument may free the lock
-/// before it returns. A mutable reference as an argument must stay the only one until the function returns.
+/// The value, while the lock is held. It is a pointer, not a reference: `State::end` frees the lock before it
+/// returns, and a reference that is passed to a function must stay the only one until the return.
 pub(super) struct Held<'a, T>(NonNull<T>, PhantomData<&'a mut T>);
 
 impl<'a, T> Held<'a, T> {

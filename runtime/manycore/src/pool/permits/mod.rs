@@ -13,7 +13,7 @@
 //!
 //! 1. R1 it joins the ready list; then fence, and call a sleeper as for a job;
 //! 2. R2 a thread that looks for work gives its permit to the first thread on that list, and joins the idle
-//!    list; so does a thread that waits and would give its permit away.
+//!    list. A thread that waits and gives its permit away gives it to that first thread, too.
 //!
 //! For R1 and R2 the argument of `sleep/README.md` holds as for a job in the queue: to
 //! be listed is to be posted, and to look at the list is part of each search and of each
@@ -21,7 +21,7 @@
 //!
 //! A thread without a permit waits for an event. The thread that causes the event puts the waiting thread
 //! at the head of the ready list, and looks at the list before it takes another job. So each end of a wait
-//! frees a permit for that wait: also if unrelated jobs, each blocked on a lock that the ready thread
+//! frees a permit for that wait, even if unrelated jobs, each blocked on a lock that the ready thread
 //! holds, take all other permits. This does not help if a job holds a lock around a call into *another*
 //! pool: if threads that want the lock take all permits here, the job finds none when its call returns.
 //!
@@ -29,8 +29,8 @@
 //!
 //! A thread that blocks in another pool gives up its permits in all pools before it does
 //! (`Context::block_on`), and takes a permit only in the pool in which it continues. So a thread that waits
-//! for a permit holds none. A thread that holds a permit runs, or looks for work and finds the list, or
-//! waits no longer than `PATIENCE` beside it.
+//! for a permit holds none. A thread that holds a permit runs, or looks for work and finds the
+//! ready list, or waits, and offers its permit to that list after at most `PATIENCE`.
 //!
 //! If no other thread takes a permit, the thread keeps it (`run_others.rs`). After each nap it offers the permit
 //! again, first to the ready list. It runs jobs of that pool between its naps, also while it waits for a permit of
@@ -67,8 +67,8 @@ use manycore_platform::{Atomic, Ordering, Platform};
 use std::io;
 use std::time::Duration;
 
-/// How long a thread that waits keeps its permit while others' jobs are pending: a few times what it
-/// takes to wake a thread. Joins of fine grain never wait that long.
+/// How long a thread that waits keeps its permit while others' jobs are pending: a small multiple of the time to
+/// wake a thread. Joins of fine grain never wait that long.
 pub(super) const PATIENCE: Duration = Duration::from_micros(60);
 
 // Why a thread without a permit is taken out of its sleep.
@@ -87,7 +87,7 @@ impl<P: Platform> Registry<P> {
         result
     }
 
-    /// Compiled once, not once a section.
+    /// Compiled once, not once per closure of [`change_permits`](Self::change_permits).
     #[inline(never)]
     fn end_change(&self, state: State<'_, P>) {
         state.end(|vacancy: Vacancy| {
@@ -96,8 +96,8 @@ impl<P: Platform> Registry<P> {
         });
     }
 
-    /// Gives `permit` to `successor`, which may be a thread that is started for it. The caller has
-    /// a [`Stay`] of that successor until the permit is given, or lost.
+    /// Gives `permit` to `successor`, which may be a thread that is started for it. Until the permit
+    /// is given, or lost, the caller holds a [`Stay`] for that successor.
     pub(super) fn pass_on(&self, permit: usize, successor: &Successor) -> io::Result<()> {
         match successor {
             Successor::Worker(worker) => {
@@ -117,8 +117,8 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// As [`pass_on`](Self::pass_on). If no thread can be had, the permit is lost, with one thread
-    /// less at work.
+    /// As [`pass_on`](Self::pass_on). If no thread takes the permit, it is [lost](State::lose), and the pool runs one
+    /// thread less.
     pub(super) fn pass_on_or_lose(&self, permit: usize, successor: &Successor) {
         let _stay = Stay::of(self, successor);
         if self.pass_on(permit, successor).is_err() {
@@ -126,19 +126,19 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// `worker` was taken off its list by this thread alone.
+    /// Gives `permit` to `worker`, which this thread alone has taken off its list.
     pub(super) fn grant(&self, permit: usize, worker: usize) {
         if permit == 0 && worker == 0 {
             self.change_permits(|permits| permits.regain());
         }
-        // The last holder may have been idle in it.
+        // The last holder of the permit may have been idle.
         self.shared().ranks().note_work(permit);
         let worker = self.worker(worker);
         worker.set_permit(permit);
         worker.wake_alone(GRANTED);
     }
 
-    /// Starts a thread of the pool that has `permit`, or none: it joins the idle list.
+    /// Starts a thread of the pool with `permit`. Without one, the thread joins the idle list.
     fn start_thread(&self, permit: Option<usize>) -> io::Result<()> {
         let id = match self.change_permits(|permits| permits.take_spare()) {
             Some(id) => id,
@@ -194,15 +194,15 @@ impl<P: Platform> Registry<P> {
     /// Wakes `worker` wherever it sleeps. Its latch was set while it slept.
     pub(super) fn notify(&self, worker: usize) {
         let worker = self.worker(worker);
-        // If it sleeps in a parking slot, that is its permit's: then this does not change while its
-        // latch says that it sleeps, and the latch's history orders that before. If it
-        // sleeps without a permit, another worker may be woken for no reason.
+        // Relaxed: a worker that sleeps in a parking slot sleeps in the slot of its permit. The permit does not change
+        // while the latch says that the worker sleeps, and the latch's modification order puts the permit's last
+        // change before this load. If the worker sleeps without a permit, this may wake another worker for no reason.
         let permit = worker.holding().word().load(Ordering::Relaxed);
         if permit != NOWHERE {
             self.sleep().notify(permit as usize);
         }
-        // Relaxed: a thread that has seen the latch of a sleeping worker sees this word so, or
-        // newer.
+        // Relaxed: this thread has seen in the latch that the worker sleeps. So it sees this word as it was then, or a
+        // newer value.
         let alone = worker.holding().is_asleep();
         if alone && self.list_first(worker.id()) {
             worker.holding().wake();
@@ -213,16 +213,16 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// R1: a worker is on the ready list.
+    /// R1: calls a sleeper for a worker that has joined the ready list.
     pub(super) fn call_for_permit(&self) {
-        // With a fence.
+        // `call_for` makes the fence.
         self.call_for(0, true);
         // A worker that stands aside makes way as well (`revoked.rs`).
         self.shared().nudge();
     }
 
-    /// Lists worker `id`, which sleeps without a permit, before all others that return; `false`: it
-    /// does not sleep there, or another thread has listed it.
+    /// Puts worker `id`, which sleeps without a permit, at the head of the ready list. `false`: the worker does not
+    /// sleep, or another thread has listed it.
     fn list_first(&self, id: usize) -> bool {
         self.change_permits(|permits| {
             let roused = self.worker(id).rouse_alone();

@@ -49,7 +49,7 @@ impl Successor {
 pub(in crate::pool) enum Left {
     /// Nothing.
     Nothing,
-    /// An empty slot. If there are jobs, a thread must be found for it.
+    /// A vacant slot. If there are jobs, a thread must be found for it.
     Vacancy,
     /// This permit goes to this successor.
     Permit(usize, Successor),
@@ -79,7 +79,7 @@ struct Lists {
     /// The pool ends: no worker joins the idle list any more.
     closed: bool,
     thread_state: ThreadState,
-    /// Whether threads are absent that could take what is posted.
+    /// Whether an absent thread could take what is posted.
     lacking: bool,
     /// Reasons to keep the threads: threads in scopes that are not workers, and threads that are
     /// being started.
@@ -136,7 +136,7 @@ impl<P: Platform> Permits<P> {
         }
     }
 
-    /// Whether a thread is on the ready list. As `Queue::is_empty`.
+    /// Whether a thread is on the ready list. The ordering is that of `Queue::is_empty`.
     pub(in crate::pool) fn has_ready(&self) -> bool {
         self.ready.load(Ordering::Acquire) != 0
     }
@@ -145,7 +145,7 @@ impl<P: Platform> Permits<P> {
 /// The hints for a thread that posts a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::pool) struct Vacancy {
-    /// Whether threads are absent that could take the job.
+    /// Whether an absent thread could take the job.
     pub(in crate::pool) lacking: bool,
     /// Whether a poster can get a thread although no worker sleeps: permit 0 is vacant, or threads
     /// are lacking.
@@ -153,8 +153,7 @@ pub(in crate::pool) struct Vacancy {
 }
 
 impl<P: Platform> State<'_, P> {
-    /// Frees the lock. If the pool's vacancy has changed, `announce` hears of the new one before
-    /// that.
+    /// Frees the lock. If the pool's vacancy has changed, it first calls `announce` with the new vacancy.
     pub(in crate::pool) fn end(mut self, announce: impl FnOnce(Vacancy)) {
         let count = self.lists.ready.len() as u32;
         // Relaxed: written under the lock. Release pairs with `has_ready`.
@@ -232,7 +231,7 @@ impl<P: Platform> State<'_, P> {
         before != after
     }
 
-    /// Has a thread of the pool take permit 0, or the caller that is there look when it leaves.
+    /// Has a thread of the pool take permit 0. If a caller is in the slot, it will look for jobs when it leaves.
     pub(in crate::pool) fn summon(&mut self) -> Option<Successor> {
         self.change_to_held(Word::summoned)
             .then(|| self.successor())
@@ -243,8 +242,8 @@ impl<P: Platform> State<'_, P> {
         self.change_to_held(Word::occupied)
     }
 
-    /// The caller, which has `permit`, leaves. `waits`: whether there is something worth a
-    /// thread with permit 0. `posted`: whether a detached task has not ended.
+    /// The caller, which has `permit`, leaves. `waits`: whether a job needs a thread
+    /// with permit 0. `posted`: whether a detached task has not ended.
     pub(in crate::pool) fn leave(
         &mut self,
         permit: usize,
@@ -252,7 +251,7 @@ impl<P: Platform> State<'_, P> {
         posted: impl FnOnce() -> bool,
     ) -> Left {
         if permit != 0 {
-            // Another thread holds permit 0, so this permit must go to another thread, too.
+            // A thread of the pool holds permit 0, so the caller's permit must go to a thread of the pool, too.
             self.change(Word::left);
             Left::Permit(permit, self.successor())
         } else if waits() || self.has_ready() {
@@ -397,7 +396,7 @@ impl<P: Platform> State<'_, P> {
         self.lists.thread_state
     }
 
-    /// The threads are absent from the start; `lacking`: a posted job could use one.
+    /// The threads are absent; `lacking`: a posted job could use one.
     pub(in crate::pool) fn be_absent(&mut self, lacking: bool) {
         self.lists.thread_state = ThreadState::Absent;
         self.set_lacking(lacking);

@@ -12,8 +12,8 @@
 //!
 //! Two transitions take no lock, and one locked instruction each: a caller enters (none to CALLER)
 //! and leaves (CALLER to none). Every other transition is a function of [`Word`] below, and
-//! [`CallerSlot::change`] makes it, under the lock of [`Permits`](super::state::Permits). So under
-//! the lock only callers that come and go change the word, and only between none and CALLER.
+//! [`CallerSlot::change`] makes it, under the lock of [`Permits`](super::state::Permits). So while
+//! a thread holds the lock, other threads change the word only between none and CALLER, as callers come and go.
 
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 
@@ -49,7 +49,7 @@ impl Word {
         self.0 & VACANT != 0
     }
 
-    /// Whether a thread is with permit 0, or the way to one is prepared.
+    /// Whether a thread of the pool holds permit 0, or will be found for it.
     pub(in crate::pool) fn is_attended(self) -> bool {
         self.0 & (HELD | VACANT | NEEDED) != 0
     }
@@ -95,7 +95,7 @@ impl Word {
         }
     }
 
-    /// As [`occupied`](Self::occupied); a caller that has it must look when it leaves.
+    /// As [`occupied`](Self::occupied); a caller that has the slot must look for jobs when it leaves.
     pub(super) fn summoned(self) -> Self {
         match self.0 {
             0 | VACANT => Self(HELD),
@@ -104,8 +104,7 @@ impl Word {
         }
     }
 
-    /// The caller that is with permit 0 gives that permit to a thread of the pool, and keeps the
-    /// stack.
+    /// The caller, which holds permit 0, gives that permit to a thread of the pool, and keeps the stack.
     pub(super) fn lent(self) -> Self {
         Self(self.0 | HELD)
     }
@@ -134,7 +133,7 @@ impl Word {
         Self(self.0 & !(CALLER | NEEDED))
     }
 
-    /// The caller, which is with permit 0, has left, and detached tasks may wait.
+    /// The caller, which held permit 0, has left, and detached tasks may wait.
     pub(super) fn left_vacant(self) -> Self {
         Self(self.left().0 | VACANT)
     }
@@ -184,9 +183,9 @@ impl<P: Platform> CallerSlot<P> {
     /// locked instruction.
     #[inline]
     pub(crate) fn leave(&self) -> bool {
-        // Release publishes the worker's cells to the next holder of the slot. A thread that needs
-        // a holder here has set a bit of this word, and the exchange fails then: no fence, and no
-        // other look.
+        // Release publishes the worker's cells to the next holder of the slot. If a thread needs
+        // a holder of the slot, it has set a bit of this word, and this exchange fails. So no fence and no other
+        // look is needed.
         (self.0)
             .compare_exchange(CALLER, 0, Ordering::Release, Ordering::Relaxed)
             .is_ok()

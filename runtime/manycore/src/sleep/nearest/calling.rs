@@ -87,8 +87,8 @@ impl<P: Platform> Nearest<P> {
         if self.oversubscription.as_ref().is_some_and(is_left) {
             return false;
         }
-        // WAKING first, so that one of many posters does the work. Relaxed: the word's own history
-        // decides, and the poster has fenced.
+        // WAKING first, so that one of many posters does the work. Relaxed: the word's modification
+        // order decides, and the poster has fenced.
         let before = self.callable.fetch_or(WAKING, Ordering::Relaxed);
         if before & WAKING != 0 || self.wake_one(near, true, None) {
             return false;
@@ -119,7 +119,7 @@ impl<P: Platform> Nearest<P> {
             return;
         }
         // Both at once, and only if both are set: a sleeper that has set FENCED is still to set
-        // SETTLED. Relaxed: the word's own history decides (see the README).
+        // SETTLED. Relaxed: the word's modification order decides (see the README).
         let light = word & !(FENCED | SETTLED);
         let relaxed = Ordering::Relaxed;
         let _ = (self.callable).compare_exchange(word, light, relaxed, relaxed);
