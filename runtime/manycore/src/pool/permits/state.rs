@@ -251,7 +251,7 @@ impl<P: Platform> State<'_, P> {
         posted: impl FnOnce() -> bool,
     ) -> Left {
         if permit != 0 {
-            // A thread of the pool holds permit 0, so the caller's permit must go to a thread of the pool, too.
+            // The caller has another permit than 0, which must go to a thread of the pool.
             self.change(Word::left);
             Left::Permit(permit, self.successor())
         } else if waits() || self.has_ready() {
