@@ -8,8 +8,9 @@
 //! Therefore only this module, and the modules in it, can ask a worker for that number:
 //! `Worker::permit` is private to them. Others ask the worker to do something *with its permit*
 //! (take its mail, look for work, help with a loop), and each of these functions reads the number
-//! where it uses it. The modules outside of `pool` see no permit at all: `Context::take_part` reads it,
-//! bars it, and hands it on as the *rank* in that one loop.
+//! where it uses it. The modules outside of `pool` see no permit at all: `Context::take_part` reads it
+//! and hands it on as the *rank* in that one loop. If the thread gives the permit away meanwhile, the permit is
+//! *barred* from the loop: its next holder cannot take part until the thread has left the loop.
 //!
 //! `ci/refused.sh` puts the old patterns back and expects the compiler to refuse them.
 //!
