@@ -8,6 +8,11 @@
 //! Sandboxes may refuse the call. Light fences are real fences until [`DECIDED`] says that the call
 //! was granted. The process is registered before that, and heavy fences make the call from then on.
 //!
+//! # Why the process registers before `main`
+//!
+//! A process with one thread registers in less than a microsecond. In a process with several the kernel waits until
+//! all cores have passed a quiet state, which takes some 10 ms. The first pool would wait for that.
+//!
 //! # When it is refused later
 //!
 //! A process may enter a sandbox while pools run. Their threads have skipped fences by then, and
@@ -98,6 +103,19 @@ fn membarrier(command: libc::c_int) -> io::Result<libc::c_int> {
 fn register() -> io::Result<libc::c_int> {
     membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED)
 }
+
+/// The loader calls this function. If the kernel refuses, [`decide`] finds that out when a fence needs it.
+#[cfg(not(miri))]
+extern "C" fn register_early() {
+    _ = register();
+}
+
+// SAFETY: the section is a list of functions without arguments, which the loader calls when the C library is ready.
+// The function makes one system call.
+#[cfg(not(miri))]
+#[used]
+#[unsafe(link_section = ".init_array")]
+static REGISTERS: extern "C" fn() = register_early;
 
 fn fence_all() -> io::Result<libc::c_int> {
     let fence_all = || membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED);
