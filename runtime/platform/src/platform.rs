@@ -325,9 +325,11 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// The operating system's error, if there is no room for the stack.
+    /// The operating system's error, if there is no room for the stack. [`Unsupported`](io::ErrorKind::Unsupported)
+    /// without the feature `coroutines`.
     ///
-    /// ```
+    #[cfg_attr(feature = "coroutines", doc = "```")]
+    #[cfg_attr(not(feature = "coroutines"), doc = "```ignore")]
     /// use manycore_platform::{Native, Platform, Stack};
     ///
     /// let stack = Native::stack(64 << 10).unwrap();
