@@ -1,5 +1,4 @@
-//! Counts wake-ups that are lost, natively: what the model checkers prove, asked of
-//! the machine.
+//! Counts lost wake-ups natively: checks on the machine what the model checkers prove.
 //!
 //! A pool of two has adopted this thread, which never runs a job. The thread pushes a job, for
 //! which worker 1 must get up, and blocks until that has run. The pauses between are chosen so that
@@ -45,7 +44,7 @@ impl Ran {
     }
 }
 
-/// Iterations without progress, for spawned jobs and for joins.
+/// What a run found; `lost` counts spawned jobs and joins.
 struct Found {
     lost: u64,
     sleeps: u64,
@@ -69,7 +68,7 @@ fn look(make: Option<Make<Native>>, iterations: u64) -> Found {
                 forked(&pool, &ran)
             }) {
                 lost += 1;
-                // Its job, if it is not this thread's again, runs with the next.
+                // A later push wakes the worker, which also runs the lost job, unless this thread has run it.
                 while ran.0.load(Ordering::Acquire) == before {
                     pool.spawn(|| ());
                     thread::sleep(Duration::from_millis(1));

@@ -1,10 +1,10 @@
 //! How fast the host simulates: `cargo bench -p manycore-chip --bench speed`.
 //!
-//! Each figure is the median of several runs on one host thread, with the
-//! least and the greatest; other work on the host makes them worse, never
-//! better. `--quick` runs each once, `--counters` counts what the machine's parts do; a word runs
-//! those with it in their name. `--small` does a tenth of the work: for counting the host's
-//! instructions (`valgrind --tool=cachegrind --cache-sim=no`), which other work does not change.
+//! Each figure is the median of several runs on one host thread, with the least and the greatest;
+//! other work on the host makes them worse, never better. `--quick` runs each once, `--counters`
+//! counts what the machine's parts do; a word selects the benchmarks with that word in their names.
+//! `--small` does a tenth of the work: for counting the host's instructions (`valgrind
+//! --tool=cachegrind --cache-sim=no`), which other work does not change.
 
 use manycore_chip::config::Config;
 use manycore_chip::{Simulated, Simulation};
@@ -17,12 +17,12 @@ use std::time::Instant;
 type U64 = <Simulated as Platform>::AtomicU64;
 type Word = <Simulated as Platform>::Futex;
 
-/// One benchmark: a program, and what it does how often.
+/// One benchmark: a program, and the unit of its work.
 struct Speed {
     name: &'static str,
     cores: u32,
     unit: &'static str,
-    /// One run; how many units it was.
+    /// Runs the program; returns how many units it did.
     run: fn(&Config) -> u64,
 }
 
@@ -148,7 +148,7 @@ fn simulate(config: &Config, program: impl FnOnce()) {
     simulation.run(program).expect("the program ends");
 }
 
-/// How often a program does what it does: with `--small` a tenth as often.
+/// `times`, or a tenth of it with `--small`.
 fn part_of(times: u64) -> u64 {
     match std::env::args().any(|argument| argument == "--small") {
         true => times / 10,

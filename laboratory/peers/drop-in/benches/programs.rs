@@ -6,7 +6,7 @@ use std::cell::OnceCell;
 fn programs(criterion: &mut Criterion) {
     for kind in manycore_drop_in::KINDS {
         for &name in kind.names {
-            // Called if it is asked for, and more than once.
+            // Criterion calls the closure only for a selected benchmark, and then several times.
             let program = OnceCell::new();
             criterion.bench_function(name, |bencher| {
                 let program = program.get_or_init(|| kind.program(name).expect("one of its own"));

@@ -14,8 +14,8 @@ pub type Body<'a> = &'a (dyn Fn(usize, &mut dyn Member) + Sync);
 /// One row of a table.
 pub struct Contestant {
     pub name: &'static str,
-    /// Its members never let the CPU go: a team without a CPU a member takes
-    /// milliseconds an episode, which the scheduler's slices are.
+    /// Its members never give up the CPU: with more members than CPUs, an episode takes milliseconds,
+    /// the length of the scheduler's slices.
     pub only_spins: bool,
     kind: Kind,
 }
@@ -34,8 +34,8 @@ impl Contestant {
         }
     }
 
-    /// Calls `body` on `threads` threads at once; the caller is rank 0. Returns the version, if
-    /// `Cargo.lock` does not name it.
+    /// Calls `body` on `threads` threads at once; the caller is rank 0. Returns the version of a foreign
+    /// library, which `Cargo.lock` does not name.
     ///
     /// # Errors
     ///

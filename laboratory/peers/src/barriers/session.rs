@@ -1,5 +1,5 @@
-//! A team and its barrier: the team shows that the barrier is one, warms up, and repeatedly goes
-//! through the episodes of a sample.
+//! A team and its barrier: the team checks that the barrier holds back each member, warms up, and
+//! repeatedly goes through the episodes of a sample.
 
 use super::contestant::Member;
 use anyhow::{Result, ensure};
@@ -25,7 +25,7 @@ pub struct Session {
     arrivals: AtomicUsize,
     /// Members that went through the barrier and missed an arrival.
     misses: AtomicUsize,
-    /// Episodes of the next sample; none at the end.
+    /// Episodes of the next sample; 0 at the end.
     episodes: AtomicU32,
     /// Nanoseconds an episode.
     samples: Mutex<Vec<f64>>,
@@ -54,7 +54,7 @@ impl Session {
         }
     }
 
-    /// Nanoseconds an episode, one a sample.
+    /// The samples, in nanoseconds an episode.
     ///
     /// # Errors
     ///
@@ -71,7 +71,7 @@ impl Session {
 
     fn check(&self, member: &mut dyn Member) {
         for arrivals in (1..=CHECKS).map(|round| round * self.threads) {
-            // Relaxed, here and below: to order this is the barrier's business.
+            // Relaxed, here and below: the barrier must order these accesses.
             self.arrivals.fetch_add(1, Ordering::Relaxed);
             member.wait(1);
             if self.arrivals.load(Ordering::Relaxed) != arrivals {
@@ -104,13 +104,13 @@ impl Session {
     /// before.
     fn next(&self, episodes: u32, took: Duration) -> u32 {
         let fitting = self.plan.sample.div_duration_f64(took) * f64::from(episodes);
-        // The cast cuts off what is too large; so does the last bound.
+        // The cast saturates; the last bound covers that.
         (fitting as u32)
             .clamp(episodes / 2, 2 * episodes)
             .clamp(1, 1 << 20)
     }
 
-    /// From the leader's leaving one episode to its leaving the last of `episodes` more.
+    /// The leader's time from the end of one episode to the end of the last of `episodes` more.
     fn time(&self, member: &mut dyn Member, episodes: u32) -> Duration {
         self.announce(member, episodes);
         let began = Instant::now();
@@ -118,8 +118,8 @@ impl Session {
         began.elapsed()
     }
 
-    /// No member reads the former number any more: all readers have arrived at an episode of its
-    /// sample, since it had one.
+    /// No member still reads the previous number: its sample had at least one episode, and every member
+    /// has arrived at that.
     fn announce(&self, member: &mut dyn Member, episodes: u32) {
         self.episodes.store(episodes, Ordering::Relaxed);
         member.wait(1);

@@ -6,14 +6,14 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::Instant;
 
-/// Words a sample: as many as fit in tokio's buffer, which loses what does not.
+/// Words a sample: as many as fit in tokio's buffer, which drops the rest.
 const MESSAGES: u64 = 1 << 16;
 const TRIPS: u64 = 4_000;
 
 /// The measured pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Case {
-    /// One port sends as fast as it can to this many.
+    /// One sender sends as fast as it can to this many receivers.
     Stream(usize),
     /// Two answer each other.
     RoundTrip,
@@ -78,7 +78,7 @@ pub fn entries() -> Vec<Entry> {
     ]
 }
 
-/// How a receiver of `C` comes to the next word, or to some of them.
+/// How a receiver of `C` receives the next word or the next few.
 trait Receive<C: Contestant> {
     fn receive(receiver: &mut C::Receiver, take: &mut impl FnMut(u64));
 }
@@ -128,7 +128,7 @@ fn send<C: Contestant>(sender: &mut C::Sender, count: u64) {
     }
 }
 
-/// From the first send until the last receiver has the last word.
+/// Nanoseconds a message, from the first send until the last receiver has the last word.
 fn stream<C: Contestant, R: Receive<C>>(receivers: usize) -> f64 {
     let (mut sender, ends) = C::open(receivers);
     let start = Barrier::new(1 + receivers);

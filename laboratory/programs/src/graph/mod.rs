@@ -1,10 +1,9 @@
-//! Graph searches with tasks that make tasks: future work of the broadcast thesis for its work
-//! stealing (Park 2013, section 7.2.1).
+//! Graph searches whose tasks make tasks: future work of Park's broadcast thesis on its work
+//! stealing (2013, section 7.2.1).
 //!
-//! A team of ranks goes through a graph frontier by frontier. A frontier is a
-//! bag of tasks, a vertex and some of its edges each, which the ranks share by
-//! whatever discipline of stealing they are given as [`Work`]. [`Triangles`] does the same with
-//! the edges of a graph that come and go, batch by batch.
+//! A team of ranks goes through a graph frontier by frontier. A frontier is a bag of tasks. Each task
+//! is a vertex and some of its edges. The ranks share the tasks by any discipline of stealing, given
+//! as [`Work`]. [`Triangles`] does the same with the edges of a graph that come and go, batch by batch.
 
 mod breadth_first;
 mod components;

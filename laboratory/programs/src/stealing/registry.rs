@@ -5,8 +5,8 @@ use crate::names::types_by_name;
 
 // The list, and the one place to add to.
 types_by_name! { P: Discipline, "no discipline";
-    /// The operation on a discipline that is known by name only at run time: a closure that is
-    /// generic over a type.
+    /// An operation on a discipline whose name is known only at run time: a closure that is generic over
+    /// the discipline's type.
     ///
     /// ```
     /// use manycore::Native;

@@ -21,12 +21,12 @@ pub(super) fn forks() -> u32 {
 }
 
 pub(super) fn watch() -> io::Result<()> {
-    // Relaxed: the flag guards no memory, only a call too many.
+    // Relaxed: the flag guards no memory. A stale value only leads to another call.
     if cfg!(miri) || WATCHED.load(Ordering::Relaxed) {
         return Ok(());
     }
-    // There is no lock, since a fork during this would leave it locked in the child. Two threads
-    // may both come here, and then each fork counts as two. Only a different number is promised.
+    // There is no lock, since a fork during this would leave it locked in the child. Two threads may
+    // both come here, and then each fork counts as two. `forks` promises a different number, no count.
     // SAFETY: the handler is a function of this program, and may run whenever a child begins.
     match unsafe { libc::pthread_atfork(None, None, Some(count)) } {
         0 => {
@@ -39,7 +39,7 @@ pub(super) fn watch() -> io::Result<()> {
 
 /// Runs in a child, on its only thread.
 unsafe extern "C" fn count() {
-    // Wraps after 2^32 generations; neighbours differ.
+    // Wraps after 2^32 generations; a child's number still differs from its parent's.
     FORKS.fetch_add(1, Ordering::Relaxed);
     system::begin_anew();
 }

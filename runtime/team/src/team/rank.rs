@@ -1,4 +1,4 @@
-//! A rank with a stack of its own, as the program sees itself.
+//! A rank with its own stack, as its program sees it.
 
 use super::Site;
 use super::body::{Step, Turn};
@@ -121,13 +121,13 @@ impl<P: Platform> Rank<P> {
     ///
     /// # Panics
     ///
-    /// If the program calls the rank's body by itself, out of turn.
+    /// If the body that calls this rank's [`Stackful`](super::Stackful) does not return its step.
     #[track_caller]
     pub fn meet(&mut self, site: Site) {
         let next = self.turn().episode.next();
         self.suspend(Step::Arrived(site));
         let episode = self.turn().episode;
-        // The program calls its body without handing the step on to the team, or not at once.
+        // The calling body has not returned the step to the team, or not at once.
         assert!(
             episode == next,
             "rank {} goes on from a barrier in the wrong episode",
@@ -153,8 +153,8 @@ impl<P: Platform> Rank<P> {
         }
     }
 
-    /// A barrier at which each rank leaves a value, and all get them all put together by
-    /// `with`, in the order of the ranks: the same result everywhere, always.
+    /// A barrier at which each rank leaves a value. All ranks get the values combined by `with`, in the
+    /// order of the ranks: the same result everywhere, always.
     ///
     /// # Panics
     ///

@@ -59,10 +59,9 @@ fn imbalance(local: Load, busiest: Load, whole: Load) -> u64 {
 }
 
 impl Scheduler {
-    /// When the core next has to `balance`, after `now`: every `os.balance`
-    /// for each core of its group, and `os.balance_busy` times that while it
-    /// is not idle. The cores take turns. Nothing needs balancing while no
-    /// core `is_crowded`.
+    /// The time after `now` at which the core next has to `balance`. The interval is `os.balance` for
+    /// each core of its group, times `os.balance_busy` while the core is not idle. The cores take
+    /// turns. While no core `is_crowded`, nothing needs balancing.
     pub(crate) fn next_balance(&self, now: Cycles, core: u32) -> Cycles {
         let (interval, phase) = self.rounds(core);
         let since = (now + interval - phase) % interval;
@@ -85,18 +84,17 @@ impl Scheduler {
     /// A round of periodic balancing: pulls one waiting thread to this core,
     /// if one must go. The core's last round was at `since`.
     ///
-    /// One round goes over the machine, in as many as there are groups. A core
-    /// looks at its clock interrupt only, so rounds of a small group go by
-    /// between two looks. If the one over the machine did, it is made up for.
+    /// Of as many rounds as there are groups, one goes over the machine. A core looks only at its clock
+    /// interrupt, so rounds of a small group go by between two looks. If the machine's round was among
+    /// them, this round makes up for it.
     ///
     /// An idle core takes what it may. A busy one takes from a queue with one
     /// thread more than its own only after failures: what is to be moved for
     /// evenness is a fraction of a thread (1/15 for 16 threads on 15 cores),
     /// and `detach_tasks` moves a thread when its load, halved for each failed
-    /// round, is no more than that (Linux 5.12 to 6.5). The odd thread so
-    /// wanders, the slower the more cores there are; and stays where it is
-    /// when an idle core that it may not use brings the mean down to one
-    /// thread a core.
+    /// round, is no more than that (Linux 5.12 to 6.5). So the odd thread wanders, more slowly the more
+    /// cores there are. It stays where it is when an idle core that it may not use brings the mean down
+    /// to one thread a core.
     ///
     /// Load is the number of runnable threads: no decaying averages. Running
     /// threads are never moved (`active_load_balance_cpu_stop`).
@@ -114,8 +112,8 @@ impl Scheduler {
         })
     }
 
-    /// Whether the core balances for its group: the first idle core, or the
-    /// first (`should_we_balance`).
+    /// Whether the core balances for its group: the first idle core does, or the first core if none is
+    /// idle (`should_we_balance`).
     fn speaks_for(&self, group: usize, core: u32) -> bool {
         let span = self.span(group);
         core == self.idle.iter_in(span.clone()).next().unwrap_or(span.start)

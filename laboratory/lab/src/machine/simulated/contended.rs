@@ -41,7 +41,7 @@ pub(super) fn measure(
     })
 }
 
-/// Increments from the start on; how often within the window.
+/// Increments from `start` on; returns the number of increments within the window.
 fn hammer(counter: &Word, operation: Operation, start: u64) -> u64 {
     while Simulated::now() < start {
         Simulated::compute(1_000);

@@ -1,5 +1,5 @@
-//! A simulated machine: what it charges, measured by programs that run on it,
-//! beside what was published of the real one.
+//! The costs of a simulated machine's operations, measured by programs that run on it, beside the
+//! published costs of the real machine.
 //!
 //! Every measurement is one simulation of its own, from cold caches; the same
 //! configuration gives the same numbers, whatever the host.
@@ -43,7 +43,7 @@ pub(crate) struct SimulatedReport {
     pub(crate) cores: u32,
     pub(crate) groups: u32,
     pub(crate) ghz: f64,
-    /// Loads of a core's own, in cycles.
+    /// Loads from a core's own caches and from the memory near it, in cycles.
     pub(crate) local: Vec<LocalCost>,
     /// One access, in cycles.
     pub(crate) latencies: Vec<LatencyCost>,
@@ -59,9 +59,9 @@ pub(crate) struct SimulatedReport {
     pub(crate) prices: Option<MachinePrices>,
     /// Over load, store, compare-and-swap and fetch-and-add.
     pub(crate) latency_errors: Option<Errors>,
-    /// Over increments that values of the machine were chosen by.
+    /// Over increments whose published numbers the machine's values were fitted to.
     pub(crate) contended_errors: Option<Errors>,
-    /// Over all published numbers that no value of the machine was chosen by.
+    /// Over published numbers that no value of the machine was fitted to.
     pub(crate) unseen_errors: Option<Errors>,
     pub(crate) notes: Vec<String>,
     /// The machine, as TOML.
@@ -105,8 +105,8 @@ pub(crate) struct Bandwidth {
     pub(crate) gb_per_s: Compared,
 }
 
-/// A loop of one iteration of 10 us a thread on manycore's pool, less than 1 us after another
-/// one: what it takes beyond the iteration, in the mean of 100.
+/// The mean overhead of 100 loops on manycore's pool, each with one iteration of 10 us a thread and
+/// less than 1 us after the previous loop.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct SimulatedLaunchCost {
     pub(crate) threads: usize,
@@ -141,7 +141,7 @@ pub(crate) fn measure(
     Ok(SimulatedReport::of(config, found, notes))
 }
 
-/// The thread counts at which increments are measured too, since they were published.
+/// The thread counts of published increments; none if the user asked for thread counts.
 fn increments(config: &Config, asked: &[usize]) -> Vec<usize> {
     let published = published::contended_threads(&config.name);
     let fit = published.filter(|&threads| threads <= config.cores as usize);
@@ -233,7 +233,7 @@ impl Hash {
         Self(0xcbf2_9ce4_8422_2325)
     }
 
-    /// Adds a simulation's.
+    /// Adds one simulation's hash.
     fn fold(&mut self, hash: u64) {
         for byte in hash.to_le_bytes() {
             self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);

@@ -11,7 +11,7 @@ pub(crate) struct Compared {
     pub(crate) published: Option<f64>,
     /// The error relative to the published one.
     pub(crate) error: Option<f64>,
-    /// Whether values of the machine were chosen by the published one.
+    /// Whether values of the machine were fitted to the published one.
     pub(crate) fitted: Option<bool>,
 }
 
@@ -42,7 +42,7 @@ impl Compared {
         }
     }
 
-    /// A published number stands beside it that no value was chosen by.
+    /// Whether there is a published number, and no value was fitted to it.
     pub(crate) fn is_unseen(&self) -> bool {
         self.fitted == Some(false)
     }

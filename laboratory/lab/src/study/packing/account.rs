@@ -3,7 +3,7 @@
 use manycore_chip::{Activity, Breakdown};
 use serde::{Deserialize, Serialize};
 
-/// Time of the cores that the program was given, together, in ns.
+/// The time of all cores that the program was given, in ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Account {
     /// Executing the program.
@@ -36,7 +36,7 @@ impl Account {
         account
     }
 
-    /// Since then.
+    /// The account since `before`.
     pub(super) fn since(&self, before: &Self) -> Self {
         Self {
             user: self.user - before.user,
@@ -46,7 +46,7 @@ impl Account {
         }
     }
 
-    /// A core that idled for so long waited for a device.
+    /// Counts `ns` of the idle time as waiting for a device.
     pub(super) fn waited(&mut self, ns: f64) {
         self.idle -= ns;
         self.io += ns;

@@ -8,25 +8,25 @@ use super::tree::{Point, ROOT, place};
 use super::{Barnes, WrongAnswer};
 use manycore_platform::{Atomic, Ordering::Relaxed, Platform};
 
-/// Bodies with forces that are summed directly.
+/// Bodies whose forces are also summed directly.
 const SAMPLE: usize = 256;
 
-/// Standard deviations that sums of many small errors may be off by.
+/// The tolerance of a sum of many small errors, in standard deviations.
 const DEVIATIONS: f64 = 8.0;
 
-/// How far the accelerations of the last step are from those by direct summation, as parts
-/// of the root mean square of these.
+/// The differences between the accelerations of the last step and those by direct summation,
+/// relative to the root mean square of the latter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Errors {
     /// The error of all bodies looked at.
     pub root_mean_square: f64,
-    /// The error of the middle one.
+    /// The error of the median body.
     pub median: f64,
     /// The error of the worst.
     pub greatest: f64,
-    /// The unit of the others: an acceleration in units with a total mass of 1 and a constant of
-    /// gravity of 1.
+    /// The unit of the other errors: the root mean square acceleration by direct summation, where the
+    /// total mass and the constant of gravity are 1.
     pub acceleration: f64,
 }
 
@@ -37,8 +37,8 @@ struct Totals {
 }
 
 impl<P: Platform> Barnes<P> {
-    /// Compares the forces on some bodies with those by direct summation, which is up to
-    /// 256 times the number of bodies. After the run.
+    /// Compares the forces on up to 256 bodies with those by direct summation over all bodies. Call it
+    /// after the run.
     ///
     /// ```
     /// use manycore_programs::spmd::barnes::{Barnes, BarnesProblem};
@@ -117,14 +117,14 @@ impl<P: Platform> Barnes<P> {
     /// # Energy and momentum
     ///
     /// Over the time `T` between the first and the last forces, errors change a body's momentum by
-    /// up to `T a error` and its energy by `v` times that, if they stay the same. The potential
-    /// (half belongs to each body) is off by `error / 4` of itself: a multipole of order `l` moves
-    /// a body `l + 1` times as much as it lowers it, at both ends. Errors of different bodies are
-    /// nearly independent, so the means over all bodies are off by these over the root of their
-    /// number; eight times that is allowed. The leapfrog by itself keeps the energy to
-    /// `(w time)^2 / 12` of the work. `w` is the frequency of a body in the steepest field: at the
-    /// centre of a sphere of scale `a`, `sqrt(m / 2 a^3)`, and one other body, as near as the
-    /// softening allows.
+    /// up to `T a error` and its energy by `v` times that, if they stay the same. The potential (half
+    /// belongs to each body) is off by `error / 4` of itself, at the first and at the last forces: a
+    /// multipole of order `l` is `l + 1` times as large a part of a force as of the potential.
+    /// Errors of different bodies are nearly independent, so the means over all bodies are off by these
+    /// over the root of their number; eight times that is allowed. The leapfrog by itself keeps the
+    /// energy to `(w time)^2 / 12` of the work. `w` is the frequency of a body in the steepest field.
+    /// `w^2` has two terms: `m / 2 a^3` at the centre of a sphere of scale `a`, and the pull of one other
+    /// body, as near as the softening allows.
     pub(super) fn check(&self) -> Result<(Errors, f64), WrongAnswer> {
         let problem = &self.problem;
         let bodies = problem.bodies as f64;
@@ -173,7 +173,7 @@ fn within(
     expected: f64,
     tolerance: f64,
 ) -> Result<(), WrongAnswer> {
-    // Not the other way round: what is no number is wrong.
+    // Not `> tolerance`: a NaN must fail.
     if (found - expected).abs() <= tolerance {
         return Ok(());
     }
@@ -185,7 +185,7 @@ fn within(
     })
 }
 
-/// The pull on a body, of all others one by one.
+/// The pull of all other bodies on a body, summed one by one.
 fn directly(points: &[Point], body: usize, softening2: f64) -> Pull {
     let mut pull = Pull::default();
     let at = place(&points[body]);

@@ -56,9 +56,8 @@ impl<'a, P: Platform> Annealing<'a, P> {
         let b = self.random.usize(..self.netlist.elements() - 1);
         let b = if b < a { b } else { b + 1 };
         self.last = b;
-        // Others may be moving these, and their neighbours: then what a swap would gain
-        // is what it would have gained a moment ago. The annealing forgives that, as it
-        // forgives moves that lose.
+        // Other ranks may be moving these elements and their neighbours: then the gain of a swap is
+        // that of a moment ago. The annealing forgives that, as it forgives moves that lose.
         let (at_a, at_b) = (self.locations.of(a), self.locations.of(b));
         let change = self.change(a, at_a, at_b) + self.change(b, at_b, at_a);
         let accepted =
@@ -80,7 +79,7 @@ impl<'a, P: Platform> Annealing<'a, P> {
     }
 }
 
-/// The random numbers of a grain: whoever runs it, and whenever.
+/// The random numbers of a grain, for any rank that runs it, at any time.
 pub(super) fn random(seed: u64, step: usize, grain: usize) -> fastrand::Rng {
     // Three odd numbers of 64 bits without a pattern, and a generator between: seeds that
     // are near each other must not begin alike.

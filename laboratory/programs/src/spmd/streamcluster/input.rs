@@ -6,8 +6,7 @@ use std::ops::RangeInclusive;
 by_name! {
     /// An input that PARSEC publishes with the program.
     ///
-    /// The barrier waits are what each rank has in the whole program, however many
-    /// ranks there are.
+    /// The number of barrier waits is that of each rank in the whole program, for any number of ranks.
     ///
     /// ```
     /// use manycore_programs::spmd::StreamclusterInput;
@@ -137,7 +136,7 @@ pub enum InvalidStreamcluster {
     /// All blocks are kept.
     #[error("points must come in at most 65,536 blocks, not {0}")]
     Blocks(usize),
-    /// There is no rank.
+    /// No rank, or too many.
     #[error("there must be at least 1 rank and at most 65,536, not {0}")]
     Ranks(usize),
 }
