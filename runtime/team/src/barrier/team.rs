@@ -10,7 +10,7 @@ use std::sync::Arc;
 ///
 /// Each thread takes a [`member`](Self::member) of it and waits on that. Which barrier
 /// it is depends on whether each member can have a core of its own; either way a
-/// member that waits long sleeps, so that whoever is waited for gets a core.
+/// member that waits long sleeps, so that the member that is waited for gets a core.
 ///
 /// ```
 /// use manycore_team::barrier::TeamBarrier;

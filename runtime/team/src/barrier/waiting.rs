@@ -16,7 +16,7 @@ const LOOKS: u32 = 64;
 ///
 /// On cores of their own members spin, as the published barriers do; members that
 /// share cores let the others run. Either way only for the placement's patience:
-/// the operating system may have taken the core from whoever is waited for, and then
+/// the operating system may have taken the core from the member that is waited for, and then
 /// a spinner is in the way.
 ///
 /// # No wake-up is lost

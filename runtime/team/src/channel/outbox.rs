@@ -112,7 +112,7 @@ impl<P: Platform> Outbox<P> {
     fn publish(&mut self, hub: &Hub<P>, header: Header, words: u64, last: bool) {
         let Mark { position, number } = self.next;
         let ring = self.made();
-        // Relaxed: whoever looks there has seen the header below.
+        // Relaxed: a thread that looks there has seen the header below.
         ring.word(position + words)
             .store(Header::NONE, Ordering::Relaxed);
         // Release: a thread that reads it finds the record, no header after it, and the sender's

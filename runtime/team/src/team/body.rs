@@ -159,7 +159,7 @@ impl<P: Platform> Turn<'_, P> {
     #[inline]
     #[must_use]
     pub fn is_over(&self) -> bool {
-        // Relaxed: whoever stops a run or takes the worker away wants it to be soon, and
+        // Relaxed: the thread that stops a run or takes the worker away wants it to be soon, and
         // publishes nothing by it.
         !self.allotment.allows(self.worker)
             || self.opening.load(Ordering::Relaxed) & STOP != 0

@@ -66,7 +66,7 @@ pub const PUBLISHED_SOSP13: &str = include_str!("../../presets/published/sosp13.
 
 /// Nanoseconds for an increment of a contended counter as a thread sees it, medians of 15 trials
 /// (T. Downs, "A Concurrency Cost Hierarchy", 2020, and the results beside its program). Columns:
-/// `machine,operation,threads,ns,fit`. `fit` is `fitted` if values of the machine were chosen by
+/// `machine,operation,threads,ns,fit`. `fit` is `fitted` if values of the machine were fitted to
 /// the row, else `unseen`.
 pub const PUBLISHED_CONTENDED: &str = include_str!("../../presets/published/contended.csv");
 

@@ -91,7 +91,7 @@ fn words_are_handed_over_as_measured_and_single_accesses_are_near() {
     }
 }
 
-/// A bandwidth that was measured on the real machine, and that no value was chosen by.
+/// A bandwidth that was measured on the real machine, and that no value was fitted to.
 fn triad_is_within_15_percent(preset: &str, kernel: Kernel, cores: usize) {
     let config = Config::preset(preset).unwrap();
     let found = stream::measure(&config, kernel, cores).unwrap().value;

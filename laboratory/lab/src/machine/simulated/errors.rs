@@ -13,7 +13,7 @@ pub(crate) struct PresetErrors {
     pub(crate) preset: String,
     /// The hash of the event streams of all simulations.
     pub(crate) hash: String,
-    /// Over rows that values of the machine were chosen by.
+    /// Over rows that values of the machine were fitted to.
     pub(crate) fitted: Option<Errors>,
     /// Over the others.
     pub(crate) unseen: Option<Errors>,

@@ -40,7 +40,7 @@ const GRANTED: u8 = 2;
 
 #[inline(always)]
 pub(in crate::native) fn light() {
-    // Relaxed: whoever reads `GRANTED` does so after the registration, which is
+    // Relaxed: a thread that reads `GRANTED` does so after the registration, which is
     // all that `heavy` needs; it asks `are_light` itself.
     if DECIDED.load(Ordering::Relaxed) == GRANTED {
         compiler_fence(Ordering::SeqCst);

@@ -54,7 +54,7 @@ fn table() -> &'static [Bucket; BUCKETS] {
 fn make_table() -> *mut [Bucket; BUCKETS] {
     let null = std::ptr::null_mut();
     let mine = Box::into_raw(Box::new(std::array::from_fn(|_| Bucket::default())));
-    // Release: whoever loads the pointer finds the buckets made. Acquire: so does this thread,
+    // Release: a thread that loads the pointer finds the buckets made. Acquire: so does this thread,
     // if another was first.
     match TABLE.compare_exchange(null, mine, Ordering::Release, Ordering::Acquire) {
         Ok(_) => mine,
