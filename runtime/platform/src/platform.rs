@@ -280,10 +280,9 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// ```
     unsafe fn set_slot(value: *const ());
 
-    /// How many times this process is the child of a `fork` since
-    /// [`watch_forks`](Self::watch_forks) was called first: a generation, which a child
-    /// compares with what it was when its memory was filled. It never changes while a process
-    /// runs, but between a parent and its child.
+    /// The generation of this process. It is 0 until [`watch_forks`](Self::watch_forks) is called, and a child of
+    /// `fork` then has a larger number than its parent. A child compares it with the generation in which its memory was
+    /// filled. It never changes while a process runs.
     ///
     /// A pool's threads do not exist in a child: a pool of another generation must not be
     /// waited for. One relaxed load natively; 0 on platforms that do not fork.
