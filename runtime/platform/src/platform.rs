@@ -281,7 +281,7 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     unsafe fn set_slot(value: *const ());
 
     /// The generation of this process. It is 0 until [`watch_forks`](Self::watch_forks) is called, and a child of
-    /// `fork` then has a larger number than its parent. A child compares it with the generation in which its memory was
+    /// `fork` then has another number than its parent. A child compares it with the generation in which its memory was
     /// filled. It never changes while a process runs.
     ///
     /// A pool's threads do not exist in a child: a pool of another generation must not be

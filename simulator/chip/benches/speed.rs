@@ -115,7 +115,7 @@ fn main() {
     );
 }
 
-/// Three digits and a unit.
+/// A number with its unit.
 fn readable(rate: f64) -> String {
     match rate {
         1e6.. => format!("{:.1} M", rate / 1e6),

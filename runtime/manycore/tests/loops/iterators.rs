@@ -90,9 +90,9 @@ fn consumers_are_those_of_the_standard_library() {
             items.par_iter().all(|x| *x < 10_000),
             items.iter().all(|x| *x < 10_000)
         );
-        let permit = items.par_iter().position_any(|x| *x == 4_242);
-        assert!(permit.is_none_or(|permit| items[permit] == 4_242));
-        assert_eq!(permit.is_some(), items.contains(&4_242));
+        let index = items.par_iter().position_any(|x| *x == 4_242);
+        assert!(index.is_none_or(|index| items[index] == 4_242));
+        assert_eq!(index.is_some(), items.contains(&4_242));
         // Not commutative.
         let text = items
             .par_iter()
