@@ -1,4 +1,4 @@
-/* Eight threads count, each in an element of its own: docs/guests.md, "A line that is shared by mistake". */
+/* Eight threads count, each in an element of its own: docs/guide/shared-line.md. */
 #include <pthread.h>
 #include <stdio.h>
 #define THREADS 8

@@ -24,7 +24,7 @@
 //! | a loop's frame and its slot of the board | they belong to the call, and the gate guards them |
 //! | `&Worker` with its stack of jobs, queues and latches; the worker to wake when the last job or helper ends | a worker belongs to one thread while that thread is in the pool |
 //! | the index of a call of `broadcast` | it names the call, not the thread |
-//! | the permit that a caller had last (`pool/caller_slot.rs`) | the call is over; the number is taken out of the worker |
+//! | the permit that a caller had last (`pool/caller_slot.rs`) | the call is over, and the caller has given the number up |
 //! | the slot of the last loop, the event count of the last look (`pool/work.rs`) | hints about the board |
 //! | what `current_thread_index` returned | the pool never relies on it |
 
@@ -253,7 +253,7 @@ impl<P: Platform> Worker<P> {
         self.registry().shared().ranks().note_work(self.permit());
     }
 
-    /// Says that it has looked for work and found none.
+    /// Notes that it has looked for work and found none.
     pub(super) fn note_idle(&self) {
         self.registry().shared().ranks().note_idle(self.permit());
     }

@@ -11,8 +11,8 @@ use manycore_cores::sync::Parker;
 use manycore_platform::Platform;
 use std::time::Duration;
 
-/// A thread that has had no permit for so long ends, if there is another one like it. The threads that
-/// were started for jobs that wait are many more than the pool needs later.
+/// A thread that has had no permit for so long ends, unless it is the last one on the idle list. While jobs
+/// wait, many more threads may be started than the pool needs later.
 const IDLE: Duration = Duration::from_secs(1);
 
 impl<P: Platform> Worker<P> {
@@ -159,8 +159,8 @@ impl<P: Platform> Worker<P> {
         self.get_up_with(permit);
     }
 
-    /// Gets up with `permit`, which it has not given away after all; `true`: it was listed meanwhile, by
-    /// the thread that has set the latch, or late by the setter of an older latch.
+    /// Gets up with `permit`, which it has not given away after all; `true`: meanwhile it was listed by the
+    /// thread that set the latch, or by the setter of an older latch, which came late.
     fn get_up_with(&self, permit: usize) -> bool {
         let (registry, alone) = (self.registry(), &self.holding().alone);
         let roused = !alone.rise_unroused();
@@ -245,8 +245,8 @@ impl<P: Platform> Worker<P> {
             return None;
         }
         let (next, stays) = registry.change_permits(|permits| {
-            // Before it is listed: the thread that takes it off the list sets its permit. An
-            // adopted thread cannot join the idle list: it joins the ready list.
+            // The permit is cleared before the worker is listed: the thread that takes the worker off
+            // the list sets its permit. An adopted thread cannot join the idle list: it joins the ready list.
             permits.make_way(me, me == 0, || self.holding().clear())
         })?;
         registry.grant(permit, next);

@@ -5,11 +5,11 @@
 //! the rank in loops, and the number of the mailbox that the thread reads. Permit 0 is the caller slot's
 //! (`word.rs`).
 //!
-//! A thread that waits, for a stolen half of a join, the end of a scope or the helpers of a loop, runs only
-//! descendants of its call. If others' jobs are pending meanwhile, for longer than [`PATIENCE`], it gives
-//! its permit away: to a thread of the *ready list*, which has ended its wait, or to a thread of the *idle
-//! list*, which has nothing to do. If both are empty, a thread is started. The successor works like any
-//! other worker. When the wait is over, the thread needs a permit again:
+//! A thread may wait for a stolen half of a join, the end of a scope or the helpers of a loop. It then runs
+//! only descendants of its call. If unrelated jobs are pending for longer than [`PATIENCE`], the thread
+//! gives its permit away: to a thread of the *ready list*, whose wait has ended, or otherwise to a thread of
+//! the *idle list*, which has nothing to do. If both are empty, a thread is started. The successor works
+//! like any other worker. When the wait is over, the thread needs a permit again:
 //!
 //! 1. R1 it joins the ready list; then fence, and call a sleeper as for a job;
 //! 2. R2 a thread that looks for work gives its permit to the first thread on that list, and joins the idle
@@ -32,9 +32,9 @@
 //! for a permit holds none. A thread that holds a permit runs, or looks for work and finds the
 //! ready list, or waits, and offers its permit to that list after at most `PATIENCE`.
 //!
-//! If no other thread takes a permit, the thread keeps it (`run_others.rs`). After each nap it offers the permit
-//! again, first to the ready list. It runs jobs of that pool between its naps, also while it waits for a permit of
-//! another pool.
+//! If a thread that waits finds no thread for its permit, it keeps the permit (`run_others.rs`). After each nap it
+//! offers the permit again, first to the ready list. It runs jobs of that pool between its naps, also while it waits
+//! for a permit of another pool.
 //!
 //! # Ranks of loops
 //!

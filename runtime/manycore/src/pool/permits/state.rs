@@ -310,7 +310,7 @@ impl<P: Platform> State<'_, P> {
 
     /// Worker `id`, which has no permit and runs, wants one.
     pub(in crate::pool) fn list(&mut self, id: usize) -> Listed {
-        // A caller that is there passes its permit on when it leaves.
+        // A caller that has the slot passes its permit on when it leaves.
         if self.change_to_held(Word::summoned) {
             return Listed::Placed(0);
         }

@@ -8,7 +8,8 @@
 //! | HELD | nobody | a thread of the pool |
 //! | VACANT | nobody | nobody, and jobs may be waiting for it |
 //!
-//! NEEDED comes with CALLER: when that caller leaves, it must see to the detached tasks.
+//! NEEDED comes with CALLER: that caller leaves by `Registry::leave_slowly`, which finds a thread for
+//! permit 0 if jobs or ready workers need one.
 //!
 //! Two transitions take no lock, and one locked instruction each: a caller enters (none to CALLER)
 //! and leaves (CALLER to none). Every other transition is a function of [`Word`] below, and
@@ -138,8 +139,8 @@ impl Word {
         Self(self.left().0 | VACANT)
     }
 
-    /// A thread wants a permit: the holder of permit 0 must look when it leaves it, or a thread
-    /// must be found for it.
+    /// A thread wants a permit: an empty slot becomes vacant. If a caller has the slot, it must leave
+    /// slowly.
     pub(super) fn wanted(self) -> Self {
         match self.0 {
             0 => Self(VACANT),
@@ -148,7 +149,7 @@ impl Word {
         }
     }
 
-    /// The caller takes the slot, so that no other one enters.
+    /// The pool lets its threads end: an empty slot counts as taken, so that no caller enters.
     pub(super) fn closed(self) -> Self {
         match self.0 {
             0 => Self(CALLER),
