@@ -67,7 +67,7 @@ use manycore_platform::{Atomic, Ordering, Platform};
 use std::io;
 use std::time::Duration;
 
-/// How long a thread that waits keeps its permit while others' jobs are pending: a small multiple of the time to
+/// How long a thread that waits keeps its permit while others' jobs are pending: about the time to
 /// wake a thread. Joins of fine grain never wait that long.
 pub(super) const PATIENCE: Duration = Duration::from_micros(60);
 
