@@ -214,9 +214,10 @@ pub(crate) struct StudyArgs {
     #[arg(long, value_name = "KEY=A,B")]
     pub(crate) sweep: Vec<String>,
     /// Run each simulation under N orders of events, or under those from A to B. A small random delay
-    /// of each cache miss makes an order (--set perturb=CYCLES, 4 without it). Writes
-    /// NAME.sweep.orders.csv, with means over the orders and their 95% intervals
-    #[arg(long, value_name = "N|A-B")]
+    /// of each cache miss makes an order (--set perturb=CYCLES, 4 without it). until:N: orders until each
+    /// interval of the study's sentence, or of --versus, is narrower than a third of its effect, at most N.
+    /// Writes NAME.sweep.orders.csv, with means over the orders and their 95% intervals
+    #[arg(long, value_name = "N|A-B|until:N")]
     pub(crate) orders: Option<Orders>,
     /// With --orders: the times of all rows over those of the rows with this value, pair by pair under the
     /// same order, with 95% intervals. Writes

@@ -54,6 +54,7 @@ pub(super) fn run(args: &MergeArgs) -> anyhow::Result<()> {
         return Err(bad_input("expected at least one journal"));
     };
     grid.finish(
+        &grid.file()?,
         &points,
         &measurer,
         &OutFolder::prepare(&args.out)?,

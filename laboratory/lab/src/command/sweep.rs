@@ -13,7 +13,8 @@ use crate::failure::bad_input;
 use crate::measure::journal::{self, Journal, Measurer};
 use crate::report::columns;
 use crate::report::files::OutFolder;
-use crate::study::order;
+use crate::study::compared::{Compared, Sentence};
+use crate::study::{self, order};
 use crate::world::World;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -55,6 +56,9 @@ pub(super) struct Point {
     /// The hash of all simulations of the point; none if the point was measured natively.
     hash: Option<String>,
     csv: String,
+    /// The times of the study's sentence.
+    #[serde(default)]
+    compared: Option<Compared>,
 }
 
 /// Points by their numbers.
@@ -67,7 +71,13 @@ pub(super) fn run(args: &StudyArgs) -> anyhow::Result<()> {
             "--sweep and --orders: --stats and --timeline work for single runs; expected neither of them",
         ));
     }
-    let grid = Grid::new(args)?;
+    let mut grid = Grid::new(args)?;
+    let until = args.orders.is_some_and(|orders| orders.until);
+    if until && args.shard.is_some() {
+        return Err(bad_input(
+            "--orders until:N: whether it ends is decided by all points; expected no --shard",
+        ));
+    }
     let mut plans = Vec::new();
     let mut measurer = Measurer::simulated();
     // All are checked before the first is measured.
@@ -84,7 +94,8 @@ pub(super) fn run(args: &StudyArgs) -> anyhow::Result<()> {
         plans.push(study.plan(&request)?);
     }
     let out = OutFolder::prepare(&args.effort.out)?;
-    let name = format!("{}.journal", grid.file()?);
+    let file = grid.file()?;
+    let name = format!("{file}.journal");
     let (mut journal, records) = Journal::open(out.path(&name), &measurer, args.fresh)?;
     if records.is_empty() {
         journal.append(&Record::Grid(grid.clone()))?;
@@ -96,7 +107,21 @@ pub(super) fn run(args: &StudyArgs) -> anyhow::Result<()> {
         }
     }
     let shard = args.shard.unwrap_or(Shard { index: 1, all: 1 });
+    let orders = args.orders.map_or(1, |orders| orders.last as usize);
+    let an_order = grid.points.len() / orders;
     for number in (shard.index - 1..grid.points.len()).step_by(shard.all) {
+        if until && number >= FEWEST * an_order && number % an_order == 0 {
+            let done = points
+                .range(..number)
+                .map(|(&at, point)| (at, point.clone()));
+            let mut part = grid.clone();
+            part.points.truncate(number);
+            if part.is_decided(&done.collect())? {
+                points.retain(|&at, _| at < number);
+                grid = part;
+                break;
+            }
+        }
         if points.contains_key(&number) {
             continue;
         }
@@ -111,6 +136,7 @@ pub(super) fn run(args: &StudyArgs) -> anyhow::Result<()> {
             number,
             hash: findings.meta["hash"].as_str().map(str::to_owned),
             csv: findings.csv,
+            compared: findings.compared,
         };
         journal.append(&Record::Point(point.clone()))?;
         findings.journal.remove()?;
@@ -124,8 +150,11 @@ pub(super) fn run(args: &StudyArgs) -> anyhow::Result<()> {
             journal.path().display()
         ));
     }
-    grid.finish(&points, &measurer, &out, args.format)
+    grid.finish(&file, &points, &measurer, &out, args.format)
 }
+
+/// Orders without which no finding is taken as decided.
+const FEWEST: usize = 3;
 
 impl Grid {
     fn new(args: &StudyArgs) -> anyhow::Result<Self> {
@@ -159,6 +188,7 @@ impl Grid {
             points = each.collect();
         }
         if let Some(orders) = args.orders {
+            let until = orders.until;
             let orders = orders.first..=orders.last;
             if args.name == "peers" {
                 return Err(bad_input(
@@ -170,12 +200,22 @@ impl Grid {
                     "--orders: more than {MOST_POINTS} points; expected fewer"
                 )));
             }
-            keys.push(ORDER.to_owned());
-            let each = |point: Vec<String>| {
-                let with = |order: u64| [&point[..], &[order.to_string()]].concat();
-                orders.clone().map(with).collect::<Vec<_>>()
-            };
-            points = points.into_iter().flat_map(each).collect();
+            if until {
+                // One order after the other, so that there may be fewer.
+                keys.insert(0, ORDER.to_owned());
+                let each = |order: u64| {
+                    let with = |point: &Vec<String>| [&[order.to_string()], &point[..]].concat();
+                    points.iter().map(with).collect::<Vec<_>>()
+                };
+                points = orders.flat_map(each).collect();
+            } else {
+                keys.push(ORDER.to_owned());
+                let each = |point: Vec<String>| {
+                    let with = |order: u64| [&point[..], &[order.to_string()]].concat();
+                    orders.clone().map(with).collect::<Vec<_>>()
+                };
+                points = points.into_iter().flat_map(each).collect();
+            }
         }
         Ok(Self {
             study: args.name.clone(),
@@ -227,7 +267,7 @@ impl Grid {
     }
 
     /// The beginning of the names of its journal, and of the tables that no other sweep replaces.
-    fn file(&self) -> anyhow::Result<String> {
+    pub(super) fn file(&self) -> anyhow::Result<String> {
         Ok(format!(
             "{}.sweep-{}",
             self.study,
@@ -239,6 +279,7 @@ impl Grid {
     /// they are.
     pub(super) fn finish(
         &self,
+        kept: &str,
         points: &Points,
         measurer: &Measurer,
         out: &OutFolder,
@@ -286,7 +327,6 @@ impl Grid {
             "origin": measurer.origin(),
         });
         files.push(("meta.json", serde_json::to_string_pretty(&meta)? + "\n"));
-        let kept = self.file()?;
         let mut told = format!("{} points; hash of all simulations: {hash}", points.len());
         for (ending, contents) in files {
             let kept = out.write(&format!("{kept}.{ending}"), &contents)?;
@@ -298,6 +338,10 @@ impl Grid {
             };
             let (kept, latest) = (kept.display(), latest.display());
             told += &format!("\nwrote {kept}, and the same as {latest}{what}");
+        }
+        let sentences = self.sentences(points)?;
+        for (at, sentence) in &sentences {
+            told += &format!("\n{at}{}", sentence.text);
         }
         if let Err(why) = &means {
             told += &format!("\n{why}");
@@ -314,6 +358,7 @@ impl Grid {
                 "points": self.points,
                 "hash": hash,
                 "csv": table,
+                "sentences": sentences.iter().map(|(at, one)| format!("{at}{}", one.text)).collect::<Vec<_>>(),
                 "means_csv": means.ok().flatten().map(|(_, means)| means),
                 "ratios_csv": ratios.map(|ratios| ratios.to_csv()).transpose()?,
             }))?,
@@ -364,6 +409,40 @@ impl Grid {
         let (header, runs) = self.rows(points, sample)?;
         let table = intervals::table(&self.keys_but(sample), count, &header, &runs)?;
         Ok(Some((ending, table)))
+    }
+
+    /// The study's sentence at each point, over all orders; none without orders.
+    fn sentences(&self, points: &Points) -> anyhow::Result<Vec<(String, Sentence)>> {
+        let place = self.keys.iter().position(|key| key == ORDER);
+        let (Some(sample), Some(sentence)) = (place, study::find(&self.study)?.sentence()) else {
+            return Ok(Vec::new());
+        };
+        let mut all: Vec<(String, Vec<Compared>)> = Vec::new();
+        for (number, point) in points {
+            let values = self.keys.iter().zip(&self.points[*number]).enumerate();
+            let others = values.filter(|&(at, _)| at != sample);
+            let at: String = others
+                .map(|(_, (key, value))| format!("{key}={value}: "))
+                .collect();
+            let compared = point.compared.clone();
+            match all.iter_mut().find(|(other, _)| *other == at) {
+                Some((_, same)) => same.extend(compared),
+                None => all.push((at, compared.into_iter().collect())),
+            }
+        }
+        let said = all
+            .into_iter()
+            .filter_map(|(at, orders)| Some((at, sentence(&Compared::joined(orders)?))));
+        Ok(said.collect())
+    }
+
+    /// Whether more orders would not change a finding.
+    fn is_decided(&self, points: &Points) -> anyhow::Result<bool> {
+        if let Some(ratios) = self.ratios(points)? {
+            return Ok(ratios.are_decided());
+        }
+        let sentences = self.sentences(points)?;
+        Ok(!sentences.is_empty() && sentences.iter().all(|(_, sentence)| sentence.is_decided()))
     }
 
     /// The ratios that the user asks for.

@@ -5,16 +5,17 @@
 
 use super::intervals::Rows;
 use crate::failure::bad_input;
-use crate::measure::student::Mean;
+use crate::measure::ratio::{Ratio, Side};
 use crate::report::grid::Grid;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The columns with a row's time, the best first.
-const TIMES: [&str; 7] = [
+const TIMES: [&str; 8] = [
     "time_median",
     "latency_median",
     "makespan",
+    "program_time",
     "time",
     "steady_us",
     "total_cycles",
@@ -33,12 +34,10 @@ pub(super) struct Versus {
 }
 
 /// The ratios of one row.
-struct Ratio {
+struct RatioRow {
     /// Swept keys and columns that were asked.
     key: Vec<String>,
-    mean: f64,
-    /// None of one order.
-    interval: Option<[f64; 2]>,
+    ratio: Ratio,
     pairs: usize,
 }
 
@@ -47,7 +46,7 @@ pub(super) struct Ratios {
     versus: Versus,
     time: &'static str,
     keys: Vec<String>,
-    rows: Vec<Ratio>,
+    rows: Vec<RatioRow>,
 }
 
 impl Versus {
@@ -143,11 +142,9 @@ impl Versus {
             )));
         }
         let rows = pairs.into_iter().filter_map(|((_, key), logs)| {
-            let mean = Mean::of(&logs)?;
-            Some(Ratio {
+            Some(RatioRow {
                 key,
-                mean: mean.mean.exp(),
-                interval: mean.interval().map(|ends| ends.map(f64::exp)),
+                ratio: Ratio::of_logs(&logs)?,
                 pairs: logs.len(),
             })
         });
@@ -168,28 +165,37 @@ fn is_asked(column: &str) -> bool {
     ASKED.split_whitespace().any(|asked| asked == column)
 }
 
-impl Ratio {
+impl RatioRow {
     /// The finding that the interval supports.
     fn finding(&self) -> &'static str {
-        match self.interval {
-            Some([_, high]) if high < 1.0 => "faster",
-            Some([low, _]) if low > 1.0 => "slower",
-            _ => "no difference is shown",
+        match self.ratio.side(1.0) {
+            _ if self.ratio.interval.is_none() => "no difference is shown",
+            Side::Below => "faster",
+            Side::Above => "slower",
+            Side::NotShown => "no difference is shown",
         }
     }
 }
 
 impl Ratios {
+    /// Whether more orders would not change a finding.
+    pub(super) fn are_decided(&self) -> bool {
+        self.rows.iter().all(|row| row.ratio.is_narrow(1.0))
+    }
+
     pub(super) fn to_csv(&self) -> anyhow::Result<String> {
         let mut writer = csv::Writer::from_writer(Vec::new());
         let names = ["orders", "ratio", "ratio.low", "ratio.high", "finding"].map(String::from);
         writer.write_record(self.keys.iter().chain(&names))?;
         for row in &self.rows {
-            let ends = row.interval.map(|ends| ends.map(|end| format!("{end:.4}")));
+            let ends = row
+                .ratio
+                .interval
+                .map(|ends| ends.map(|end| format!("{end:.4}")));
             let [low, high] = ends.unwrap_or_default();
             let cells = [
                 row.pairs.to_string(),
-                format!("{:.4}", row.mean),
+                format!("{:.4}", row.ratio.mean),
                 low,
                 high,
                 row.finding().to_owned(),
@@ -206,10 +212,11 @@ impl Ratios {
         let mut grid = Grid::with_numbers(&names, numbers);
         for row in &self.rows {
             let ends = row
+                .ratio
                 .interval
                 .map(|[low, high]| format!("{low:.3} to {high:.3}"));
             let cells = [
-                format!("{:.3}", row.mean),
+                format!("{:.3}", row.ratio.mean),
                 ends.unwrap_or_default(),
                 row.finding().to_owned(),
             ];

@@ -7,6 +7,7 @@ pub(crate) mod disturbance;
 pub(crate) mod interrupt;
 pub(crate) mod journal;
 pub(crate) mod progress;
+pub(crate) mod ratio;
 pub(crate) mod statistics;
 pub(crate) mod steady;
 pub(crate) mod student;

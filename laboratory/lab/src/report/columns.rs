@@ -16,7 +16,7 @@ const UNITS: [(&str, &str); 12] = [
     ),
     (
         "count",
-        "attempts barriers block_size core_groups edge_factor episodes found lines messages n orders \
+        "attempts barriers block_size core_groups counted_barriers edge_factor episodes found lines messages n orders \
          reads_missed received recovered right runs seeds skipped sleeps steals tasks threads transfers \
          wakeups writes",
     ),
@@ -27,7 +27,8 @@ const UNITS: [(&str, &str); 12] = [
     ),
     (
         "column unit",
-        "answers_every cpu_time exit_latency_median exit_latency_p10 exit_latency_p90 ideal idle interval \
+        "answers_every counted_idle counted_io counted_system counted_time counted_time_p10 counted_time_p90 \
+         counted_user cpu_time exit_latency_median exit_latency_p10 exit_latency_p90 ideal idle interval \
          io latency_median latency_p10 latency_p90 makespan makespan_p10 makespan_p90 over prelude \
          program_time skipped_time system \
          task_cycles time time_median time_p10 time_p90 total_cycles total_p10 total_p90 user",

@@ -4,6 +4,7 @@
 mod barrier;
 pub(crate) mod block_size;
 mod chip;
+pub(crate) mod compared;
 mod graph;
 mod list;
 mod models;
@@ -26,6 +27,7 @@ use crate::measure::journal::Journal;
 use crate::report::files::OutFolder;
 use crate::report::section::{Captioned, Section};
 use crate::world::World;
+use compared::{Compared, SentenceOf};
 pub(crate) use list::{STUDIES, find, help};
 use manycore_figure::FigureForm;
 use settings::{Key, Settings};
@@ -62,6 +64,11 @@ pub(crate) trait Study: Sync {
     /// Whether a quick report has time for it.
     fn is_brief(&self) -> bool {
         true
+    }
+
+    /// Makes its sentence; none if it compares nothing by orders of events.
+    fn sentence(&self) -> Option<SentenceOf> {
+        None
     }
 
     /// Checks what is asked and decides what to measure; touches nothing.
@@ -129,6 +136,8 @@ pub(crate) struct Findings {
     /// A few lines for a reader of nothing else.
     pub(crate) summary: String,
     pub(crate) csv: String,
+    /// The times that its sentence compares.
+    pub(crate) compared: Option<Compared>,
     /// Further files, by what follows `NAME.MACHINE.` in theirs.
     pub(crate) more: Vec<(&'static str, String)>,
     /// The origin of the numbers: `NAME.MACHINE.meta.json`.

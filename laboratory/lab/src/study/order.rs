@@ -25,19 +25,26 @@ pub(crate) fn settings(order: &str, has_amount: bool) -> Vec<String> {
 pub(crate) struct Orders {
     pub(crate) first: u64,
     pub(crate) last: u64,
+    /// Fewer, if the findings are decided before.
+    pub(crate) until: bool,
 }
 
 impl FromStr for Orders {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (first, last) = text.split_once('-').unwrap_or(("1", text));
+        let most = text.strip_prefix("until:");
+        let until = most.is_some();
+        let (first, last) = match most {
+            Some(most) => ("1", most),
+            None => text.split_once('-').unwrap_or(("1", text)),
+        };
         match (first.trim().parse(), last.trim().parse()) {
             (Ok(first), Ok(last)) if 1 <= first && first < last && last <= MOST => {
-                Ok(Self { first, last })
+                Ok(Self { first, last, until })
             }
             _ => Err(format!(
-                "expected N, from 2 to {MOST}, or A-B, such as 31-60, with A below B"
+                "expected N, from 2 to {MOST}, A-B, such as 31-60, with A below B, or until:N"
             )),
         }
     }
@@ -93,7 +100,11 @@ mod tests {
         };
         assert_eq!(parsed("30"), Ok((1, 30)));
         assert_eq!(parsed("31-60"), Ok((31, 60)));
-        for wrong in ["", "1", "0-3", "5-5", "6-5", "x", "2-20000", "-3"] {
+        assert_eq!(parsed("until:9"), Ok((1, 9)));
+        assert!("until:9".parse::<Orders>().unwrap().until);
+        for wrong in [
+            "", "1", "0-3", "5-5", "6-5", "x", "2-20000", "-3", "until:1", "until:",
+        ] {
             assert!(parsed(wrong).unwrap_err().contains("expected N"), "{wrong}");
         }
     }

@@ -22,6 +22,7 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     keys: KEYS,
     text: TEXT,
     is_brief: true,
+    sentence: None,
     ask: BarrierConfig::new,
 };
 

@@ -41,6 +41,7 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     keys: keys::KEYS,
     text: TEXT,
     is_brief: true,
+    sentence: None,
     ask,
 };
 
@@ -169,6 +170,7 @@ impl Question for BlockSizeConfig {
             blocks,
             rows: rows::rows(self, measured),
             extra: Extra {
+                compared: None,
                 caution,
                 more: Vec::new(),
                 meta,

@@ -1,6 +1,8 @@
 //! The figure: time against cores, a panel a program and graph.
 
 use super::results::GraphResults;
+use crate::measure::ratio::Side;
+use crate::study::compared::{Compared, Sentence};
 use manycore_figure::{Axis, Figure, Panel, Point, Series};
 
 pub(super) fn figure(results: GraphResults<'_>) -> Figure {
@@ -23,7 +25,7 @@ pub(super) fn figure(results: GraphResults<'_>) -> Figure {
     });
     Figure {
         part: String::new(),
-        message: message(results),
+        message: sentence(&results.compared()).text,
         note: format!(
             "Time of a search of a random graph, by how its tasks are spread ({})",
             config.setup.place()
@@ -32,19 +34,33 @@ pub(super) fn figure(results: GraphResults<'_>) -> Figure {
     }
 }
 
-/// The fastest discipline of each program on the most cores.
-fn message(results: GraphResults<'_>) -> String {
-    let config = results.config;
-    let cores = config.cores.last().copied().unwrap_or(1);
-    let won = config.loads().filter_map(|(program, scale)| {
-        let (name, ahead) = results.best((program, scale), cores)?;
-        Some(format!(
-            "{name} in {program}, 2^{scale} vertices ({ahead:.2})"
-        ))
-    });
-    let won: Vec<String> = won.collect();
-    format!(
-        "The fastest on {cores} cores, and how many times as long the next takes: {}",
-        won.join(", ")
-    )
+/// Which discipline is fastest, as far as that is shown.
+pub(super) fn sentence(compared: &Compared) -> Sentence {
+    let (mut said, mut ratios) = (Vec::new(), Vec::new());
+    for cell in &compared.cells {
+        let ranked = cell.ranked(|_| true);
+        let [best, next, ..] = ranked[..] else {
+            continue;
+        };
+        let Some(ratio) = cell.ratio(next, best) else {
+            continue;
+        };
+        ratios.push((ratio, 1.0));
+        said.push(match ratio.side(1.0) {
+            Side::Above => format!("{best} in {} ({ratio})", cell.name),
+            _ => format!(
+                "in {} no difference of {best} and {next} is shown ({ratio})",
+                cell.name
+            ),
+        });
+    }
+    Sentence {
+        text: format!(
+            "The fastest on {}, and how many times as long the next takes: {}{}",
+            compared.place,
+            said.join(", "),
+            compared.ground()
+        ),
+        ratios,
+    }
 }

@@ -26,6 +26,7 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     keys: KEYS,
     text: TEXT,
     is_brief: true,
+    sentence: Some(figure::sentence),
     ask: GraphConfig::new,
 };
 
@@ -75,11 +76,12 @@ impl Trials for GraphConfig {
     fn answer(results: GraphResults<'_>) -> anyhow::Result<Answer<GraphRow>> {
         let setup = &results.config.setup;
         let row = |runs| GraphRow::new(setup, runs, runs.spread(|run| run.time));
-        Ok(Answer::new(
+        let answer = Answer::new(
             figure::figure(results),
             FIGURE,
             tables::all(results),
             results.measured.iter().map(row).collect(),
-        ))
+        );
+        Ok(answer.comparing(results.compared()))
     }
 }

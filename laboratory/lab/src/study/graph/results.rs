@@ -3,6 +3,7 @@
 use super::case::GraphCase;
 use super::config::GraphConfig;
 use super::program::GraphProgram;
+use crate::study::compared::Compared;
 use crate::study::trial::{Results, Runs};
 
 /// The study's numbers, to be asked.
@@ -31,5 +32,22 @@ impl<'a> GraphResults<'a> {
         all.sort_by(|a, b| a.1.total_cmp(&b.1));
         let (best, second) = (all.first()?, all.get(1).or(all.first())?);
         Some((best.0, second.1 / best.1))
+    }
+
+    /// The times on the most cores.
+    pub(super) fn compared(self) -> Compared {
+        let (config, setup) = (self.config, &self.config.setup);
+        let cores = config.cores.last().copied().unwrap_or(1);
+        let place = format!("{cores} cores");
+        let mut compared = Compared::new(place, setup.unit(), !setup.machines.is_host());
+        for load in config.loads() {
+            let times = config.disciplines.iter().filter_map(|name| {
+                let runs = self.runs(load, cores, name)?;
+                Some((name.clone(), runs.samples(|run| run.time)))
+            });
+            let (program, scale) = load;
+            compared.add(format!("{program}, 2^{scale} vertices"), times);
+        }
+        compared
     }
 }

@@ -3,12 +3,13 @@
 use super::config::Dimension;
 use super::policy::ModelPolicy;
 use super::results::{ModelResults, middle};
+use crate::study::compared::{Compared, Sentence, difference};
 use manycore_figure::{Axis, Figure, Panel, Point, Series, Value};
 
 pub(super) fn figure(results: &ModelResults<'_>) -> Figure {
     Figure {
         part: String::new(),
-        message: message(results),
+        message: sentence(&results.compared()).text,
         note: format!(
             "Latency of one loop on {} threads, by who picks how many iterations a thread takes \
              at a time ({})",
@@ -55,25 +56,38 @@ fn panel(results: &ModelResults<'_>, dimension: Dimension) -> Panel {
     )
 }
 
-/// The title of the figure.
-fn message(results: &ModelResults<'_>) -> String {
-    let mean = |policy| middle(&results.ratios(policy)).map(|[mean, ..]| mean);
-    let told_nothing = mean(ModelPolicy::Adaptive);
-    let models = results
-        .ours()
-        .filter(|&policy| policy != ModelPolicy::Adaptive);
+/// The cost of the default and of the best model, and whether they differ.
+pub(super) fn sentence(compared: &Compared) -> Sentence {
+    let mean = |policy: &str| {
+        let over_best = compared.cells.iter().filter_map(|cell| {
+            let best = cell.middle(cell.ranked(|_| true).first()?)?;
+            Some(cell.middle(policy)? / best)
+        });
+        let ratios: Vec<f64> = over_best.collect();
+        middle(&ratios).map(|[mean, ..]| mean)
+    };
+    let default = ModelPolicy::Adaptive.name();
+    let told_nothing = mean(default);
+    let models = compared.names().into_iter();
     let best = models
+        .filter(|&name| name != default)
         .filter_map(|policy| Some((mean(policy)?, policy)))
         .min_by(|a, b| a.0.total_cmp(&b.0));
-    match (told_nothing, best) {
-        (Some(told_nothing), Some((best, policy))) => format!(
+    let ratio = best.and_then(|best| compared.mean_ratio(default, best.1));
+    let text = match (told_nothing, best, ratio) {
+        (Some(told_nothing), Some((best, policy)), Some(ratio)) => format!(
             "Without a model, the default (adaptive) takes {told_nothing:.2} times the best \
-             latency of each loop, in the mean; the best model, {}, {best:.2}",
-            policy.name()
+             latency of each loop, in the mean; the best model, {policy}, {best:.2}; adaptive over it: {}{}",
+            difference(ratio),
+            compared.ground()
         ),
-        (Some(mean), None) | (None, Some((mean, _))) => {
+        (Some(mean), ..) | (None, Some((mean, _)), _) => {
             format!("{mean:.2} times the best latency of each loop, in the mean")
         }
-        (None, None) => "No loop was measured".into(),
+        (None, None, _) => "No loop was measured".into(),
+    };
+    Sentence {
+        text,
+        ratios: ratio.map(|ratio| (ratio, 1.0)).into_iter().collect(),
     }
 }

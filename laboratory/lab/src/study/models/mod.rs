@@ -26,6 +26,7 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     keys: KEYS,
     text: TEXT,
     is_brief: true,
+    sentence: Some(figure::sentence),
     ask: ModelsConfig::new,
 };
 
@@ -89,6 +90,7 @@ impl Trials for ModelsConfig {
         tables.push(tables::means(&results));
         let row = |runs| ModelRow::new(&of.config.setup, runs, runs.spread(|run| run.latency_ns));
         let rows = of.measured.iter().map(row).collect();
-        Ok(Answer::new(figure::figure(&results), FIGURE, tables, rows))
+        let answer = Answer::new(figure::figure(&results), FIGURE, tables, rows);
+        Ok(answer.comparing(results.compared()))
     }
 }

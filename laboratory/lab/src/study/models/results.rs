@@ -6,6 +6,7 @@ use super::policy::ModelPolicy;
 use super::printed::Printed;
 use crate::measure::statistics::{Spread, geometric_mean, median};
 use crate::model::{Configuration, ModelError};
+use crate::study::compared::Compared;
 use crate::study::trial::{Results, Runs};
 
 /// The study's numbers, to be asked.
@@ -36,6 +37,20 @@ impl<'a> ModelResults<'a> {
     /// The block that a model picked beforehand.
     pub(super) fn block(&self, at: &Configuration, policy: ModelPolicy) -> Option<usize> {
         self.runs(at, policy)?.outcomes.first()?.block
+    }
+
+    /// The latencies of our pool's policies in all loops.
+    pub(super) fn compared(&self) -> Compared {
+        let setup = &self.config.setup;
+        let mut compared = Compared::new(String::new(), setup.unit(), !setup.machines.is_host());
+        for (number, at) in self.config.loops().iter().enumerate() {
+            let times = self.ours().filter_map(|policy| {
+                let runs = self.runs(at, policy)?;
+                Some((policy.name().to_owned(), runs.samples(|run| run.latency_ns)))
+            });
+            compared.add(format!("loop {number}"), times);
+        }
+        compared
     }
 
     /// The policies of our pool; the document's is another pool.

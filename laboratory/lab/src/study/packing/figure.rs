@@ -5,8 +5,9 @@ use super::closed_form::{fair, ideal, pinned};
 use super::load::{Kind, Load};
 use super::mode::Mode;
 use super::reduction;
-use super::results::{PackingResults, program_account};
+use super::results::{PackingResults, program_account, program_ns};
 use crate::report::section::Captioned;
+use crate::study::compared::Compared;
 use manycore_figure::{Axis, Content, Figure, Panel, Point, Series};
 
 const RATIOS: &str = "After the poster's figure 1: the time of thread reduction over that of the mode, on as many \
@@ -64,7 +65,7 @@ fn ratios(results: PackingResults<'_>, threads: usize, kind: Kind) -> Option<Fig
     };
     (!cores.is_empty()).then(|| Figure {
         part: format!("{}-{threads}", kind.name()),
-        message: message(results, threads, kind),
+        message: reduction::sentence(&compared(results, threads, kind)).text,
         note: format!(
             "Time of {threads} threads reduced to as many as there are cores (tr), over their time \
              packed onto the cores; {} ({})",
@@ -195,15 +196,26 @@ fn sweep(results: PackingResults<'_>) -> Figure {
     }
 }
 
-/// The time of each mode against thread reduction, in the mean of all programs.
-fn message(results: PackingResults<'_>, threads: usize, kind: Kind) -> String {
-    let config = results.config;
+/// The times of each mode.
+fn compared(results: PackingResults<'_>, threads: usize, kind: Kind) -> Compared {
+    let (config, setup) = (results.config, &results.config.setup);
     let cores = config.swept_cores(threads);
-    let modes = config.modes.iter().filter(|&&mode| mode != Mode::Tr);
-    let means = modes.filter_map(|&mode| {
-        let ratio = results.mean_ratio(kind, threads, cores, mode)?;
-        Some((mode.name(), ratio))
-    });
-    let means: Vec<_> = means.collect();
-    reduction::message(threads, cores, &means)
+    let place = reduction::place(threads, cores);
+    let mut compared = Compared::new(place, setup.unit(), !setup.machines.is_host());
+    for load in config.programs(kind) {
+        let times = config.modes.iter().filter_map(|&mode| {
+            let runs = results.of(&config.case(load, threads, cores, mode))?;
+            let times = runs.each().map(|run| program_ns(&run)).collect();
+            Some((mode.name().to_owned(), times))
+        });
+        compared.add(load.name(), times);
+    }
+    compared
+}
+
+/// The times of the study's own figure.
+pub(super) fn compared_first(results: PackingResults<'_>) -> Option<Compared> {
+    let config = results.config;
+    let (&threads, &kind) = (config.threads.first()?, config.kinds.first()?);
+    Some(compared(results, threads, kind))
 }

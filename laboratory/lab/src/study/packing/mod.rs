@@ -28,6 +28,7 @@ mod threads;
 mod variation;
 mod world;
 
+use super::compared::SentenceOf;
 use super::settings::Key;
 use super::trial::{Answer, Extra, Inquiry, Setup, Text, Trials};
 use super::{Plan, Request, Study};
@@ -58,6 +59,7 @@ const fn inquiry<Q>(text: Text, ask: fn(&Request) -> anyhow::Result<Q>) -> Inqui
         keys: keys::KEYS,
         text,
         is_brief: true,
+        sentence: None,
         ask,
     }
 }
@@ -127,6 +129,10 @@ impl Study for Packing {
         &[4, 8, 12, 15, 16]
     }
 
+    fn sentence(&self) -> Option<SentenceOf> {
+        Some(reduction::sentence)
+    }
+
     fn plan(&self, request: &Request) -> anyhow::Result<Box<dyn Plan>> {
         let (key, value) = keys::BINARIES;
         match request.settings.text(key) == Some(value) {
@@ -154,7 +160,10 @@ impl Trials for PackingConfig {
             figures: figure::all(results),
             blocks: tables::all(results).into_iter().map(Block::Table).collect(),
             rows: rows.map(|runs| PackingRow::new(results, runs)).collect(),
-            extra: Extra::default(),
+            extra: Extra {
+                compared: figure::compared_first(results),
+                ..Extra::default()
+            },
         })
     }
 }

@@ -3,7 +3,9 @@
 use super::closed_form::{fair, ideal, pinned};
 use super::mode::Mode;
 use super::results::mean;
+use crate::measure::ratio::Ratio;
 use crate::report::words::{list, more_or_less};
+use crate::study::compared::{Compared, Sentence, difference};
 use manycore_figure::{Axis, Content, DotRow, Figure, Panel, Point, Series, Value};
 
 /// Compiled programs of `threads` threads on fewer cores.
@@ -74,7 +76,41 @@ impl<R: Fn(&str, usize, &str) -> Option<f64>> Reduction<R> {
 }
 
 /// Compares ways with thread reduction: `means` has its time over the time of each way.
-pub(super) fn message(threads: usize, cores: usize, means: &[(&str, f64)]) -> String {
+fn message(threads: usize, cores: usize, means: &[(&str, f64)]) -> String {
+    let place = place(threads, cores);
+    let said = means.iter();
+    let said = said.map(|(way, ratio)| format!("{way} {}", more_or_less(1.0 / ratio - 1.0)));
+    match means.is_empty() {
+        true => format!("{place}: no time of each program is known"),
+        false => format!("{place}: {}", list(&said.collect::<Vec<_>>())),
+    }
+}
+
+/// The same of times under several orders of events.
+pub(super) fn sentence(compared: &Compared) -> Sentence {
+    let names = compared.names().into_iter();
+    let ways = names.filter(|name| *name != Mode::Tr.name());
+    let means: Vec<(&str, Ratio)> = ways
+        .filter_map(|way| Some((way, compared.mean_ratio(way, Mode::Tr.name())?)))
+        .collect();
+    let said = means.iter();
+    let said = said.map(|(way, ratio)| format!("{way} {}", difference(*ratio)));
+    let place = &compared.place;
+    Sentence {
+        text: match means.is_empty() {
+            true => format!("{place}: no time of each program is known"),
+            false => format!(
+                "{place}: {}{}",
+                list(&said.collect::<Vec<_>>()),
+                compared.ground()
+            ),
+        },
+        ratios: means.iter().map(|(_, ratio)| (*ratio, 1.0)).collect(),
+    }
+}
+
+/// The first words of the sentence.
+pub(super) fn place(threads: usize, cores: usize) -> String {
     let number =
         |count: usize, thing: &str| format!("{count} {thing}{}", if count == 1 { "" } else { "s" });
     let [given, on, fewer] = [
@@ -82,15 +118,7 @@ pub(super) fn message(threads: usize, cores: usize, means: &[(&str, f64)]) -> St
         number(cores, "core"),
         number(cores, "thread"),
     ];
-    let said = means.iter();
-    let said = said.map(|(way, ratio)| format!("{way} {}", more_or_less(1.0 / ratio - 1.0)));
-    match means.is_empty() {
-        true => format!("Time of {given} on {on}: no time of each program is known"),
-        false => format!(
-            "On {on} {given} take, compared with {fewer}: {}",
-            list(&said.collect::<Vec<_>>())
-        ),
-    }
+    format!("On {on} {given} take, compared with {fewer}")
 }
 
 /// A way to run `threads` threads, and its ratio on each number of cores, where it is known.

@@ -19,22 +19,23 @@ columns! {
         mode: Mode = runs.trial.mode,
         /// Changes to the machine.
         settings: String = runs.trial.settings.join(" "),
-        /// The time of the counted barriers, which follow the skipped ones.
-        time: f64 = ms(runs.spread(|run| run.time_ns).median),
-        time_p10: f64 = ms(runs.spread(|run| run.time_ns).p10),
-        time_p90: f64 = ms(runs.spread(|run| run.time_ns).p90),
+        /// The time of the counted barriers, which follow the skipped ones: a run is as long as it must be, so rows
+        /// are compared by `interval` and `program_time`.
+        counted_time: f64 = ms(runs.spread(|run| run.time_ns).median),
+        counted_time_p10: f64 = ms(runs.spread(|run| run.time_ns).p10),
+        counted_time_p90: f64 = ms(runs.spread(|run| run.time_ns).p90),
         /// Before the first step; the mean between two barriers; the whole program, as long as it is.
         prelude: f64 = ms(prelude_ns(runs)),
         interval: f64 = ms(interval_ns(runs)),
         program_time: f64 = ms(program_ns(runs)),
         /// The program's time under thread reduction on as many cores over this.
         ratio_tr: Option<f64> = results.against_reduction(&runs.trial),
-        /// Time of the cores that the program was given, together.
-        user: f64 = ms(account(runs).user),
-        system: f64 = ms(account(runs).system),
-        idle: f64 = ms(account(runs).idle),
-        io: f64 = ms(account(runs).io),
-        barriers: usize = runs.outcomes[0].barriers,
+        /// Time, in the counted part, of the cores that the program was given, together.
+        counted_user: f64 = ms(account(runs).user),
+        counted_system: f64 = ms(account(runs).system),
+        counted_idle: f64 = ms(account(runs).idle),
+        counted_io: f64 = ms(account(runs).io),
+        counted_barriers: usize = runs.outcomes[0].barriers,
         skipped: usize = runs.outcomes[0].skipped,
         /// The time of these.
         skipped_time: f64 = ms(settling_ns(runs)),

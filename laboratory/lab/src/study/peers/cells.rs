@@ -2,10 +2,10 @@
 
 use super::case::PeersCase;
 use super::config::PeersConfig;
-use super::interval::Ratio;
 use super::peer::{OURS, Peer, SERIAL};
 use super::sample::PeersSample;
 use crate::measure::journal::fingerprint;
+use crate::measure::ratio::Ratio;
 use crate::measure::statistics::median;
 use crate::study::trial::{Results, Runs};
 use std::collections::HashMap;

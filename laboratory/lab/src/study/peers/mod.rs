@@ -6,7 +6,6 @@ mod cells;
 mod config;
 mod figure;
 mod guest;
-mod interval;
 mod output;
 mod peer;
 pub(crate) mod printed;
@@ -34,6 +33,7 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     keys: KEYS,
     text: TEXT,
     is_brief: false,
+    sentence: None,
     ask: PeersConfig::new,
 };
 

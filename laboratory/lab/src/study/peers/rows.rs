@@ -2,8 +2,8 @@
 
 use super::cells::{Cells, Gap, Place};
 use super::config::PeersConfig;
-use super::interval::Ratio;
 use super::peer::SERIAL;
+use crate::measure::ratio::Ratio;
 use crate::report::csv::columns;
 
 columns! {

@@ -2,7 +2,7 @@
 
 use super::cells::{Cells, Gap};
 use super::config::PeersConfig;
-use super::interval::Ratio;
+use crate::measure::ratio::Ratio;
 
 /// The largest ratio of a time to the best time at fewer threads that is not reported.
 pub(super) const ALLOWED: f64 = 1.05;

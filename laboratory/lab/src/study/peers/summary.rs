@@ -2,8 +2,8 @@
 
 use super::cells::{Cells, Gap};
 use super::config::PeersConfig;
-use super::interval::Ratio;
 use super::peer::{Peer, RAYON};
+use crate::measure::ratio::Ratio;
 use crate::measure::statistics::geometric_mean;
 
 /// A peer that is not behind ours for sure.

@@ -5,10 +5,12 @@ use super::cell::Policy;
 use super::config::SleepConfig;
 use super::measured::MeasuredPolicies;
 use super::speedup;
-use crate::report::words::more_or_less;
+use crate::measure::ratio::Ratio;
 use crate::study::block_size::grid::threads;
+use crate::study::compared::{Compared, Sentence, difference};
 use manycore_figure::{Axis, Content, DotRow, Figure, Panel, Point, Series, Value};
 use manycore_programs::fork::Algorithm;
+use manycore_programs::sleep::Mode;
 
 /// Beyond it a dot stands at the edge: one disturbed run would flatten all others.
 const MOST: f64 = 2.0;
@@ -42,7 +44,7 @@ pub(super) fn relative(place: &str, config: &SleepConfig, measured: &[MeasuredPo
     let panels = config.algorithms.iter().map(panel);
     Figure {
         part: String::new(),
-        message: message(config, measured),
+        message: sentence(&compared(config, measured)).text,
         note: format!(
             "Median time over that of packed, rayon's way, with ranges from the 10th to the 90th \
              percentile of runs; a panel for each program, left is faster ({place})"
@@ -116,35 +118,77 @@ pub(super) fn speedups(
 /// Differences of means that are less are called none.
 const LEVEL: f64 = 0.02;
 
-/// Whether the policy matters.
-fn message(config: &SleepConfig, measured: &[MeasuredPolicies]) -> String {
+/// The times on the most threads: a cell for each algorithm and mode, since a policy's base is packed in its mode.
+pub(super) fn compared(config: &SleepConfig, measured: &[MeasuredPolicies]) -> Compared {
     let threads = config.most_threads();
-    let others = config.policies.iter().filter(|policy| !policy.is_base());
-    let means: Vec<(&Policy, f64)> = others
-        .filter_map(|policy| {
-            let mean = speedup::mean_delta(measured, &config.algorithms, policy, threads)?;
-            Some((policy, mean))
-        })
-        .collect();
-    let Some(best) = means.iter().min_by(|a, b| a.1.total_cmp(&b.1)) else {
-        return "Time that programs take by sleep policy".into();
-    };
-    let greatest = means.iter().map(|mean| mean.1.abs()).fold(0.0, f64::max);
-    if greatest < LEVEL {
-        return format!(
-            "On {threads} threads all sleep policies are within {:.1}% of rayon's, in the mean",
-            100.0 * greatest
-        );
+    let unit = measured.first().map_or(config.unit(), |cell| cell.unit);
+    let is_simulated = config.chip.is_some();
+    let mut compared = Compared::new(format!("On {threads} threads"), unit, is_simulated);
+    for &algorithm in &config.algorithms {
+        let Some(cell) = speedup::cell(measured, algorithm, threads) else {
+            continue;
+        };
+        for mode in [Mode::Sound, Mode::AsPublished] {
+            let policies = config.policies.iter().filter(|policy| policy.mode == mode);
+            let times = policies.filter_map(|policy| {
+                let samples = cell.of(policy)?;
+                let name = match policy.is_base() {
+                    true => Policy::BASE.to_owned(),
+                    false => policy.to_string(),
+                };
+                // The runs of a simulation follow each other, and are one order of events.
+                let times = match is_simulated {
+                    true => vec![samples.time()],
+                    false => samples.runs.iter().map(|run| run.time).collect(),
+                };
+                Some((name, times))
+            });
+            compared.add(algorithm.name(), times);
+        }
     }
-    let ours = means.iter().find(|mean| mean.0.name == Policy::OURS);
-    let ours = ours.filter(|ours| ours.0 != best.0);
-    let ours = ours.map(|ours| format!("; ours {}", more_or_less(ours.1)));
-    format!(
-        "On {threads} threads {} takes {} time than rayon's (packed), in the mean of {} \
-         programs{}",
-        best.0,
-        more_or_less(best.1),
-        config.algorithms.len(),
-        ours.unwrap_or_default()
-    )
+    compared
+}
+
+/// Whether the policy matters.
+pub(super) fn sentence(compared: &Compared) -> Sentence {
+    let others = compared.names().into_iter();
+    let means: Vec<(&str, Ratio)> = others
+        .filter(|name| *name != Policy::BASE)
+        .filter_map(|name| Some((name, compared.mean_ratio(name, Policy::BASE)?)))
+        .collect();
+    let Some(&(best, ratio)) = means.iter().min_by(|a, b| a.1.mean.total_cmp(&b.1.mean)) else {
+        return Sentence {
+            text: "Time that programs take by sleep policy".into(),
+            ratios: Vec::new(),
+        };
+    };
+    let (place, ground) = (&compared.place, compared.ground());
+    let ends = means
+        .iter()
+        .flat_map(|(_, ratio)| ratio.interval.unwrap_or([ratio.mean; 2]));
+    let greatest = ends.map(|end| (end - 1.0).abs()).fold(0.0, f64::max);
+    if greatest < LEVEL {
+        return Sentence {
+            text: format!(
+                "{place} all sleep policies are within {:.1}% of rayon's, in the mean{ground}",
+                100.0 * greatest
+            ),
+            ratios: Vec::new(),
+        };
+    }
+    let ours = means.iter().find(|mean| mean.0 == Policy::OURS);
+    let ours = ours.filter(|ours| ours.0 != best);
+    let told = ours.map(|ours| format!("; ours: {}", difference(ours.1)));
+    Sentence {
+        text: format!(
+            "{place} the time of programs over that with rayon's sleep policy (packed), in the mean: {best}: {}{}{ground}",
+            difference(ratio),
+            told.unwrap_or_default()
+        ),
+        ratios: [Some(ratio), ours.map(|ours| ours.1)]
+            .into_iter()
+            .flatten()
+            .map(|ratio| (ratio, 1.0))
+            .collect(),
+    }
 }

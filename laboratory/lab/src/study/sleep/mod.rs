@@ -37,6 +37,7 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     keys: KEYS,
     text: TEXT,
     is_brief: true,
+    sentence: Some(figure::sentence),
     ask: SleepConfig::new,
 };
 
@@ -131,6 +132,7 @@ impl Question for SleepConfig {
             speedups.and_then(|figure| Captioned::new(figure, SPEEDUPS)),
         ];
         let mut extra = Extra {
+            compared: Some(figure::compared(self, measured)),
             json: vec![("lines", json!(line_rows))],
             ..Extra::default()
         };

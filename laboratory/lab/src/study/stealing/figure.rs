@@ -2,7 +2,9 @@
 //! cores, a panel a distribution.
 
 use super::results::StealingResults;
+use crate::measure::ratio::{Ratio, Side};
 use crate::report::words;
+use crate::study::compared::{Compared, Sentence};
 use manycore_figure::{Axis, Figure, Panel, Point, Series};
 
 pub(super) fn figure(results: StealingResults<'_>) -> Figure {
@@ -27,7 +29,7 @@ pub(super) fn figure(results: StealingResults<'_>) -> Figure {
     }
     Figure {
         part: String::new(),
-        message: message(results),
+        message: sentence(&results.compared()).text,
         note: format!(
             "Time until all tasks are done, over that of all tasks divided by the cores; a panel \
              for each distribution at the beginning ({})",
@@ -67,27 +69,40 @@ fn panels(
 /// Within this much of the best counts as the best.
 const LEVEL: f64 = 1.01;
 
-/// Which discipline is best most often.
-fn message(results: StealingResults<'_>) -> String {
-    let config = results.config;
-    let (mut cases, mut wins) = (0, vec![0; config.disciplines.len()]);
-    for at in config.star() {
-        for &distribution in &config.distributions {
-            let Some((_, best)) = results.best(at, distribution) else {
-                continue;
-            };
-            cases += 1;
-            for (name, won) in config.disciplines.iter().zip(&mut wins) {
-                let stretch = results.stretch(at, distribution, name);
-                *won += usize::from(stretch.is_some_and(|own| own.median <= LEVEL * best));
-            }
-        }
-    }
-    let all = config.disciplines.iter().zip(wins);
-    match all.rev().max_by_key(|each| each.1) {
-        Some((name, won)) if cases > 0 => format!(
-            "In {won} of {cases} cases {name} spreads tasks fastest, or within 1% of the fastest"
+/// Which discipline is best most often, and in how many cases that is shown.
+pub(super) fn sentence(compared: &Compared) -> Sentence {
+    let of = |name: &str| -> Vec<Ratio> {
+        let cells = compared.cells.iter();
+        let over_best = cells.filter_map(|cell| {
+            let others = cell.ranked(|other| other != name);
+            cell.ratio(name, others.first()?)
+        });
+        over_best.collect()
+    };
+    let count = |ratios: &[Ratio], side| {
+        let same = ratios.iter().filter(|ratio| ratio.side(LEVEL) == side);
+        same.count()
+    };
+    let names = compared.names().into_iter().rev();
+    let all = names.map(|name| (name, of(name)));
+    let best = all.max_by_key(|(_, ratios)| count(ratios, Side::Below));
+    let Some((name, ratios)) = best.filter(|best| !best.1.is_empty()) else {
+        return Sentence {
+            text: "How fast tasks spread".into(),
+            ratios: Vec::new(),
+        };
+    };
+    let open = match count(&ratios, Side::NotShown) {
+        0 => String::new(),
+        open => format!("; in {open} neither is shown"),
+    };
+    Sentence {
+        text: format!(
+            "In {} of {} cases {name} spreads tasks fastest, or within 1% of the fastest{open}{}",
+            count(&ratios, Side::Below),
+            ratios.len(),
+            compared.ground()
         ),
-        _ => "How fast tasks spread".into(),
+        ratios: ratios.into_iter().map(|ratio| (ratio, LEVEL)).collect(),
     }
 }

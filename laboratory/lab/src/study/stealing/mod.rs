@@ -25,6 +25,7 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     keys: KEYS,
     text: TEXT,
     is_brief: true,
+    sentence: Some(figure::sentence),
     ask: StealingConfig::new,
 };
 
@@ -79,6 +80,7 @@ impl Trials for StealingConfig {
         let setup = &results.config.setup;
         let row = |runs| StealingRow::new(setup, runs, runs.spread(|run| run.makespan));
         let rows = results.measured.iter().map(row).collect();
-        Ok(Answer::new(figure::figure(results), FIGURE, tables, rows))
+        let answer = Answer::new(figure::figure(results), FIGURE, tables, rows);
+        Ok(answer.comparing(results.compared()))
     }
 }

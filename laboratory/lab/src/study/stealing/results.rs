@@ -3,6 +3,7 @@
 use super::case::{StealingCase, StealingSample};
 use super::config::StealingConfig;
 use crate::measure::statistics::Spread;
+use crate::study::compared::Compared;
 use crate::study::trial::{Results, Runs};
 use manycore_programs::stealing::Distribution;
 
@@ -49,15 +50,19 @@ impl<'a> StealingResults<'a> {
         Some(self.runs(at, distribution, discipline)?.median(of))
     }
 
-    /// The discipline with the least makespan.
-    pub(super) fn best(
-        self,
-        at: (usize, u64),
-        distribution: Distribution,
-    ) -> Option<(&'a str, f64)> {
-        let all = self.config.disciplines.iter();
-        let all =
-            all.filter_map(|name| Some((&**name, self.stretch(at, distribution, name)?.median)));
-        all.min_by(|a, b| a.1.total_cmp(&b.1))
+    /// The makespans of all cases.
+    pub(super) fn compared(self) -> Compared {
+        let (config, setup) = (self.config, &self.config.setup);
+        let mut compared = Compared::new(String::new(), setup.unit(), !setup.machines.is_host());
+        for at in config.star() {
+            for &distribution in &config.distributions {
+                let times = config.disciplines.iter().filter_map(|name| {
+                    let runs = self.runs(at, distribution, name)?;
+                    Some((name.clone(), runs.samples(|run| run.makespan)))
+                });
+                compared.add(format!("{distribution}, {} cores, {}", at.0, at.1), times);
+            }
+        }
+        compared
     }
 }

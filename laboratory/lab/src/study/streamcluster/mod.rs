@@ -21,6 +21,7 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     keys: KEYS,
     text: TEXT,
     is_brief: true,
+    sentence: None,
     ask: StreamclusterConfig::new,
 };
 

@@ -6,6 +6,7 @@ use crate::report::host::Origin;
 use crate::report::section::{Block, Captioned, Section};
 use crate::report::table::Table;
 use crate::report::{columns, csv};
+use crate::study::compared::{Compared, SentenceOf};
 use crate::study::settings::Key;
 use crate::study::{Findings, Plan, Request, Study};
 use crate::world::World;
@@ -100,6 +101,12 @@ impl<R> Answer<R> {
             extra: Extra::default(),
         }
     }
+
+    /// The same, with the times that the sentence compares.
+    pub(in crate::study) fn comparing(mut self, compared: Compared) -> Self {
+        self.extra.compared = Some(compared);
+        self
+    }
 }
 
 /// The parts that few studies have.
@@ -107,6 +114,8 @@ impl<R> Answer<R> {
 pub(in crate::study) struct Extra {
     /// Why a reader shall not trust the numbers.
     pub(in crate::study) caution: Option<String>,
+    /// The times that the sentence compares.
+    pub(in crate::study) compared: Option<Compared>,
     /// Further files, by what follows `NAME.` in theirs.
     pub(in crate::study) more: Vec<(&'static str, String)>,
     /// Further values of `NAME.meta.json`.
@@ -125,6 +134,8 @@ pub(in crate::study) struct Inquiry<Q> {
     pub(in crate::study) text: Text,
     /// Whether a quick report has time for it.
     pub(in crate::study) is_brief: bool,
+    /// Makes the sentence of what it compares.
+    pub(in crate::study) sentence: Option<SentenceOf>,
     /// Checks what is asked.
     pub(in crate::study) ask: fn(&Request) -> anyhow::Result<Q>,
 }
@@ -148,6 +159,10 @@ impl<Q: Question + 'static> Study for Inquiry<Q> {
 
     fn is_brief(&self) -> bool {
         self.is_brief
+    }
+
+    fn sentence(&self) -> Option<SentenceOf> {
+        self.sentence
     }
 
     fn plan(&self, request: &Request) -> anyhow::Result<Box<dyn Plan>> {
@@ -242,6 +257,7 @@ impl<Q: Question> Plan for Experiment<Q> {
             summary,
             file: self.file.clone(),
             csv,
+            compared: answer.extra.compared,
             more: answer.extra.more,
             json,
             meta,

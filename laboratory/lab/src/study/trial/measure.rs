@@ -48,6 +48,19 @@ impl<T: Trial> Runs<T> {
         Spread::of(&self.outcomes.iter().map(of).collect::<Vec<f64>>())
     }
 
+    /// Something about each run.
+    pub(in crate::study) fn samples(&self, of: impl Fn(&T::Sample) -> f64) -> Vec<f64> {
+        self.outcomes.iter().map(of).collect()
+    }
+
+    /// Each run by itself.
+    pub(in crate::study) fn each(&self) -> impl Iterator<Item = Self> {
+        self.outcomes.iter().map(|outcome| Self {
+            outcomes: vec![outcome.clone()],
+            ..self.clone()
+        })
+    }
+
     /// The fingerprint of the simulation.
     pub(in crate::study) fn hash(&self) -> &str {
         &self.hash

@@ -1,0 +1,121 @@
+//! A ratio of two runtimes, and how sure it is.
+
+use crate::measure::student::Mean;
+
+/// A geometric mean of ratios, with its interval if there are two or more.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Ratio {
+    pub(crate) mean: f64,
+    pub(crate) interval: Option<[f64; 2]>,
+}
+
+impl Ratio {
+    /// The ratio of pairs, each measured in the same order of events; none of no pair.
+    pub(crate) fn of(pairs: &[(f64, f64)]) -> Option<Self> {
+        let logs: Vec<f64> = pairs.iter().map(|(a, b)| (a / b).ln()).collect();
+        Self::of_logs(&logs)
+    }
+
+    /// The same of the logarithms of ratios.
+    pub(crate) fn of_logs(logs: &[f64]) -> Option<Self> {
+        let logs = Mean::of(logs)?;
+        Some(Self {
+            mean: logs.mean.exp(),
+            interval: logs.interval().map(|ends| ends.map(f64::exp)),
+        })
+    }
+
+    /// Whether it is below 1 for sure, as far as is known.
+    pub(crate) fn is_below_one(self) -> bool {
+        self.interval.map_or(self.mean, |[_, high]| high) < 1.0
+    }
+}
+
+/// A number's place beside a bound, as far as is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    Below,
+    Above,
+    /// The interval holds the bound.
+    NotShown,
+}
+
+impl Ratio {
+    /// The side of `bound`. One sample has no interval, and is taken as it is.
+    pub(crate) fn side(self, bound: f64) -> Side {
+        let [low, high] = self.interval.unwrap_or([self.mean; 2]);
+        match (high < bound, low > bound) {
+            (true, _) => Side::Below,
+            (_, true) => Side::Above,
+            _ => Side::NotShown,
+        }
+    }
+
+    /// Whether the interval is narrower than a third of the distance from `bound`, or a point: more samples say no more.
+    pub(crate) fn is_narrow(self, bound: f64) -> bool {
+        self.interval.is_some_and(|[low, high]| {
+            let width = (high / low).ln();
+            width < (self.mean / bound).ln().abs() / 3.0 || width < POINT
+        })
+    }
+}
+
+/// The width of an interval that is the rounding of equal samples.
+const POINT: f64 = 1e-9;
+
+impl std::fmt::Display for Ratio {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:.2}", self.mean)?;
+        match self.interval {
+            Some([low, high]) => write!(f, " ({low:.2} to {high:.2})"),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ratio_is_paired() {
+        // Whatever the order does to both, their ratio is 2.
+        let ratio = Ratio::of(&[(2.0, 1.0), (20.0, 10.0), (6.0, 3.0)]).unwrap();
+        assert!((ratio.mean - 2.0).abs() < 1e-12);
+        let [low, high] = ratio.interval.unwrap();
+        assert!((high - low).abs() < 1e-9 && !ratio.is_below_one());
+    }
+
+    #[test]
+    fn a_side_is_shown_by_an_interval() {
+        let of = |mean, low, high| Ratio {
+            mean,
+            interval: Some([low, high]),
+        };
+        assert_eq!(of(0.9, 0.8, 0.99).side(1.0), Side::Below);
+        assert_eq!(of(1.1, 1.01, 1.2).side(1.0), Side::Above);
+        assert_eq!(of(1.1, 0.9, 1.3).side(1.0), Side::NotShown);
+        assert_eq!(of(1.0, 1.0, 1.0).side(1.01), Side::Below);
+        let one = Ratio::of(&[(3.0, 2.0)]).unwrap();
+        assert_eq!((one.side(1.0), one.is_narrow(1.0)), (Side::Above, false));
+        assert!(of(2.0, 1.9, 2.1).is_narrow(1.0) && !of(1.1, 1.05, 1.15).is_narrow(1.0));
+        assert!(of(1.0, 1.0, 1.0).is_narrow(1.0));
+    }
+
+    #[test]
+    fn the_interval_is_students() {
+        // ln 1 and ln e: mean 1/2, deviation of the mean 1/2, t(0.975, 1) = 12.706.
+        let ratio = Ratio::of(&[(1.0, 1.0), (1f64.exp(), 1.0)]).unwrap();
+        let [low, high] = ratio.interval.unwrap().map(f64::ln);
+        assert!((low - (0.5 - 6.353)).abs() < 1e-3, "{low}");
+        assert!((high - (0.5 + 6.353)).abs() < 1e-3, "{high}");
+    }
+
+    #[test]
+    fn one_order_has_no_interval() {
+        let ratio = Ratio::of(&[(1.0, 2.0)]).unwrap();
+        assert_eq!((ratio.mean, ratio.interval), (0.5, None));
+        assert!(ratio.is_below_one());
+        assert_eq!(Ratio::of(&[]), None);
+    }
+}

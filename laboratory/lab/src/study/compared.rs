@@ -1,0 +1,200 @@
+//! The times that a study's sentence compares, and the findings that their intervals carry.
+//!
+//! Samples of one index were taken under the same order of events, or natively in the same round: they are pairs.
+
+use super::unit::Unit;
+use crate::measure::ratio::{Ratio, Side};
+use crate::measure::statistics::geometric_mean;
+use crate::report::words::more_or_less;
+use serde::{Deserialize, Serialize};
+
+/// Makes a study's sentence.
+pub(crate) type SentenceOf = fn(&Compared) -> Sentence;
+
+/// A finding in words, and the ratios that it rests on, each with its bound.
+pub(crate) struct Sentence {
+    pub(crate) text: String,
+    pub(crate) ratios: Vec<(Ratio, f64)>,
+}
+
+/// All times of one sentence.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Compared {
+    /// The sentence's first words, as the study needs them: "On 64 cores".
+    pub(super) place: String,
+    pub(super) unit: Unit,
+    pub(super) is_simulated: bool,
+    pub(super) cells: Vec<ComparedCell>,
+}
+
+/// The times of things that do the same work.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct ComparedCell {
+    pub(super) name: String,
+    times: Vec<(String, Vec<f64>)>,
+}
+
+impl Sentence {
+    /// Whether more samples would not change it.
+    pub(crate) fn is_decided(&self) -> bool {
+        let mut ratios = self.ratios.iter();
+        ratios.all(|(ratio, bound)| ratio.is_narrow(*bound))
+    }
+}
+
+impl Compared {
+    pub(super) fn new(place: String, unit: Unit, is_simulated: bool) -> Self {
+        Self {
+            place,
+            unit,
+            is_simulated,
+            cells: Vec::new(),
+        }
+    }
+
+    /// Adds a cell; names without samples are left out.
+    pub(super) fn add(
+        &mut self,
+        name: impl Into<String>,
+        times: impl Iterator<Item = (String, Vec<f64>)>,
+    ) {
+        let is_known = |time: &(String, Vec<f64>)| {
+            !time.1.is_empty() && time.1.iter().all(|&time| time.is_finite() && time > 0.0)
+        };
+        self.cells.push(ComparedCell {
+            name: name.into(),
+            times: times.filter(is_known).collect(),
+        });
+    }
+
+    /// The same comparison under several orders of events as one; none of none.
+    pub(crate) fn joined(orders: impl IntoIterator<Item = Self>) -> Option<Self> {
+        orders.into_iter().reduce(|mut all, order| {
+            let cells = all.cells.iter_mut().zip(order.cells);
+            for (cell, other) in cells {
+                for ((_, times), (_, more)) in cell.times.iter_mut().zip(other.times) {
+                    times.extend(more);
+                }
+            }
+            all
+        })
+    }
+
+    /// The samples of each time.
+    fn samples(&self) -> usize {
+        let times = self.cells.iter().flat_map(|cell| &cell.times);
+        times.map(|time| time.1.len()).min().unwrap_or(0)
+    }
+
+    /// The end of a sentence: what it rests on.
+    pub(super) fn ground(&self) -> String {
+        match (self.samples(), self.is_simulated) {
+            (0, _) => String::new(),
+            (1, true) => " (one order of events)".into(),
+            (1, false) => " (one run)".into(),
+            (count, true) => format!(" (95% intervals of {count} orders)"),
+            (count, false) => format!(" (95% intervals of {count} rounds)"),
+        }
+    }
+
+    /// The geometric mean, over the cells that have both, of a thing's time over that of its base.
+    pub(super) fn mean_ratio(&self, thing: &str, base: &str) -> Option<Ratio> {
+        let cells = self.cells.iter();
+        let logs: Vec<Vec<f64>> = cells.filter_map(|cell| cell.logs(thing, base)).collect();
+        let count = logs.iter().map(Vec::len).min()?;
+        let mean = |at| logs.iter().map(|logs| logs[at]).sum::<f64>() / logs.len() as f64;
+        Ratio::of_logs(&(0..count).map(mean).collect::<Vec<_>>())
+    }
+
+    /// All names, as the first cells have them.
+    pub(super) fn names(&self) -> Vec<&str> {
+        let mut names = Vec::new();
+        for (name, _) in self.cells.iter().flat_map(|cell| &cell.times) {
+            if !names.contains(&&**name) {
+                names.push(&**name);
+            }
+        }
+        names
+    }
+}
+
+impl ComparedCell {
+    pub(super) fn times(&self, name: &str) -> Option<&[f64]> {
+        let mut all = self.times.iter();
+        all.find(|time| time.0 == name).map(|time| &*time.1)
+    }
+
+    /// A time's geometric mean.
+    pub(super) fn middle(&self, name: &str) -> Option<f64> {
+        Some(geometric_mean(self.times(name)?.iter().copied()))
+    }
+
+    fn logs(&self, thing: &str, base: &str) -> Option<Vec<f64>> {
+        let pairs = self.times(thing)?.iter().zip(self.times(base)?);
+        Some(pairs.map(|(a, b)| (a / b).ln()).collect())
+    }
+
+    /// The time of a thing over that of another.
+    pub(super) fn ratio(&self, thing: &str, base: &str) -> Option<Ratio> {
+        Ratio::of_logs(&self.logs(thing, base)?)
+    }
+
+    /// The names that `is_wanted`, the fastest first.
+    pub(super) fn ranked(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<&str> {
+        let names = self.times.iter().map(|time| &*time.0);
+        let wanted = names.filter(|name| is_wanted(name));
+        let mut all: Vec<(&str, f64)> = wanted
+            .filter_map(|name| Some((name, self.middle(name)?)))
+            .collect();
+        all.sort_by(|a, b| a.1.total_cmp(&b.1));
+        all.into_iter().map(|each| each.0).collect()
+    }
+}
+
+/// A ratio's difference from 1, in words, as far as its interval carries it.
+pub(super) fn difference(ratio: Ratio) -> String {
+    let ends = ratio.interval.map(|ends| {
+        let [low, high] = ends.map(|end| 100.0 * (end - 1.0));
+        format!(" ({low:.1} to {high:.1}%)")
+    });
+    let ends = ends.unwrap_or_default();
+    match ratio.side(1.0) {
+        Side::NotShown => format!("no difference is shown{ends}"),
+        _ => more_or_less(ratio.mean - 1.0) + &ends,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn order(a: f64, b: f64) -> Compared {
+        let mut compared = Compared::new("On 2 cores".into(), Unit::Cycles, true);
+        let times = [("a", a), ("b", b), ("nothing", 0.0)];
+        let times = times.map(|(name, time)| (name.to_owned(), vec![time]));
+        compared.add("cell", times.into_iter());
+        compared
+    }
+
+    #[test]
+    fn orders_are_joined_and_paired() {
+        let one = order(10.0, 20.0);
+        assert_eq!(one.ground(), " (one order of events)");
+        assert_eq!(difference(one.mean_ratio("a", "b").unwrap()), "50.0% less");
+        let orders = [(10.0, 20.0), (100.0, 201.0), (30.0, 60.0)];
+        let all = Compared::joined(orders.map(|(a, b)| order(a, b))).unwrap();
+        assert_eq!(all.ground(), " (95% intervals of 3 orders)");
+        let ratio = all.mean_ratio("a", "b").unwrap();
+        assert_eq!(difference(ratio), "50.1% less (-50.4 to -49.7%)");
+        assert!(ratio.is_narrow(1.0));
+        assert_eq!(all.cells[0].ranked(|_| true), ["a", "b"]);
+    }
+
+    #[test]
+    fn a_difference_that_the_interval_does_not_carry_is_not_claimed() {
+        let orders = [(10.0, 20.0), (21.0, 20.0), (15.0, 14.0)];
+        let all = Compared::joined(orders.map(|(a, b)| order(a, b))).unwrap();
+        let text = difference(all.mean_ratio("a", "b").unwrap());
+        assert!(text.starts_with("no difference is shown (-"), "{text}");
+    }
+}
