@@ -2,14 +2,14 @@
 
 use crate::error::{RunError, ended};
 use crate::functional::{Functional, Resumed};
-use crate::linux::{Start, load};
+use crate::linux::{Start, Streams, load};
 use crate::outcome::{Outcome, Timing, hot_symbol};
 use crate::region::Moment;
 use crate::timed::{Shared, TimedTask};
 use manycore_chip::Simulation;
 use manycore_chip::config::Topology;
 use manycore_chip::guest::Warmth;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -33,7 +33,7 @@ pub struct Program {
 
 impl Program {
     /// The program in the file `program`, which finds the files of this process's folder, and
-    /// whose output is this process's.
+    /// whose input and output are this process's.
     ///
     /// ```
     /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
@@ -57,8 +57,11 @@ impl Program {
                 seed: 1,
                 counts: false,
                 cpus: None,
-                output: Box::new(std::io::stdout()),
-                error: Box::new(std::io::stderr()),
+                streams: Streams {
+                    input: Box::new(std::io::stdin()),
+                    output: Box::new(std::io::stdout()),
+                    error: Box::new(std::io::stderr()),
+                },
             },
             fast_forward: None,
             limit: u64::MAX,
@@ -211,8 +214,25 @@ impl Program {
     /// ```
     #[must_use]
     pub fn streams(mut self, output: impl Write + 'static, error: impl Write + 'static) -> Self {
-        self.start.output = Box::new(output);
-        self.start.error = Box::new(error);
+        self.start.streams.output = Box::new(output);
+        self.start.streams.error = Box::new(error);
+        self
+    }
+
+    /// The stream for standard input, which is this process's if none is given.
+    ///
+    /// ```
+    /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
+    /// use manycore_riscv::Program;
+    /// use std::io::sink;
+    ///
+    /// let program = Program::new(hello.path()).input(&b"three lines"[..]);
+    /// assert_eq!(program.streams(sink(), sink()).run_functionally(1)?.status, 7);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn input(mut self, input: impl Read + 'static) -> Self {
+        self.start.streams.input = Box::new(input);
         self
     }
 

@@ -1,6 +1,6 @@
 //! A program's start: its segments, its loader, its stack.
 
-use super::files::{Files, Sink};
+use super::files::{Files, Streams};
 use super::memory::{MAPPINGS, Memory};
 use super::names::Names;
 use super::process::{Command, Process};
@@ -60,14 +60,13 @@ pub(crate) struct Start {
     pub(crate) counts: bool,
     /// How many cores the main thread may run on; all if it is not said.
     pub(crate) cpus: Option<u32>,
-    pub(crate) output: Sink,
-    pub(crate) error: Sink,
+    pub(crate) streams: Streams,
 }
 
 /// Loads a program: the system with its process, and its main thread.
 pub(crate) fn load(start: Start) -> Result<(System, Task), RunError> {
     let name = start.program.display().to_string();
-    let files = Files::new(start.root, start.folder, start.output, start.error);
+    let files = Files::new(start.root, start.folder, start.streams);
     let image = Image::read(&files, &name, &start.program)?;
     let cores = 0..start.cpus.unwrap_or(0) as usize;
     let executable = std::fs::canonicalize(&start.program);

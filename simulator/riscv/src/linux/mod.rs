@@ -27,6 +27,7 @@ mod words;
 mod world;
 
 pub use calls::system_calls;
+pub(crate) use files::Streams;
 pub(crate) use load::{Start, load};
 pub(crate) use resume::resume;
 pub(crate) use system::System;

@@ -381,6 +381,28 @@ fn what_the_host_tells_of_itself_is_not_there() {
     }
 }
 
+/// Standard input is what the program is given, and ends where that ends.
+#[test]
+fn standard_input_is_given() {
+    let mut code = li(S0, DATA as u32).to_vec();
+    for _ in 0..2 {
+        code.extend([addi(A0, 0, 0), addi(A1, S0, 0), addi(A2, 0, 2)]);
+        code.extend(call(63));
+    }
+    // The second read has nothing left: lbu t0, 1(s0); add a0, a0, t0
+    code.extend([
+        i_type(0x03, T0, 4, S0, 1),
+        T0 << 20 | A0 << 15 | A0 << 7 | 0x33,
+    ]);
+    code.extend(call(94));
+    let given = |input: &'static [u8]| {
+        with_program(&code, |program| {
+            program.input(input).run_functionally(1).unwrap().status
+        })
+    };
+    assert_eq!([given(&[7, 42]), given(&[7, 9, 1])], [42, 9 + 1]);
+}
+
 /// Bytes of `/dev/urandom` come from the seed, as the bytes of `getrandom` do.
 #[test]
 fn random_bytes_come_from_the_seed() {

@@ -8,7 +8,7 @@ use crate::linux::errno::{
 };
 use crate::memory::Space;
 use std::fs;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::rc::Rc;
 
@@ -99,7 +99,7 @@ impl Files {
         offset: Option<u64>,
     ) -> Result<usize, Errno> {
         Ok(match (self.get(number)?, offset) {
-            (Open::Input, None) => io::stdin().read(to)?,
+            (Open::Input, None) => self.input.borrow_mut().read(to)?,
             (Open::File { file, .. }, Some(offset)) => file.read_at(to, offset)?,
             (Open::File { file, .. }, None) => (&**file).read(to)?,
             (Open::Text { bytes, at }, offset) => {

@@ -11,7 +11,7 @@ use crate::linux::world::World;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -57,7 +57,17 @@ pub(crate) enum Open {
 }
 
 /// The stream of the program's standard output.
-pub(crate) type Sink = Box<dyn Write>;
+type Sink = Box<dyn Write>;
+
+/// The stream of the program's standard input.
+type Source = Box<dyn Read>;
+
+/// A program's standard streams.
+pub(crate) struct Streams {
+    pub(crate) input: Source,
+    pub(crate) output: Sink,
+    pub(crate) error: Sink,
+}
 
 /// A stream of the host that all processes write to.
 type SharedSink = Rc<RefCell<Sink>>;
@@ -72,6 +82,8 @@ pub(crate) struct Files {
     pub(super) folder: PathBuf,
     /// Rights that new files do not get.
     pub(super) mask: u32,
+    /// The stream of the host that all processes read.
+    pub(super) input: Rc<RefCell<Source>>,
     pub(super) output: SharedSink,
     pub(super) error: SharedSink,
     /// Sockets with names, of all processes.
@@ -137,7 +149,7 @@ impl Open {
 }
 
 impl Files {
-    pub(crate) fn new(root: Option<PathBuf>, folder: PathBuf, output: Sink, error: Sink) -> Self {
+    pub(crate) fn new(root: Option<PathBuf>, folder: PathBuf, streams: Streams) -> Self {
         let open = [(0, Open::Input), (1, Open::Output), (2, Open::Error)];
         Self {
             open: open.into(),
@@ -145,8 +157,9 @@ impl Files {
             root,
             folder,
             mask: 0o22,
-            output: Rc::new(RefCell::new(output)),
-            error: Rc::new(RefCell::new(error)),
+            input: Rc::new(RefCell::new(streams.input)),
+            output: Rc::new(RefCell::new(streams.output)),
+            error: Rc::new(RefCell::new(streams.error)),
             network: Rc::default(),
             known: Rc::default(),
             now: Cell::new(0),
