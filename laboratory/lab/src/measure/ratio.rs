@@ -51,7 +51,8 @@ impl Ratio {
         }
     }
 
-    /// Whether the interval is narrower than a third of the distance from `bound`, or a point: more samples say no more.
+    /// Whether the interval is narrower than a third of the distance from `bound`, or a point: more samples say no
+    /// more.
     pub(crate) fn is_narrow(self, bound: f64) -> bool {
         self.interval.is_some_and(|[low, high]| {
             let width = (high / low).ln();
@@ -109,6 +110,58 @@ mod tests {
         let [low, high] = ratio.interval.unwrap().map(f64::ln);
         assert!((low - (0.5 - 6.353)).abs() < 1e-3, "{low}");
         assert!((high - (0.5 + 6.353)).abs() < 1e-3, "{high}");
+    }
+
+    /// A sample near enough to a normal one, of mean 0 and deviation 1.
+    fn normal(random: &mut fastrand::Rng) -> f64 {
+        (0..12).map(|_| random.f64()).sum::<f64>() - 6.0
+    }
+
+    /// Draws 4,000 times so many pairs. Counts the intervals that hold the true ratio, and the intervals that claim a
+    /// side of 1. An order moves both times by ten times as much as it moves one.
+    fn draws(truth: f64, pairs: usize, noise: impl Fn(&mut fastrand::Rng) -> f64) -> [usize; 2] {
+        let mut random = fastrand::Rng::with_seed(40 + pairs as u64);
+        let (mut held, mut claimed) = (0, 0);
+        for _ in 0..4_000 {
+            let pair = |_| {
+                let both = 1e6 * (0.1 * normal(&mut random)).exp();
+                let mut one = || both * (0.01 * noise(&mut random)).exp();
+                (truth * one(), one())
+            };
+            let ratio = Ratio::of(&(0..pairs).map(pair).collect::<Vec<_>>()).unwrap();
+            let [low, high] = ratio.interval.unwrap();
+            held += usize::from((low..=high).contains(&truth));
+            claimed += usize::from(ratio.side(1.0) != Side::NotShown);
+        }
+        [held, claimed]
+    }
+
+    #[test]
+    fn intervals_hold_the_true_ratio_as_often_as_they_say() {
+        for truth in [0.5, 1.0, 1.3] {
+            for pairs in [3, 5, 30] {
+                let [held, claimed] = draws(truth, pairs, normal);
+                // 95% of 4,000, and four deviations.
+                assert!((3_745..=3_855).contains(&held), "{truth}, {pairs}: {held}");
+                match truth {
+                    1.0 => assert_eq!(claimed, 4_000 - held),
+                    _ => assert!(claimed > 3_990, "{truth}, {pairs}: {claimed}"),
+                }
+            }
+        }
+    }
+
+    /// Now and then an order is another way of running: one in four takes three deviations longer.
+    #[test]
+    fn intervals_hold_the_ratio_of_two_ways_of_running_nearly_as_often() {
+        let two = |random: &mut fastrand::Rng| {
+            let longer = if random.u8(..4) == 0 { 3.0 } else { 0.0 };
+            normal(random) + longer
+        };
+        for pairs in [5, 30] {
+            let [held, _] = draws(1.0, pairs, two);
+            assert!((3_700..=3_900).contains(&held), "{pairs}: {held}");
+        }
     }
 
     #[test]
