@@ -166,6 +166,12 @@ pub(crate) struct RunArgs {
     /// Write a timeline for Perfetto (ui.perfetto.dev)
     #[arg(long, value_name = "FILE.json")]
     pub(crate) timeline: Option<PathBuf>,
+    /// Run the program under N orders of events, or under orders A to B, side by side on the host's cores. A small
+    /// random delay of each cache miss makes an order (--set perturb=CYCLES, 4 without it). until:N: until the 95%
+    /// interval of the mean of its first region, or of its cycles, is narrower than 1% of it, at most N. The output of
+    /// the first order is shown; --stats=FILE has a row for each order. All orders write to the same files
+    #[arg(long, value_name = "N|A-B|until:N", conflicts_with_all = ["functional", "timeline"])]
+    pub(crate) orders: Option<Orders>,
     /// Print only the program's output, errors, and with --stats the statistics
     #[arg(long)]
     pub(crate) quiet: bool,
@@ -275,6 +281,11 @@ pub(crate) struct ReportArgs {
     /// study's own]
     #[arg(long, value_name = "WORLD")]
     pub(crate) on: Option<String>,
+    /// Measure what a simulated study's sentence compares under N orders of events too, or under orders A to B, so
+    /// that it has 95% intervals; writes NAME.orders.csv. until:N: until each interval is narrower than a third of its
+    /// effect, at most N [default: a few with --quick, none with --full or --on]
+    #[arg(long, value_name = "N|A-B|until:N")]
+    pub(crate) orders: Option<Orders>,
     #[command(flatten)]
     pub(crate) effort: EffortArgs,
     /// Measure finished cells of an interrupted run again

@@ -16,6 +16,7 @@ mod machine;
 mod measure;
 mod model;
 mod report;
+mod streams;
 mod study;
 mod threads;
 mod world;

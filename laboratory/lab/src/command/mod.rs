@@ -10,10 +10,12 @@ mod model;
 mod new_program;
 mod report;
 mod run;
+mod run_orders;
 mod run_stats;
 mod shard;
 pub(crate) mod study;
 mod sweep;
+mod sweep_points;
 mod versus;
 
 pub(crate) use shard::Shard;

@@ -10,6 +10,8 @@ use crate::report::host::Origin;
 use crate::report::page;
 use crate::report::section::{Block, Captioned, Section};
 use crate::report::table::Table;
+use crate::study::order::Orders;
+use crate::study::ordered::Ordered;
 use crate::study::settings::Settings;
 use crate::study::{self, Plan, Request, STUDIES, Study};
 use crate::world::World;
@@ -32,7 +34,7 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
             continue;
         }
         match plan(study, args) {
-            Ok(plan) => plans.push((study, plan)),
+            Ok((plan, ordered)) => plans.push((study, plan, ordered)),
             // A machine, or this host, may lack what a study is about.
             Err(error) if error.is::<BadInput>() => {
                 let why = error.to_string();
@@ -46,6 +48,11 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
     }
     if plans.is_empty() {
         return Err(bad_input(left_out.join(" ")));
+    }
+    if args.orders.is_some() && plans.iter().all(|plan| plan.2.is_none()) {
+        return Err(bad_input(
+            "--orders: no study compares orders here; expected a simulated machine that has perturbation",
+        ));
     }
     let out = OutFolder::prepare(&args.effort.out)?;
     let mut to_come: Vec<&'static str> = plans.iter().map(|plan| plan.0.name()).collect();
@@ -73,13 +80,18 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
         "{picture}\n{notes}The report: {}, to which each study adds its section\n",
         path.display()
     ))?;
-    for (study, plan) in plans {
-        let (findings, _) = study::run(study, &*plan, &form, &out)?;
+    for (study, plan, ordered) in plans {
+        let mut findings = plan.measure(&out)?;
+        if let Some(ordered) = ordered {
+            journals.extend(ordered.measure(&mut findings, &out)?);
+        }
+        study::write(study, &mut findings, &form, &out)?;
+        let summary = findings.summary();
         sections.push(findings.section);
         journals.push(findings.journal);
         to_come.remove(0);
         write(&sections, &to_come)?;
-        super::print(&format!("\n{}\n{}", study.name(), findings.summary))?;
+        super::print(&format!("\n{}\n{summary}", study.name()))?;
     }
     for journal in journals {
         journal.remove()?;
@@ -105,7 +117,7 @@ fn byline() -> String {
 const BRIEF_SECONDS: u64 = 8;
 
 /// A study as the report runs it: at home, or where `--on` says.
-fn plan(study: &dyn Study, args: &ReportArgs) -> anyhow::Result<Box<dyn Plan>> {
+fn plan(study: &dyn Study, args: &ReportArgs) -> anyhow::Result<(Box<dyn Plan>, Option<Ordered>)> {
     let on = args.on.as_deref().unwrap_or(study.home());
     let brief = !args.effort.full && args.on.is_none();
     let set = match brief && on == "native" {
@@ -113,7 +125,7 @@ fn plan(study: &dyn Study, args: &ReportArgs) -> anyhow::Result<Box<dyn Plan>> {
         false => Vec::new(),
     };
     let cores = study.brief_cores().iter().filter(|_| brief);
-    study.plan(&Request {
+    let request = Request {
         world: World::new(on, &[], &[])?.0,
         settings: Settings::parse(&set, study.keys())?,
         threads: Vec::new(),
@@ -124,7 +136,18 @@ fn plan(study: &dyn Study, args: &ReportArgs) -> anyhow::Result<Box<dyn Plan>> {
         full: args.effort.full,
         seed: args.effort.seed,
         fresh: args.fresh,
-    })
+    };
+    let few = study.brief_orders();
+    let brief = (brief && few > 0).then_some(Orders {
+        first: 1,
+        last: few,
+        until: false,
+    });
+    let ordered = match args.orders.or(brief) {
+        Some(orders) => Ordered::new(study, &request, orders)?,
+        None => None,
+    };
+    Ok((study.plan(&request)?, ordered))
 }
 
 /// Under the machine's figure.

@@ -1,6 +1,6 @@
 //! `manycore run`.
 
-use super::run_stats;
+use super::{run_orders, run_stats};
 use crate::cli::RunArgs;
 use crate::failure::{Interrupted, bad_input};
 use crate::measure::interrupt;
@@ -54,6 +54,9 @@ pub(crate) fn run(args: RunArgs) -> anyhow::Result<ExitCode> {
         run_stats::check(file)?;
     }
     interrupt::watch();
+    if let Some(orders) = args.orders {
+        return run_orders::run(&args, &machine, orders);
+    }
     match execute(&args, &machine) {
         Ok(outcome) => {
             tell(&outcome, &machine, &args)?;
@@ -104,6 +107,24 @@ fn tell(outcome: &Outcome, machine: &Config, args: &RunArgs) -> anyhow::Result<(
 }
 
 fn execute(args: &RunArgs, machine: &Config) -> Result<Outcome, RunError> {
+    if args.functional {
+        program(args)
+            .limit(args.limit.unwrap_or(u64::MAX))
+            .run_functionally(machine.cores)
+    } else {
+        let mut simulation = simulation(args, machine);
+        if args.stats.is_some() {
+            simulation = simulation.counters();
+        }
+        if args.timeline.is_some() {
+            simulation = simulation.timeline(SEGMENTS);
+        }
+        program(args).run(simulation)
+    }
+}
+
+/// The program with what it is given.
+pub(super) fn program(args: &RunArgs) -> Program {
     let mut program = Program::new(&args.program[0])
         .seed(args.seed)
         .memory(args.memory << 20)
@@ -126,22 +147,15 @@ fn execute(args: &RunArgs, machine: &Config) -> Result<Outcome, RunError> {
     if let Some(instructions) = args.fast_forward {
         program = program.fast_forward(instructions);
     }
-    if args.functional {
-        program
-            .limit(args.limit.unwrap_or(u64::MAX))
-            .run_functionally(machine.cores)
-    } else {
-        let mut simulation = Simulation::new(machine);
-        if let Some(cycles) = args.limit {
-            simulation = simulation.limit(cycles);
-        }
-        if args.stats.is_some() {
-            simulation = simulation.counters();
-        }
-        if args.timeline.is_some() {
-            simulation = simulation.timeline(SEGMENTS);
-        }
-        program.run(simulation)
+    program
+}
+
+/// The machine with the user's limit.
+pub(super) fn simulation(args: &RunArgs, machine: &Config) -> Simulation {
+    let simulation = Simulation::new(machine);
+    match args.limit {
+        Some(cycles) => simulation.limit(cycles),
+        None => simulation,
     }
 }
 

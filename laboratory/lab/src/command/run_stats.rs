@@ -25,7 +25,7 @@ struct Sum {
 }
 
 /// The name of a region of interest.
-fn name(region: &Region) -> String {
+pub(super) fn name(region: &Region) -> String {
     match region.work {
         None => "statistics".into(),
         Some(0) => "region".into(),

@@ -52,7 +52,7 @@ pub(crate) fn run(args: &StudyArgs) -> anyhow::Result<()> {
         Format::Json => serde_json::to_string_pretty(&findings.json)?,
         Format::Table => {
             let mut text = findings.section.to_text();
-            let _ = writeln!(text, "\n{}", findings.summary);
+            let _ = writeln!(text, "\n{}", findings.summary());
             for [kept, latest] in paths {
                 let (kept, latest) = (kept.display(), latest.display());
                 let _ = writeln!(text, "wrote {kept}, and the same as {latest}");

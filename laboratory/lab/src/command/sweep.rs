@@ -1,18 +1,21 @@
 //! `manycore study NAME --sweep KEY=A,B` and `--orders N`: one study at every point of a grid, in one table.
 //!
-//! A point is the study with one value of each swept key. The orders of events are the values of one more key. Measurements go to a journal, a line a
-//! point: a process that is killed loses the current point, and the same command continues with it.
+//! A point is the study with one value of each swept key. The orders of events are the values of one more key.
+//! Measurements go to a journal, a line a point: a process that is killed loses the current point, and the same command
+//! continues with it.
 //! With `--shard I/N` a process measures every Nth point only; `manycore merge` makes the table
 //! from the journals of all shards.
 
 use super::intervals::{self, Rows};
 use super::shard::Shard;
+use super::sweep_points::SweepPoints;
 use super::versus::Versus;
 use crate::cli::{Format, StudyArgs};
 use crate::failure::bad_input;
 use crate::measure::journal::{self, Journal, Measurer};
 use crate::report::columns;
 use crate::report::files::OutFolder;
+use crate::study::Findings;
 use crate::study::compared::{Compared, Sentence};
 use crate::study::{self, order};
 use crate::world::World;
@@ -61,6 +64,17 @@ pub(super) struct Point {
     compared: Option<Compared>,
 }
 
+impl Point {
+    pub(super) fn of(number: usize, findings: &Findings) -> Self {
+        Self {
+            number,
+            hash: findings.meta["hash"].as_str().map(str::to_owned),
+            csv: findings.csv.clone(),
+            compared: findings.compared.clone(),
+        }
+    }
+}
+
 /// Points by their numbers.
 pub(super) type Points = BTreeMap<usize, Point>;
 
@@ -79,20 +93,24 @@ pub(super) fn run(args: &StudyArgs) -> anyhow::Result<()> {
         ));
     }
     let mut plans = Vec::new();
-    let mut measurer = Measurer::simulated();
+    let mut is_native = false;
     // All are checked before the first is measured.
     for values in &grid.points {
-        let (study, request) = super::study::request(&grid.at(args, values)?)?;
-        if matches!(request.world, World::Native) {
-            if args.orders.is_some() {
-                return Err(bad_input(
-                    "--orders: threads of this host have no orders to choose; expected a simulated machine, --on PRESET",
-                ));
-            }
-            measurer = Measurer::native();
+        let at = grid.at(args, values)?;
+        let home = study::find(&at.name)?.home_with(&at.set);
+        if args.orders.is_some() && at.on.as_deref().unwrap_or(home) == "native" {
+            return Err(bad_input(
+                "--orders: threads of this host have no orders to choose; expected a simulated machine, --on PRESET",
+            ));
         }
+        let (study, request) = super::study::request(&at)?;
+        is_native |= matches!(request.world, World::Native);
         plans.push(study.plan(&request)?);
     }
+    let measurer = match is_native {
+        true => Measurer::native(),
+        false => Measurer::simulated(),
+    };
     let out = OutFolder::prepare(&args.effort.out)?;
     let file = grid.file()?;
     let name = format!("{file}.journal");
@@ -106,42 +124,17 @@ pub(super) fn run(args: &StudyArgs) -> anyhow::Result<()> {
             points.insert(point.number, point);
         }
     }
-    let shard = args.shard.unwrap_or(Shard { index: 1, all: 1 });
-    let orders = args.orders.map_or(1, |orders| orders.last as usize);
-    let an_order = grid.points.len() / orders;
-    for number in (shard.index - 1..grid.points.len()).step_by(shard.all) {
-        if until && number >= FEWEST * an_order && number % an_order == 0 {
-            let done = points
-                .range(..number)
-                .map(|(&at, point)| (at, point.clone()));
-            let mut part = grid.clone();
-            part.points.truncate(number);
-            if part.is_decided(&done.collect())? {
-                points.retain(|&at, _| at < number);
-                grid = part;
-                break;
-            }
-        }
-        if points.contains_key(&number) {
-            continue;
-        }
-        eprintln!(
-            "manycore: sweep, point {} of {}: {}",
-            number + 1,
-            grid.points.len(),
-            grid.name(number)
-        );
-        let findings = plans[number].measure(&out)?;
-        let point = Point {
-            number,
-            hash: findings.meta["hash"].as_str().map(str::to_owned),
-            csv: findings.csv,
-            compared: findings.compared,
-        };
-        journal.append(&Record::Point(point.clone()))?;
-        findings.journal.remove()?;
-        points.insert(number, point);
-    }
+    let measured = SweepPoints {
+        grid: &grid,
+        plans: &plans,
+        shard: args.shard.unwrap_or(Shard { index: 1, all: 1 }),
+        is_native,
+        until,
+        out: &out,
+    };
+    let end = measured.measure(&mut points, &mut journal)?;
+    grid = grid.until(end);
+    points.retain(|&number, _| number < end);
     if points.len() < grid.points.len() {
         return super::print(&format!(
             "{} of {} points are in {}; `manycore merge` makes a table of all shards' journals",
@@ -152,9 +145,6 @@ pub(super) fn run(args: &StudyArgs) -> anyhow::Result<()> {
     }
     grid.finish(&file, &points, &measurer, &out, args.format)
 }
-
-/// Orders without which no finding is taken as decided.
-const FEWEST: usize = 3;
 
 impl Grid {
     fn new(args: &StudyArgs) -> anyhow::Result<Self> {
@@ -256,6 +246,30 @@ impl Grid {
             }
         }
         Ok(at)
+    }
+
+    /// The number of points.
+    pub(super) fn len(&self) -> usize {
+        self.points.len()
+    }
+
+    /// The first points.
+    pub(super) fn until(&self, end: usize) -> Self {
+        let mut grid = self.clone();
+        grid.points.truncate(end);
+        grid
+    }
+
+    /// The number of points that have the first point's order.
+    pub(super) fn points_of_an_order(&self) -> usize {
+        let place = self.keys.iter().position(|key| key == ORDER);
+        let order = |point: &Vec<String>| place.map(|at| point[at].clone());
+        let first = self.points.first().map(order);
+        let same = self
+            .points
+            .iter()
+            .filter(|point| Some(order(point)) == first);
+        same.count()
     }
 
     /// A point, for people.
@@ -437,7 +451,7 @@ impl Grid {
     }
 
     /// Whether more orders would not change a finding.
-    fn is_decided(&self, points: &Points) -> anyhow::Result<bool> {
+    pub(super) fn is_decided(&self, points: &Points) -> anyhow::Result<bool> {
         if let Some(ratios) = self.ratios(points)? {
             return Ok(ratios.are_decided());
         }

@@ -8,6 +8,7 @@ pub(crate) mod interrupt;
 pub(crate) mod journal;
 pub(crate) mod progress;
 pub(crate) mod ratio;
+pub(crate) mod side_by_side;
 pub(crate) mod statistics;
 pub(crate) mod steady;
 pub(crate) mod student;

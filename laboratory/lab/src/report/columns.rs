@@ -7,16 +7,17 @@ use serde_json::{Map, Value};
 ///
 /// Latencies that depend on the world are in the unit that the row's own column
 /// `unit` says.
-const UNITS: [(&str, &str); 12] = [
+const UNITS: [(&str, &str); 13] = [
     (
         "text",
-        "algorithm app arrivals barrier benchmark class discipline distribution finding gap hash input line \
-         machine mode otherwise output_hash parameter partitioner peer policy program reason settings steady task unit \
-         verified world",
+        "algorithm app arrivals barrier benchmark cell class discipline distribution finding gap hash input line \
+         machine mode name otherwise output_hash parameter partitioner peer policy program reason settings steady \
+         task unit verified world",
     ),
     (
         "count",
-        "attempts barriers block_size core_groups counted_barriers edge_factor episodes found lines messages n orders \
+        "attempts barriers block_size core_groups counted_barriers edge_factor episodes found lines messages \
+         messages_an_episode n orders \
          reads_missed received recovered right runs seeds skipped sleeps steals tasks threads transfers \
          wakeups writes",
     ),
@@ -28,11 +29,13 @@ const UNITS: [(&str, &str); 12] = [
     (
         "column unit",
         "answers_every counted_idle counted_io counted_system counted_time counted_time_p10 counted_time_p90 \
-         counted_user cpu_time exit_latency_median exit_latency_p10 exit_latency_p90 ideal idle interval \
+         counted_user cpu_time episode_median episode_p10 episode_p90 \
+         exit_latency_median exit_latency_p10 exit_latency_p90 ideal idle interval \
          io latency_median latency_p10 latency_p90 makespan makespan_p10 makespan_p90 over prelude \
          program_time skipped_time system \
          task_cycles time time_median time_p10 time_p90 total_cycles total_p10 total_p90 user",
     ),
+    ("a seed of the machine's perturbation", "order"),
     ("us", "first_ten_us steady_us"),
     ("cycles", "value"),
     ("percent", "margin"),

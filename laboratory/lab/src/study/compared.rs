@@ -4,7 +4,7 @@
 
 use super::unit::Unit;
 use crate::measure::ratio::{Ratio, Side};
-use crate::measure::statistics::geometric_mean;
+use crate::measure::statistics::{geometric_mean, median};
 use crate::report::words::more_or_less;
 use serde::{Deserialize, Serialize};
 
@@ -72,11 +72,22 @@ impl Compared {
         orders.into_iter().reduce(|mut all, order| {
             let cells = all.cells.iter_mut().zip(order.cells);
             for (cell, other) in cells {
-                for ((_, times), (_, more)) in cell.times.iter_mut().zip(other.times) {
-                    times.extend(more);
-                }
+                // A time that is missing in one order has no pairs there.
+                cell.times.retain_mut(|(name, times)| {
+                    let more = other.times(name);
+                    times.extend(more.into_iter().flatten());
+                    more.is_some()
+                });
             }
             all
+        })
+    }
+
+    /// Each sample, with its cell and name.
+    pub(super) fn all(&self) -> impl Iterator<Item = (&str, &str, f64)> {
+        self.cells.iter().flat_map(|cell| {
+            let times = cell.times.iter();
+            times.flat_map(|(name, times)| times.iter().map(|&time| (&*cell.name, &**name, time)))
         })
     }
 
@@ -127,6 +138,11 @@ impl ComparedCell {
     /// A time's geometric mean.
     pub(super) fn middle(&self, name: &str) -> Option<f64> {
         Some(geometric_mean(self.times(name)?.iter().copied()))
+    }
+
+    /// A time's median.
+    pub(super) fn median(&self, name: &str) -> Option<f64> {
+        Some(median(self.times(name)?.iter().copied()))
     }
 
     fn logs(&self, thing: &str, base: &str) -> Option<Vec<f64>> {

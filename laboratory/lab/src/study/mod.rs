@@ -9,6 +9,7 @@ mod graph;
 mod list;
 mod models;
 pub(crate) mod order;
+pub(crate) mod ordered;
 pub(crate) mod packing;
 pub(crate) mod peers;
 mod robustness;
@@ -66,6 +67,12 @@ pub(crate) trait Study: Sync {
         true
     }
 
+    /// The orders of events under which a quick report at home measures what its sentence compares, beside the machine
+    /// as it is.
+    fn brief_orders(&self) -> u64 {
+        0
+    }
+
     /// Makes its sentence; none if it compares nothing by orders of events.
     fn sentence(&self) -> Option<SentenceOf> {
         None
@@ -76,9 +83,21 @@ pub(crate) trait Study: Sync {
 }
 
 /// A request that was found to be possible.
-pub(crate) trait Plan {
+pub(crate) trait Plan: Sync {
     /// Measures, which may take minutes; writes no file but a journal.
     fn measure(&self, out: &OutFolder) -> anyhow::Result<Findings>;
+
+    /// Measures only what the study's sentence compares.
+    fn compare(&self, out: &OutFolder) -> anyhow::Result<Comparison>;
+}
+
+/// The times that a study's sentence compares.
+#[derive(Debug)]
+pub(crate) struct Comparison {
+    pub(crate) compared: Option<Compared>,
+    /// The hash of all simulations.
+    pub(crate) hash: String,
+    pub(crate) journal: Journal,
 }
 
 /// A user's request to a study.
@@ -133,8 +152,6 @@ pub(crate) struct Findings {
     pub(crate) file: String,
     /// Tables, figures and what they mean.
     pub(crate) section: Section,
-    /// A few lines for a reader of nothing else.
-    pub(crate) summary: String,
     pub(crate) csv: String,
     /// The times that its sentence compares.
     pub(crate) compared: Option<Compared>,
@@ -146,6 +163,19 @@ pub(crate) struct Findings {
     pub(crate) json: serde_json::Value,
     /// To be removed once the files are written.
     pub(crate) journal: Journal,
+}
+
+impl Findings {
+    /// A few lines for a reader of nothing else.
+    pub(crate) fn summary(&self) -> String {
+        let message = self.section.figures.first();
+        let message = message.map(|shown| shown.figure.message.clone());
+        let hash = self.meta["hash"].as_str();
+        let hash = hash.map(|hash| format!("hash of all simulations: {hash}"));
+        let lines = self.section.caution.iter().cloned();
+        let lines = lines.chain(message).chain(hash);
+        lines.map(|line| line + "\n").collect()
+    }
 }
 
 /// How the figure of `--stats` is read.
@@ -165,6 +195,17 @@ pub(crate) fn run(
     out: &OutFolder,
 ) -> anyhow::Result<(Findings, Vec<[PathBuf; 2]>)> {
     let mut findings = plan.measure(out)?;
+    let paths = write(study, &mut findings, form, out)?;
+    Ok((findings, paths))
+}
+
+/// Writes the study's files.
+pub(crate) fn write(
+    study: &dyn Study,
+    findings: &mut Findings,
+    form: &FigureForm,
+    out: &OutFolder,
+) -> anyhow::Result<Vec<[PathBuf; 2]>> {
     if let Some((csv, figure)) = instrument::counted(&findings.section.place)? {
         findings.more.push(("stats.csv", csv));
         findings
@@ -191,7 +232,7 @@ pub(crate) fn run(
         let kept = format!("{}.{ending}", findings.file);
         findings.section.files.push(kept);
     }
-    Ok((findings, paths))
+    Ok(paths)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //! cycle more or less picks another (Alameldeen and Wood, HPCA 2003).
 
 use super::chip::Chip;
+use manycore_chip::config::Config;
 use std::str::FromStr;
 
 /// The machine's key for the seed; a machine without it has one order.
@@ -69,6 +70,11 @@ pub(super) fn machine(chip: &Chip, order: u64) -> Chip {
     perturbed(chip, order)
         .filter(|_| order != PLAIN)
         .unwrap_or_else(|| chip.clone())
+}
+
+/// The same for a machine without the study's.
+pub(crate) fn config(machine: &Config, order: u64) -> Option<Config> {
+    perturbed(&Chip(machine.clone()), order).map(|chip| chip.0)
 }
 
 /// The machine with a seed; none if it knows no perturbation, or the user has set its amount to 0.

@@ -56,6 +56,57 @@ fn a_program_is_forwarded_by_a_number_of_instructions() {
 }
 
 #[test]
+fn orders_are_run_side_by_side_and_the_output_is_shown_once() {
+    let bench = Bench::new();
+    std::fs::write(bench.path("hello"), hello()).unwrap();
+    let run = |line: &str| {
+        let output = bench.command(&format!("run --on dahu {line} hello"));
+        let output = { output }.output().unwrap();
+        assert_eq!(
+            (output.status.code(), &*output.stdout),
+            (Some(7), &b"hello\n"[..])
+        );
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let told = run("--orders 5 --stats=five.csv");
+    assert!(told.starts_with("5 orders on dahu, 32 cores"), "{told}");
+    assert!(
+        told.contains("cycles       median ") && told.contains("95% interval"),
+        "{told}"
+    );
+    assert!(!told.contains("differ"), "{told}");
+    let five = bench.read("five.csv");
+    let rows: Vec<&str> = five.lines().collect();
+    assert_eq!(
+        (rows.len(), rows[0]),
+        (
+            6,
+            "order,status,same_output,instructions,threads,hash,cycles"
+        )
+    );
+    assert!(
+        (1..6).all(|order| rows[order].starts_with(&format!("{order},7,true,9,1,"))),
+        "{five}"
+    );
+    // An order is the machine with a seed, beside whatever others.
+    run("--orders 4-5 --quiet --stats=two.csv");
+    let two = bench.read("two.csv");
+    assert_eq!(two.lines().skip(1).collect::<Vec<_>>(), rows[4..]);
+    let one = run("--set perturb=4 --set perturb-seed=4");
+    let hash = rows[4].split(',').nth(5).unwrap();
+    assert!(one.contains(hash), "{one} lacks {hash}");
+
+    run("--orders until:40 --set perturb=64 --quiet --stats=until.json");
+    let until: serde_json::Value = serde_json::from_str(&bench.read("until.json")).unwrap();
+    let orders = until["orders"].as_array().unwrap();
+    assert!((3..=40).contains(&orders.len()), "{until}");
+    assert_eq!(
+        (&until["spread"][0]["of"], &orders[2]["order"]),
+        (&"cycles".into(), &3.into())
+    );
+}
+
+#[test]
 fn what_cannot_be_run_is_refused_in_one_line() {
     let bench = Bench::new();
     std::fs::write(bench.path("hello"), hello()).unwrap();
@@ -79,6 +130,14 @@ fn what_cannot_be_run_is_refused_in_one_line() {
                 "invalid value '0' for '--fast-forward",
             ),
             ("--env NAME hello", "--env NAME: expected NAME=VALUE"),
+            ("--orders 1 hello", "--orders | expected N, from 2"),
+            ("--orders 2 --functional hello", "--orders | --functional"),
+            ("--orders 2 --stats hello", "--stats | FILE.csv"),
+            (
+                "--orders 2 --set perturb=0 hello",
+                "--orders | perturb is 0",
+            ),
+            ("--orders 2 nowhere", "nowhere: cannot be read"),
             (
                 "--on dahu --cpus 33 hello",
                 "--cpus 33: expected 1 to 32, the cores of the machine",

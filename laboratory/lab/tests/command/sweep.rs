@@ -119,6 +119,51 @@ fn what_seeds_move_has_an_interval() {
 }
 
 #[test]
+fn orders_have_a_sentence_with_intervals_and_end_when_it_is_decided() {
+    let bench = Bench::new();
+    let line = "study barrier --cores 4 --only sense,channel,mcs --set beside=none";
+    let told = bench
+        .run(&format!("{line} --orders 4 --versus barrier=sense"))
+        .ok()
+        .out();
+    assert!(told.contains("On 4 cores a wait takes"), "{told}");
+    assert!(told.contains("(95% intervals of 4 orders)"), "{told}");
+    let means = bench.read("out/barrier.sweep.orders.csv");
+    assert!(means.starts_with("orders,"), "{means}");
+    let ratios = bench.read("out/barrier.sweep.ratios.csv");
+    // Single episodes are apart: they have no time to compare.
+    assert_eq!(ratios.lines().count(), 3, "{ratios}");
+    let channel = ratios
+        .lines()
+        .find(|row| row.starts_with("channel,loop,4,"));
+    assert!(
+        channel.is_some_and(|row| row.ends_with(",faster")),
+        "{ratios}"
+    );
+
+    let until = bench
+        .run(&format!("{line} --orders until:30 --format csv"))
+        .ok()
+        .out();
+    let orders = until
+        .lines()
+        .skip(1)
+        .map(|row| row.split(',').next().unwrap());
+    let mut orders: Vec<&str> = orders.collect();
+    orders.dedup();
+    assert!((3..30).contains(&orders.len()), "{orders:?}");
+    bench
+        .run(&format!("{line} --on native --orders 2"))
+        .refused("--orders | simulated");
+    bench
+        .run(&format!("{line} --orders until:9 --shard 1/2"))
+        .refused("until:N | --shard");
+    bench
+        .run("report --on native --orders 3")
+        .refused("--orders | simulated machine");
+}
+
+#[test]
 fn bad_sweeps_are_refused_before_anything_is_measured() {
     let bench = Bench::new();
     bench.refuses(

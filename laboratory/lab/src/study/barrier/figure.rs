@@ -3,7 +3,8 @@
 
 use super::config::BarrierConfig;
 use crate::report::words;
-use crate::study::team::{Arrivals, PointSummary, Race, closed_form};
+use crate::study::compared::Compared;
+use crate::study::team::{self, Arrivals, Race, closed_form};
 use manycore_chip::config::Optical;
 use manycore_figure::{Axis, Content, Figure, Panel, Point, Series};
 
@@ -58,7 +59,7 @@ pub(super) fn figure(race: Race<'_, BarrierConfig>) -> Figure {
     });
     Figure {
         part: String::new(),
-        message: message(race),
+        message: team::sentence(&compared(race)).text,
         note: format!(
             "Time of a wait at each barrier, and exit latency: from the last arrival to the last \
              departure{} ({})",
@@ -72,9 +73,7 @@ pub(super) fn figure(race: Race<'_, BarrierConfig>) -> Figure {
     }
 }
 
-/// The figure's title.
-fn message(race: Race<'_, BarrierConfig>) -> String {
-    let unit = race.config.setup.unit();
-    let show = |summary: &PointSummary| unit.say(summary.an_episode());
-    race.headline(race.config.compared_at(), "a wait takes", show)
+/// The times of the loop.
+pub(super) fn compared(race: Race<'_, BarrierConfig>) -> Compared {
+    race.compared(race.config.compared_at(), "a wait takes", true)
 }

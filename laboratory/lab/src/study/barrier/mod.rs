@@ -8,8 +8,9 @@ mod rows;
 mod tables;
 
 use super::Study;
+use super::compared::Compared;
 use super::settings::{Key, keys};
-use super::team::{self, PointSummary, Race, TeamMeasured, TeamPoint, TeamProgram};
+use super::team::{self, Contest, PointSummary, Race, TeamMeasured, TeamPoint, TeamProgram};
 use super::trial::{Answer, Inquiry, PIN, RUNS, Results, SECONDS, Setup, Text, Trials};
 use config::BarrierConfig;
 use rows::BarrierRow;
@@ -22,7 +23,8 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     keys: KEYS,
     text: TEXT,
     is_brief: true,
-    sentence: None,
+    brief_orders: 4,
+    sentence: Some(team::sentence),
     ask: BarrierConfig::new,
 };
 
@@ -84,5 +86,19 @@ impl Trials for BarrierConfig {
         };
         let rows = measured.all.iter().filter_map(row).collect();
         Ok(Answer::new(figure::figure(race), FIGURE, tables, rows))
+    }
+
+    fn compared_trials(&self) -> Vec<TeamPoint> {
+        let barriers = self.barriers.iter();
+        barriers
+            .map(|barrier| self.entry(0, self.compared_at(), barrier))
+            .collect()
+    }
+
+    fn compared(results: Results<'_, Self>) -> Option<Compared> {
+        Some(figure::compared(Race {
+            config: results.config,
+            measured: &TeamMeasured::new(results.measured),
+        }))
     }
 }

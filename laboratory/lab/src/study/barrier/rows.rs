@@ -13,20 +13,31 @@ columns! {
         cores: usize = summary.point.cores,
         barrier: String = summary.point.barrier.clone(),
         episodes: usize = summary.episodes,
-        /// Time of all episodes together, in `unit`.
-        total_cycles: f64 = setup.unit().round(summary.total.median),
+        /// Time of an episode of a loop with all that is done between two, in `unit`: the numbers of episodes differ by
+        /// row, and single episodes are far apart.
+        episode_median: Option<f64> = in_a_loop(of, summary.a_wait().median),
         exit_latency_median: f64 = setup.unit().round(summary.exit.median),
         unit: Unit = setup.unit(),
         /// In a loop, together or apart.
         arrivals: &'static str = of.name(),
         exit_latency_p10: f64 = setup.unit().round(summary.exit.p10),
         exit_latency_p90: f64 = setup.unit().round(summary.exit.p90),
-        total_p10: f64 = setup.unit().round(summary.total.p10),
-        total_p90: f64 = setup.unit().round(summary.total.p90),
+        episode_p10: Option<f64> = in_a_loop(of, summary.a_wait().p10),
+        episode_p90: Option<f64> = in_a_loop(of, summary.a_wait().p90),
         runs: usize = summary.runs,
-        /// Messages of the broadcast network, the waits for warmth included.
-        messages: u64 = summary.messages,
+        /// Messages of the broadcast network.
+        messages_an_episode: f64 = thousandths(summary.messages_an_episode()),
         /// Changes to the machine.
         settings: String = summary.point.settings.join(" "),
     }
+}
+
+fn in_a_loop(arrivals: Arrivals, time: f64) -> Option<f64> {
+    let is_loop = matches!(arrivals, Arrivals::Loop | Arrivals::After(_));
+    is_loop.then(|| thousandths(time))
+}
+
+/// As many digits as a mean of thousand episodes has.
+fn thousandths(number: f64) -> f64 {
+    (1e3 * number).round() / 1e3
 }

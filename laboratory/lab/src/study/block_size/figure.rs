@@ -3,9 +3,10 @@
 use super::grid::{Class, Workload, threads};
 use super::measure::{LoopSamples, MeasuredLoops};
 use super::policy::LoopPolicy;
-use super::regret::Overall;
+use super::regret;
 use crate::measure::statistics::Spread;
-use crate::report::words::{self, more_or_less};
+use crate::report::words;
+use crate::study::compared::Compared;
 use crate::study::settings::power;
 use crate::study::trial::CellRecord;
 use manycore_figure::{Axis, Figure, Panel, Point, Series};
@@ -20,7 +21,7 @@ enum WhosePool {
 }
 
 /// One panel a workload and pool.
-pub(super) fn figure(place: &str, measured: &[MeasuredLoops], overall: &[Overall]) -> Figure {
+pub(super) fn figure(place: &str, measured: &[MeasuredLoops], compared: &Compared) -> Figure {
     let mut panels: Vec<(Workload, WhosePool, &MeasuredLoops, Vec<Series>)> = Vec::new();
     for cell in measured.iter().filter(|cell| cell.runs() > 0) {
         for pool in [WhosePool::Ours, WhosePool::Documents] {
@@ -41,7 +42,7 @@ pub(super) fn figure(place: &str, measured: &[MeasuredLoops], overall: &[Overall
     let panel = |(_, pool, cell, series)| panel(cell, pool, series);
     Figure {
         part: String::new(),
-        message: message(overall),
+        message: regret::sentence(compared).text,
         note: format!(
             "Latency of one parallel loop against the size of the blocks that its threads claim; \
              dashed, the default, which is told no block size ({place})"
@@ -98,19 +99,4 @@ fn series(cell: &MeasuredLoops, pool: WhosePool) -> Vec<Series> {
     });
     let all = [Some(blocks), level].into_iter().flatten();
     all.filter(|series| !series.is_empty()).collect()
-}
-
-/// How good the default is.
-fn message(overall: &[Overall]) -> String {
-    let mut rows = overall.iter().filter(|row| row.class.is_none());
-    match rows.find(|row| row.partitioner == "adaptive") {
-        Some(row) => format!(
-            "Without a block size, the default takes {} time than the best block in the mean of {} \
-             cases, each a loop on some threads, and {} in the worst of them",
-            more_or_less(row.geometric_mean_regret),
-            row.cells,
-            more_or_less(row.worst.regret)
-        ),
-        None => "Blocks of a parallel loop can be too small and too large".into(),
-    }
 }

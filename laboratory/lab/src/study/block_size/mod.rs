@@ -41,7 +41,8 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     keys: keys::KEYS,
     text: TEXT,
     is_brief: true,
-    sentence: None,
+    brief_orders: 0,
+    sentence: Some(regret::sentence),
     ask,
 };
 
@@ -132,6 +133,7 @@ impl Question for BlockSizeConfig {
     fn answer(&self, measured: &Vec<MeasuredLoops>) -> anyhow::Result<Answer<BlockSizeRow>> {
         let regrets = regret::regrets(measured);
         let overall = regret::overall(&regrets);
+        let compared = regret::compared(measured, self.chip.is_some());
         let place = match &self.chip {
             Some(chip) => format!("simulated: {}", chip.name()),
             None => "native".to_owned(),
@@ -164,13 +166,13 @@ impl Question for BlockSizeConfig {
             blocks.push(Block::Table(tables::worst_cells(&overall)));
         }
         Ok(Answer {
-            figures: Captioned::new(figure::figure(&place, measured, &overall), FIGURE)
+            figures: Captioned::new(figure::figure(&place, measured, &compared), FIGURE)
                 .into_iter()
                 .collect(),
             blocks,
             rows: rows::rows(self, measured),
             extra: Extra {
-                compared: None,
+                compared: Some(compared),
                 caution,
                 more: Vec::new(),
                 meta,

@@ -11,6 +11,7 @@
 use super::grid::{Class, LoopCell};
 use super::measure::{LoopSamples, MeasuredLoops};
 use crate::measure::statistics::{Spread, geometric_mean, median};
+use crate::study::compared::{Compared, Sentence, difference};
 use crate::study::trial::CellRecord;
 use crate::study::unit::Unit;
 use manycore_programs::partition::Partitioner;
@@ -88,6 +89,75 @@ fn in_cell(measured: &MeasuredLoops) -> Vec<Regret> {
         }
     };
     others.into_iter().map(regret).collect()
+}
+
+/// The name of the best block among what is compared.
+const BEST: &str = "best block";
+
+/// The default's times and the best block's, a cell each. Natively a sample is a round, for which the block was picked
+/// on the other half of the rounds; the rounds of a simulation follow each other, and are one order of events.
+pub(super) fn compared(measured: &[MeasuredLoops], is_simulated: bool) -> Compared {
+    let default = Partitioner::default().name();
+    let unit = measured.first().map_or(Unit::Cycles, |cell| cell.unit);
+    let mut compared = Compared::new(String::new(), unit, is_simulated);
+    for cell in measured {
+        let times = match is_simulated {
+            true => {
+                let regret = in_cell(cell).into_iter().find(Regret::is_default);
+                regret.map(|regret| {
+                    let best = regret.best.latency.median;
+                    [vec![(1.0 + regret.regret) * best], vec![best]]
+                })
+            }
+            false => rounds(cell, default),
+        };
+        if let Some([ours, best]) = times {
+            let times = [(default.to_owned(), ours), (BEST.to_owned(), best)];
+            compared.add(cell.cell.to_string(), times.into_iter());
+        }
+    }
+    compared
+}
+
+/// A partitioner's latency in each round, and that of the block which the other half of the rounds picks.
+fn rounds(measured: &MeasuredLoops, name: &str) -> Option<[Vec<f64>; 2]> {
+    if measured.runs() < 2 {
+        return None;
+    }
+    let mut all = measured.policies.iter();
+    let ours = all.find(|samples| samples.policy == name)?;
+    let fixed = measured.policies.iter();
+    let fixed: Vec<&LoopSamples> = fixed.filter(|one| one.fixed_block().is_some()).collect();
+    let picked = [fastest(&fixed, Half::Odd)?, fastest(&fixed, Half::Even)?];
+    let best = (0..measured.runs()).map(|round| picked[round % 2].latency[round]);
+    let ours = ours.latency[..measured.runs()].to_vec();
+    Some([ours, best.collect()])
+}
+
+/// How good the default is.
+pub(super) fn sentence(compared: &Compared) -> Sentence {
+    let default = Partitioner::default().name();
+    let cells = compared.cells.iter();
+    let worst = cells
+        .filter_map(|cell| cell.ratio(default, BEST))
+        .max_by(|a, b| a.mean.total_cmp(&b.mean));
+    let (Some(mean), Some(worst)) = (compared.mean_ratio(default, BEST), worst) else {
+        return Sentence {
+            text: "Blocks of a parallel loop can be too small and too large".into(),
+            ratios: Vec::new(),
+        };
+    };
+    Sentence {
+        text: format!(
+            "Without a block size, the time of the default over that of the best block: {} in the mean of {} cases, \
+             each a loop on some threads; in the worst of them {}{}",
+            difference(mean),
+            compared.cells.len(),
+            difference(worst),
+            compared.ground()
+        ),
+        ratios: vec![(mean, 1.0)],
+    }
 }
 
 /// Which rounds count.
@@ -234,6 +304,25 @@ mod tests {
         assert_eq!(overall.len(), 4);
         assert!((overall[0].geometric_mean_regret - 0.2).abs() < 1e-12);
         assert_eq!(overall[0].cells, 1);
+    }
+
+    #[test]
+    fn rounds_are_compared_with_the_block_that_the_other_half_picks() {
+        let cell = measured(&[
+            ("fixed-block=1", &[8.0, 10.0, 8.0, 10.0]),
+            ("fixed-block=2", &[10.0, 8.0, 10.0, 8.0]),
+            ("adaptive", &[12.0, 12.0, 12.0, 12.0]),
+        ]);
+        let compared = compared(&[cell], false);
+        // Odd rounds pick 2 for the even ones, which then takes 10.
+        let times = |name| compared.cells[0].times(name).unwrap().to_vec();
+        assert_eq!(times(BEST), [10.0; 4]);
+        assert_eq!(times("adaptive"), [12.0; 4]);
+        let text = sentence(&compared).text;
+        assert!(
+            text.contains("20.0% more (20.0 to 20.0%) in the mean of 1 cases"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -71,6 +71,11 @@ impl GraphConfig {
         }
     }
 
+    /// The number of cores at which disciplines are compared.
+    pub(super) fn most_cores(&self) -> usize {
+        self.cores.last().copied().unwrap_or(1)
+    }
+
     /// Graphs and the programs that run on them.
     pub(super) fn loads(&self) -> impl Iterator<Item = (GraphProgram, u32)> {
         let programs = self.programs.iter();

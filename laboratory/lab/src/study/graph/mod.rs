@@ -11,6 +11,7 @@ mod search;
 mod tables;
 
 use super::Study;
+use super::compared::Compared;
 use super::settings::{Key, keys};
 use super::trial::{Answer, Inquiry, PIN, RUNS, SECONDS, Setup, Text, Trials};
 use case::GraphCase;
@@ -26,6 +27,7 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     keys: KEYS,
     text: TEXT,
     is_brief: true,
+    brief_orders: 4,
     sentence: Some(figure::sentence),
     ask: GraphConfig::new,
 };
@@ -76,12 +78,21 @@ impl Trials for GraphConfig {
     fn answer(results: GraphResults<'_>) -> anyhow::Result<Answer<GraphRow>> {
         let setup = &results.config.setup;
         let row = |runs| GraphRow::new(setup, runs, runs.spread(|run| run.time));
-        let answer = Answer::new(
+        Ok(Answer::new(
             figure::figure(results),
             FIGURE,
             tables::all(results),
             results.measured.iter().map(row).collect(),
-        );
-        Ok(answer.comparing(results.compared()))
+        ))
+    }
+
+    fn compared_trials(&self) -> Vec<GraphCase> {
+        let cores = self.most_cores();
+        let all = self.cases().into_iter();
+        all.filter(|case| case.cores == cores).collect()
+    }
+
+    fn compared(results: GraphResults<'_>) -> Option<Compared> {
+        Some(results.compared())
     }
 }

@@ -37,7 +37,7 @@ impl<'a> GraphResults<'a> {
     /// The times on the most cores.
     pub(super) fn compared(self) -> Compared {
         let (config, setup) = (self.config, &self.config.setup);
-        let cores = config.cores.last().copied().unwrap_or(1);
+        let cores = config.most_cores();
         let place = format!("{cores} cores");
         let mut compared = Compared::new(place, setup.unit(), !setup.machines.is_host());
         for load in config.loads() {

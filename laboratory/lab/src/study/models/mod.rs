@@ -11,6 +11,7 @@ mod rows;
 mod tables;
 
 use super::Study;
+use super::compared::Compared;
 use super::settings::{Key, keys};
 use super::trial::{Answer, Inquiry, PIN, RUNS, Results, SECONDS, Setup, Text, Trials};
 use case::ModelCase;
@@ -26,6 +27,7 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     keys: KEYS,
     text: TEXT,
     is_brief: true,
+    brief_orders: 0,
     sentence: Some(figure::sentence),
     ask: ModelsConfig::new,
 };
@@ -90,7 +92,10 @@ impl Trials for ModelsConfig {
         tables.push(tables::means(&results));
         let row = |runs| ModelRow::new(&of.config.setup, runs, runs.spread(|run| run.latency_ns));
         let rows = of.measured.iter().map(row).collect();
-        let answer = Answer::new(figure::figure(&results), FIGURE, tables, rows);
-        Ok(answer.comparing(results.compared()))
+        Ok(Answer::new(figure::figure(&results), FIGURE, tables, rows))
+    }
+
+    fn compared(of: Results<'_, Self>) -> Option<Compared> {
+        Some(ModelResults::new(of).ok()?.compared())
     }
 }

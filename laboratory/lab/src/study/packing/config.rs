@@ -251,6 +251,20 @@ impl PackingConfig {
         few.max().or(self.cores.first()).copied().unwrap_or(1)
     }
 
+    /// The cases that the study's sentence compares: the first programs, in all modes.
+    pub(super) fn compared_cases(&self) -> Vec<PackingCase> {
+        let (Some(&threads), Some(&kind)) = (self.threads.first(), self.kinds.first()) else {
+            return Vec::new();
+        };
+        let cores = self.swept_cores(threads);
+        let programs = self.programs(kind).into_iter();
+        let modes = |load| {
+            let modes = self.modes.iter();
+            modes.map(move |&mode| self.case(load, threads, cores, mode))
+        };
+        programs.flat_map(modes).collect()
+    }
+
     /// All that is measured.
     pub(super) fn cases(&self) -> Vec<PackingCase> {
         let mut cases = Vec::new();

@@ -28,7 +28,7 @@ mod threads;
 mod variation;
 mod world;
 
-use super::compared::SentenceOf;
+use super::compared::{Compared, SentenceOf};
 use super::settings::Key;
 use super::trial::{Answer, Extra, Inquiry, Setup, Text, Trials};
 use super::{Plan, Request, Study};
@@ -59,6 +59,7 @@ const fn inquiry<Q>(text: Text, ask: fn(&Request) -> anyhow::Result<Q>) -> Inqui
         keys: keys::KEYS,
         text,
         is_brief: true,
+        brief_orders: 0,
         sentence: None,
         ask,
     }
@@ -129,6 +130,10 @@ impl Study for Packing {
         &[4, 8, 12, 15, 16]
     }
 
+    fn brief_orders(&self) -> u64 {
+        POSTER.brief_orders
+    }
+
     fn sentence(&self) -> Option<SentenceOf> {
         Some(reduction::sentence)
     }
@@ -160,10 +165,15 @@ impl Trials for PackingConfig {
             figures: figure::all(results),
             blocks: tables::all(results).into_iter().map(Block::Table).collect(),
             rows: rows.map(|runs| PackingRow::new(results, runs)).collect(),
-            extra: Extra {
-                compared: figure::compared_first(results),
-                ..Extra::default()
-            },
+            extra: Extra::default(),
         })
+    }
+
+    fn compared_trials(&self) -> Vec<PackingCase> {
+        self.compared_cases()
+    }
+
+    fn compared(results: PackingResults<'_>) -> Option<Compared> {
+        figure::compared_first(results)
     }
 }

@@ -4,14 +4,13 @@ use super::case::PeersCase;
 use super::output;
 use super::peer;
 use super::sample::PeersSample;
+use crate::streams::Captured;
 use crate::study::order;
 use crate::study::trial::{Machines, Trial};
 use anyhow::bail;
 use manycore::topology::Topology;
 use manycore_chip::Simulation;
 use manycore_riscv::{Outcome, Program};
-use std::io::{self, Write};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The longest reason, in characters.
 const LONGEST_REASON: usize = 200;
@@ -75,7 +74,10 @@ fn attempt(case: &PeersCase, machines: &Machines) -> Result<(PeersSample, u64), 
         .streams(output.clone(), error.clone())
         .run(simulation)
         .map_err(|error| error.to_string())?;
-    let (output, error) = (output.text(), error.text());
+    let [output, error] = [output, error].map(|stream| {
+        let bytes = stream.take();
+        String::from_utf8_lossy(&bytes).into_owned()
+    });
     let hash = outcome
         .timing
         .as_ref()
@@ -98,30 +100,5 @@ fn failure(outcome: &Outcome) -> Option<String> {
         (Some(message), _) => Some(message.clone()),
         (None, 0) => None,
         (None, status) => Some(format!("status {status}")),
-    }
-}
-
-/// The output of a program.
-#[derive(Clone, Default)]
-struct Captured(Arc<Mutex<Vec<u8>>>);
-
-impl Captured {
-    fn lock(&self) -> MutexGuard<'_, Vec<u8>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn text(&self) -> String {
-        String::from_utf8_lossy(&self.lock()).into_owned()
-    }
-}
-
-impl Write for Captured {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.lock().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }

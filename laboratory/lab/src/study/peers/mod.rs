@@ -33,6 +33,7 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     keys: KEYS,
     text: TEXT,
     is_brief: false,
+    brief_orders: 0,
     sentence: None,
     ask: PeersConfig::new,
 };

@@ -166,6 +166,26 @@ impl RobustnessConfig {
             .map(|&app| Contestants { config: self, app })
     }
 
+    pub(super) fn sweep(&self, parameter: Parameter) -> Option<&Sweep> {
+        let mut sweeps = self.sweeps.iter();
+        sweeps.find(|sweep| sweep.parameter == parameter)
+    }
+
+    /// The points that the study's sentence compares: the first application under the sweep of the transport.
+    pub(super) fn compared_points(&self) -> Vec<TeamPoint> {
+        let (Some(contest), Some(sweep)) =
+            (self.contests().next(), self.sweep(Parameter::Transport))
+        else {
+            return Vec::new();
+        };
+        let barriers = self.barriers.iter();
+        let as_it_is = barriers.map(|barrier| contest.entry(0, self.cores, barrier));
+        let values = contest.values(sweep).iter();
+        let swept = values.map(|&value| contest.swept(Parameter::Transport, value));
+        let slower = swept.filter(|point| !point.settings.is_empty());
+        as_it_is.chain(slower).collect()
+    }
+
     /// All that is measured, each once: the machine as it is comes with every
     /// parameter.
     pub(super) fn all_points(&self) -> Vec<TeamPoint> {

@@ -18,10 +18,7 @@ impl Curve {
     /// The curve of an application's sweep, if the machine as it is was measured.
     pub(super) fn of(race: Race<'_, Contestants<'_>>, parameter: Parameter) -> Option<Self> {
         let config = race.config.config;
-        let sweep = config
-            .sweeps
-            .iter()
-            .find(|sweep| sweep.parameter == parameter)?;
+        let sweep = config.sweep(parameter)?;
         let point = |&value: &u64| {
             let summary = race.measured.of(&race.config.swept(parameter, value))?;
             Some((value, summary.total.median))
@@ -44,10 +41,10 @@ impl Curve {
         Some(self.at(value)? / self.at(self.own)?)
     }
 
-    /// The value at which the time reaches `level`: between two measured ones in
+    /// The value at which the time of these points reaches `level`: between two measured ones in
     /// proportion; `None` if that is not among them.
-    pub(super) fn reaches(&self, level: f64) -> Option<f64> {
-        let pairs = self.points.windows(2);
+    pub(super) fn reached(points: &[(u64, f64)], level: f64) -> Option<f64> {
+        let pairs = points.windows(2);
         let crossing = pairs
             .map(|pair| (pair[0], pair[1]))
             .find(|&((_, a), (_, b))| a <= level && level < b);
@@ -89,9 +86,9 @@ mod tests {
 
     #[test]
     fn a_level_is_reached_between_two_points() {
-        let curve = curve();
-        assert!((curve.reaches(7_330.0).unwrap() - 100.0).abs() < 1e-9);
-        assert_eq!(curve.reaches(1.0), None);
-        assert_eq!(curve.reaches(1e9), None);
+        let reached = |level| Curve::reached(&curve().points, level);
+        assert!((reached(7_330.0).unwrap() - 100.0).abs() < 1e-9);
+        assert_eq!(reached(1.0), None);
+        assert_eq!(reached(1e9), None);
     }
 }

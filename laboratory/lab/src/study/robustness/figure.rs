@@ -3,8 +3,7 @@
 
 use super::config::{Contestants, Parameter, RobustnessConfig};
 use super::curve::Curve;
-use super::tables;
-use crate::report::words;
+use super::{sentence, tables};
 use crate::study::team::{CHANNEL, PointSummary, Race};
 use manycore_figure::{Axis, Figure, Panel, Point, Series};
 
@@ -13,7 +12,8 @@ pub(super) fn figure<'a>(
     config: &RobustnessConfig,
     races: impl Iterator<Item = Race<'a, Contestants<'a>>> + Clone,
 ) -> Figure {
-    let message = races.clone().find_map(message);
+    let compared = races.clone().next().and_then(sentence::compared);
+    let message = compared.map(|compared| sentence::sentence(&compared).text);
     let panels = races.flat_map(|race| {
         let panel = |parameter: Parameter| {
             Panel::lines(
@@ -27,7 +27,7 @@ pub(super) fn figure<'a>(
     });
     Figure {
         part: String::new(),
-        message: message.unwrap_or_else(|| "A barrier whose network gets slower".into()),
+        message: message.unwrap_or_default(),
         note: format!(
             "Time from beginning to end with one delay of the network changed; dashed, other barriers \
              on the machine as it is ({}, {} cores)",
@@ -47,33 +47,4 @@ fn series(race: Race<'_, Contestants<'_>>, parameter: Parameter) -> Vec<Series> 
     let beside = tables::beside(race).into_iter().chain(network);
     let level = |other: &PointSummary| Series::level(&*other.point.barrier, other.total.median);
     std::iter::once(swept).chain(beside.map(level)).collect()
-}
-
-/// The figure's title: how slow the network may be.
-fn message(race: Race<'_, Contestants<'_>>) -> Option<String> {
-    let curve = Curve::of(race, Parameter::Transport)?;
-    let others = tables::beside(race).into_iter();
-    let best = others.min_by(|a, b| a.total.median.total_cmp(&b.total.median))?;
-    let (app, name, level) = (
-        race.config.app.place(),
-        &best.point.barrier,
-        best.total.median,
-    );
-    let (slowest, last) = curve.points.last()?;
-    Some(match curve.reaches(level) {
-        Some(value) => format!(
-            "In {app} the barrier over the network is faster than {name}, the best through memory, \
-             until a message is under way for about {} cycles",
-            words::count(value.round() as u64)
-        ),
-        None if *last <= level => format!(
-            "In {app} the barrier over the network is faster than {name}, the best through memory, \
-             even if a message is under way for {} cycles",
-            words::count(*slowest)
-        ),
-        None => format!(
-            "In {app} the barrier over the network is slower than {name}, the best through memory, \
-             however fast its messages are"
-        ),
-    })
 }

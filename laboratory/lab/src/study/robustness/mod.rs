@@ -5,9 +5,11 @@ mod config;
 mod curve;
 mod figure;
 mod rows;
+mod sentence;
 mod tables;
 
 use super::Study;
+use super::compared::Compared;
 use super::settings::{Key, keys};
 use super::team::{self, Race, TeamMeasured, TeamPoint};
 use super::trial::{Answer, Inquiry, Results, Setup, Text, Trials};
@@ -22,7 +24,8 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     keys: KEYS,
     text: TEXT,
     is_brief: true,
-    sentence: None,
+    brief_orders: 2,
+    sentence: Some(sentence::sentence),
     ask: RobustnessConfig::new,
 };
 
@@ -76,6 +79,18 @@ impl Trials for RobustnessConfig {
         let tables = races.flat_map(|race| [tables::sweeps(race), tables::references(race)]);
         let rows = rows::rows(config, measured);
         Ok(Answer::new(figure, FIGURE, tables.collect(), rows))
+    }
+
+    fn compared_trials(&self) -> Vec<TeamPoint> {
+        self.compared_points()
+    }
+
+    fn compared(results: Results<'_, Self>) -> Option<Compared> {
+        let config = results.config.contests().next()?;
+        sentence::compared(Race {
+            config: &config,
+            measured: &TeamMeasured::new(results.measured),
+        })
     }
 }
 

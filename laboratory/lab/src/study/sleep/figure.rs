@@ -181,7 +181,8 @@ pub(super) fn sentence(compared: &Compared) -> Sentence {
     let told = ours.map(|ours| format!("; ours: {}", difference(ours.1)));
     Sentence {
         text: format!(
-            "{place} the time of programs over that with rayon's sleep policy (packed), in the mean: {best}: {}{}{ground}",
+            "{place} the time of programs over that with rayon's sleep policy (packed), in the mean: \
+             {best}: {}{}{ground}",
             difference(ratio),
             told.unwrap_or_default()
         ),

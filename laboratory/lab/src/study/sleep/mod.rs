@@ -16,9 +16,9 @@ mod speedup;
 mod synthetic;
 mod tables;
 
-use super::Study;
 use super::settings::{Key, keys};
-use super::trial::{Answer, Extra, Inquiry, Question, Session, Text, measure_cells};
+use super::trial::{Answer, Extra, Fingerprints, Inquiry, Question, Session, Text, measure_cells};
+use super::{Comparison, Study};
 use crate::measure::journal::Journal;
 use crate::report::csv;
 use crate::report::section::{Block, Captioned};
@@ -37,6 +37,7 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     keys: KEYS,
     text: TEXT,
     is_brief: true,
+    brief_orders: 0,
     sentence: Some(figure::sentence),
     ask: SleepConfig::new,
 };
@@ -116,6 +117,19 @@ impl Question for SleepConfig {
                 _ => native::measure(self, record, share, progress),
             },
         )
+    }
+
+    fn compare(&self, session: &Session<'_>) -> anyhow::Result<Comparison> {
+        let compared = Self {
+            threads: vec![self.most_threads()],
+            ..self.clone()
+        };
+        let (measured, journal) = compared.measure(session)?;
+        Ok(Comparison {
+            compared: Some(figure::compared(self, &measured)),
+            hash: measured.hash()?,
+            journal,
+        })
     }
 
     fn answer(&self, measured: &Vec<MeasuredPolicies>) -> anyhow::Result<Answer<SleepRow>> {

@@ -140,8 +140,8 @@ impl StealingConfig {
         lengths.chain(sizes).collect()
     }
 
-    /// All that is measured.
-    pub(super) fn cases(&self) -> Vec<StealingCase> {
+    /// All disciplines at all of these.
+    pub(super) fn star_cases(&self) -> Vec<StealingCase> {
         let mut cases = Vec::new();
         for (cores, cycles) in self.star() {
             for &distribution in &self.distributions {
@@ -149,6 +149,12 @@ impl StealingConfig {
                 cases.extend(names.map(|name| self.case(cores, cycles, distribution, name)));
             }
         }
+        cases
+    }
+
+    /// All that is measured.
+    pub(super) fn cases(&self) -> Vec<StealingCase> {
+        let mut cases = self.star_cases();
         cases.extend(self.tried());
         cases
     }

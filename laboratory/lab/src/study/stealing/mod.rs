@@ -9,6 +9,7 @@ mod rows;
 mod tables;
 
 use super::Study;
+use super::compared::Compared;
 use super::settings::{Key, keys};
 use super::trial::{Answer, Inquiry, PIN, RUNS, SECONDS, Setup, Text, Trials};
 use case::StealingCase;
@@ -25,6 +26,7 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     keys: KEYS,
     text: TEXT,
     is_brief: true,
+    brief_orders: 3,
     sentence: Some(figure::sentence),
     ask: StealingConfig::new,
 };
@@ -80,7 +82,14 @@ impl Trials for StealingConfig {
         let setup = &results.config.setup;
         let row = |runs| StealingRow::new(setup, runs, runs.spread(|run| run.makespan));
         let rows = results.measured.iter().map(row).collect();
-        let answer = Answer::new(figure::figure(results), FIGURE, tables, rows);
-        Ok(answer.comparing(results.compared()))
+        Ok(Answer::new(figure::figure(results), FIGURE, tables, rows))
+    }
+
+    fn compared_trials(&self) -> Vec<StealingCase> {
+        self.star_cases()
+    }
+
+    fn compared(results: StealingResults<'_>) -> Option<Compared> {
+        Some(results.compared())
     }
 }

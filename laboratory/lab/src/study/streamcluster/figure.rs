@@ -1,7 +1,8 @@
 //! The figure: the program's time and its barriers' exit latency against cores.
 
 use super::config::{Clustering, StreamclusterConfig};
-use crate::study::team::{PointSummary, Race};
+use crate::study::compared::Compared;
+use crate::study::team::{self, Race};
 use manycore_figure::{Axis, Figure, Panel};
 
 /// Two panels an input.
@@ -10,7 +11,10 @@ pub(super) fn figure<'a>(
     races: impl Iterator<Item = Race<'a, Clustering<'a>>> + Clone,
 ) -> Figure {
     let unit = config.setup.unit().name();
-    let message = races.clone().next().map(message);
+    let message = races
+        .clone()
+        .next()
+        .map(|race| team::sentence(&compared(race)).text);
     let panels = races.flat_map(|race| {
         let input = race.config.input;
         let panel = |what: &str, series| {
@@ -38,10 +42,7 @@ pub(super) fn figure<'a>(
     }
 }
 
-/// The figure's title.
-fn message(race: Race<'_, Clustering<'_>>) -> String {
-    let config = race.config.config;
-    let unit = config.setup.unit();
-    let show = |summary: &PointSummary| unit.say(summary.total.median);
-    race.headline(config.compared_at(), "the program takes", show)
+/// The times of the program.
+pub(super) fn compared(race: Race<'_, Clustering<'_>>) -> Compared {
+    race.compared(race.config.config.compared_at(), "the program takes", false)
 }

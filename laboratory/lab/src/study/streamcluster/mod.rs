@@ -6,6 +6,7 @@ mod figure;
 mod rows;
 
 use super::Study;
+use super::compared::Compared;
 use super::settings::{Key, keys};
 use super::team::{self, PointSummary, Race, TeamMeasured, TeamPoint, TeamProgram};
 use super::trial::{Answer, Inquiry, PIN, RUNS, Results, SECONDS, Setup, Text, Trials};
@@ -21,7 +22,8 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     keys: KEYS,
     text: TEXT,
     is_brief: true,
-    sentence: None,
+    brief_orders: 2,
+    sentence: Some(team::sentence),
     ask: StreamclusterConfig::new,
 };
 
@@ -81,6 +83,25 @@ impl Trials for StreamclusterConfig {
             races.flat_map(tables).collect(),
             rows,
         ))
+    }
+
+    fn compared_trials(&self) -> Vec<TeamPoint> {
+        let (input, cores) = (self.inputs.first(), self.compared_at());
+        let all = self.entries().into_iter();
+        let of_input = |point: &TeamPoint| match point.program {
+            TeamProgram::Streamcluster { input: of } => Some(&of) == input,
+            TeamProgram::Loop { .. } => false,
+        };
+        all.filter(|point| point.cores == cores && of_input(point))
+            .collect()
+    }
+
+    fn compared(results: Results<'_, Self>) -> Option<Compared> {
+        let config = results.config.clusterings().next()?;
+        Some(figure::compared(Race {
+            config: &config,
+            measured: &TeamMeasured::new(results.measured),
+        }))
     }
 }
 

@@ -17,6 +17,7 @@ mod point;
 mod program;
 mod race;
 mod run;
+mod sentence;
 
 pub(in crate::study) use barrier_loop::Arrivals;
 pub(in crate::study) use measured::TeamMeasured;
@@ -24,6 +25,7 @@ pub(in crate::study) use names::{BARRIERS, barriers_of};
 pub(in crate::study) use point::{PointSummary, TeamPoint};
 pub(in crate::study) use program::TeamProgram;
 pub(in crate::study) use race::{BASELINES, CHANNEL, Contest, Race};
+pub(in crate::study) use sentence::{Fastest, sentence};
 
 /// How a team is measured.
 pub(in crate::study) const HOW: &str = "End to end is from when the last member has begun until the last has left; two waits before \

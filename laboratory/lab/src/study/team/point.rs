@@ -1,6 +1,7 @@
 //! The runs and their results.
 
 use super::program::TeamProgram;
+use super::run::WARM;
 use crate::measure::statistics::Spread;
 use crate::study::trial::Runs;
 use serde::{Deserialize, Serialize};
@@ -39,6 +40,8 @@ pub(in crate::study) struct PointSummary {
     pub(in crate::study) point: TeamPoint,
     pub(in crate::study) runs: usize,
     pub(in crate::study) total: Spread,
+    /// Of each run.
+    pub(in crate::study) totals: Vec<f64>,
     pub(in crate::study) episodes: usize,
     /// Medians over runs.
     pub(in crate::study) exit: Spread,
@@ -54,6 +57,7 @@ impl PointSummary {
             point: runs.trial.clone(),
             runs: runs.outcomes.len(),
             total: runs.spread(|run| run.total),
+            totals: runs.samples(|run| run.total),
             episodes: first.episodes,
             exit: Spread {
                 p10: runs.median(|run| run.exit.p10),
@@ -73,6 +77,11 @@ impl PointSummary {
     /// The same with its range.
     pub(in crate::study) fn a_wait(&self) -> Spread {
         self.total.map(|total| total / self.episodes as f64)
+    }
+
+    /// Messages of an episode. Waits for warmth send as many.
+    pub(in crate::study) fn messages_an_episode(&self) -> f64 {
+        self.messages as f64 / (self.episodes + WARM) as f64
     }
 
     /// Whether its barrier used a broadcast network.

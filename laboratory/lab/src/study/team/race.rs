@@ -94,27 +94,6 @@ impl<'a, C: Contest> Race<'a, C> {
         self.config.setup().chip()?.0.optical.as_ref()
     }
 
-    /// The fastest barrier through memory on `at` cores, and the thesis's beside it, in a sentence;
-    /// `what` takes times as `show` has them.
-    pub(in crate::study) fn headline(
-        self,
-        at: usize,
-        what: &str,
-        show: impl Fn(&PointSummary) -> String,
-    ) -> String {
-        let best = self.software(0, at).map(|best| {
-            let name = &best.point.barrier;
-            format!("{} with {name}, the fastest through memory", show(best))
-        });
-        let channel = self.optical().and_then(|_| self.of(0, at, CHANNEL));
-        let channel = channel.map(|channel| {
-            let time = show(channel);
-            format!("{time} over a broadcast network ({CHANNEL})")
-        });
-        let both: Vec<String> = best.into_iter().chain(channel).collect();
-        format!("On {at} cores {what} {}", both.join(", and "))
-    }
-
     /// A row a barrier, a column a core count, the least of each marked; above
     /// them a row that is not measured.
     pub(in crate::study) fn table(

@@ -20,6 +20,9 @@ pub(super) struct TeamRan {
 /// Episodes that notes have room for without growing while they are timed.
 const ROOM: usize = 4096;
 
+/// Waits of each member before its program.
+pub(super) const WARM: usize = 2;
+
 /// Runs `program` on a team that meets at the barrier of this name; cores take
 /// `cpi` cycles an instruction.
 pub(super) fn run<P: Broadcast>(
@@ -89,7 +92,7 @@ impl<B> SpmdShared<B> {
         // Twice for nothing: after the first all are here, and lines have been
         // touched; it is left one after the other, as they came, and the second
         // in step.
-        for _ in 0..2 {
+        for _ in 0..WARM {
             self.barrier.wait(&mut member);
         }
         let begin = P::now();

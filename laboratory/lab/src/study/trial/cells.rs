@@ -3,15 +3,13 @@
 use super::experiment::{Fingerprints, Session};
 use crate::failure::Interrupted;
 use crate::measure::budget::Budget;
-use crate::measure::interrupt;
 use crate::measure::journal::{self, Journal};
 use crate::measure::progress::Progress;
 use crate::measure::time_left::TimeLeft;
-use anyhow::Context;
-use manycore::{Partitioner, Pool};
+use crate::measure::{interrupt, side_by_side};
+use manycore::Pool;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
@@ -82,7 +80,7 @@ pub(in crate::study) fn measure_cells<R: CellRecord>(
     let mut budget = Budget::new(Duration::from_secs(seconds), cells.len());
     // Simulations share this host's cores; native programs have pools of their own.
     let host = match session.is_simulated {
-        true => Some(Pool::builder().build().context(study)?),
+        true => Some(side_by_side::host()?),
         false => None,
     };
     let mut measured = Vec::new();
@@ -94,7 +92,7 @@ pub(in crate::study) fn measure_cells<R: CellRecord>(
             progress.allot(budget.left());
         }
         if !record.is_complete() {
-            measure(&mut record, host.as_ref(), budget.share(), &progress)?;
+            measure(&mut record, host, budget.share(), &progress)?;
             if record.runs() > 0 {
                 journal.append(&record)?;
             }
@@ -120,20 +118,16 @@ pub(in crate::study) fn simulate_policies<T: Send + Sync>(
     simulate: impl Fn(usize) -> anyhow::Result<T> + Sync,
 ) -> anyhow::Result<Option<Vec<T>>> {
     progress.inside(what, 0.0);
-    let outcomes: Vec<OnceLock<anyhow::Result<T>>> =
-        (0..policies).map(|_| OnceLock::new()).collect();
     let done = AtomicUsize::new(0);
-    let one_by_one = host.with(Partitioner::fixed_block(1));
-    one_by_one.parallel_for(0..policies, |at| {
+    let outcomes = side_by_side::side_by_side(host, policies, |at| {
         if interrupt::asked() {
-            return;
+            return None;
         }
-        // Each is set once.
-        let _ = outcomes[at].set(simulate(at));
+        let outcome = simulate(at);
         let done = done.fetch_add(1, Relaxed) + 1;
         progress.inside(what, done as f64 / policies as f64);
+        Some(outcome)
     });
-    let outcomes = outcomes.into_iter().map(OnceLock::into_inner);
-    let outcomes: Option<Vec<_>> = outcomes.collect();
+    let outcomes: Option<Vec<_>> = outcomes.into_iter().collect();
     outcomes.map(|all| all.into_iter().collect()).transpose()
 }

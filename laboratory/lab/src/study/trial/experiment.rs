@@ -8,7 +8,7 @@ use crate::report::table::Table;
 use crate::report::{columns, csv};
 use crate::study::compared::{Compared, SentenceOf};
 use crate::study::settings::Key;
-use crate::study::{Findings, Plan, Request, Study};
+use crate::study::{Comparison, Findings, Plan, Request, Study};
 use crate::world::World;
 use manycore_figure::Figure;
 use serde::Serialize;
@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 /// The decision about the measurements. Its hash names the journal.
-pub(in crate::study) trait Question: Serialize {
+pub(in crate::study) trait Question: Serialize + Sync {
     /// The measurements.
     type Measured: Fingerprints;
 
@@ -27,6 +27,16 @@ pub(in crate::study) trait Question: Serialize {
     fn measure(&self, session: &Session<'_>) -> anyhow::Result<(Self::Measured, Journal)>;
 
     fn answer(&self, measured: &Self::Measured) -> anyhow::Result<Answer<Self::Row>>;
+
+    /// Measures what the sentence compares.
+    fn compare(&self, session: &Session<'_>) -> anyhow::Result<Comparison> {
+        let (measured, journal) = self.measure(session)?;
+        Ok(Comparison {
+            compared: self.answer(&measured)?.extra.compared,
+            hash: measured.hash()?,
+            journal,
+        })
+    }
 }
 
 /// The fixed text of a study.
@@ -101,12 +111,6 @@ impl<R> Answer<R> {
             extra: Extra::default(),
         }
     }
-
-    /// The same, with the times that the sentence compares.
-    pub(in crate::study) fn comparing(mut self, compared: Compared) -> Self {
-        self.extra.compared = Some(compared);
-        self
-    }
 }
 
 /// The parts that few studies have.
@@ -134,6 +138,8 @@ pub(in crate::study) struct Inquiry<Q> {
     pub(in crate::study) text: Text,
     /// Whether a quick report has time for it.
     pub(in crate::study) is_brief: bool,
+    /// The orders of events under which a quick report measures what the sentence compares.
+    pub(in crate::study) brief_orders: u64,
     /// Makes the sentence of what it compares.
     pub(in crate::study) sentence: Option<SentenceOf>,
     /// Checks what is asked.
@@ -159,6 +165,10 @@ impl<Q: Question + 'static> Study for Inquiry<Q> {
 
     fn is_brief(&self) -> bool {
         self.is_brief
+    }
+
+    fn brief_orders(&self) -> u64 {
+        self.brief_orders
     }
 
     fn sentence(&self) -> Option<SentenceOf> {
@@ -194,24 +204,25 @@ struct Experiment<Q> {
     fresh: bool,
 }
 
-impl<Q: Question> Plan for Experiment<Q> {
-    fn measure(&self, out: &OutFolder) -> anyhow::Result<Findings> {
-        let hash = journal::hash(&self.question)?;
-        let session = Session {
+impl<Q: Question> Experiment<Q> {
+    /// The hash names the journal.
+    fn session<'a>(&'a self, hash: &'a str, out: &'a OutFolder) -> Session<'a> {
+        Session {
             study: self.study,
             is_simulated: self.is_simulated,
             file: &self.file,
-            hash: &hash,
+            hash,
             fresh: self.fresh,
             out,
-        };
-        let (measured, journal) = self.question.measure(&session)?;
-        let answer = self.question.answer(&measured)?;
-        let mut summary = String::new();
-        let message = answer.figures.first().map(|shown| &shown.figure.message);
-        for line in answer.extra.caution.iter().chain(message) {
-            summary += &format!("{line}\n");
         }
+    }
+}
+
+impl<Q: Question> Plan for Experiment<Q> {
+    fn measure(&self, out: &OutFolder) -> anyhow::Result<Findings> {
+        let hash = journal::hash(&self.question)?;
+        let (measured, journal) = self.question.measure(&self.session(&hash, out))?;
+        let answer = self.question.answer(&measured)?;
         let mut meta = json!({
             "study": self.study,
             "config": self.question,
@@ -220,11 +231,9 @@ impl<Q: Question> Plan for Experiment<Q> {
             "seconds": measured.seconds(),
         });
         if self.is_simulated {
-            let hash = measured.hash()?;
             meta["origin"] = json!(Origin::simulated());
             meta["hashes"] = measured.hashes().into();
-            summary += &format!("hash of all simulations: {hash}\n");
-            meta["hash"] = json!(hash);
+            meta["hash"] = json!(measured.hash()?);
         } else {
             meta["origin"] = json!(Origin::native());
         }
@@ -254,7 +263,6 @@ impl<Q: Question> Plan for Experiment<Q> {
                 blocks: how.chain(answer.blocks).collect(),
                 files: Vec::new(),
             },
-            summary,
             file: self.file.clone(),
             csv,
             compared: answer.extra.compared,
@@ -263,5 +271,10 @@ impl<Q: Question> Plan for Experiment<Q> {
             meta,
             journal,
         })
+    }
+
+    fn compare(&self, out: &OutFolder) -> anyhow::Result<Comparison> {
+        let hash = journal::hash(&self.question)?;
+        self.question.compare(&self.session(&hash, out))
     }
 }

@@ -5,14 +5,15 @@ use super::Trial;
 use super::experiment::{Answer, Fingerprints, Question, Session};
 use super::setup::Setup;
 use crate::failure::Interrupted;
-use crate::measure::interrupt;
 use crate::measure::journal::{self, Journal};
 use crate::measure::progress::Progress;
 use crate::measure::statistics::{Spread, median};
 use crate::measure::time_left::TimeLeft;
+use crate::measure::{interrupt, side_by_side};
+use crate::study::Comparison;
+use crate::study::compared::Compared;
 use anyhow::Context;
 use manycore::topology::Topology;
-use manycore::{Partitioner, Pool};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::sync::{Mutex, MutexGuard};
@@ -98,7 +99,7 @@ impl<T: Trial> Fingerprints for MeasuredTrials<T> {
 const ROUNDS: [usize; 2] = [3, 30];
 
 /// A question that is a list of trials.
-pub(in crate::study) trait Trials: Serialize {
+pub(in crate::study) trait Trials: Serialize + Sync {
     type Trial: Trial;
 
     /// An observation: a line of the CSV file.
@@ -110,6 +111,16 @@ pub(in crate::study) trait Trials: Serialize {
     fn trials(&self) -> Vec<Self::Trial>;
 
     fn answer(results: Results<'_, Self>) -> anyhow::Result<Answer<Self::Row>>;
+
+    /// The trials that [`Trials::compared`] asks for.
+    fn compared_trials(&self) -> Vec<Self::Trial> {
+        self.trials()
+    }
+
+    /// The times that the sentence compares.
+    fn compared(_results: Results<'_, Self>) -> Option<Compared> {
+        None
+    }
 }
 
 /// A study's numbers, to be asked.
@@ -143,9 +154,24 @@ impl<Q: Trials> Question for Q {
     }
 
     fn answer(&self, measured: &Self::Measured) -> anyhow::Result<Answer<Q::Row>> {
-        Trials::answer(Results {
+        let results = Results {
             config: self,
             measured: &measured.0,
+        };
+        let mut answer = Trials::answer(results)?;
+        answer.extra.compared = Q::compared(results);
+        Ok(answer)
+    }
+
+    fn compare(&self, session: &Session<'_>) -> anyhow::Result<Comparison> {
+        let (measured, journal) = measure(session, self.setup(), &self.compared_trials())?;
+        Ok(Comparison {
+            compared: Q::compared(Results {
+                config: self,
+                measured: &measured.0,
+            }),
+            hash: measured.hash()?,
+            journal,
         })
     }
 }
@@ -223,13 +249,12 @@ fn simulate_side_by_side<T: Trial>(
 ) -> anyhow::Result<()> {
     let mut order: Vec<&T> = trials.iter().collect();
     order.sort_by_key(|trial| std::cmp::Reverse(trial.cores()));
-    let host = Pool::builder().build().context(setup.study)?;
-    let one_by_one = host.with(Partitioner::fixed_block(1));
+    let host = side_by_side::host()?;
     let weight = |trial: &T| trial.cores() as f64;
     let left = TimeLeft::new(trials.iter().map(weight), host.threads());
     let progress = Mutex::new(Progress::new(setup.study, left));
     let failed: Mutex<Option<anyhow::Error>> = Mutex::new(None);
-    one_by_one.parallel_for(0..order.len(), |at| {
+    side_by_side::side_by_side(host, order.len(), |at| {
         let trial = order[at];
         if interrupt::asked() || lock(&failed).is_some() {
             return;

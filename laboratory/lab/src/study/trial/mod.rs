@@ -18,7 +18,9 @@ mod setup;
 pub(in crate::study) use binding::Binding;
 pub(in crate::study) use cells::{CellRecord, measure_cells, simulate_policies};
 pub(in crate::study) use clock::pass_until;
-pub(in crate::study) use experiment::{Answer, Extra, Inquiry, Question, Session, Text};
+pub(in crate::study) use experiment::{
+    Answer, Extra, Fingerprints, Inquiry, Question, Session, Text,
+};
 pub(in crate::study) use machines::Machines;
 pub(in crate::study) use measure::{Results, Runs, Trials};
 pub(in crate::study) use setup::{PIN, RUNS, SECONDS, Setup};

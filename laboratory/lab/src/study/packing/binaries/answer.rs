@@ -1,7 +1,7 @@
 //! The results: ratios to thread reduction, and whether the programs' results were right.
 
 use super::super::closed_form::{fair, ideal, pinned};
-use super::super::reduction::Reduction;
+use super::super::reduction::{Reduction, place, sentence};
 use super::BinariesConfig;
 use super::case::{BinaryCase, BinarySample, Verdict};
 use super::way::Way;
@@ -9,7 +9,10 @@ use crate::measure::statistics::Spread;
 use crate::report::csv::columns;
 use crate::report::section::{Block, Captioned};
 use crate::report::table::{Cell, Table};
+use crate::study::compared::Compared;
 use crate::study::trial::{Answer, Extra, Results, Runs};
+use crate::study::unit::Unit;
+use manycore_figure::Figure;
 use std::path::Path;
 
 const CAPTION: &str = "After the poster's figure 1: the time of thread reduction over that of the way, on as many \
@@ -118,6 +121,38 @@ impl<'a> BinariesResults<'a> {
         }
     }
 
+    /// The times of runs on the most cores that are fewer than the threads: of the ways in which each program's results
+    /// were right in all rounds.
+    pub(super) fn compared(self, threads: usize) -> Compared {
+        let (config, setup) = (self.config, &self.config.setup);
+        let all = config.cores_of(threads);
+        let few = all.iter().filter(|&&cores| cores < threads);
+        let cores = few.max().or(all.last()).copied().unwrap_or(1);
+        let mut compared = Compared::new(
+            place(threads, cores),
+            Unit::Microseconds,
+            !setup.machines.is_host(),
+        );
+        let times = |program: &Path, way: &Way| {
+            let runs = self.runs(program, threads, cores, way)?;
+            let all_right = verified(runs).0 == runs.outcomes.len();
+            all_right.then(|| runs.samples(|run| 1e6 * run.seconds))
+        };
+        let in_all = |way: &&Way| {
+            let mut programs = config.programs.iter();
+            programs.all(|program| times(program, way).is_some())
+        };
+        let ways: Vec<&Way> = config.ways.iter().filter(in_all).collect();
+        for program in &config.programs {
+            let times = ways
+                .iter()
+                .filter_map(|way| Some((way.name().to_owned(), times(program, way)?)));
+            let name = config.case(program, threads, cores, &Way::Tr).name();
+            compared.add(name, times);
+        }
+        compared
+    }
+
     /// All ways except the baseline.
     fn others(self) -> impl Iterator<Item = &'a Way> {
         self.config.ways.iter().filter(|way| **way != Way::Tr)
@@ -133,7 +168,11 @@ impl<'a> BinariesResults<'a> {
                 0 => String::new(),
                 _ => format!("{threads}"),
             };
-            Captioned::new(self.reduction(threads).figure(part), CAPTION)
+            let figure = Figure {
+                message: sentence(&self.compared(threads)).text,
+                ..self.reduction(threads).figure(part)
+            };
+            Captioned::new(figure, CAPTION)
         });
         Answer {
             figures: figures.collect(),

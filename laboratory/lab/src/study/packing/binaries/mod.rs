@@ -9,6 +9,7 @@ use super::config::cores;
 use super::keys;
 use crate::failure::bad_input;
 use crate::study::Request;
+use crate::study::compared::Compared;
 use crate::study::settings::bounded;
 use crate::study::trial::{Answer, Setup, Text, Trials};
 use answer::{BinariesResults, BinaryRow};
@@ -142,6 +143,11 @@ impl Trials for BinariesConfig {
 
     fn answer(results: BinariesResults<'_>) -> anyhow::Result<Answer<BinaryRow>> {
         Ok(results.found())
+    }
+
+    fn compared(results: BinariesResults<'_>) -> Option<Compared> {
+        let threads = results.config.threads.first()?;
+        Some(results.compared(*threads))
     }
 }
 

@@ -1,0 +1,187 @@
+//! `manycore run --orders N`: a program under several orders of events, side by side on the host's cores.
+
+mod told;
+
+use super::run::{program, simulation};
+use crate::cli::RunArgs;
+use crate::failure::{Interrupted, bad_input};
+use crate::measure::student::Mean;
+use crate::measure::{interrupt, side_by_side};
+use crate::streams::{Captured, SharedInput};
+use crate::study::order::{self, Orders};
+use crate::study::ordered::FEWEST;
+use anyhow::{Context, anyhow};
+use manycore_chip::config::Config;
+use manycore_riscv::{Outcome, Region, RunError};
+use serde::Serialize;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+/// With `until:N`: the width of the mean's interval, as a part of the mean, at which more orders are not run.
+const NARROW: f64 = 0.01;
+
+/// One order's run: an entry of the JSON file, and a line of the CSV file, which lacks the regions' cycles.
+#[derive(Debug, Serialize)]
+struct OrderRun {
+    order: u64,
+    /// The program's own.
+    status: i32,
+    /// Whether output and status equal the first order's.
+    same_output: bool,
+    instructions: u64,
+    threads: u64,
+    cycles: u64,
+    hash: String,
+    /// The cycles of all regions of interest of one name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    regions: Vec<(String, u64)>,
+    #[serde(skip)]
+    message: Option<String>,
+    #[serde(skip)]
+    streams: [Vec<u8>; 2],
+}
+
+/// Runs the program once in each order.
+pub(super) fn run(args: &RunArgs, machine: &Config, orders: Orders) -> anyhow::Result<ExitCode> {
+    let file = match &args.stats {
+        None => None,
+        Some(None) => {
+            return Err(bad_input(
+                "--stats: under several orders there is a row for each; expected --stats=FILE.csv, .json or .txt",
+            ));
+        }
+        Some(Some(file)) => Some(file),
+    };
+    let machines = machines(machine, orders)?;
+    let mut runs = simulate(args, &machines, orders.until)?;
+    let (first, others) = runs.split_first_mut().context("no order")?;
+    for other in &mut *others {
+        other.same_output = (&other.streams, other.status) == (&first.streams, first.status);
+    }
+    // A closed pipe is no failure of the program.
+    let _ = io::stdout()
+        .write_all(&first.streams[0])
+        .and_then(|()| io::stdout().flush());
+    let _ = io::stderr().write_all(&first.streams[1]);
+    let text = told::text(&runs, machine);
+    if !args.quiet {
+        eprint!("{text}");
+    }
+    let name = &args.program[0];
+    if let Some(told) = told::difference(&runs) {
+        eprintln!("manycore: {name}: {told}");
+    }
+    if let Some(message) = &runs[0].message {
+        eprintln!("manycore: {name}: {message}");
+    }
+    if let Some(file) = file {
+        told::write(file, args, machine, &runs, &text)?;
+    }
+    Ok(ExitCode::from(runs[0].status as u8))
+}
+
+/// The machine under each order.
+fn machines(machine: &Config, orders: Orders) -> anyhow::Result<Vec<(u64, Config)>> {
+    let all = orders.first..=orders.last;
+    let all = all.map(|order| Some((order, order::config(machine, order)?)));
+    all.collect::<Option<_>>().ok_or_else(|| {
+        bad_input("--orders: the machine's perturb is 0; expected --set perturb=1 to 64, or none")
+    })
+}
+
+/// All runs, in their order. With `until`, as many as suffice: the number does not depend on the host.
+fn simulate(
+    args: &RunArgs,
+    machines: &[(u64, Config)],
+    until: bool,
+) -> anyhow::Result<Vec<OrderRun>> {
+    let host = side_by_side::host()?;
+    let input = SharedInput::new(io::stdin());
+    let mut runs = Vec::new();
+    let at_once = if until {
+        host.threads()
+    } else {
+        machines.len()
+    };
+    for some in machines.chunks(at_once.max(1)) {
+        let found = side_by_side::side_by_side(host, some.len(), |at| {
+            let (order, machine) = &some[at];
+            one(args, machine, *order, &input)
+        });
+        for one in found {
+            runs.push(one?);
+            if until && runs.len() >= FEWEST && is_narrow(&runs) {
+                return Ok(runs);
+            }
+        }
+    }
+    Ok(runs)
+}
+
+fn one(
+    args: &RunArgs,
+    machine: &Config,
+    order: u64,
+    input: &SharedInput,
+) -> anyhow::Result<OrderRun> {
+    let [output, error] = [(); 2].map(|()| Captured::default());
+    let program = program(args)
+        .input(input.clone())
+        .streams(output.clone(), error.clone());
+    let outcome = match program.run(simulation(args, machine)) {
+        Ok(outcome) => outcome,
+        Err(error @ RunError::Program { .. }) => return Err(bad_input(error.to_string())),
+        Err(error) if interrupt::asked() => {
+            return Err(Interrupted(format!("interrupted: order {order}: {error}")).into());
+        }
+        Err(error) => return Err(anyhow!("order {order}: {error}")),
+    };
+    let Outcome {
+        status,
+        message,
+        instructions,
+        timing,
+        ..
+    } = outcome;
+    let timing = timing.context(
+        "nothing was timed, so there are no orders: the program began no region of interest",
+    )?;
+    let statistics = &timing.run.statistics;
+    Ok(OrderRun {
+        order,
+        status,
+        same_output: true,
+        instructions,
+        threads: statistics.threads as u64,
+        cycles: statistics.cycles,
+        hash: format!("{:016x}", statistics.hash),
+        regions: regions(&timing.regions),
+        message,
+        streams: [output.take(), error.take()],
+    })
+}
+
+/// The cycles of the regions of each name.
+fn regions(all: &[Region]) -> Vec<(String, u64)> {
+    let mut sums: Vec<(String, u64)> = Vec::new();
+    for region in all {
+        let (name, cycles) = (super::run_stats::name(region), region.to - region.from);
+        match sums.iter_mut().find(|sum| sum.0 == name) {
+            Some(sum) => sum.1 += cycles,
+            None => sums.push((name, cycles)),
+        }
+    }
+    sums
+}
+
+/// Whether the mean of the first region's cycles, or of all cycles, is known well enough.
+fn is_narrow(runs: &[OrderRun]) -> bool {
+    let timed = told::timed(runs);
+    let first = timed.get(1).or(timed.first());
+    first
+        .and_then(|(_, cycles)| Mean::of(cycles))
+        .is_some_and(|mean| {
+            let half = mean.half.unwrap_or(f64::INFINITY);
+            2.0 * half <= NARROW * mean.mean
+        })
+}

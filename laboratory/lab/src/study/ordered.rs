@@ -1,0 +1,214 @@
+//! A study whose sentence is compared under several orders of events.
+
+use super::compared::{Compared, SentenceOf};
+use super::order::{self, Orders};
+use super::{Comparison, Findings, Plan, Request, Study};
+use crate::measure::journal::{self, Journal};
+use crate::measure::side_by_side;
+use crate::report::files::OutFolder;
+use crate::report::{columns, csv};
+use crate::world::World;
+use serde::Serialize;
+use serde_json::json;
+
+/// Orders without which no finding is taken as decided.
+pub(crate) const FEWEST: usize = 3;
+
+/// The comparison of a study's sentence, a plan an order.
+pub(crate) struct Ordered {
+    sentence: SentenceOf,
+    plans: Vec<(u64, Box<dyn Plan>)>,
+    /// Fewer orders, if the sentence is decided before.
+    until: bool,
+}
+
+/// One time: a line of `NAME.orders.csv`.
+#[derive(Serialize)]
+struct OrderedTime<'a> {
+    order: u64,
+    /// The things with one name in a cell do the same work.
+    cell: &'a str,
+    name: &'a str,
+    time: f64,
+    unit: &'static str,
+}
+
+impl Ordered {
+    /// None if the study has no sentence of times, or its machine has one order: this host, and a machine whose
+    /// perturbation is 0.
+    pub(crate) fn new(
+        study: &dyn Study,
+        request: &Request,
+        orders: Orders,
+    ) -> anyhow::Result<Option<Self>> {
+        let (Some(sentence), World::Simulated(machine)) = (study.sentence(), &request.world) else {
+            return Ok(None);
+        };
+        let mut plans = Vec::new();
+        for order in orders.first..=orders.last {
+            let Some(machine) = order::config(machine, order) else {
+                return Ok(None);
+            };
+            let world = World::Simulated(Box::new(machine));
+            let request = Request {
+                world,
+                ..request.clone()
+            };
+            plans.push((order, study.plan(&request)?));
+        }
+        Ok(Some(Self {
+            sentence,
+            plans,
+            until: orders.until,
+        }))
+    }
+
+    /// Measures, and gives figure and summary the sentence of all orders. Tables and figure show the machine without
+    /// perturbation. Returns the journals.
+    pub(crate) fn measure(
+        &self,
+        findings: &mut Findings,
+        out: &OutFolder,
+    ) -> anyhow::Result<Vec<Journal>> {
+        let (mut journals, mut hashes, mut done) = (Vec::new(), Vec::new(), Vec::new());
+        let host = side_by_side::host()?;
+        let at_once = if self.until {
+            host.threads()
+        } else {
+            self.plans.len()
+        };
+        let mut is_decided = false;
+        for some in self.plans.chunks(at_once.max(1)) {
+            let found = side_by_side::side_by_side(host, some.len(), |at| some[at].1.compare(out));
+            for ((order, _), found) in some.iter().zip(found) {
+                let Comparison {
+                    compared,
+                    hash,
+                    journal,
+                } = found?;
+                journals.push(journal);
+                // How many orders are enough does not depend on the host.
+                if let Some(compared) = compared.filter(|_| !is_decided) {
+                    hashes.push(hash);
+                    done.push((*order, compared));
+                    is_decided = self.until && done.len() >= FEWEST && self.sentence_of(&done).1;
+                }
+            }
+            if is_decided {
+                break;
+            }
+        }
+        if done.is_empty() {
+            return Ok(journals);
+        }
+        let table = table(&done)?;
+        findings.meta["orders"] = json!({
+            "orders": done.iter().map(|(order, _)| order).collect::<Vec<_>>(),
+            "hash": journal::hash(&hashes)?,
+        });
+        findings.meta["columns"]["orders.csv"] = columns::units(&table)?.into();
+        findings.more.push(("orders.csv", table));
+        if let Some(shown) = findings.section.figures.first_mut() {
+            shown.figure.message = self.sentence_of(&done).0;
+        }
+        Ok(journals)
+    }
+
+    /// The sentence over these orders, and whether more would not change it.
+    fn sentence_of(&self, done: &[(u64, Compared)]) -> (String, bool) {
+        let orders = done.iter().map(|(_, compared)| compared.clone());
+        match Compared::joined(orders) {
+            Some(all) => {
+                let sentence = (self.sentence)(&all);
+                let is_decided = sentence.is_decided();
+                (sentence.text, is_decided)
+            }
+            None => (String::new(), false),
+        }
+    }
+}
+
+fn table(done: &[(u64, Compared)]) -> anyhow::Result<String> {
+    let rows = done.iter().flat_map(|(order, compared)| {
+        let unit = compared.unit.name();
+        compared.all().map(move |(cell, name, time)| OrderedTime {
+            order: *order,
+            cell,
+            name,
+            time,
+            unit,
+        })
+    });
+    csv::text(&rows.collect::<Vec<_>>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::find;
+    use crate::study::settings::Settings;
+    use std::num::NonZeroUsize;
+
+    fn request(set: &[&str], machine: &[&str]) -> (&'static dyn Study, Request) {
+        let study = find("barrier").unwrap();
+        let pairs: Vec<String> = set.iter().map(|&pair| pair.into()).collect();
+        let mut config = manycore_chip::config::Config::preset("atac-64").unwrap();
+        machine.iter().for_each(|pair| config.set(pair).unwrap());
+        let request = Request {
+            world: World::Simulated(Box::new(config)),
+            settings: Settings::parse(&pairs, study.keys()).unwrap(),
+            threads: Vec::new(),
+            cores: vec![NonZeroUsize::new(4).unwrap()],
+            only: ["sense", "mcs", "channel"].map(String::from).into(),
+            full: false,
+            seed: 1,
+            fresh: false,
+        };
+        (study, request)
+    }
+
+    #[test]
+    fn the_sentence_rests_on_all_orders_and_the_rest_stays() {
+        let (study, request) = request(&["episodes=5", "beside=none"], &[]);
+        let home = tempfile::tempdir().unwrap();
+        let out = OutFolder::prepare(home.path()).unwrap();
+        let plan = study.plan(&request).unwrap();
+        let before = plan.measure(&out).unwrap();
+        assert!(before.summary().contains("(one order of events)"));
+        let under = |orders: &str| {
+            let ordered = Ordered::new(study, &request, orders.parse().unwrap()).unwrap();
+            let mut findings = plan.measure(&out).unwrap();
+            let journals = ordered.unwrap().measure(&mut findings, &out).unwrap();
+            (findings, journals)
+        };
+        let (after, journals) = under("3");
+        assert!(after.summary().contains("(95% intervals of 3 orders)"));
+        assert_eq!(
+            (&after.csv, &after.meta["hash"]),
+            (&before.csv, &before.meta["hash"])
+        );
+        let (ending, table) = &after.more[0];
+        assert_eq!(*ending, "orders.csv");
+        // Three barriers; only the loop on the compared number of cores.
+        assert_eq!(table.lines().count(), 1 + 3 * 3, "{table}");
+        assert!(
+            table
+                .lines()
+                .any(|row| row.starts_with("3,through memory,mcs,")),
+            "{table}"
+        );
+        // What is in the journals is not measured again.
+        assert_eq!(journals.len(), 3);
+        assert_eq!(under("3").0.meta["orders"], after.meta["orders"]);
+        let until = under("until:40").0.meta;
+        let count = until["orders"]["orders"].as_array().unwrap().len();
+        assert!((FEWEST..40).contains(&count), "{count}");
+    }
+
+    #[test]
+    fn a_machine_without_perturbation_has_one_order() {
+        let (study, request) = request(&[], &["perturb=0"]);
+        let ordered = Ordered::new(study, &request, "3".parse().unwrap());
+        assert!(ordered.unwrap().is_none());
+    }
+}
