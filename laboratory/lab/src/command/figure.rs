@@ -1,6 +1,6 @@
 //! `manycore figure`: draws a figure again, in another form, or from a table of times.
 
-use super::print;
+use super::output::print;
 use crate::cli::FigureArgs;
 use crate::failure::bad_input;
 use crate::input;

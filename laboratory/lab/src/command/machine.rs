@@ -25,7 +25,7 @@ pub(crate) fn run(args: &MachineArgs) -> anyhow::Result<()> {
                 .transpose()?;
             let spinner = Spinner::new("machine");
             let report = simulated::measure(&config, &threads, &mut |what| spinner.show(what))?;
-            super::show(&report, args.format)?;
+            super::output::show(&report, args.format)?;
             let mut told = Vec::new();
             if let Some(out) = out
                 && let Some((csv, figure)) =
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &MachineArgs) -> anyhow::Result<()> {
                 true => MachineOptions::full(),
                 false => MachineOptions::quick(),
             };
-            super::show(&measure(&MachineOptions { threads, ..effort }), args.format)
+            super::output::show(&measure(&MachineOptions { threads, ..effort }), args.format)
         }
     }
 }

@@ -18,7 +18,7 @@ pub(super) fn completions(shell: Shell) -> anyhow::Result<()> {
         "manycore",
         &mut script,
     );
-    super::print(&String::from_utf8(script)?)
+    super::output::print(&String::from_utf8(script)?)
 }
 
 /// The command with the names of studies and presets as values. Parsing goes without them: a
@@ -65,7 +65,7 @@ pub(super) fn write(folder: &Path) -> anyhow::Result<()> {
     let command = Cli::explained().disable_help_subcommand(true);
     clap_mangen::generate_to(command, folder).map_err(wrong)?;
     let page = folder.join("manycore.1");
-    super::print(&format!(
+    super::output::print(&format!(
         "written: {}; read it with `man -l`",
         page.display()
     ))

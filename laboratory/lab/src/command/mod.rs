@@ -8,6 +8,7 @@ mod manual;
 mod merge;
 mod model;
 mod new_program;
+mod output;
 mod report;
 mod run;
 mod run_orders;
@@ -20,10 +21,9 @@ mod versus;
 
 pub(crate) use shard::Shard;
 
-use crate::cli::{Command, PresetsArgs, Shape};
-use serde::Serialize;
-use std::fmt::Display;
-use std::io::{Write, stdout};
+use crate::cli::{Command, PresetsArgs};
+pub(crate) use output::print;
+use output::show;
 use std::process::ExitCode;
 
 /// Runs a command. If the command ran a program, the exit status is the program's.
@@ -48,22 +48,4 @@ pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Man(args) => manual::write(&args.out),
     };
     done.map(|()| ExitCode::SUCCESS)
-}
-
-/// Prints a report as text or as JSON.
-fn show<R: Display + Serialize>(report: &R, format: Shape) -> anyhow::Result<()> {
-    print(&match format {
-        Shape::Table => report.to_string(),
-        Shape::Json => serde_json::to_string_pretty(report)?,
-    })
-}
-
-/// Writes to standard output; a closed pipe is an error here, no panic.
-pub(crate) fn print(text: &str) -> anyhow::Result<()> {
-    let mut out = stdout().lock();
-    out.write_all(text.as_bytes())?;
-    if !text.ends_with('\n') {
-        out.write_all(b"\n")?;
-    }
-    Ok(out.flush()?)
 }

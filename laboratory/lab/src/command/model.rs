@@ -19,7 +19,7 @@ pub(crate) fn run(command: &ModelCommand) -> anyhow::Result<()> {
             };
             let options = options(&args.model);
             let report = model::fit(&options, measured).map_err(refused)?;
-            super::show(&report, args.model.format)
+            super::output::show(&report, args.model.format)
         }
         ModelCommand::Predict(args) => {
             let mut options = options(&args.model);
@@ -30,11 +30,11 @@ pub(crate) fn run(command: &ModelCommand) -> anyhow::Result<()> {
                 options.measured = Some((on.clone(), prices));
             }
             let report = model::predict(&options).map_err(refused)?;
-            super::show(&report, args.model.format)
+            super::output::show(&report, args.model.format)
         }
         ModelCommand::Eval(args) => {
             let report = model::eval(&options(args)).map_err(refused)?;
-            super::show(&report, args.format)
+            super::output::show(&report, args.format)
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `manycore new-program NAME`: a small crate against the chip, to begin with.
 
-use super::print;
+use super::output::print;
 use crate::cli::NewProgramArgs;
 use crate::failure::bad_input;
 use anyhow::Context;

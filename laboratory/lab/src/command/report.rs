@@ -76,7 +76,7 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
     let mut sections = vec![section];
     let path = write(&sections, &to_come)?;
     let notes: String = left_out.iter().map(|note| format!("{note}\n")).collect();
-    super::print(&format!(
+    super::output::print(&format!(
         "{picture}\n{notes}The report: {}, to which each study adds its section\n",
         path.display()
     ))?;
@@ -91,12 +91,12 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
         journals.push(findings.journal);
         to_come.remove(0);
         write(&sections, &to_come)?;
-        super::print(&format!("\n{}\n{summary}", study.name()))?;
+        super::output::print(&format!("\n{}\n{summary}", study.name()))?;
     }
     for journal in journals {
         journal.remove()?;
     }
-    super::print(&format!("\nThe report: {}\n", path.display()))
+    super::output::print(&format!("\nThe report: {}\n", path.display()))
 }
 
 /// The place and time of the page's making.

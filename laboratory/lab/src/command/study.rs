@@ -47,7 +47,7 @@ pub(crate) fn run(args: &StudyArgs) -> anyhow::Result<()> {
     let (findings, paths) = study::run(study, &*plan, &form, &out)?;
     findings.journal.remove()?;
     let timeline = instrument::write_timeline()?;
-    super::print(&match args.format {
+    super::output::print(&match args.format {
         Format::Csv => findings.csv,
         Format::Json => serde_json::to_string_pretty(&findings.json)?,
         Format::Table => {

@@ -136,7 +136,7 @@ pub(super) fn run(args: &StudyArgs) -> anyhow::Result<()> {
     grid = grid.until(end);
     points.retain(|&number, _| number < end);
     if points.len() < grid.points.len() {
-        return super::print(&format!(
+        return super::output::print(&format!(
             "{} of {} points are in {}; `manycore merge` makes a table of all shards' journals",
             points.len(),
             grid.points.len(),
@@ -363,7 +363,7 @@ impl Grid {
         if let Some(ratios) = &ratios {
             told = format!("{}\n{told}", ratios.to_text());
         }
-        super::print(&match format {
+        super::output::print(&match format {
             Format::Csv => table,
             Format::Json => serde_json::to_string_pretty(&json!({
                 "study": self.study,
