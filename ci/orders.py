@@ -38,7 +38,9 @@ def cell(rng):
     words = f"--on {machine} --cores {cores}"
     if study == "barrier":
         other, base = rng.sample(BARRIERS, 2)
-        words += f" --set beside=none --set episodes=20 --only {other},{base}"
+        words += f" --set episodes=20 --only {other},{base}"
+        if machine == "atac-64":
+            words += " --set beside=none"
         return study, words, "barrier", other, base, {"arrivals": "loop", "settings": ""}
     other, base = rng.sample(DISCIPLINES, 2)
     words += f" --only {other},{base}"

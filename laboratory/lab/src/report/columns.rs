@@ -18,7 +18,7 @@ const UNITS: [(&str, &str); 13] = [
         "count",
         "attempts barriers block_size core_groups counted_barriers edge_factor episodes found lines messages \
          messages_an_episode n orders \
-         reads_missed received recovered right runs seeds skipped sleeps steals tasks threads transfers \
+         reads_missed received recovered right runs seeds skipped sleeps steals tasks tasks_run threads transfers \
          wakeups writes",
     ),
     ("count, or counts one after the other", "cores"),

@@ -141,6 +141,13 @@ fn orders_have_a_sentence_with_intervals_and_end_when_it_is_decided() {
         "{ratios}"
     );
 
+    // An order moves the number of tasks that a search finds, and they are compared nevertheless.
+    let search = "study graph --cores 4 --set scale=6 --set programs=components --only random,ours";
+    let search = format!("{search} --orders 3 --versus discipline=random --out search");
+    bench.run(&search).ok();
+    let ratios = bench.read("search/graph.sweep.ratios.csv");
+    assert!(ratios.contains("\nours,3,"), "{ratios}");
+
     let until = bench
         .run(&format!("{line} --orders until:30 --format csv"))
         .ok()

@@ -25,7 +25,7 @@ columns! {
         /// Edges within the tree's component, or components.
         found: f64 = runs.median(|run| run.found as f64),
         /// Counts are a run's medians.
-        tasks: f64 = runs.median(|run| run.tasks as f64),
+        tasks_run: f64 = runs.median(|run| run.tasks as f64),
         steals: f64 = runs.median(|run| run.steals as f64),
         messages: f64 = runs.median(|run| run.sent as f64),
         runs: usize = runs.outcomes.len(),
