@@ -1,4 +1,4 @@
-//! How a caller waits for a call that it has handed in to a pool.
+//! How a caller waits for a call that it has handed to another thread of a pool.
 
 use super::Shared;
 use super::context::Context;
@@ -8,16 +8,16 @@ use super::oneshot::Oneshot;
 use crate::conserving::fault::{self, Fault};
 use manycore_platform::Platform;
 
-/// Looks in a spin of `Shared::blocking_spin`.
+/// The number of looks at the oneshot during a spin of `Shared::blocking_spin`.
 const SLICES: u64 = 10;
-/// The first look is shorter by this factor. After it a spinning caller yields once: the system may have put the worker
-/// on this very core, beside an idle one.
+/// The wait before the first look is shorter by this factor. After that look a spinning caller yields once: the system
+/// may have put the worker on the caller's core, although another core is idle.
 const FIRST: u64 = 4;
 
 impl<P: Platform> Context<P> {
-    /// Blocks until `oneshot`: this thread, which is no worker of `pool`, waits for what it has
-    /// handed in there. If it is a worker of other pools, they may need its permits meanwhile, and the call may
-    /// call back into them (`call_back.rs`).
+    /// Blocks until `oneshot` is notified. The calling thread is no worker of `pool`, and has handed a call to
+    /// that pool. If the thread is a worker of other pools, those pools may need its permits during the wait, and
+    /// the call may call back into those pools (`call_back.rs`).
     #[cold]
     pub(super) fn block_on(pool: &Shared<P>, oneshot: &Oneshot<P>, is_room: impl Fn() -> bool) {
         loop {
@@ -30,15 +30,16 @@ impl<P: Platform> Context<P> {
         }
     }
 
-    /// Waits until `oneshot`, or until there is a job.
+    /// Waits until `oneshot` is notified or holds a job.
     ///
-    /// First the thread looks for a while whether the call is over. If there `is_room`, a core that the pool does
-    /// not need, it spins. If not, it yields its core between two looks. If other callers wait as well, it does
-    /// not yield: they could keep it from running for long.
+    /// For the time of `blocking_spin` the thread looks repeatedly whether the call is over. If `is_room` finds a
+    /// core that the pool does not need, the thread spins. Otherwise the thread yields its core between two
+    /// looks. If other callers wait as well, the thread sleeps at once: after a yield, those callers could keep
+    /// it from running for long.
     fn wait_for(pool: &Shared<P>, oneshot: &Oneshot<P>, is_room: &dyn Fn() -> bool) {
         let (mut now, slice) = (P::now(), pool.blocking_spin() / SLICES);
         let until = now + pool.blocking_spin();
-        // The threads that run the call may have the core until the call is over.
+        // Any thread of this pool may use the core, since it may run the call.
         let yield_core = || pool.idle().yield_core(|_| true);
         let mut is_first = true;
         while now < until && !pool.idle().other_processes_run(now) {
@@ -72,15 +73,15 @@ impl<P: Platform> Context<P> {
         }
     }
 
-    /// Sleeps until `oneshot`, or until there is a job. If no other thread takes this thread's permits, it runs
-    /// jobs of their pools meanwhile (`run_others.rs`).
+    /// Sleeps until `oneshot` is notified or holds a job. While this thread still holds permits, it runs jobs of
+    /// the pools of those permits (`run_others.rs`).
     fn await_beside_others(oneshot: &Oneshot<P>) {
         let mut naps = Naps::new();
         while !oneshot.is_called() {
             if !Self::holds_any() {
                 return oneshot.sleep();
             }
-            // A call back would have to wait for the end of the other job.
+            // Closed: a call back that came now would have to wait until the other job ends.
             if !oneshot.close() {
                 return;
             }
@@ -95,8 +96,8 @@ impl<P: Platform> Context<P> {
         }
     }
 
-    /// Offers the permits that no other thread took before. Meanwhile another thread's wait may have ended, and
-    /// this thread needs a permit.
+    /// Offers the permits that no other thread took before. Since then, a thread may have ended its wait and need
+    /// a permit.
     fn offer_again() {
         #[cfg(test)]
         if fault::is(Fault::OneOffer) {

@@ -1,4 +1,4 @@
-//! The board: where loops are posted for others to join.
+//! The board: the slots in which a pool's threads post loops, so that other threads can join them.
 
 use super::gate::Gate;
 use super::partial_slot::PartialSlot;
@@ -13,12 +13,12 @@ use std::sync::OnceLock;
 pub(crate) struct PostedLoop {
     /// The loop's frame on its caller's stack.
     pub(crate) frame: *const (),
-    /// Takes part in the loop at `frame` as the given rank. Partial results are left in the slot, the
-    /// [`PartialSlot`] of the entrance.
+    /// Takes part in the loop at `frame` with the given rank. The third argument is the [`PartialSlot`] of the
+    /// entrance, where the helper leaves its partial result.
     pub(crate) run: unsafe fn(*const (), usize, *const ()) -> Participation,
-    /// No more than this many helpers of the cluster are of use.
+    /// The most helpers of the cluster that the loop can use.
     pub(crate) helpers: u32,
-    /// The clusters that are invited.
+    /// The clusters that the loop invites.
     pub(crate) invited: Invited,
 }
 
@@ -26,17 +26,17 @@ pub(crate) struct PostedLoop {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum Participation {
-    /// Nothing is left that it could claim.
+    /// The helper found no iterations left to claim.
     Done,
-    /// It is not allowed any more. All threads look where the remaining iterations are.
+    /// The helper's permit does not allow it to run any more. The other threads find the remaining iterations.
     Left,
-    /// As `Left`, but some of what is left was its own, and others may have looked
-    /// for work before it was. The frame says so to the caller.
+    /// As `Left`, but the helper left iterations of its own share. Other threads may have looked for work before
+    /// it left them, and missed them. The frame tells the caller of them.
     Abandoned,
 }
 
-/// The entrance of one cluster's helpers to the loop in a slot: one line. The pool owns it and keeps it
-/// until its threads have ended, so a late helper to a finished loop touches only this.
+/// The entrance of one cluster's helpers to the loop in a slot, in one cache line. The pool keeps each entrance
+/// until the pool's threads have ended. So a helper that comes after a loop's end touches only its entrance.
 pub(crate) struct Entrance<P: Platform> {
     gate: Gate<P>,
     job: UnsafeCell<Option<PostedLoop>>,
@@ -50,14 +50,12 @@ const _: () = assert!(
     "what the members of a cluster write when they come and go is one line"
 );
 
-// SAFETY: `job` is written only by the slot's holder while the gate is closed
-// and empty, and read only by helpers between a successful `join` and their
-// `leave` (and by the holder). `Gate::join` acquires what `Gate::open`
-// released; the holder writes again only after `is_empty` acquired every
-// `leave`. The pointers inside are as shareable as the loop frame, which is
-// `Sync` by construction (`loops::launch`).
+// SAFETY: only the slot's holder writes `job`, while the gate is closed and empty. Only the holder reads it, and
+// helpers between a successful `join` and their `leave`. `Gate::join` acquires what `Gate::open` released. The
+// holder writes again only after `is_empty` has acquired every `leave`. The pointers in `job` may be shared as the
+// loop frame may, which is `Sync` by construction (`loops::launch`).
 unsafe impl<P: Platform> Sync for Entrance<P> {}
-// SAFETY: as above; an entrance holds no thread-bound state.
+// SAFETY: as above. An entrance holds no state that is bound to a thread.
 unsafe impl<P: Platform> Send for Entrance<P> {}
 
 impl<P: Platform> Entrance<P> {
@@ -70,33 +68,32 @@ impl<P: Platform> Entrance<P> {
         &self.partial
     }
 
-    /// The job of a loop this thread has joined.
+    /// The job of a loop that this thread has joined.
     ///
     /// # Safety
     ///
-    /// This thread has joined the gate and not left it.
+    /// This thread has joined the gate, and has not left it.
     pub(crate) unsafe fn job(&self) -> PostedLoop {
-        // SAFETY: by contract the holder does not write while we are inside.
+        // SAFETY: by contract this thread is inside, and the holder does not write `job` while a helper is inside.
         unsafe { (*self.job.get()).expect("an open gate has a job") }
     }
 }
 
 /// The memory of one posted loop, except its entrances.
 pub(crate) struct BoardSlot<P: Platform> {
-    /// The holder's. On a line of its own: helpers never look at it.
+    /// Used by the slot's holder, on a cache line of its own: helpers do not touch that line.
     held: CachePadded<Held<P>>,
-    /// The claim words of sharded loops, made at the first use of the slot:
-    /// pool memory, so that posting a loop allocates nothing.
-    /// The entrances have the words that say which threads hold iterations. The board frees the entrances
-    /// after this.
+    /// The claim words of sharded loops, made at the first use of the slot. They belong to the pool, so that
+    /// posting a loop allocates nothing. The entrances, which the board frees later than this, contain the words
+    /// that say which threads hold iterations.
     shards: OnceLock<Shards<'static, P>>,
 }
 
 struct Held<P: Platform> {
-    /// Set by the thread that posts a loop here.
+    /// Set while a thread holds this slot for a loop.
     taken: P::AtomicBool,
-    /// The slot of the loop around this one, plus one. Read by callers that wait for a loop around this
-    /// one.
+    /// The index, plus 1, of the slot of the loop around this one; 0 if there is none. Callers that wait for a
+    /// loop around this one read it.
     parent: P::AtomicU32,
 }
 
@@ -133,7 +130,7 @@ impl<P: Platform> Board<P> {
         }
     }
 
-    /// For a simulator's accounts.
+    /// Names the parts for a simulator's statistics.
     pub(super) fn name(&self) {
         for slot in &self.slots {
             P::name(&slot.held, "pool: slot");
@@ -163,16 +160,15 @@ impl<P: Platform> Board<P> {
         }
     }
 
-    /// Takes a free slot, trying `hint` first. `None`: all are in use, and the
-    /// caller runs its loop alone.
+    /// Takes a free slot, trying `hint` first. Returns `None` if all slots are in use; the caller then runs its
+    /// loop alone.
     ///
-    /// Cost: one locked instruction on the slot's `taken` line, which stays in
-    /// the cache of a thread that posts with the same permit again.
+    /// Cost: one locked instruction on the cache line of `taken`. If a thread posts with the same permit again,
+    /// that line is still in its cache.
     pub(crate) fn take(&self, hint: usize) -> Option<Taken<'_, P>> {
         let free = |&i: &usize| {
             let taken = &self.slots[i].held.taken;
-            // Acquire pairs with `Taken`'s release: the gates are closed and
-            // empty.
+            // Acquire pairs with the release in `Taken::drop`: the gates are closed and empty.
             !taken.load(Ordering::Relaxed) && !taken.swap(true, Ordering::Acquire)
         };
         let index = self.beginning_at(hint).find(free)?;
@@ -184,8 +180,8 @@ impl<P: Platform> Board<P> {
         self.slots[index].shards.get_or_init(|| {
             let first = index * self.clusters;
             let entrances: *const [_] = &raw const self.entrances[first..first + self.clusters];
-            // SAFETY: the entrances are in memory of their own, which the board frees after the slots, and
-            // the shards are lent for no longer than the board is.
+            // SAFETY: the entrances have their own allocation, which the board frees after the slots. The shards
+            // are lent for no longer than the board is.
             let entrances = unsafe { &*entrances };
             Shards::new(
                 clusters,
@@ -195,8 +191,7 @@ impl<P: Platform> Board<P> {
         })
     }
 
-    /// The slots that invite helpers of `cluster`, beginning at `first`; without a look at the slot
-    /// `except`.
+    /// The slots that invite helpers of `cluster`, beginning at `first`. Does not look at the slot `except`.
     pub(crate) fn inviting(
         &self,
         cluster: usize,
@@ -208,17 +203,16 @@ impl<P: Platform> Board<P> {
         })
     }
 
-    /// All slots, without a division for each.
+    /// The indices of all slots, in a circle from `first`, without a division for each index.
     fn beginning_at(&self, first: usize) -> impl Iterator<Item = usize> + use<P> {
         let slots = self.slots.len();
         (first..slots).chain(0..first.min(slots))
     }
 
-    /// Whether the loop in slot `index` was posted, directly or further down,
-    /// from the body of the loop in slot `ancestor`. Exact while this thread
-    /// is inside `index`; otherwise a hint.
+    /// Whether the loop in slot `index` was posted from the body of the loop in slot `ancestor`, directly or
+    /// through loops between them. The answer is exact while this thread is inside `index`, and otherwise a hint.
     pub(crate) fn descends(&self, mut index: usize, ancestor: usize) -> bool {
-        // Bounded by the number of slots: a racy reading could see a circle.
+        // At most as many steps as slots: a racy read could see a circle of parents.
         for _ in 0..self.slots.len() {
             match self.slots[index].held.parent.load(Ordering::Relaxed) {
                 0 => return false,
@@ -230,8 +224,8 @@ impl<P: Platform> Board<P> {
     }
 }
 
-/// A slot that this thread holds; given back when dropped, also by a panic. Its
-/// gates are closed and empty then.
+/// A slot that this thread holds. Dropping it, also by a panic, gives the slot back. By then its gates are closed
+/// and empty.
 pub(crate) struct Taken<'a, P: Platform> {
     board: &'a Board<P>,
     index: usize,
@@ -254,19 +248,19 @@ impl<P: Platform> Drop for Taken<'_, P> {
 }
 
 impl<P: Platform> BoardSlot<P> {
-    /// Notes the slot of the loop around this one; before the gates are opened.
+    /// Notes the slot of the loop around this one. Called before the gates are opened.
     pub(crate) fn set_parent(&self, parent: Option<usize>) {
         let parent = parent.map_or(0, |slot| slot as u32 + 1);
-        // Relaxed: published, as the job is, by the opening of the gate; for a thread that is
-        // not inside it is a hint. Looking first spares the line.
+        // Relaxed: opening the gate publishes the value, as it publishes the job. For a thread that is not
+        // inside, the value is a hint. An equal value is not written, so that the cache line stays shared.
         if self.held.parent.load(Ordering::Relaxed) != parent {
             self.held.parent.store(parent, Ordering::Relaxed);
         }
     }
 }
 
-/// The entrances to one loop, for its caller. The caller opens, closes and waits for each gate by itself,
-/// so that the gate's own argument holds.
+/// The entrances to one loop, for its caller. Each gate is opened, closed and waited for separately, so that the
+/// argument at [`Gate`] holds for each.
 pub(crate) struct Entrances<'a, P: Platform> {
     board: &'a Board<P>,
     index: usize,
@@ -279,8 +273,8 @@ impl<'a, P: Platform> Entrances<'a, P> {
         (self.invited.clusters()).map(move |cluster| &board.entrance(cluster, index).gate)
     }
 
-    /// Writes the job for the helpers of each cluster, before the gates are opened. `job_for` makes it
-    /// from the cluster's number.
+    /// Writes the job for the helpers of each cluster. `job_for` makes the job from the cluster's number. Called
+    /// before the gates are opened.
     ///
     /// # Safety
     ///
@@ -301,7 +295,7 @@ impl<'a, P: Platform> Entrances<'a, P> {
     /// See [`Gate::close`].
     pub(crate) fn close(&self) {
         if !self.invited.is_one() {
-            // On their way at once, instead of one after the other.
+            // Fetch all the gates' cache lines at once, instead of one after the other.
             for gate in self.gates() {
                 P::prefetch_write(std::ptr::from_ref(gate).cast());
             }
@@ -315,7 +309,7 @@ impl<'a, P: Platform> Entrances<'a, P> {
         (self.invited.clusters()).map(move |cluster| &board.entrance(cluster, index).partial)
     }
 
-    /// Whether all helpers have left. A closed gate that was seen empty lets no helper in again.
+    /// Whether all helpers have left. Once a closed gate has been seen empty, it lets no helper in.
     #[inline]
     pub(crate) fn are_empty(&self) -> bool {
         self.gates().all(Gate::is_empty)

@@ -24,7 +24,7 @@ use std::thread;
 pub struct BroadcastContext<'a> {
     index: usize,
     threads: usize,
-    /// About this thread: neither `Send` nor `Sync`.
+    /// Makes the context neither `Send` nor `Sync`, since it describes this thread.
     thread: PhantomData<&'a *mut ()>,
 }
 
@@ -46,7 +46,7 @@ impl BroadcastContext<'_> {
         self.index
     }
 
-    /// The pool's threads: as many calls there are.
+    /// The number of the pool's threads, which is also the number of calls.
     ///
     /// ```
     /// let calls = manycore::broadcast(|context| context.num_threads());
@@ -57,14 +57,14 @@ impl BroadcastContext<'_> {
     }
 }
 
-/// The result of one call, written by it and read after all of them.
+/// The result of one call. The call writes it; it is read after all calls.
 struct ResultCell<R>(UnsafeCell<Option<thread::Result<R>>>);
 
-// SAFETY: one call writes it, and the scope's end orders that before the reading.
+// SAFETY: one call writes the cell. The scope's end orders that write before the read.
 unsafe impl<R: Send> Sync for ResultCell<R> {}
 
 impl<P: Platform> Registry<P> {
-    /// Runs `op` once with each permit and returns the results in their order.
+    /// Runs `op` once with each permit, and returns the results in the order of the permits.
     pub(super) fn broadcast<OP, R>(&self, op: OP) -> Vec<R>
     where
         OP: Fn(BroadcastContext<'_>) -> R + Sync,
@@ -79,18 +79,18 @@ impl<P: Platform> Registry<P> {
                 op(BroadcastContext::new(index, threads))
             }));
             let permit: &ResultCell<R> = &permits[index];
-            // SAFETY: the call of this index is the only one to write it.
+            // SAFETY: only the call of this index writes the cell, and it is read after all calls.
             unsafe { *permit.0.get() = Some(returned) };
         };
         let call = &call;
-        // From outside: as worker 0 if that can be, or else waiting for all.
+        // A thread from outside becomes worker 0 if it can. Otherwise it only waits for all calls.
         self.in_place(|worker| {
             Scope::new(self, worker).complete(|scope| {
                 self.send_to_all((0..threads).map(|index| scope.job(move |_| call(index))));
             });
         });
-        // All have run: the panic of the lowest index is raised. Destructors of the
-        // other payloads may panic in their turn, and are let.
+        // All calls have run. The panic of the lowest index continues in this thread. The other payloads are
+        // dropped; `let_go` catches panics of their destructors.
         let mut first = None;
         let mut results = Vec::with_capacity(threads);
         for permit in permits {
@@ -106,7 +106,7 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// As `broadcast`, but detached.
+    /// As `broadcast`, but with detached jobs.
     pub(super) fn spawn_broadcast<OP>(&self, op: OP)
     where
         OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
@@ -131,19 +131,19 @@ impl<P: Platform> Registry<P> {
         self.tell_of_mail();
     }
 
-    /// Every permit has mail.
+    /// Wakes the threads, after each permit's mailbox has got a job.
     #[inline(never)]
     pub(super) fn tell_of_mail(&self) {
-        // Whoever may take it looks for loops, perhaps, on an event count. The post has
-        // a fence: against a sleeper's between lying down and its last look.
+        // A thread that could take the mail may be waiting for loops on an event count. The post contains a
+        // fence. It pairs with the fence of a sleeper between lying down and its last look.
         let all = self.shared().clusters().all();
         self.shared().idle().events.post(all);
         for permit in 0..self.mailboxes().len() {
             self.sleep().notify(permit);
         }
-        // Workers that stand aside are woken by the nudge.
+        // The nudge wakes workers that the allotment keeps parked.
         self.shared().nudge();
-        // Permit 0 may have no holder. The mail of this thread's own permit it reads itself.
+        // Permit 0 may have no holder. If this thread holds it, the thread reads that mail itself.
         let has_permit_0 = Context::worker_of(self).is_some_and(|worker| worker.index() == 0);
         if !has_permit_0 && !self.is_adopted() && !self.mailboxes()[0].is_empty() {
             self.summon();

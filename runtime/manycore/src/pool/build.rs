@@ -1,4 +1,4 @@
-//! How a described pool is made.
+//! How a pool is made from its [`Builder`].
 
 use super::error::MAX_THREADS;
 use super::registry::{Plan, Registry};
@@ -16,9 +16,8 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// Zero (or absurdly many) threads, an affinity that names CPUs this
-    /// process cannot use, or the operating system refusing a thread; see
-    /// [`BuildError`].
+    /// If the number of threads is zero or above the limit, if the affinity names CPUs that this process cannot
+    /// use, or if the operating system refuses a thread or memory; see [`BuildError`].
     ///
     /// ```
     /// use manycore::{Affinity, Pool};
@@ -41,7 +40,7 @@ impl Builder {
             return builder.build_on_this_host(making);
         }
         let machine = topology::recent();
-        // A pool that follows an allotment must be able to use all that it may ever be.
+        // An allotment may grow to all cores of the machine.
         let default = || match self.allotment {
             Some(_) => machine.cpus().len(),
             None => machine.default_threads(),
@@ -58,7 +57,7 @@ impl Builder {
             Affinity::None if groups > 1 => near(&machine, threads),
             _ => Vec::new(),
         };
-        // Threads that may be anywhere are all equally near.
+        // Threads that may run on any core count as one group.
         let group_of = |cpus: &Vec<usize>| {
             let first = cpus.first()?;
             let cpu = machine.usable().iter().find(|cpu| cpu.id == *first)?;
@@ -71,10 +70,10 @@ impl Builder {
     }
 }
 
-/// The core groups in which unbound threads begin, on a machine with several groups. The group of this
-/// thread, which makes the pool, is first, then the next groups. Each group gets a thread for each core,
-/// and SMT siblings come last. So the pool knows which threads share a cache, unless the system moves them.
-/// Empty for a pool that is one cluster.
+/// For each unbound thread, the CPUs of the core group in which it begins, on a machine with several groups. The
+/// group of this thread, which makes the pool, is first, then the next groups. Each group gets a thread for each
+/// core, and SMT siblings come last. So the pool knows which threads share a cache, unless the system moves them.
+/// The result is empty if the pool is one cluster.
 fn near(machine: &Topology, threads: usize) -> Vec<Vec<usize>> {
     if Clusters::new(&vec![0; threads]).count() == 1 {
         return Vec::new();
@@ -105,14 +104,13 @@ fn check(threads: usize) -> Result<usize, BuildError> {
 }
 
 impl<P: Platform> Builder<P> {
-    /// Makes a pool of one thread for each entry of `cpus`, bound to the CPUs
-    /// in it (empty: free), on a machine of so many `cores` in so many core
-    /// `groups`. [`threads`](Self::threads) and [`affinity`](Self::affinity)
-    /// are ignored, because they are about this host.
+    /// Makes a pool of one thread for each entry of `cpus`. The thread is bound to the CPUs in its entry; if the
+    /// entry is empty, the thread is not bound. The machine has `cores` cores in `groups` core groups. This
+    /// method ignores [`threads`](Self::threads) and [`affinity`](Self::affinity), which are about this host.
     ///
     /// # Errors
     ///
-    /// No entry, too many entries, or the platform refuses a thread.
+    /// If `cpus` has no entry or too many entries, or the platform refuses a thread or memory.
     pub fn build_on(
         &self,
         cores: usize,
@@ -132,13 +130,13 @@ impl<P: Platform> Builder<P> {
         )
     }
 
-    /// Whether callers from outside never take part.
+    /// Whether a thread of the pool keeps the caller slot, so that callers from outside never enter it.
     fn keeps_caller_slot(&self) -> bool {
         !self.settings.adopts && (self.settings.dedicated || self.settings.stack_size.is_some())
     }
 
-    /// Starts the workers on `cpus`, a set for every thread, in the core groups `of_threads`. Unbound
-    /// workers begin on `near`, unless that is empty.
+    /// Starts the workers. `cpus` has the set of CPUs of each thread, and `of_threads` its core group. Unbound
+    /// workers begin on the CPUs in `near`, unless `near` is empty.
     #[inline(never)]
     pub(crate) fn start(
         &self,
@@ -161,9 +159,9 @@ impl<P: Platform> Builder<P> {
             return Err(BuildError::AlreadyInPool);
         }
         let memory = |source| BuildError::Memory { threads, source };
-        // Before the pool notes its generation: a fork from here on is seen.
+        // Before the pool notes its generation, so that the pool notices each fork from here on.
         P::watch_forks().map_err(memory)?;
-        // Permit 0 is the caller's, unless a thread of the pool's own has it.
+        // Permit 0 is for callers, unless a thread of the pool keeps it.
         let first = usize::from(!self.keeps_caller_slot());
         let registry = Registry::new(Plan {
             #[cfg(feature = "policies")]
@@ -194,7 +192,7 @@ impl<P: Platform> Builder<P> {
         })
         .map_err(memory)?;
         registry.name();
-        // Dropped on an error below, which ends the workers made so far.
+        // An error below drops the pool, which ends the workers made so far.
         let pool = Pool { registry };
         let registry = &*pool.registry;
         if settings.adopts || self.keeps_caller_slot() {
@@ -202,7 +200,7 @@ impl<P: Platform> Builder<P> {
             debug_assert!(entered, "no other thread knows of the pool yet");
         }
         if settings.adopts {
-            // The thread keeps its worker to its end, and the registry with it.
+            // The adopted thread uses its worker, which the registry owns, until the thread ends.
             std::mem::forget(Arc::clone(&pool.registry));
             Context::of_worker(registry.worker(0)).adopt();
         }

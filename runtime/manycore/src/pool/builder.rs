@@ -1,4 +1,4 @@
-//! How a pool is made, and why that can fail.
+//! The builder: the settings of a pool.
 
 use super::registry::{PanicHandler, STACK_CAPACITY};
 use super::threads::OfIndex;
@@ -30,7 +30,7 @@ use std::time::Duration;
 pub struct Builder<P: Platform = Native> {
     pub(super) settings: Settings,
     pub(super) allotment: Option<Allotment<P>>,
-    /// In the place of `Nearest`.
+    /// The sleep policy in place of `Nearest`.
     #[cfg(feature = "policies")]
     pub(super) policy: Option<crate::sleep::Make<P>>,
 }
@@ -56,7 +56,7 @@ pub(super) struct Settings {
     pub(super) explain: bool,
 }
 
-// By hand: a derived one would ask for `P: Clone`.
+// Written by hand, since a derived implementation would require `P: Clone`.
 impl<P: Platform> Clone for Builder<P> {
     fn clone(&self) -> Self {
         Self {
@@ -85,8 +85,8 @@ impl Builder<Native> {
 }
 
 impl<P: Platform> Builder<P> {
-    /// Describes a pool on any platform, such as a simulated machine, to be
-    /// made by [`build_on`](Self::build_on).
+    /// Describes a pool on any platform, such as a simulated machine. [`build_on`](Self::build_on) makes the
+    /// pool.
     ///
     /// ```
     /// use manycore::{Builder, Native, Pool};
@@ -125,10 +125,10 @@ impl<P: Platform> Builder<P> {
 }
 
 impl<P: Platform> Builder<P> {
-    /// Whether all threads are the pool's own. By default a pool of `n` threads starts `n - 1`, and the
-    /// thread that calls it is the last of the `n`. A dedicated pool starts `n`; callers of
-    /// [`install`](crate::Pool::install), `join` and `scope` from outside hand their call over and wait for
-    /// it, which takes some 10 us more.
+    /// Whether the pool starts all its threads itself. By default a pool of `n` threads starts `n - 1`, and the
+    /// thread that calls the pool is the last of the `n`. A dedicated pool starts `n`. A caller of
+    /// [`install`](crate::Pool::install), `join` or `scope` from outside then hands its call to one of them and
+    /// waits, which takes about 10 us more.
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(1).dedicated(true).build()?;
@@ -142,25 +142,24 @@ impl<P: Platform> Builder<P> {
         self
     }
 
-    /// Whether the thread that builds the pool becomes one of its workers, number 0, until that thread
-    /// ends: for programs that call the pool from their main thread again and again. There is no other
-    /// worker 0, [`dedicated`](Self::dedicated) or not.
+    /// Whether the thread that builds the pool becomes worker 0 of the pool until that thread ends. This is for
+    /// programs that call the pool from their main thread again and again. No other thread is worker 0, whether
+    /// the pool is [`dedicated`](Self::dedicated) or not.
     ///
-    /// The adopted thread runs jobs only while it waits for jobs, or [yields](crate::yield_now). In a pool
-    /// of one thread no other thread runs jobs: spawned jobs stay in the queue until then, and their calls
-    /// (`install`, `scope`, `broadcast`) block.
+    /// The adopted thread runs jobs only while it waits for jobs, or [yields](crate::yield_now). In a pool of one
+    /// thread no other thread runs jobs. So spawned jobs stay in the queue until the adopted thread waits or
+    /// yields, and calls of other threads (`install`, `scope`, `broadcast`) block until then.
     ///
     /// # The pool's end
     ///
     /// If the adopted thread drops the pool, the pool first runs all detached jobs, with that thread's
-    /// help. If another thread drops it, it does not wait for the adopted thread: the other workers run all
+    /// help. If another thread drops the pool, that end does not wait for the adopted thread. The other workers run all
     /// jobs, including jobs [sent](crate::Pool::spawn_broadcast) to worker 0, and then end. In a pool of
-    /// one thread, spawned jobs wait until the adopted thread runs them: when it waits or yields next, and
-    /// never if it does not. The same holds if a detached job drops the pool while the adopted thread runs
-    /// that job.
+    /// one thread, spawned jobs wait until the adopted thread waits or yields next. If it never does, they never
+    /// run. The same holds if a detached job drops the pool while the adopted thread runs that job.
     ///
-    /// The thread remains worker 0 of the pool that has ended. If it spawns, joins or
-    /// broadcasts in that pool afterwards, it runs those jobs itself.
+    /// The adopted thread remains worker 0 of the pool that has ended. If it spawns, joins or broadcasts in that
+    /// pool afterwards, it runs those jobs itself.
     ///
     /// ```
     /// std::thread::spawn(|| {
@@ -179,9 +178,9 @@ impl<P: Platform> Builder<P> {
         self
     }
 
-    /// Sets the function that is called with the payload of a panic in a job from
-    /// [`spawn`](crate::Pool::spawn), which no caller awaits. Without a handler, or if the handler panics,
-    /// the process is aborted.
+    /// Sets the handler of panics in jobs that no caller awaits, such as those from
+    /// [`spawn`](crate::Pool::spawn). The handler gets the panic's payload. Without a handler, or if the handler
+    /// panics, the process is aborted.
     ///
     /// ```
     /// let (sender, receiver) = std::sync::mpsc::channel();
@@ -202,32 +201,31 @@ impl<P: Platform> Builder<P> {
         self
     }
 
-    /// Has the pool follow an allotment: worker `w` runs while that allows `w`, and
-    /// otherwise is parked, without using its core.
+    /// Makes the pool follow an allotment. While the allotment allows worker `w`, that worker runs. Otherwise it
+    /// is parked, and uses no core.
     ///
-    /// The caller of a loop, a `join` or a scope from outside is worker 0 and always
-    /// runs. A worker that is no longer allowed leaves
+    /// The caller of a loop, a `join` or a scope from outside is worker 0 and always runs. When another worker
+    /// is no longer allowed, it leaves its work as follows:
     ///
-    /// * a loop after the block that it is running; the others share what it had left;
-    /// * a job when that has ended. A job that waits for others, in a `join` or a scope,
-    ///   or that has called a loop of its own, goes on until it has ended, with those
-    ///   only: it takes no unrelated job any more.
+    /// * It leaves a loop after its current block. The other participants share its remaining iterations.
+    /// * It leaves a job when the job has ended. If the job waits for other jobs, in a `join` or a scope, or for a
+    ///   loop of its own, the worker helps with those until they end. It takes no unrelated job.
     ///
-    /// The other workers run the jobs that it has spawned and not begun. Jobs that are sent to it,
-    /// as by [`broadcast`](crate::Pool::broadcast), it runs itself, and parks again. A worker that
-    /// is allowed again is woken at once, and helps with a loop in progress.
+    /// The other workers run the jobs that this worker has spawned and not begun. If a job is sent to this worker,
+    /// as by [`broadcast`](crate::Pool::broadcast), it runs that job itself, and parks again. When a worker is
+    /// allowed again, it wakes at once and helps with a loop in progress.
     ///
-    /// While one core is allowed the pool behaves like a pool of one thread: a job that
-    /// blocks until another has begun may then block until the allotment grows.
-    /// The end of the pool does not wait for the allotment: all workers take part in it.
+    /// While the allotment allows one core, the pool behaves like a pool of one thread. A job that blocks until
+    /// another job has begun may then block until the allotment grows. When the pool ends, all workers take part
+    /// in the remaining work, whatever the allotment is.
     ///
-    /// The threads should be bound to nothing, or to cores that they keep: the
-    /// allotment says how many run, not where.
+    /// Leave the threads unbound, or bind them to cores that they keep. The allotment says how many threads run,
+    /// not where.
     ///
     /// # Cost
     ///
-    /// A worker reads the allotment's word once a block, from its cache while nothing
-    /// changes; `join` and a pool that follows nothing do not.
+    /// A worker reads the allotment's word once a block. While the word does not change, it stays in the worker's
+    /// cache. A `join` does not read the word.
     ///
     /// ```
     /// use manycore::Pool;
@@ -252,36 +250,36 @@ impl<P: Platform> Builder<P> {
         self
     }
 
-    /// The threads that run a loop, including its caller. The default is the number of cores that the
-    /// affinity mask and the cgroup quota leave; if the pool [follows](Self::follow) an allotment, it is
-    /// the number of the machine's cores.
+    /// Sets the number of threads that run a loop, including its caller. The default is the number of cores that
+    /// the affinity mask and the cgroup quota allow. If the pool [follows](Self::follow) an allotment, the default
+    /// is the number of the machine's cores.
     ///
-    /// The control groups are read again for pools that are built more than 10 ms later.
+    /// Pools that are built within 10 ms of each other may share one reading of the quota.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.settings.threads = Some(threads);
         self
     }
 
-    /// The CPUs that threads are bound to. The first permit is the caller's: that thread belongs to the
-    /// program and is not bound.
+    /// Sets the CPUs that the pool's threads are bound to. A caller from outside, as worker 0, is not bound: that
+    /// thread belongs to the program.
     ///
-    /// By default they are bound to nothing. On a machine of several core groups the threads of a pool
-    /// of more than 8 begin near the thread that makes it, a thread a core; the system may move them.
+    /// By default the threads are not bound. If the machine has several core groups and the pool more than 8
+    /// threads, they begin near the thread that makes the pool, one on each core. The system may move them.
     #[must_use]
     pub fn affinity(mut self, affinity: Affinity) -> Self {
         self.settings.affinity = affinity;
         self
     }
 
-    /// The name of the workers, followed by their rank, as debuggers show it.
+    /// Sets the name of the threads, which debuggers show. The thread's number follows the name.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.settings.name = name.into();
         self
     }
 
-    /// The name of each thread by its number, in place of [`name`](Self::name) and the number.
+    /// Sets a function that names each thread by its number, in place of [`name`](Self::name).
     ///
     /// ```
     /// let pool = manycore::Pool::builder()
@@ -300,10 +298,10 @@ impl<P: Platform> Builder<P> {
         self
     }
 
-    /// Has each thread that the pool starts call `handler` with its number first. Threads that the pool
-    /// starts later, in the place of waiting threads, have numbers from [`threads`](Self::threads) on.
+    /// Sets a handler that each thread that the pool starts calls first, with the thread's number. Threads that
+    /// the pool starts later, in place of waiting threads, have numbers from [`threads`](Self::threads) on.
     ///
-    /// A panic in it is handled as one in a [detached job](Self::panic_handler).
+    /// A panic in the handler is handled like a panic in a [detached job](Self::panic_handler).
     ///
     /// ```
     /// use std::sync::mpsc;
@@ -321,7 +319,7 @@ impl<P: Platform> Builder<P> {
         self
     }
 
-    /// Has each thread that the pool starts call `handler` with its number last; else as
+    /// Sets a handler that each thread that the pool starts calls last, with the thread's number. Otherwise as
     /// [`on_thread_start`](Self::on_thread_start).
     ///
     /// ```
@@ -340,10 +338,10 @@ impl<P: Platform> Builder<P> {
         self
     }
 
-    /// The workers' stack size in bytes; by default the standard library's, 2 MiB.
+    /// Sets the workers' stack size in bytes. The default is that of the standard library, 2 MiB.
     ///
-    /// With a size given all calls from outside run on stacks of at least that size: on
-    /// the pool's own threads, as in a [dedicated](Self::dedicated) pool.
+    /// If a size is set, calls from outside run on the pool's own threads, as in a [dedicated](Self::dedicated)
+    /// pool, so that their stacks have at least that size.
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(1).stack_size(16 << 20).build()?;
@@ -357,20 +355,19 @@ impl<P: Platform> Builder<P> {
         self
     }
 
-    /// The longest a worker spins for the next loop before it sleeps (60 us by
-    /// default). Zero saves the most power and pays a wake-up, some 50 us, for
-    /// every loop after a gap.
+    /// Sets the longest time that a worker spins for the next loop before it sleeps (60 us by default). Zero saves
+    /// the most power, but then each loop after a pause waits for a wake-up, about 50 us.
     #[must_use]
     pub fn spin_budget(mut self, budget: Duration) -> Self {
         self.settings.spin_budget = budget;
         self
     }
 
-    /// Whether the pool keeps account of its loops, for [`Pool::decisions`](crate::Pool::decisions).
-    /// Each loop then takes a lock and some 100 ns more. By default it does not.
+    /// Whether the pool records its loops for [`Pool::decisions`](crate::Pool::decisions). Each loop then acquires
+    /// a lock and lasts about 100 ns longer. By default the pool records nothing.
     ///
-    /// With the environment variable `MANYCORE_EXPLAIN=1` all pools of the program keep account, and
-    /// print it on standard error when they end, or the program does.
+    /// With the environment variable `MANYCORE_EXPLAIN=1` all pools of the program record their loops. They print
+    /// the records on standard error when the pool or the program ends.
     ///
     /// ```
     /// let pool = manycore::Pool::builder().explain(true).build()?;
@@ -386,7 +383,7 @@ impl<P: Platform> Builder<P> {
         self
     }
 
-    /// Whether the number of threads was given.
+    /// Whether the number of threads was set.
     pub(super) fn knows_threads(&self) -> bool {
         self.settings.threads.is_some()
     }

@@ -1,20 +1,21 @@
 //! Calls back: a call into another pool that calls into its caller's pool again.
 //!
-//! A worker of pool A calls pool B and waits. In that call a thread of B calls A. The first call does not end
-//! before the second one. So the waiting worker runs the second call itself, and the pool wakes and starts no
-//! other thread. The job lies in the worker's [`Oneshot`], which the worker watches anyway.
+//! A worker of pool A calls pool B and waits. In that call a thread of B calls A. The first call cannot end
+//! before the second one. So the waiting worker runs the second call itself, and pool A need not wake or start
+//! another thread. The second call's job is put into the worker's [`Oneshot`], which the worker watches anyway.
 //!
-//! The job goes to A's queue instead if the worker has given its permit away: another thread of A works with
-//! that permit. It goes there too if the worker runs another job on top of its wait (`run_others.rs`): the call
-//! would wait for the end of that job, and that job may wait for the call.
+//! In two cases the job goes to A's queue instead. In the first, the worker has given its permit away, so that
+//! another thread of A works with that permit. In the second, the worker runs another job on top of its wait
+//! (`run_others.rs`): the call would wait for the end of that job, and that job may wait for the call.
 //!
 //! # The way back
 //!
 //! A thread that runs a call has a context that names the [`Call`] (`Context::within_call`). The call
-//! names its caller's newest context and its outer call. So the way leads from the thread outwards. An outer
-//! call ends after the calls inside it, and a context on the way does not change before its call has ended. A
-//! thread that runs another job on top of a wait hides the calls below it (`Context::outside_calls`). A
-//! thread that runs a part of a call, such as a half of a join, does not know the way, and uses A's queue.
+//! names its caller's newest context and its outer call. So a thread can follow its calls outwards to a worker of
+//! A. An outer call ends after the calls inside it, and a context on the way does not change before its call has
+//! ended. A thread that runs another job on top of a wait hides the calls below that job
+//! (`Context::outside_calls`). A thread that runs only a part of a call, such as a half of a join, has no context
+//! that names the call, and uses A's queue.
 //!
 //! # One at a time
 //!
@@ -27,10 +28,10 @@ use super::registry::Registry;
 use manycore_platform::Platform;
 use std::sync::Arc;
 
-/// A call that a thread has handed in, and waits for: on that thread's stack.
+/// A call that a thread has handed in and waits for. It is on that thread's stack.
 pub(super) struct Call<P: Platform> {
     oneshot: Arc<Oneshot<P>>,
-    /// The caller's newest context, or null: it is a worker of no pool.
+    /// The caller's newest context, or null if the caller is a worker of no pool.
     caller: *const Context<P>,
     /// The caller's own innermost call, or null.
     outer: *const Self,
@@ -55,7 +56,7 @@ impl<P: Platform> Call<P> {
     /// `registry`. Returns that call, if the worker seems to have a permit.
     pub(super) fn back_to(registry: &Registry<P>) -> Option<&Self> {
         let mut call = Context::call();
-        // SAFETY: null, or a call that this thread runs. Its caller waits, and keeps all that the call names.
+        // SAFETY: null, or a call that this thread runs. The call's caller waits, and keeps all that the call names.
         while let Some(inner) = unsafe { call.as_ref() } {
             // SAFETY: as above.
             if let Some(worker) = unsafe { Context::worker_from(inner.caller, registry) } {
