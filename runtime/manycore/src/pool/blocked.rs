@@ -39,7 +39,7 @@ impl<P: Platform> Context<P> {
     fn wait_for(pool: &Shared<P>, oneshot: &Oneshot<P>, is_room: &dyn Fn() -> bool) {
         let (mut now, slice) = (P::now(), pool.blocking_spin() / SLICES);
         let until = now + pool.blocking_spin();
-        // Any thread of this pool may use the core, since it may run the call.
+        // `true`: the threads that run the call may use all cores until the call is over.
         let yield_core = || pool.idle().yield_core(|_| true);
         let mut is_first = true;
         while now < until && !pool.idle().other_processes_run(now) {

@@ -1,25 +1,25 @@
-//! The caller slot: the way by which a thread from outside takes part.
+//! The caller slot: the role of worker 0, which a thread from outside can take during a call.
 //!
 //! A pool of n threads has n permits (`permits/mod.rs`), and starts n - 1 threads. Permit 0 is for callers:
 //! a thread that calls the pool from outside enters as worker 0 and runs the call itself, so that no call
 //! is handed over and no thread is woken. If the slot is taken, the caller borrows the permit of a worker
-//! that sleeps (`visit.rs`). If none sleeps, the call goes to the pool's queue, in order of arrival, and
+//! that sleeps (`visit.rs`). If no worker sleeps, the call goes to the pool's queue, in order of arrival, and
 //! the caller blocks.
 //!
-//! `permits/word.rs` has the states of the slot and its transitions. A *detached task* is a spawned
-//! job, a call from the queue, or a call with a borrowed permit, that has not ended.
-//! `Registry::detached` counts them.
+//! `permits/word.rs` defines the states of the slot and its transitions. A *detached task* is a spawned job, a call
+//! from the queue, or a call with a borrowed permit, until it ends. `Registry::detached` counts them. An *empty*
+//! slot needs no thread. A *vacant* slot has no holder, while there are detached tasks.
 //!
-//! * A detached task is posted: an empty slot becomes vacant, or the caller that is there is
-//!   needed.
-//! * A caller that finds the slot vacant enters it, and is needed.
-//! * A vacant slot is filled (`Registry::fill_caller_slot`) with a thread of the pool, which may be started
-//!   for it. A thread that pushes a job and finds no sleeper fills it; the sleep policy brings it here
+//! * When a detached task is posted, an empty slot becomes vacant. If a caller has the slot, that caller becomes
+//!   *needed*: when it leaves, it must decide who fills the slot.
+//! * When a caller finds the slot vacant, it enters the slot and is needed.
+//! * `Registry::fill_caller_slot` gives a vacant slot to a thread of the pool, which may be started for this. A
+//!   thread that pushes a job and finds no sleeper calls it: the sleep policy demands that
 //!   (`Sleep::set_vacant`).
-//! * The last detached task ends: a vacant slot becomes empty. A thread of the pool that holds the
-//!   slot gives it back when it finds no work.
-//! * A caller that is needed leaves (`Registry::leave_slowly`): the slot is empty if there is no detached
-//!   task any more, otherwise vacant, or held if a job waits.
+//! * When the last detached task ends, a vacant slot becomes empty. If a thread of the pool holds the slot, it
+//!   gives the slot back when it finds no work.
+//! * When a needed caller leaves (`Registry::leave_slowly`) and no detached task is left, the slot becomes empty.
+//!   Otherwise the slot becomes vacant, or, if a job waits, held by a thread of the pool.
 
 use super::context::Context;
 use super::job::Job;
@@ -30,13 +30,13 @@ use crate::conserving::fault;
 use manycore_platform::{Ordering, Platform};
 use std::sync::OnceLock;
 
-/// The context of the thread that holds the caller slot, made with the pool.
+/// The context of the thread that holds the caller slot. It is made with the pool.
 pub(super) struct CallerContext<P: Platform>(OnceLock<Context<P>>);
 
-// SAFETY: used by the thread that has taken the caller slot, and by no other until it has given
-// it back: the caller slot's word hands it over.
+// SAFETY: only the thread that has taken the caller slot uses the context, until it gives the slot back. The slot's
+// word orders one holder's use before the next holder's.
 unsafe impl<P: Platform> Sync for CallerContext<P> {}
-// SAFETY: its pointers are to the registry that holds it.
+// SAFETY: the context points into the registry that owns it.
 unsafe impl<P: Platform> Send for CallerContext<P> {}
 
 impl<P: Platform> CallerContext<P> {
@@ -57,22 +57,20 @@ impl<P: Platform> CallerContext<P> {
 }
 
 impl<P: Platform> Registry<P> {
-    /// Puts a job into the pool's queue that no caller's call waits for; its
-    /// end calls `end_detached`.
+    /// Puts a job into the pool's queue, as a detached task. When the job ends, it must call `end_detached`.
     pub(super) fn post_detached(&self, job: Job) {
         self.begin_detached();
         let was_empty = self.injector().push(job);
         self.call_for(0, was_empty);
     }
 
-    /// As `post_detached`, for a job of a scope, which a thread that is no worker has spawned
-    /// into it.
+    /// As `post_detached`, for a job that a thread which is no worker has spawned into a scope.
     #[inline(never)]
     pub(super) fn post_scoped(&self, job: Job) {
         let registry: *const Self = self;
         let group = job.group();
-        // SAFETY: the scope's own job, which does not unwind and may run on any thread,
-        // and the registry, which outlives its jobs.
+        // SAFETY: the closure holds a job of a scope, which does not unwind and may run on any thread, and the
+        // registry, which outlives its jobs.
         let job = unsafe {
             Job::new(move |migrated| {
                 job.run(migrated);
@@ -82,14 +80,14 @@ impl<P: Platform> Registry<P> {
         self.post_detached(job.in_group(group));
     }
 
-    /// A detached task is about to be posted: a thread must be ready to take permit 0 when no thread has
-    /// it. Called before the push, so that a thread that pushes jobs within the detached task sees the
-    /// vacancy.
+    /// Counts a detached task that is about to be posted, and ensures that a thread can take permit 0 while it
+    /// has no holder. Called before the push, so that a thread that pushes jobs within the detached task sees
+    /// the vacancy.
     ///
     /// # Panics
     ///
-    /// If no thread could ever run it: the pool has no thread and the system refuses one, or this process
-    /// is a child of `fork`.
+    /// If no thread could ever run the task: the pool has no thread and the system refuses to start one, or
+    /// this process is a child of `fork`.
     #[inline(never)]
     pub(super) fn begin_detached(&self) {
         self.shared().check_fork();
@@ -100,37 +98,37 @@ impl<P: Platform> Registry<P> {
         self.need_caller_slot();
     }
 
-    /// Whether this thread runs a spawned job of the pool, and a thread is ready to take permit 0. That job
-    /// is a detached task until it ends. Until then the threads stay, and the word keeps its bit, since the
-    /// bit is cleared with the last detached task. So counting another task needs no lock.
+    /// Whether this thread runs a spawned job of the pool, and the slot's word is attended: a thread is ready to
+    /// take permit 0. The spawned job is a detached task. Until the last detached task ends, the threads stay and
+    /// the word stays attended. So counting another task needs no lock.
     fn is_within_detached(&self) -> bool {
         Context::worker_of(self).is_some_and(|worker| worker.is_detached())
             && self.shared().caller_slot().word().is_attended()
     }
 
     fn need_caller_slot(&self) {
-        // If the slot is vacant since, no caller was there, and no detached task was at work: no
-        // worker has pushed a job without seeing this, so that it takes no fence here.
+        // If this makes the slot vacant, there was no caller and no detached task at work. So no worker has
+        // pushed a job without seeing the vacancy, and this path needs no fence.
         if self.change_permits(|permits| permits.post()) && !self.tells_of_vacancies() {
             self.fill_caller_slot();
         }
     }
 
-    /// A detached task has ended.
+    /// Counts the end of a detached task.
     #[inline(never)]
     pub(super) fn end_detached(&self) {
         if !self.uncount_detached() {
             return;
         }
         self.change_permits(|permits| {
-            // Under the lock a detached task that was posted since is seen, or its
-            // `need_caller_slot` comes later.
+            // If a detached task was posted since, this look under the lock sees it, or the task's
+            // `need_caller_slot` gets the lock later.
             if !self.has_detached() {
                 permits.end_posts();
             }
         });
-        // A thread that holds the caller slot and is parked wakes up to give it back. The fence is
-        // against its own between lying down and its last look, which is at `detached`, too.
+        // If a parked thread holds the caller slot, it wakes up to give the slot back. This fence pairs with that
+        // thread's fence between lying down and its last look, which includes `detached`.
         P::fence(Ordering::SeqCst);
         if self.shared().caller_slot().word().is_held() {
             self.sleep().notify(0);
@@ -140,7 +138,7 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// Finds a thread for the vacant caller slot, and starts lacking threads.
+    /// Finds a thread for the vacant caller slot, and starts the threads that the pool lacks.
     #[cold]
     #[inline(never)]
     pub(crate) fn fill_caller_slot(&self) {
@@ -149,18 +147,18 @@ impl<P: Platform> Registry<P> {
             return;
         }
         if self.thread_set().is_lacking() {
-            // If the system refuses them, the poster does by itself what it has posted.
+            // If the system refuses the threads, the thread that posted the work does that work itself.
             let _ = self.start_threads();
         }
         if let Some(successor) = self.change_permits(|permits| permits.fill()) {
-            // If none can be had, it is as if no thread had asked: others are at work.
+            // If no thread is available, nothing changes: other threads are at work.
             self.pass_on_or_lose(0, &successor);
         }
     }
 
-    /// Has a thread take permit 0 whatever else there is to do, for mail.
+    /// Makes a thread take permit 0 to read its mail, even if there is no other work.
     ///
-    /// If none can be had, the next caller reads it.
+    /// If no thread is available, the next caller reads the mail.
     #[inline(never)]
     pub(super) fn summon(&self) {
         if let Some(successor) = self.change_permits(|permits| permits.summon()) {
@@ -168,12 +166,12 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// A caller leaves, and there is more to do than to say so.
+    /// Takes a caller out of the slot if changing the slot's word is not enough.
     #[cold]
     #[inline(never)]
     pub(super) fn leave_slowly(&self) {
-        // In a child of `fork` no thread needs the permit, and a thread of the parent may hold the lock. No
-        // caller enters again.
+        // In a child of `fork` no thread needs the permit, and no caller enters again. A thread of the parent may
+        // have held the lock at the fork.
         if self.shared().is_forked() {
             return;
         }
@@ -186,8 +184,7 @@ impl<P: Platform> Registry<P> {
         match left {
             Left::Nothing => {}
             Left::Vacancy => {
-                // Against pushes and posts that have not seen the vacancy: theirs are seen
-                // below.
+                // A push or post that has not seen the vacancy is seen below, because of this fence.
                 P::heavy_fence();
                 let told = self.tells_of_vacancies();
                 if !told || self.has_jobs() || self.shared().invites_rank(0) {
@@ -200,11 +197,11 @@ impl<P: Platform> Registry<P> {
                 #[cfg(not(test))]
                 let unheard = false;
                 if permit != 0 && !unheard {
-                    // The holder of permit 0 may have gone to sleep while this caller was there,
-                    // and must give the slot back now. The fence stands between the change of the
-                    // word and the look at the parking slot; the holder's stands between lying down
-                    // and its look at the word (`overstays`). So the caller finds the holder
-                    // parked, or the holder sees the new word.
+                    // The holder of permit 0 may have gone to sleep while this caller was in the slot,
+                    // and must give the slot back now. This fence is between the change of the word
+                    // and the look at the parking slot. The holder's fence is between lying down and
+                    // its look at the word (`overstays`). So the caller finds the holder parked, or
+                    // the holder sees the new word.
                     P::fence(Ordering::SeqCst);
                     self.sleep().notify(0);
                 }

@@ -1,10 +1,11 @@
-//! Functions that crates with native pools call and need not compile.
+//! Functions that this crate compiles for [`Native`], so that crates that use native pools need not.
 //!
 //! The compiler takes a generic function from the crate that has compiled it already, if the function is
-//! `#[inline(never)]`; otherwise it compiles the function again in each crate that calls it. So code behind
-//! `join`, a scope, a job or a loop that depends on the world alone is marked that way. A table here and
-//! one in `loops/dispatch.rs` have the compiler compile it, for [`Native`]. No code reads the tables, so no
-//! program contains them. `ci/once.sh` counts how much of the runtime is compiled in a user's crate.
+//! `#[inline(never)]`; otherwise it compiles the function again in each crate that calls it. Some code behind
+//! `join`, a scope, a job or a loop is generic over the platform alone. That code is marked `#[inline(never)]`,
+//! and the tables here and in `loops/dispatch.rs` name it, so that the compiler compiles it in this crate. No
+//! code reads the tables, so no program contains them. `ci/once.sh` counts how much of the runtime is compiled
+//! in a user's crate.
 
 use super::{Builder, Context, Pool, Registry, Worker};
 use manycore_platform::Native;
@@ -18,8 +19,7 @@ impl Address {
     }
 }
 
-// SAFETY: it is the address of code, which no thread owns; and nothing reads it, let alone follows
-// it.
+// SAFETY: an `Address` is the address of code, which no thread owns. Nothing reads or follows it.
 unsafe impl Sync for Address {}
 
 #[expect(dead_code, reason = "as above")]

@@ -12,26 +12,26 @@ use std::cell::Cell;
 /// A thread's activity for a pool, kept in the platform's thread slot and on the thread's own stack.
 pub(crate) struct Context<P: Platform> {
     pool: *const Shared<P>,
-    /// In a loop, the thread's rank there: the permit that it had when it came in.
+    /// In a loop, the thread's rank there: the permit that the thread had when it entered the loop.
     rank: usize,
     /// The slot of the loop that the thread runs.
     running: Option<usize>,
     /// Whether the thread has given its permit away within that loop.
     barred: Cell<bool>,
-    /// The worker that the thread is.
+    /// The thread's worker in the pool.
     worker: *const Worker<P>,
     /// The worker's permit.
     permit: *const P::AtomicU32,
-    /// The thread's previous context, in this pool or another; it remains valid below this one.
+    /// The thread's previous context, in this pool or another. It is further down on the stack, and remains valid.
     outer: Cell<*const Self>,
-    /// The call that the thread runs, null for none; `None`: the outer context says it.
+    /// The call that the thread runs, or null if it runs none. If this is `None`, the outer context decides.
     call: Option<*const Call<P>>,
     /// See `with_stale_permit`.
     #[cfg(test)]
     stale: Cell<Option<u32>>,
 }
 
-/// The contexts of a thread, from one outwards.
+/// A thread's contexts, from the given context outwards.
 struct Chain<'a, P: Platform>(Option<&'a Context<P>>);
 
 impl<'a, P: Platform> Iterator for Chain<'a, P> {
@@ -39,8 +39,8 @@ impl<'a, P: Platform> Iterator for Chain<'a, P> {
 
     fn next(&mut self) -> Option<&'a Context<P>> {
         let context = self.0?;
-        // SAFETY: an outer context is on the same stack, further down, and `enter`
-        // has not returned to it.
+        // SAFETY: an outer context is on the same stack, further down, in a call of `enter` that has not
+        // returned.
         self.0 = unsafe { context.outer.get().as_ref() };
         Some(context)
     }
@@ -49,9 +49,9 @@ impl<'a, P: Platform> Iterator for Chain<'a, P> {
 /// A thread that takes part in a posted loop.
 #[derive(Clone, Copy)]
 pub(crate) struct Participant {
-    /// Its number in the loop; no other participant has this number meanwhile.
+    /// The thread's number in the loop. No other participant has this number at the same time.
     pub(crate) rank: usize,
-    /// The slot of the loop around this one, if the thread is in a body.
+    /// The slot of the loop around this one, if the thread runs the body of a loop.
     pub(crate) parent: Option<usize>,
 }
 
@@ -81,7 +81,7 @@ impl<P: Platform> Context<P> {
         }
     }
 
-    /// The context of a thread that is `worker`, and runs a job that belongs to none of the thread's calls.
+    /// The context of a thread that is `worker`, and runs a job that is part of none of the thread's calls.
     pub(super) fn outside_calls(worker: &Worker<P>) -> Self {
         Self::within_call(worker, std::ptr::null())
     }
@@ -89,15 +89,14 @@ impl<P: Platform> Context<P> {
     /// Calls `look` with the newest context of this thread, if there is one.
     #[inline(always)]
     fn slot<R>(look: impl FnOnce(Option<&Self>) -> R) -> R {
-        // SAFETY: the slot is null or was set by `enter` to a context on this
-        // thread's stack that lives until `enter` resets the slot (or by
-        // `adopt`, for ever). One platform's slots only ever hold that
-        // platform's contexts. `look` returns before the `enter` above it does, and
+        // SAFETY: the slot is null, or `enter` has set it to a context on this thread's stack, which lives until
+        // that `enter` resets the slot, or `adopt` has set it to a context that is never dropped. A platform's
+        // slots only ever hold that platform's contexts. `look` returns before the innermost `enter` does, and
         // cannot keep the reference.
         look(unsafe { P::slot().cast::<Self>().as_ref() })
     }
 
-    /// Whether the current thread is at work for `pool`.
+    /// Whether the current thread's newest context is in `pool`.
     #[inline]
     pub(crate) fn is_inside(pool: &Shared<P>) -> bool {
         Self::slot(|context| context.is_some_and(|context| std::ptr::eq(context.pool, pool)))
@@ -113,11 +112,10 @@ impl<P: Platform> Context<P> {
         })
     }
 
-    /// The permit that the thread has now, or NOWHERE.
+    /// The permit that the thread has now, or `NOWHERE` if it has none.
     #[inline]
     fn permit(&self) -> u32 {
-        // SAFETY: the worker lives as long as its thread, this one, is it. Relaxed:
-        // the thread's own permit.
+        // SAFETY: the worker lives while this thread is that worker. Relaxed: the thread reads its own permit.
         unsafe { (*self.permit).load(Ordering::Relaxed) }
     }
 
@@ -128,16 +126,16 @@ impl<P: Platform> Context<P> {
         Self::current(pool, |context| context.running.is_some())
     }
 
-    /// Takes a slot of `pool`'s board for a loop of this thread's. `None`: all are in use.
+    /// Takes a slot of `pool`'s board for a loop of this thread. Returns `None` if all slots are in use.
     #[inline]
     pub(crate) fn take_slot(pool: &Shared<P>) -> Option<Taken<'_, P>> {
         pool.board()
             .take(Self::current(pool, Self::permit) as usize)
     }
 
-    /// Runs `section` with this thread as a participant of the loop in `slot`. The thread's rank
-    /// there is the permit that it has now. Should the thread give the permit away meanwhile, the
-    /// permit is barred from the loop until `section` returns.
+    /// Runs `section` with this thread as a participant of the loop in `slot`. The thread's rank in the loop is
+    /// the permit that it has now. If the thread gives the permit away within `section`, the permit's next
+    /// holder is kept out of the loop until `section` returns.
     #[inline(always)]
     pub(crate) fn take_part<R>(
         pool: &Shared<P>,
@@ -169,8 +167,8 @@ impl<P: Platform> Context<P> {
         result
     }
 
-    /// A defect that a check asks for: runs `section`, and has the thread use the permit that it
-    /// had before that the next time that it takes part in a loop.
+    /// A defect that tests inject: runs `section`. When the thread takes part in a loop the next time, it uses the
+    /// permit that it had before `section`.
     #[cfg(test)]
     pub(crate) fn with_stale_permit<R>(pool: &Shared<P>, section: impl FnOnce() -> R) -> R {
         let permit = Self::current(pool, Self::permit);
@@ -179,13 +177,13 @@ impl<P: Platform> Context<P> {
         result
     }
 
-    /// The worker that the thread is.
+    /// The thread's worker in this context's pool.
     fn member(&self) -> &Worker<P> {
         // SAFETY: as for `permit`.
         unsafe { &*self.worker }
     }
 
-    /// The worker of `registry` that the current thread is, and is busy as.
+    /// The current thread's worker, if the thread's newest context is in the pool of `registry`.
     #[inline(always)]
     pub(crate) fn worker_of(registry: &Registry<P>) -> Option<&Worker<P>> {
         Self::slot(|context| context?.as_worker_of(registry))
@@ -196,12 +194,12 @@ impl<P: Platform> Context<P> {
         if !std::ptr::eq(self.pool, registry.shared()) {
             return None;
         }
-        // SAFETY: a worker of this very registry, which owns its workers until it is dropped.
+        // SAFETY: the worker belongs to this registry, which owns its workers until it is dropped.
         Some(unsafe { &*self.worker })
     }
 
-    /// The worker of `registry` that the current thread is, even if it runs another pool's work on top of
-    /// this pool's.
+    /// The current thread's worker in the pool of `registry`, even if the thread runs another pool's work on top of
+    /// that pool's work.
     pub(super) fn worker_below(registry: &Registry<P>) -> Option<&Worker<P>> {
         Self::chain(|mut chain| chain.find_map(|context| context.as_worker_of(registry)))
     }
@@ -211,7 +209,7 @@ impl<P: Platform> Context<P> {
         Self::slot(|newest| walk(Chain(newest)))
     }
 
-    /// Calls `call` with the worker that the current thread is, of whatever pool.
+    /// Calls `call` with the worker of the current thread's newest context, in whatever pool.
     #[inline(always)]
     pub(super) fn own_worker<R>(call: impl FnOnce(Option<&Worker<P>>) -> R) -> R {
         Self::slot(|context| call(context.map(Self::member)))
@@ -231,7 +229,7 @@ impl<P: Platform> Context<P> {
     ///
     /// # Safety
     ///
-    /// Null, or a context that its thread does not leave meanwhile.
+    /// `newest` is null, or a context that its thread does not leave during this call.
     pub(super) unsafe fn worker_from(
         newest: *const Self,
         registry: &Registry<P>,
@@ -250,32 +248,32 @@ impl<P: Platform> Context<P> {
         result
     }
 
-    /// This thread has returned to what it was before: it takes a permit there again, if
-    /// it has given that up meanwhile.
+    /// Takes a permit again in the pool to which this thread has just returned, if the thread has given up its
+    /// permit there.
     #[inline]
     pub(super) fn come_back() {
         Self::slot(|context| {
             if let Some(context) = context.filter(|context| context.permit() == NOWHERE) {
-                // SAFETY: the pool of the worker that this thread is.
+                // SAFETY: this thread is a worker of the pool, which outlives its workers.
                 unsafe { &*context.pool }.check_wait();
                 context.member().regain_permit();
             }
         });
     }
 
-    /// Whether this thread is a worker of another pool than `pool` as well.
+    /// Whether this thread is a worker of a pool other than `pool`.
     pub(super) fn is_elsewhere(pool: &Shared<P>) -> bool {
         Self::chain(|mut chain| chain.any(|context| !std::ptr::eq(context.pool, pool)))
     }
 
-    /// Whether this thread is in the body of a loop of `pool`, however far below.
+    /// Whether any of this thread's contexts is in a loop of `pool`.
     pub(super) fn is_in_any_loop(pool: &Shared<P>) -> bool {
         let in_loop =
             |context: &Self| std::ptr::eq(context.pool, pool) && context.running.is_some();
         Self::chain(|mut chain| chain.any(in_loop))
     }
 
-    /// This thread's workers in other pools than `pool` that have a permit.
+    /// The workers that this thread is in pools other than `pool`, and that have a permit.
     fn others_held(
         pool: *const Shared<P>,
         chain: Chain<'_, P>,
@@ -296,7 +294,7 @@ impl<P: Platform> Context<P> {
         Self::chain(|chain| Self::others_held(pool, chain).next().is_some())
     }
 
-    /// Runs a job of a pool other than `pool` in which this thread has a permit. `false`: it finds no job.
+    /// Runs a job of a pool other than `pool` in which this thread has a permit. Returns `false` if it finds none.
     pub(super) fn run_other_elsewhere(pool: *const Shared<P>) -> bool {
         Self::chain(|chain| {
             Self::others_held(pool, chain).any(|worker| {
@@ -305,12 +303,12 @@ impl<P: Platform> Context<P> {
         })
     }
 
-    /// Gives up this thread's permits in all pools. It keeps a permit that no other thread takes.
+    /// Offers this thread's permits in all pools to other threads. The thread keeps a permit that no other takes.
     pub(super) fn leave_all() {
         Self::chain(|chain| chain.for_each(|context| context.member().leave_permit()));
     }
 
-    /// Whether jobs wait for a permit that this thread has in another pool than `pool`.
+    /// Whether jobs wait for a permit that this thread has in a pool other than `pool`.
     pub(super) fn keeps_others_waiting(pool: &Shared<P>) -> bool {
         Self::chain(|chain| Self::others_held(pool, chain).any(Worker::keeps_others_waiting))
     }
@@ -329,7 +327,7 @@ impl<P: Platform> Context<P> {
         Self::set_bars(pool, permit, true, |slot| pool.ranks().bar(permit, slot));
     }
 
-    /// Takes back `bar_loops`: the thread has `permit` still.
+    /// Undoes `bar_loops`, since the thread still has `permit`.
     pub(super) fn unbar_loops(pool: &Shared<P>, permit: usize) {
         Self::set_bars(pool, permit, false, |slot| pool.ranks().unbar(permit, slot));
     }
@@ -349,10 +347,10 @@ impl<P: Platform> Context<P> {
         });
     }
 
-    /// Takes back `bar_loops`, as far as this loop, which the thread has left.
+    /// Undoes `bar_loops` for this context's loop, which the thread has left.
     fn unbar(&self) {
         if let (true, Some(slot)) = (self.barred.get(), self.running) {
-            // SAFETY: the pool of the worker that this thread is.
+            // SAFETY: this thread is a worker of the pool, which outlives its workers.
             unsafe { (*self.pool).ranks().unbar(self.rank, slot) };
         }
     }
@@ -365,24 +363,24 @@ impl<P: Platform> Context<P> {
         impl<P: Platform> Drop for Reset<P> {
             #[inline]
             fn drop(&mut self) {
-                // SAFETY: what the runtime had put there before, and what outlives this.
+                // SAFETY: the value that the runtime had put into the slot before. That context outlives this one.
                 unsafe { P::set_slot(self.0) };
             }
         }
         let _reset = Reset::<P>(P::slot(), std::marker::PhantomData);
         self.outer.set(P::slot().cast());
-        // SAFETY: a context, until `Reset` is dropped, while `self` is borrowed.
+        // SAFETY: `self` is a context, and is borrowed until `Reset` is dropped.
         unsafe { P::set_slot(std::ptr::from_ref(self).cast()) };
         body()
     }
 
     /// Makes `self` the thread's context for as long as the thread lives.
     pub(super) fn adopt(self) {
-        // SAFETY: a context, which is never dropped.
+        // SAFETY: the box holds a context, and is never dropped.
         unsafe { P::set_slot(Box::into_raw(Box::new(self)).cast_const().cast()) };
     }
 
-    /// Whether the current thread is a worker, or in a call, of any pool.
+    /// Whether the current thread is a worker of any pool, or is in a call to one.
     pub(super) fn is_taken() -> bool {
         Self::slot(|context| context.is_some())
     }

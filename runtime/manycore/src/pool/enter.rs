@@ -1,4 +1,4 @@
-//! Entering a pool: as the worker that the thread is, as the caller, or by handing the call in.
+//! Entering a pool: as one of its workers, as its caller in the caller slot, or by handing the call to a worker.
 
 use super::call_back::Call;
 use super::context::Context;
@@ -12,7 +12,7 @@ use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
-/// Leaves when dropped, also by a panic.
+/// Leaves the caller slot when dropped, also by a panic.
 struct EnteredCaller<'a, P: Platform>(&'a Registry<P>);
 
 impl<P: Platform> Drop for EnteredCaller<'_, P> {
@@ -26,8 +26,8 @@ impl<P: Platform> Drop for EnteredCaller<'_, P> {
 }
 
 impl<P: Platform> Registry<P> {
-    /// Runs `op`, a loop, as a worker of this pool: on this thread, or on a worker's if the caller
-    /// slot is taken.
+    /// Runs `op`, which is a loop, as a worker of this pool: on this thread, or on a thread of the pool if the
+    /// caller slot is taken.
     #[inline(always)]
     pub(crate) fn inside(&self, op: impl FnOnce() + Send) {
         if Context::is_inside(self.shared()) {
@@ -45,8 +45,8 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// Runs `op` in the pool: as the worker that the current thread is, as worker
-    /// 0 if the caller slot is free, or else on some worker. `op` learns whether it was
+    /// Runs `op` as a worker of the pool. If the current thread is a worker, or the caller slot is free, `op` runs
+    /// on the current thread. Otherwise another worker may run it. The second argument of `op` is whether it was
     /// moved to another thread.
     #[inline]
     pub(crate) fn enter<R: Send>(&self, op: impl FnOnce(&Worker<P>, bool) -> R + Send) -> R {
@@ -56,11 +56,11 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// Runs `op` as `worker`, on top of this thread's work for another pool. This thread is that worker.
+    /// Runs `op` as `worker`, on top of this thread's work for another pool. This thread must be that worker.
     pub(super) fn be<R>(worker: &Worker<P>, op: impl FnOnce(&Worker<P>) -> R) -> R {
-        // Its permit may have been given away while it was blocked there.
+        // The thread may have given this worker's permit away while it was blocked in the other pool.
         worker.regain_permit();
-        /// Also by a panic.
+        /// Returns to the previous context's pool, also by a panic.
         struct Back<P: Platform>(std::marker::PhantomData<P>);
         impl<P: Platform> Drop for Back<P> {
             fn drop(&mut self) {
@@ -71,7 +71,7 @@ impl<P: Platform> Registry<P> {
         Context::of_worker(worker).enter(|| op(worker))
     }
 
-    /// Runs `op` on this thread, as the worker that it is or can be.
+    /// Runs `op` on this thread, with its worker if the thread is or can become a worker of the pool.
     pub(super) fn in_place<R>(&self, op: impl FnOnce(Option<&Worker<P>>) -> R) -> R {
         if let Some(worker) = Context::worker_of(self) {
             return op(Some(worker));
@@ -86,8 +86,8 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// As `in_place`, for the body of a scope, which may wait for jobs that it has spawned. If the pool
-    /// has one permit, a caller from outside does not take it: a thread of the pool's own runs the jobs.
+    /// As `in_place`, for the body of a scope, which may block until jobs that it has spawned have run. If the pool
+    /// has only one permit, a caller from outside does not take it, so that a thread of the pool runs the jobs.
     pub(super) fn scope_in_place<R>(&self, op: impl FnOnce(Option<&Worker<P>>) -> R) -> R {
         if self.shared().threads() > 1 || Context::worker_below(self).is_some() {
             return self.in_place(op);
@@ -114,8 +114,8 @@ impl<P: Platform> Registry<P> {
         context.enter(|| op(self.worker(0)))
     }
 
-    /// Runs `op` in the vacant caller slot, or with the permit of a worker that sleeps; or else has a worker
-    /// run it, and waits for it.
+    /// Runs `op` on this thread in the vacant caller slot, or with the permit of a worker that sleeps. If neither
+    /// is possible, a worker runs `op`, and this thread waits.
     #[cold]
     fn hand_in<R: Send>(&self, op: impl FnOnce(&Worker<P>, bool) -> R + Send) -> R {
         if self.enters_vacant_slot() {
@@ -132,13 +132,13 @@ impl<P: Platform> Registry<P> {
                 op(worker, true)
             };
             let returned = catch_unwind(AssertUnwindSafe(run));
-            // SAFETY: the caller's own, which waits.
+            // SAFETY: the slot is on the caller's stack, and the caller waits.
             unsafe { (*slot).write(returned) };
         };
-        // SAFETY: what `body` has of `op` and its result is `Send`, `slot` is
-        // this thread's, which waits, and what `op` throws is caught.
+        // SAFETY: `op` and its result are `Send`. `slot` is on the stack of this thread, which waits. `body` catches
+        // the panics of `op`.
         unsafe { self.hand_in_and_wait(body) };
-        // SAFETY: written before the job notified the oneshot.
+        // SAFETY: `body` wrote the result before the job notified the oneshot.
         match unsafe { result.assume_init() } {
             Ok(result) => result,
             Err(payload) => resume_unwind(payload),
@@ -151,17 +151,18 @@ impl<P: Platform> Registry<P> {
         self.shared().caller_slot().is_vacant() && self.change_permits(|permits| permits.enter())
     }
 
+    /// Hands `body` to a worker, and waits until it has run.
+    ///
     /// # Safety
     ///
-    /// `body` may be run by another thread while this one waits, and does not
-    /// unwind.
+    /// Another thread may run `body` while this thread waits. `body` does not unwind.
     unsafe fn hand_in_and_wait(&self, body: impl FnOnce()) {
         let oneshot = Arc::new(Oneshot::<P>::new());
         let notifier = Arc::clone(&oneshot);
         let call = Call::new(&oneshot);
         let (registry, of): (*const Self, _) = (self, &raw const call);
         let body = move || {
-            // A call back runs below the contexts of other pools. SAFETY: the registry outlives its jobs.
+            // In a call back this pool's context is below those of other pools. SAFETY: the registry outlives its jobs.
             let worker = Context::worker_below(unsafe { &*registry });
             let worker = worker.expect("jobs are run by workers");
             Self::be(worker, |worker| {
@@ -170,8 +171,8 @@ impl<P: Platform> Registry<P> {
         };
         let posted = Cell::new(true);
         let is_posted = &raw const posted;
-        // SAFETY: this thread, which owns what `body` borrows, and `posted`, waits until it is
-        // notified, which is after `body`; the rest is the caller's promise.
+        // SAFETY: this thread owns `posted` and all that `body` borrows, and waits until it is notified. The
+        // notification comes after `body`, and after the last use of `posted`. The rest is the caller's promise.
         let mut job = unsafe {
             Job::before(body, move || {
                 if (*is_posted).get() {
@@ -203,13 +204,13 @@ impl<P: Platform> Registry<P> {
         self.shared().idle().caller_runs();
     }
 
-    /// Blocks until `oneshot`, for a thread that is no worker of this pool.
+    /// Blocks this thread, which is no worker of this pool, until `oneshot` is notified.
     #[inline(never)]
     pub(super) fn await_oneshot(&self, oneshot: &Oneshot<P>) {
         Context::block_on(self.shared(), oneshot, || self.has_spare_core());
     }
 
-    /// As `inside`, when the caller slot is taken.
+    /// [`inside`](Self::inside) for a thread that has found the caller slot taken.
     #[cold]
     pub(super) fn run_elsewhere(&self, op: &mut (dyn FnMut() + Send + '_)) {
         if let Some(worker) = Context::worker_below(self) {

@@ -1,14 +1,14 @@
-//! Why there is no pool.
+//! The errors of building a pool.
 
 use manycore_cores::topology::AffinityError;
 use std::error::Error;
 use std::{fmt, io};
 
-/// The most threads a pool may have; far above any machine, below where the
-/// board's indices and the shards' arithmetic would need care.
+/// The most threads that a pool may have. It is far above the cores of any machine, and small enough that the
+/// board's indices and the shards' arithmetic cannot overflow.
 pub(super) const MAX_THREADS: usize = (1 << 14) - 1;
 
-/// Why a pool could not be made. No thread is left behind.
+/// Why a pool could not be made. Threads that were started for the pool have been ended.
 ///
 /// ```
 /// use manycore::{BuildError, Pool};
@@ -23,25 +23,25 @@ pub enum BuildError {
     ZeroThreads,
     /// More threads than a pool can hold.
     TooManyThreads {
-        /// The number asked for.
+        /// The number of threads asked for.
         asked: usize,
     },
-    /// The global pool exists already: made by an earlier [`build_global`](crate::Builder::build_global),
-    /// or by the first call that needed it.
+    /// The global pool exists already. An earlier [`build_global`](crate::Builder::build_global) has made it, or
+    /// the first call that needed it.
     GlobalExists,
     /// The environment variable for the global pool's threads has a value that is no number of threads.
     Environment {
-        /// Its name.
+        /// The variable's name.
         variable: &'static str,
-        /// The value, as far as that is text.
+        /// The variable's value. Bytes that are not UTF-8 are replaced.
         value: String,
     },
     /// The current thread cannot be adopted, since it is part of a pool.
     AlreadyInPool,
     /// The affinity names CPUs that this process cannot use.
     Affinity(AffinityError),
-    /// There is no memory for the pool's record of its threads: some 1.6 MiB of address space each, besides
-    /// their [stacks](crate::Builder::stack_size).
+    /// There is no memory for the pool's data: about 1.6 MiB of address space for each thread, in addition to its
+    /// [stack](crate::Builder::stack_size).
     Memory {
         /// The threads asked for.
         threads: usize,
@@ -50,11 +50,11 @@ pub enum BuildError {
     },
     /// The operating system refused to make or to bind a thread.
     Spawn {
-        /// Which thread, from 1: the caller is thread 0.
+        /// The thread's number. Thread 0 is the caller, unless the pool is [dedicated](crate::Builder::dedicated).
         rank: usize,
         /// The threads asked for.
         threads: usize,
-        /// The CPUs for the thread; empty if it was not to be bound.
+        /// The CPUs for the thread. Empty if the builder does not bind it.
         cpus: Vec<usize>,
         /// The operating system's error.
         source: io::Error,
@@ -117,7 +117,7 @@ impl From<AffinityError> for BuildError {
     }
 }
 
-/// ` on CPUs ...`, or nothing.
+/// Displays ` on CPUs ...`, or nothing if the list is empty.
 struct On<'a>(&'a [usize]);
 
 impl fmt::Display for On<'_> {

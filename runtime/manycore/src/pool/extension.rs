@@ -1,32 +1,31 @@
-//! Settings of a builder for the crates above this one, not for programs.
+//! Builder settings for crates that build on this one, not for programs.
 
 use super::Builder;
 use manycore_platform::Platform;
 
-/// Settings of a builder for the crates on this one (`seam`).
+/// Builder settings for crates that build on this one through [`seam`](crate::seam).
 pub trait BuilderExt<P: Platform>: Sized {
-    /// Whether the pool starts its threads with the first work for them: a half of a `join`, a job or a
-    /// call that another thread could take, or a loop that is worth sharing. By default it starts them when
-    /// it is built, so that the first work begins sooner.
+    /// Whether the pool starts its threads when there is work for them: a half of a `join`, a job or a call that
+    /// another thread could take, or a loop that is worth sharing. By default the pool starts them when it is
+    /// built, so that the first work begins sooner.
     ///
-    /// If the system refuses a thread then, a caller with a job that only the pool's threads can do panics;
-    /// otherwise the caller does the work itself. Pools with [threads from outside](crate::seam::build)
+    /// If the system refuses a thread of a lazy pool, the caller does the work itself. If only the pool's threads
+    /// can do that work, the caller panics. Pools with [threads from outside](crate::seam::build)
     /// start them when they are built.
     ///
     /// ```
     /// use manycore::seam::BuilderExt;
     ///
     /// let pool = manycore::Pool::builder().threads(64).lazy(true).build()?;
-    /// assert_eq!(pool.threads(), 64); // of which none is there
-    /// assert_eq!(pool.join(|| 1, || 2), (1, 2)); // now they are
+    /// assert_eq!(pool.threads(), 64); // not yet started
+    /// assert_eq!(pool.join(|| 1, || 2), (1, 2)); // starts them
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
     #[must_use]
     fn lazy(self, lazy: bool) -> Self;
 
-    /// The most `join`s that may be open inside one another on one thread before
-    /// deeper ones are no longer offered to thieves (65,536 by default); 24 bytes of
-    /// address space each, for each thread.
+    /// Sets the most nested `join`s of one thread that are offered to thieves (65,536 by default). Deeper `join`s
+    /// run on the thread alone. Each of the `most` uses 24 bytes of address space in each thread.
     ///
     /// ```
     /// use manycore::seam::BuilderExt;
@@ -39,12 +38,12 @@ pub trait BuilderExt<P: Platform>: Sized {
     #[must_use]
     fn open_joins(self, most: u32) -> Self;
 
-    /// Whether the pool may start a thread in the place of a thread that waits inside of a job while
-    /// others' jobs are pending (by default it may; never more than [`threads`](Builder::threads) run at once).
+    /// Whether the pool may start a thread in place of a thread that waits inside a job while other jobs are
+    /// pending. By default it may. At most [`threads`](Builder::threads) threads run at once.
     ///
-    /// Without a reserve each permit is one thread's for good. Then a worker that waits for a stolen half
-    /// of a `join`, or for another pool, runs others' jobs on top of its wait. They may meet a lock that a
-    /// frame below them holds.
+    /// Without this reserve each permit belongs to one thread for ever. Then a worker that waits for a stolen half
+    /// of a `join`, or for another pool, runs unrelated jobs on top of its wait. Such a job may need a lock that
+    /// a frame below it on the stack holds.
     ///
     /// ```
     /// use manycore::seam::BuilderExt;
@@ -56,9 +55,9 @@ pub trait BuilderExt<P: Platform>: Sized {
     #[must_use]
     fn reserve(self, reserve: bool) -> Self;
 
-    /// Whether the end of a scope also runs what its thread has spawned into scopes around it, the
-    /// newest first, while the scope's own jobs are not done: as rayon does. By default it does
-    /// not, so that a lock that is held around the inner scope meets no job of the outer one.
+    /// Whether a thread that waits at the end of a scope also runs jobs that it has spawned into outer scopes,
+    /// newest first, as rayon does. By default it does not. So while a thread holds a lock around the inner
+    /// scope, it runs no job of the outer scope that may need the lock.
     ///
     /// ```
     /// use manycore::seam::BuilderExt;
@@ -79,7 +78,7 @@ pub trait BuilderExt<P: Platform>: Sized {
     #[must_use]
     fn scopes_help_outer(self, help: bool) -> Self;
 
-    /// Has `make` make the sleep policy, in the place of the default one.
+    /// Sets the function that makes the sleep policy, in place of the default policy.
     #[must_use]
     #[cfg(feature = "policies")]
     fn policy(self, make: Option<crate::sleep::Make<P>>) -> Self;

@@ -18,13 +18,12 @@ impl<P: Platform> Pool<P> {
     /// Runs `a` and `b`, perhaps in parallel, and returns both results. `a` runs on this thread; then `b`
     /// runs here too, unless another thread has stolen it.
     ///
-    /// It takes about 2 ns when no thread is idle. While this thread waits for a stolen `b`, it runs only
+    /// A `join` costs about 2 ns when no thread is idle. While this thread waits for a stolen `b`, it runs only
     /// jobs that `b` has forked.
     ///
     /// # Panics
     ///
-    /// If `a` or `b` panics: with the panic of `a` if it panicked, otherwise with the panic of `b`, in
-    /// either case after both have ended.
+    /// If `a` or `b` panics, once both have ended. If both panic, this continues the panic of `a`.
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(2).build()?;
@@ -50,8 +49,7 @@ impl<P: Platform> Pool<P> {
         self.join_context(|_| a(), |_| b())
     }
 
-    /// As [`join`](Self::join), but the closures learn whether they have moved to
-    /// another thread.
+    /// As [`join`](Self::join), but each closure gets a context that says whether it has moved to another thread.
     ///
     /// # Panics
     ///
@@ -83,7 +81,7 @@ impl<P: Platform> Pool<P> {
     ///
     /// # Panics
     ///
-    /// With the panic of `op`.
+    /// If `op` panics, with the same panic.
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(2).build()?;
@@ -95,9 +93,9 @@ impl<P: Platform> Pool<P> {
     }
 
     /// Runs `body` with a [`Scope`] to spawn jobs into, and returns when they have
-    /// all ended. They may borrow what outlives the scope.
+    /// all ended. The jobs may borrow values that outlive the scope.
     ///
-    /// While it waits, the thread runs jobs of the scope, and of scopes within it.
+    /// While the thread waits, it runs jobs of the scope, and of scopes within the scope.
     ///
     /// # Panics
     ///
@@ -119,7 +117,7 @@ impl<P: Platform> Pool<P> {
             .enter(|worker, _| Scope::new(&self.registry, Some(worker)).complete(body))
     }
 
-    /// As [`scope`](Self::scope), but the jobs of each thread begin in the order of their spawns.
+    /// As [`scope`](Self::scope), but jobs that the same thread spawns begin in the order of their spawns.
     ///
     /// # Panics
     ///
@@ -145,8 +143,8 @@ impl<P: Platform> Pool<P> {
             .enter(|worker, _| ScopeFifo::new(&self.registry, Some(worker)).complete(body))
     }
 
-    /// As [`scope`](Self::scope), but the body stays on this thread, whichever that is,
-    /// so that neither the body nor its result need be `Send`.
+    /// As [`scope`](Self::scope), but the body always runs on the calling thread. So neither the body nor its result
+    /// need be `Send`.
     ///
     /// # Panics
     ///
@@ -167,7 +165,7 @@ impl<P: Platform> Pool<P> {
             .scope_in_place(|worker| Scope::new(&self.registry, worker).complete(body))
     }
 
-    /// As [`scope_fifo`](Self::scope_fifo), but the body stays on this thread.
+    /// As [`scope_fifo`](Self::scope_fifo), but the body always runs on the calling thread.
     ///
     /// # Panics
     ///
@@ -188,11 +186,10 @@ impl<P: Platform> Pool<P> {
             .scope_in_place(|worker| ScopeFifo::new(&self.registry, worker).complete(body))
     }
 
-    /// Runs `job` on some worker, and does not wait for it. The pool's end waits for it.
-    /// One allocation.
+    /// Runs `job` on some worker. This call does not wait for the job; the pool's end does. Each spawn makes one
+    /// allocation.
     ///
-    /// Its panic goes to the
-    /// [`panic_handler`](crate::Builder::panic_handler).
+    /// If the job panics, the panic goes to the [`panic_handler`](crate::Builder::panic_handler).
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(2).build()?;
@@ -205,7 +202,7 @@ impl<P: Platform> Pool<P> {
         self.registry.spawn(job);
     }
 
-    /// As [`spawn`](Self::spawn); the jobs that one thread spawns so begin in their order.
+    /// As [`spawn`](Self::spawn), but jobs that the same thread spawns with this method begin in their order.
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(2).build()?;
@@ -218,16 +215,17 @@ impl<P: Platform> Pool<P> {
         self.registry.spawn_fifo(job);
     }
 
-    /// Runs `op` once with each of the pool's permits, as soon as the permit has no job, and returns the
-    /// results in the order of [`current_thread_index`](Self::current_thread_index).
+    /// Runs `op` once for each [`current_thread_index`](Self::current_thread_index), and returns the results in
+    /// that order. An index is a permit to run, which one thread has at a time. Each call of `op` begins when the
+    /// thread with that permit has ended its current job.
     ///
-    /// Calls that wait for each other run at once, each on a thread of its own. Other calls may share a
-    /// thread: a thread that waits for long gives its permit away, and may have another permit later. So
-    /// `op` is no way to set up thread-local state.
+    /// Calls of `op` that wait for each other run at once, each on a thread of its own. Other calls may share a
+    /// thread: a thread that waits for long gives its permit away, and may get another permit later. So do not
+    /// use `op` to set up thread-local state.
     ///
     /// # Panics
     ///
-    /// With the panic of the lowest index, after all calls have ended.
+    /// If a call of `op` panics, once all calls have ended. This continues the panic of the lowest index.
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(2).build()?;
@@ -238,7 +236,7 @@ impl<P: Platform> Pool<P> {
         self.registry.broadcast(op)
     }
 
-    /// As [`broadcast`](Self::broadcast), without waiting.
+    /// As [`broadcast`](Self::broadcast), but does not wait for the calls.
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(2).build()?;
@@ -251,7 +249,7 @@ impl<P: Platform> Pool<P> {
         self.registry.spawn_broadcast(op);
     }
 
-    /// Runs one job of the pool if there is a job. `None` if this is no thread of the pool.
+    /// Runs one job of the pool, if there is one. Returns `None` if the caller is no thread of the pool.
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(1).build()?;
@@ -262,8 +260,7 @@ impl<P: Platform> Pool<P> {
         Context::worker_of(&*self.registry).map(Worker::yield_now)
     }
 
-    /// As [`yield_now`](Self::yield_now), but only a job that this thread has
-    /// spawned, or that was sent to it.
+    /// As [`yield_now`](Self::yield_now), but runs only a job that this thread has spawned, or that was sent to it.
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(1).build()?;
@@ -274,7 +271,7 @@ impl<P: Platform> Pool<P> {
         Context::worker_of(&*self.registry).map(Worker::yield_local)
     }
 
-    /// Which of the pool's threads this is.
+    /// Returns which of the pool's threads the caller is, or `None` if it is none of them.
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(1).build()?;
@@ -286,7 +283,7 @@ impl<P: Platform> Pool<P> {
         Context::worker_of(&*self.registry).map(Worker::index)
     }
 
-    /// Whether this thread has jobs that no thread has begun. `None` if this is no thread of the pool.
+    /// Whether this thread has jobs that no thread has begun. Returns `None` if it is no thread of the pool.
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(1).build()?;

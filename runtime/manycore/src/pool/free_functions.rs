@@ -1,4 +1,4 @@
-//! The fork-join calls that find their pool by themselves.
+//! The fork-join functions that use the calling thread's pool, or the global pool.
 
 use super::Pool;
 use super::broadcast::BroadcastContext;
@@ -10,7 +10,7 @@ use super::worker::Worker;
 use super::yields::Yield;
 use manycore_platform::Native;
 
-/// [`Pool::join`] in the pool of this thread, or in the [global pool](Pool::global) if it has none.
+/// [`Pool::join`] in the pool of this thread, or in the [global pool](Pool::global) if the thread has none.
 ///
 /// # Panics
 ///
@@ -37,7 +37,7 @@ where
     join_context(|_| a(), |_| b())
 }
 
-/// [`Pool::join_context`] in the pool of this thread, or in the [global pool](Pool::global) if it has none.
+/// [`Pool::join_context`] in the pool of this thread, or in the [global pool](Pool::global) if the thread has none.
 ///
 /// # Panics
 ///
@@ -58,7 +58,7 @@ where
     join_context_here_or(a, b, Pool::global)
 }
 
-/// `join_context` in the pool of this thread, or in the pool of `elsewhere`.
+/// `join_context` in the pool of this thread, or, if the thread has none, in the pool that `elsewhere` returns.
 #[inline(always)]
 pub(crate) fn join_context_here_or<A, B, RA, RB>(
     a: A,
@@ -83,7 +83,7 @@ fn own<R>(call: impl FnOnce(&Worker<Native>) -> R) -> Option<R> {
     Context::<Native>::own_worker(|own| own.map(call))
 }
 
-/// Calls `call` with the registry that this thread is part of, or with the global one.
+/// Calls `call` with the registry of this thread's pool, or of the global pool if the thread has none.
 #[inline(always)]
 pub(crate) fn registry_here<R>(call: impl FnOnce(&Registry<Native>) -> R) -> R {
     Context::<Native>::own_worker(|own| match own {
@@ -92,18 +92,18 @@ pub(crate) fn registry_here<R>(call: impl FnOnce(&Registry<Native>) -> R) -> R {
     })
 }
 
-/// Functions that call the registry that this thread is part of, or the global one.
+/// Defines functions that call the registry of this thread's pool, or of the global pool.
 macro_rules! here {
     ($(
         $name:ident[$($generics:tt)*]($($argument:ident: $type:ty),*) $(-> $result:ty)?, as $pool:ident:
         $call:expr;
     )*) => {$(
         #[doc = concat!("[`Pool::", stringify!($pool), "`] in the pool that this thread is part of,")]
-        /// or else in the [global one](Pool::global).
+        /// or else in the [global pool](Pool::global).
         ///
         /// # Panics
         ///
-        /// As that, and as [`Pool::global`].
+        /// As that method, and as [`Pool::global`].
         pub fn $name<$($generics)*>($($argument: $type),*) $(-> $result)? {
             registry_here($call)
         }
@@ -156,8 +156,7 @@ pub fn yield_local() -> Option<Yield> {
     own(Worker::yield_local)
 }
 
-/// [`Pool::current_thread_index`] in the pool that this thread is part of, if
-/// any.
+/// [`Pool::current_thread_index`] in the pool that this thread is part of, if any.
 ///
 /// ```
 /// assert_eq!(manycore::current_thread_index(), None);
@@ -166,8 +165,7 @@ pub fn current_thread_index() -> Option<usize> {
     own(Worker::index)
 }
 
-/// [`Pool::current_thread_has_pending_tasks`] in the pool that this thread is part
-/// of, if any.
+/// [`Pool::current_thread_has_pending_tasks`] in the pool that this thread is part of, if any.
 ///
 /// ```
 /// assert_eq!(manycore::current_thread_has_pending_tasks(), None);
