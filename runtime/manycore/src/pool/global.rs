@@ -1,11 +1,10 @@
-//! The global pool: one for each process, made when it is first needed or by
+//! The global pool. Each process has one, which the first call that needs it makes, or
 //! [`Builder::build_global`].
 //!
-//! A child of `fork` has the parent's memory and none of its threads, so it needs a pool of its own. Each
-//! process therefore has a [`ProcessState`]. The platform's count of forks distinguishes it from the
-//! parent's. No code looks at an older state again: a thread of the parent may have been making the pool,
-//! with the lock held. The older state, with its pool, is leaked: its threads may have been anywhere, and
-//! references to it may exist.
+//! A child of `fork` has a copy of the parent's memory but none of its other threads, so the child needs its own
+//! pool. Each process therefore has a [`ProcessState`]. The platform's count of forks distinguishes the child's
+//! state from the parent's. The child does not use the parent's state, since a thread of the parent may have held
+//! its lock at the fork. The child leaks that state with its pool, since references to the pool may exist.
 
 use super::BuildError;
 use super::Pool;
@@ -21,21 +20,21 @@ const VARIABLE: &str = "MANYCORE_NUM_THREADS";
 
 /// One process's global pool.
 struct ProcessState {
-    /// `Native::forks()` of the process that it was made in.
+    /// `Native::forks()` in the process that made this state.
     generation: u32,
     pool: OnceLock<Pool>,
     /// Held while the pool is made.
     making: Mutex<()>,
 }
 
-/// The newest state: null, or never freed.
+/// The newest state, or null. A state in here is never freed.
 static PROCESS_STATE: AtomicPtr<ProcessState> = AtomicPtr::new(std::ptr::null_mut());
 
 impl ProcessState {
     /// The state of this process. Cost: two loads.
     #[inline]
     fn of_this_process() -> &'static Self {
-        // Acquire pairs with the release in `begin`, for what the state holds.
+        // Acquire pairs with the release in `begin`: the state's fields are visible.
         let newest = PROCESS_STATE.load(Ordering::Acquire);
         // SAFETY: null, or a state that is never freed once it is in `PROCESS_STATE`.
         match unsafe { newest.as_ref() } {
@@ -44,27 +43,27 @@ impl ProcessState {
         }
     }
 
-    /// Begins the state of this process in place of `older`, unless another thread has.
+    /// Replaces `older` with a state of this process, unless another thread has done so.
     ///
-    /// Only a thread of this process changes `PROCESS_STATE` from here on, so a thread that loses
-    /// the race finds the state of the winner, which is of this process.
+    /// Only threads of this process change this process's `PROCESS_STATE`. So a thread that loses the race finds
+    /// the winner's state, which is of this process.
     #[cold]
     fn begin(older: *mut Self) -> &'static Self {
-        // From here on forks are counted, or else the pool says so when it is made.
+        // The platform counts forks from here on. If it cannot, making the pool returns the error.
         let _ = Native::watch_forks();
         let state = Box::into_raw(Box::new(Self {
             generation: Native::forks(),
             pool: OnceLock::new(),
             making: Mutex::new(()),
         }));
-        // Release publishes what the state holds; acquire: of the other thread's.
+        // Release publishes the state's fields. Acquire makes the other thread's state visible.
         match PROCESS_STATE.compare_exchange(older, state, Ordering::Release, Ordering::Acquire) {
-            // SAFETY: never freed from now on.
+            // SAFETY: the state is published, and never freed from now on.
             Ok(_) => unsafe { &*state },
             Err(newer) => {
-                // SAFETY: made above, and not published.
+                // SAFETY: the state was made above, and is not published.
                 drop(unsafe { Box::from_raw(state) });
-                // SAFETY: as in `of_this_process`; not null, since no thread stores null.
+                // SAFETY: as in `of_this_process`. The pointer is not null, since no thread stores null.
                 unsafe { &*newer }
             }
         }
@@ -73,30 +72,29 @@ impl ProcessState {
     /// The pool, made by `make` if it does not exist, and whether `make` was called.
     #[cold]
     fn make<E>(&self, make: impl FnOnce() -> Result<Pool, E>) -> Result<(&Pool, bool), E> {
-        // A panic under the lock has left nothing half done.
+        // If a thread has panicked under the lock, the pool is still absent or complete.
         let _making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(pool) = self.pool.get() {
             return Ok((pool, false));
         }
         let pool = make()?;
-        // No other thread sets it, since this thread holds the lock.
+        // No other thread sets the pool, since this thread holds the lock.
         Ok((self.pool.get_or_init(|| pool), true))
     }
 }
 
 impl Pool<Native> {
-    /// The pool that the crate's free functions use where the calling thread is in none.
+    /// The pool that the crate's free functions use if the calling thread is part of no pool.
     ///
-    /// It is made at the first call, with a thread for each core that this process may
-    /// use, unless [`Builder::build_global`] has made it before or the environment
-    /// variable `MANYCORE_NUM_THREADS` asks for another number: from 1 to 16,383; if it
-    /// is 0, empty or not set, the number of cores decides.
+    /// The first call makes the pool, unless [`Builder::build_global`] has made it before. The environment variable
+    /// `MANYCORE_NUM_THREADS` sets its number of threads, from 1 to 16,383. If the variable is 0, empty or not set,
+    /// the pool has a thread for each core that this process may use.
     ///
-    /// A child of `fork` has a global pool of its own, made at its first call there.
+    /// A child of `fork` has its own global pool, which its first call makes.
     ///
     /// # Panics
     ///
-    /// If `MANYCORE_NUM_THREADS` is anything else.
+    /// If `MANYCORE_NUM_THREADS` has any other value, or the pool cannot be made.
     ///
     /// ```
     /// assert!(manycore::Pool::global().threads() >= 1);
@@ -108,14 +106,13 @@ impl Pool<Native> {
         }
     }
 
-    /// Ends the threads of the global pool, if there are any: as
-    /// [`end_threads`](Self::end_threads). The next call starts them afresh; the pool is as it was
-    /// described.
+    /// Ends the threads of the global pool, as [`end_threads`](Self::end_threads) does. Returns `true` if there is no
+    /// global pool. The next call to the pool starts its threads again, with the same settings.
     ///
     /// ```
     /// use manycore::Pool;
     ///
-    /// assert!(Pool::end_global()); // there is none
+    /// assert!(Pool::end_global()); // there is no pool yet
     /// assert_eq!(manycore::join(|| 1, || 2), (1, 2));
     /// assert!(Pool::end_global());
     /// assert_eq!(manycore::join(|| 3, || 4), (3, 4));
@@ -141,7 +138,7 @@ impl Pool<Native> {
 
 fn by_default() -> Result<Pool, BuildError> {
     match with_environment(Pool::builder().name("manycore-global"))?.build() {
-        // A process at its thread limit still computes.
+        // A process at its thread limit gets a pool of one thread.
         Err(BuildError::Spawn { .. }) => Pool::builder().threads(1).build(),
         made => made,
     }
@@ -149,18 +146,16 @@ fn by_default() -> Result<Pool, BuildError> {
 
 impl Builder<Native> {
     /// Makes the [global pool](Pool::global), instead of the pool that the first call of a free function
-    /// would make. To be called early, by the program and by no library.
+    /// would make. Programs should call this early, and libraries should not call it.
     ///
-    /// Without [`threads`](Self::threads) the environment variable
-    /// `MANYCORE_NUM_THREADS` sets their number (see [`Pool::global`]), and without that
-    /// the number of cores; an explicit number wins over the variable.
+    /// If the builder has no number of [`threads`](Self::threads), the environment variable
+    /// `MANYCORE_NUM_THREADS` sets it, or the number of cores (see [`Pool::global`]).
     ///
     /// # Errors
     ///
-    /// [`BuildError::GlobalExists`] if there is one already;
-    /// [`BuildError::Environment`] if the variable is needed and is not a number from 0
-    /// to 16,383; else as [`build`](Self::build). After an error there is as much of a
-    /// global pool as before.
+    /// [`BuildError::GlobalExists`] if there is a global pool already. [`BuildError::Environment`] if the variable
+    /// is needed and is not a number from 0 to 16,383. Otherwise as [`build`](Self::build). An error does not
+    /// make or change the global pool.
     ///
     /// ```
     /// use manycore::{BuildError, Pool};
@@ -180,7 +175,7 @@ impl Builder<Native> {
     }
 }
 
-/// `builder` with the environment's number of threads, unless the builder has a number.
+/// Returns `builder`, with the number of threads from the environment if the builder has none.
 fn with_environment(builder: Builder<Native>) -> Result<Builder<Native>, BuildError> {
     if builder.knows_threads() {
         return Ok(builder);

@@ -1,27 +1,27 @@
-//! A list that grows while others read it, and never moves what is in it.
+//! A list that grows while other threads read it, and that never moves its entries.
 
 use manycore_cores::sync::Lock;
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::io;
 use std::sync::OnceLock;
 
-/// Entries of the first segment; each further one is twice as long.
+/// The number of entries of the first segment. Each further segment is twice as long as the one before.
 const FIRST: usize = 8;
 const SEGMENTS: usize = 12;
 
-/// A pool's workers: its first workers, and the workers of threads that were started in the place of
-/// waiting threads. Numbered from 0.
+/// A list of entries that are numbered from 0. A pool keeps its workers in one: `base` has the first workers, and the
+/// segments have the workers of threads that were started in place of waiting threads.
 pub(super) struct GrowableList<P: Platform, T> {
     base: Box<[T]>,
     segments: [OnceLock<Box<[OnceLock<T>]>>; SEGMENTS],
-    /// Entries in all; written under the lock.
+    /// The number of entries, written under the lock.
     count: P::AtomicUsize,
     growing: Lock<P, ()>,
     most: usize,
 }
 
 impl<P: Platform, T> GrowableList<P, T> {
-    /// A list of `base`, to grow to `most` entries.
+    /// A list that begins with the entries `base`, and can grow to `most` entries.
     pub(super) fn new(base: Box<[T]>, most: usize) -> Self {
         Self {
             count: P::AtomicUsize::new(base.len()),
@@ -35,11 +35,11 @@ impl<P: Platform, T> GrowableList<P, T> {
     /// How many entries there are.
     #[inline]
     pub(super) fn len(&self) -> usize {
-        // Acquire pairs with `push`: the entries below it are there.
+        // Acquire pairs with the release in `push`: the entries below the count are visible.
         self.count.load(Ordering::Acquire)
     }
 
-    /// Entry `index`, which exists.
+    /// The entry `index`, which must exist.
     #[inline]
     pub(super) fn get(&self, index: usize) -> &T {
         match self.base.get(index) {
@@ -61,14 +61,14 @@ impl<P: Platform, T> GrowableList<P, T> {
         (0..self.len()).map(|index| self.get(index))
     }
 
-    /// Adds what `make` makes of its number, and returns that.
+    /// Adds the entry that `make` returns for its number, and returns the number.
     ///
     /// # Errors
     ///
-    /// `make`'s, or that there are as many as there can be.
+    /// The error of `make`, or an error if the list is full.
     pub(super) fn push(&self, make: impl FnOnce(usize) -> io::Result<T>) -> io::Result<usize> {
         self.growing.with(|()| {
-            // Relaxed: written under this lock only.
+            // Relaxed: `count` is written under this lock only.
             let number = self.count.load(Ordering::Relaxed);
             let (segment, offset) = position(number - self.base.len());
             if number >= self.most || segment >= SEGMENTS {
@@ -87,7 +87,7 @@ impl<P: Platform, T> GrowableList<P, T> {
     }
 }
 
-/// The segment of the entry `index` beyond the base, and its offset there.
+/// The segment of the entry that is `index` entries after the base, and the entry's offset in the segment.
 fn position(index: usize) -> (usize, usize) {
     let segment = (index / FIRST + 1).ilog2() as usize;
     (segment, index - FIRST * ((1 << segment) - 1))
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_made_takes_no_number() {
+    fn a_failed_push_uses_no_number() {
         let list = GrowableList::<Native, usize>::new(Box::new([]), 10);
         assert!(list.push(|_| Err(io::Error::other("no"))).is_err());
         assert_eq!((list.len(), list.push(Ok).unwrap()), (0, 0));

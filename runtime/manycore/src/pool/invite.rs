@@ -1,4 +1,4 @@
-//! How many clusters a loop invites: a cluster more does a part of the work, and costs the caller time.
+//! How many clusters a loop invites. Each further cluster does a part of the work, and costs the caller time.
 
 use super::Shared;
 use crate::clusters::Invited;
@@ -7,21 +7,21 @@ use crate::conserving::fault::{self, Fault};
 use crate::times::CHOSEN_NS;
 use manycore_platform::Platform;
 
-/// A loop that lasts this many times as long as predicted calls more helpers.
+/// If a loop lasts this many times as long as predicted, it invites more helpers.
 const SLOW: f32 = 4.0;
 
 impl<P: Platform> Shared<P> {
-    /// The clusters that a loop of `n` iterations, with `work` ticks to do (unknown: infinite),
-    /// invites from a thread with the permit `caller`.
+    /// The clusters that a loop of `n` iterations and `work` ticks (infinite if unknown) invites. `caller` is the
+    /// permit of the loop's caller.
     ///
-    /// With k clusters of m threads and a cost of c ticks that the caller, or a line that all fetch,
-    /// spends on each cluster, one after the other, the loop takes about
+    /// Let the loop invite k clusters of m threads. For each cluster the caller, or a cache line that all clusters
+    /// fetch, spends c ticks, one cluster after the other. Then the loop lasts about
     ///
     /// ```text
     /// work / (k m)  +  k c
     /// ```
     ///
-    /// which is least at k = sqrt(work / (m c)).
+    /// ticks, which is least at k = sqrt(work / (m c)).
     #[inline]
     pub(crate) fn invite(&self, caller: usize, work: f32, n: usize) -> Invited {
         let clusters = self.clusters();
@@ -48,17 +48,17 @@ impl<P: Platform> Shared<P> {
         } else {
             most
         };
-        // Casts to integers saturate.
+        // The cast saturates: infinity invites all clusters.
         self.clusters().around(caller, best.min(most) as usize)
     }
 
-    /// The members of a cluster, in the mean.
+    /// The mean number of members of a cluster.
     fn members(&self) -> f32 {
         self.clusters().permits() as f32 / self.clusters().count() as f32
     }
 
-    /// Ticks after which a loop of `work` ticks that has `invited` these clusters is slow: they have
-    /// other work, or the prediction was wrong. At most `work`: one thread would be done by then.
+    /// The time in ticks after which a loop of `work` ticks is slow: the clusters that it has `invited` have other
+    /// work, or the prediction was wrong. At most `work`, since one thread alone would be done by then.
     pub(crate) fn slow_after(&self, invited: Invited, work: f32) -> f32 {
         let count = invited.clusters().len() as f32;
         let expected = work / (count * self.members()) + count * self.idle().cluster_cost();

@@ -1,30 +1,30 @@
-//! Jobs that are in no stack: spawned, injected, or addressed to one worker.
+//! Jobs that are spawned, injected from outside, or addressed to one worker. They are on no worker's stack of joins.
 
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
 
-/// A job, to be run once: where its header is.
+/// A job that is run once. The word is the address of its header.
 ///
-/// One word, so that a queue moves it in a register: a job that is written as three words and read as two
+/// A job is one word, so that a queue moves it in a register. A job that is written as three words and read as two
 /// waits for its own stores (20 ns a job, measured with `scope_halves` of `laboratory/peers/drop-in`).
 pub(super) struct Job(NonNull<Header>);
 
-// SAFETY: made from a closure that is `Send`, says `Job::new`'s contract, or from a queue that
-// all use.
+// SAFETY: a job is made from a closure that may be used on another thread, by the contract of `Job::new`, or from
+// a queue that all threads use.
 unsafe impl Send for Job {}
 
-/// The head of each job.
+/// The first part of each job.
 pub(super) struct Header {
-    /// Runs the job that has this header; it learns whether another worker put it there.
+    /// Runs the job that has this header. The second argument is whether another worker made the job.
     run: unsafe fn(NonNull<Header>, bool),
-    /// The scope that waits for it, or null. Written before the job is in a queue.
+    /// The scope that waits for the job, or null. Written before the job is in a queue.
     group: Cell<*const Group>,
 }
 
-/// A job of a body.
+/// A boxed job that calls `body`.
 #[repr(C)]
 struct Boxed<B> {
-    /// Has the address of the whole.
+    /// The first field, so that its address is the address of the job.
     header: Header,
     body: B,
 }
@@ -37,28 +37,28 @@ impl Header {
         }
     }
 
-    /// The job belongs to `group`, which waits for it.
+    /// Puts the job into `group`, which waits for the job.
     pub(super) fn set_group(&self, group: *const Group) {
         self.group.set(group);
     }
 }
 
-/// A scope as its jobs know it: its address is its name, and it names the scope around it.
+/// The identity of a scope, for its jobs: the address of this value. It also points to the scope around the scope.
 ///
-/// It lives while a job of the scope is queued, since the scope waits for that job. The scope around it
-/// lives too, since it waits for the job or body that opened the inner scope.
+/// A group lives while a job of its scope is queued, since the scope waits for that job. The scope around it lives
+/// too, since that scope waits for the job or body that opened the inner scope.
 pub(crate) struct Group {
     pub(super) around: *const Group,
 }
 
 impl Group {
-    /// The scope around all that `self` is within, or itself.
+    /// The outermost of the scopes around `self`, or `self` if there is none.
     ///
-    /// The caller is in the scope, or keeps it from ending in another way.
+    /// The caller is in the scope, or keeps the scope from ending in another way.
     pub(super) fn outermost(&self) -> *const Self {
         let mut group: *const Self = self;
         loop {
-            // SAFETY: alive, says the type, as long as `self` is.
+            // SAFETY: the groups around `self` live as long as `self` (see the type).
             match unsafe { (*group).around } {
                 around if around.is_null() => return group,
                 around => group = around,
@@ -73,8 +73,8 @@ impl Group {
             if group == ancestor {
                 return true;
             }
-            // SAFETY: alive, says the type: the caller holds a lock that keeps a job
-            // of `self` in its queue.
+            // SAFETY: the caller holds a lock that keeps a job of `self` in its queue. So `self` and the groups
+            // around it live (see the type).
             group = unsafe { (*group).around };
         }
         false
@@ -82,7 +82,7 @@ impl Group {
 }
 
 impl Job {
-    /// Boxes `body`. Its argument is whether another worker than its maker runs it.
+    /// Boxes `body`. The argument of `body` is whether a worker other than the job's maker runs it.
     ///
     /// # Safety
     ///
@@ -97,7 +97,7 @@ impl Job {
         Self::boxed(run::<F>, body)
     }
 
-    /// As [`new`](Self::new), for a body whose borrows end with `end`, which is called after it. There are
+    /// As [`new`](Self::new), for a `body` whose borrows end with `end`, which is called after `body`. There are
     /// two closures because a closure's captures count as borrowed until the closure has returned, even if
     /// it has already released its borrows to other threads.
     ///
@@ -120,24 +120,24 @@ impl Job {
         Self(NonNull::from(Box::leak(Box::new(Boxed { header, body }))).cast())
     }
 
-    /// The job that has this header.
+    /// Returns the job that has this header.
     ///
     /// # Safety
     ///
-    /// `header` and what its `run` uses live until the job has run, and the pointer is good for
-    /// all of that.
+    /// `header` and the memory that its `run` uses live until the job has run. The pointer is valid for all of that
+    /// memory.
     pub(super) unsafe fn with_header(header: NonNull<Header>) -> Self {
         Self(header)
     }
 
-    /// Puts the job, which is in no queue, into `group`, which waits for it.
+    /// Puts the job, which is in no queue yet, into `group`, which waits for the job.
     pub(super) fn in_group(self, group: *const Group) -> Self {
         self.header().set_group(group);
         self
     }
 
     fn header(&self) -> &Header {
-        // SAFETY: alive until the job has run, which ends `self`.
+        // SAFETY: the header lives until the job has run, and running the job consumes `self`.
         unsafe { self.0.as_ref() }
     }
 
@@ -145,14 +145,14 @@ impl Job {
         self.header().group.get()
     }
 
-    /// To be asked under the lock of the queue that the job is in.
+    /// Whether the job belongs to `group`, or to a scope within it. Called under the lock of the job's queue.
     pub(super) fn is_within(&self, group: *const Group) -> bool {
-        // SAFETY: null, or alive while the job is queued.
+        // SAFETY: the pointer is null, or its group lives while the job is queued.
         unsafe { self.group().as_ref() }.is_some_and(|own| own.is_within(group))
     }
 
     pub(super) fn run(self, migrated: bool) {
-        // SAFETY: the header's own way to run, and `self` is gone after.
+        // SAFETY: `run` belongs to this header, and is called once, since this consumes `self`.
         unsafe { (self.header().run)(self.0, migrated) }
     }
 }

@@ -1,4 +1,4 @@
-//! `join`: two closures. While the first runs, thieves may steal the second.
+//! `join` runs two closures. While the first runs, a thief may steal the second.
 
 use super::worker::Worker;
 use crate::steal::Head;
@@ -15,7 +15,7 @@ use std::thread;
 ///
 /// ```
 /// let pool = manycore::Pool::builder().threads(1).build()?;
-/// // Nobody is there to steal.
+/// // No other thread can steal.
 /// let (a, b) = pool.join_context(|a| a.migrated(), |b| b.migrated());
 /// assert!(!a && !b);
 /// # Ok::<(), manycore::BuildError>(())
@@ -23,7 +23,7 @@ use std::thread;
 #[derive(Debug)]
 pub struct FnContext {
     migrated: bool,
-    /// About this thread: neither `Send` nor `Sync`.
+    /// Makes the context neither `Send` nor `Sync`, since it describes this thread.
     thread: PhantomData<*mut ()>,
 }
 
@@ -36,8 +36,8 @@ impl FnContext {
         }
     }
 
-    /// Whether the closure runs on another thread than the caller's: a sign that threads are idle, and that
-    /// splitting further will help.
+    /// Whether the closure runs on a thread other than the caller's. If so, threads are probably idle, and splitting
+    /// the work further will help.
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(2).build()?;
@@ -50,14 +50,14 @@ impl FnContext {
     }
 }
 
-/// A `join` under way, on the caller's stack.
+/// The state of a running `join`, on the caller's stack.
 ///
-/// Everything that is needed after the first closure is here, in memory that the stack of jobs points into.
-/// Variables would be kept in registers, which each call of the joining function would have to save and
-/// restore, also on paths that do not join.
+/// The frame holds everything that is needed after the first closure. The stack of jobs points to it, so it is in
+/// memory. Local variables would be in registers, which each call of the joining function would have to save and
+/// restore, even on paths that do not join.
 #[repr(C)]
 struct JoinFrame<P: Platform, B, A, R> {
-    /// First, as the stack demands.
+    /// The first field, since the stack of jobs points to a `Head`.
     head: Head,
     index: u32,
     worker: *const Worker<P>,
@@ -66,33 +66,33 @@ struct JoinFrame<P: Platform, B, A, R> {
     first: UnsafeCell<MaybeUninit<A>>,
 }
 
-/// The second closure until it is run, and its result if a thief has.
+/// The second closure until it runs, and then its result if a thief has run it.
 union Second<B, R> {
     body: ManuallyDrop<B>,
     result: ManuallyDrop<thread::Result<R>>,
 }
 
 impl<P: Platform, B: FnOnce(FnContext) -> R, A, R> JoinFrame<P, B, A, R> {
-    /// Runs the body for a thief, which must not unwind.
+    /// Runs the body on a thief's thread. Does not unwind.
     ///
     /// # Safety
     ///
-    /// `data` is a frame of this type, which lives until the thief has set the job's latch. Its body was
-    /// not taken.
+    /// `data` is a frame of this type, which lives until the thief has set the job's latch. The calling thread has
+    /// claimed the job, and no thread has taken its body.
     unsafe fn run(data: *const (), migrated: bool) {
         // SAFETY: by contract.
         let frame = unsafe { &*data.cast::<Self>() };
-        // SAFETY: by contract; whoever runs it has claimed it.
+        // SAFETY: by contract this thread has claimed the job.
         let body = unsafe { frame.take() };
         // Unwind safety: the caller of `join` gets the same panic.
         let returned = catch_unwind(AssertUnwindSafe(|| body(FnContext::new(migrated))));
-        // SAFETY: as above; the owner looks at it after the latch is set.
+        // SAFETY: as above. The owner reads the result only after the latch is set.
         unsafe { (*frame.second.get()).result = ManuallyDrop::new(returned) };
     }
 
     /// # Safety
     ///
-    /// Once, by whoever has claimed the job.
+    /// Called once, by the thread that has claimed the job.
     #[inline(always)]
     unsafe fn take(&self) -> B {
         // SAFETY: by contract no other thread reads or writes the cell, and it has held the body from the
@@ -102,28 +102,28 @@ impl<P: Platform, B: FnOnce(FnContext) -> R, A, R> JoinFrame<P, B, A, R> {
 
     /// # Safety
     ///
-    /// Once, after a thief has set the job's latch.
+    /// Called once, after a thief has set the job's latch.
     unsafe fn take_result(&self) -> thread::Result<R> {
-        // SAFETY: `run` has written it, and touches it no more.
+        // SAFETY: `run` has written the result, and does not touch it any more.
         unsafe { ManuallyDrop::take(&mut (*self.second.get()).result) }
     }
 
     /// # Safety
     ///
-    /// Once, after the first closure has returned.
+    /// Called once, after the first closure has returned.
     #[inline(always)]
     unsafe fn take_first(&self) -> A {
-        // SAFETY: `join` has written it.
+        // SAFETY: `join_at` has written the result.
         unsafe { (*self.first.get()).assume_init_read() }
     }
 
     #[inline(always)]
     fn worker(&self) -> &Worker<P> {
-        // SAFETY: a worker outlives its calls.
+        // SAFETY: a worker outlives the joins that it runs.
         unsafe { &*self.worker }
     }
 
-    /// Takes the job back, `true`, or waits until the thief is done.
+    /// Takes the job back and returns `true`. If a thief has it, waits until the thief is done and returns `false`.
     #[inline(always)]
     fn recover(&self) -> bool {
         self.worker().stack().pop(self.index) || self.confirm()
@@ -140,20 +140,19 @@ impl<P: Platform, B: FnOnce(FnContext) -> R, A, R> JoinFrame<P, B, A, R> {
         mine
     }
 
-    /// Handles the second closure when the first closure has panicked: it always runs, here or on the
-    /// thief's thread. Its own panic, and the panic of its result's destructor, are let go: the first
-    /// closure's panic is on its way.
+    /// Ends a join whose first closure has panicked. The second closure always runs, here or on the thief's thread.
+    /// A panic of the second closure, or of its result's destructor, is dropped. The first closure's panic continues.
     #[cold]
     #[inline(never)]
     fn abandon(&self, panic: Box<dyn Any + Send>) -> ! {
         if self.recover() {
-            // SAFETY: the job is this thread's alone, and was not run.
+            // SAFETY: only this thread has the job, which has not run.
             let body = unsafe { self.take() };
             let_go(catch_unwind(AssertUnwindSafe(|| {
                 body(FnContext::new(false))
             })));
         } else {
-            // SAFETY: recovered from a thief.
+            // SAFETY: `recover` has waited until the thief set the latch.
             let_go(unsafe { self.take_result() });
         }
         resume_unwind(panic)
@@ -166,28 +165,27 @@ struct Unwinding<'a, A>(&'a UnsafeCell<MaybeUninit<A>>);
 impl<A> Drop for Unwinding<'_, A> {
     #[inline(always)]
     fn drop(&mut self) {
-        // SAFETY: written, and whoever reads it forgets this guard before.
+        // SAFETY: the result was written before this guard was made. The code that reads it forgets the guard first.
         let first = unsafe { (*self.0.get()).assume_init_read() };
-        // The second closure's panic is on its way.
+        // A panic of the destructor is dropped: the second closure's panic continues.
         let_go(first);
     }
 }
 
 impl<P: Platform> Worker<P> {
-    /// Runs `a` here, and `b` here or on the thief's thread.
+    /// Runs `a` on this thread, and `b` on this thread or a thief's.
     ///
     /// # The path of a join without a thief
     ///
     /// | step | memory |
     /// |---|---|
-    /// | push | reads and writes `bottom`, writes a pointer to the stack: the owner's own |
-    /// | post | reads the policy's word: written when somebody sleeps or wakes |
-    /// | pop | writes `bottom`; reads the public word: written when somebody steals or asks |
+    /// | push | reads and writes `bottom`, and writes a pointer to the stack; only the owner writes both |
+    /// | post | reads the policy's word, which changes when a thread sleeps or wakes |
+    /// | pop | writes `bottom`, and reads the public word, which changes when a thread steals or asks for work |
     ///
-    /// No locked instruction and no fence: `Platform::untested_light_fence` stops
-    /// only the compiler. `a` and `b` are called directly, so that they are
-    /// inlined. Nothing lives in a register across `a`, nor across the calls that
-    /// are rarely made: a `fib` with a join at every call saves none (`JoinFrame`).
+    /// The path has no locked instruction and no fence: `Platform::untested_light_fence` only restrains the
+    /// compiler. `a` and `b` are called directly, so that they are inlined. No value is in a register across `a`, nor
+    /// across the rare calls. So a `fib` with a join at every call saves no registers for it (`JoinFrame`).
     #[inline(always)]
     pub(crate) fn join<A, B, RA, RB>(&self, migrated: bool, a: A, b: B) -> (RA, RB)
     where
@@ -200,8 +198,8 @@ impl<P: Platform> Worker<P> {
         }
     }
 
-    /// The job goes to `index`, and `in_public`, for all to see, if thieves are
-    /// starving.
+    /// Runs the join with its job at `index` of the stack. If thieves are starving, `in_public` is true, and the job is
+    /// made public at once.
     #[inline(always)]
     fn join_at<A, B, RA, RB>(
         &self,
@@ -230,11 +228,11 @@ impl<P: Platform> Worker<P> {
             self.stack().publish(index);
         }
         self.posted(was_empty);
-        // Caught and thrown again, and not left to a guard, which would be live
-        // in a register across the clearing up.
+        // The panic is caught and resumed, instead of handled by a guard: the guard would be live in a register
+        // during the cleanup.
         let returned = catch_unwind(AssertUnwindSafe(|| {
             let first = a(FnContext::new(migrated));
-            // SAFETY: the cell is this thread's alone.
+            // SAFETY: only this thread uses the cell.
             unsafe { (*frame.first.get()).write(first) };
         }));
         if let Err(panic) = returned {
@@ -242,7 +240,7 @@ impl<P: Platform> Worker<P> {
         }
         if frame.recover() {
             let unwinding = Unwinding(&frame.first);
-            // SAFETY: the job is this thread's alone.
+            // SAFETY: only this thread has the job.
             let second = unsafe { frame.take() }(FnContext::new(migrated));
             forget(unwinding);
             // SAFETY: the first closure has returned.
@@ -259,8 +257,8 @@ impl<P: Platform> Worker<P> {
         }
     }
 
-    /// [`join`](Self::join) when thieves are starving, or the stack must grow or is as
-    /// large as it gets: a million joins deep, the oldest ones are enough for thieves.
+    /// [`join`](Self::join) if thieves are starving, or the stack must grow. If the stack has its largest size, both
+    /// closures run here: the joins on the stack are enough for thieves.
     #[cold]
     #[inline(never)]
     fn join_slowly<A, B, RA, RB>(&self, migrated: bool, a: A, b: B) -> (RA, RB)
@@ -275,8 +273,8 @@ impl<P: Platform> Worker<P> {
     }
 }
 
-/// Runs both closures on this thread. A function of its own: its copies of the results would be on the
-/// stack of each join that thieves wait for.
+/// Runs both closures on this thread. This is a separate function, since its copies of the results would otherwise
+/// enlarge the stack frame of each slow join.
 #[cold]
 #[inline(never)]
 fn both_here<A, B, RA, RB>(migrated: bool, a: A, b: B) -> (RA, RB)
