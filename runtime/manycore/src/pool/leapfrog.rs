@@ -1,23 +1,22 @@
-//! How a worker waits until the thief of its job is done: it works on descendants of that job, and on
-//! nothing else.
+//! How a worker waits until the thief of its job is done: it runs only descendants of that job.
 //!
-//! A waiter that took any job could find itself below an unrelated long job, or below a job that wants a
-//! lock of the waiter's caller, and stacks would grow with the number of such accidents. So it takes only
-//! descendants of the job that it waits for (leapfrogging: Wagner and Calder 1993). Each frame on a waiting
-//! stack is then a descendant of the frame below, and **no stack gets deeper than the program's own
-//! recursion**.
+//! If a waiting worker took any job, that job could be long, or could want a lock that the waiter's caller
+//! holds. Stacks would grow with each such job. So the waiter takes only descendants of the job that it
+//! waits for (leapfrogging: Wagner and Calder 1993). Each frame on a waiting stack is then a descendant of
+//! the frame below, and **no stack gets deeper than the program's own recursion**.
 //!
-//! The thief's jobs from its `base` on were pushed from within the stolen job. If they are gone because
-//! they were stolen in turn, the thief is, or will be, waiting for one of them, and the thief of that job
-//! is the next to look at.
+//! The thief notes the height of its own stack, the `base`, when it steals. It pushes its jobs from `base`
+//! on from within the stolen job. If these jobs were stolen in turn, the thief waits for one of them, or
+//! soon will. The waiter then looks at the thief of that job.
 //!
 //! # Why a taken job is a descendant
 //!
-//! The waiter reads which worker has the job (`Thief`), claims from that stack at `base` or above, and then
-//! looks whether the job is still in the same hands and not done. A claimed descendant keeps the job from
-//! ending. Any other job at `base` or above was pushed after the job had ended. So if the job is not done
-//! after the claim, the claimed job is a descendant; for a chain of thieves this holds link by link.
-//! Otherwise, rarely, the claimed job is given back, to its owner or to a worker that may take any job.
+//! The waiter reads which worker has the job (`Thief`) and claims a job from that worker's stack at `base`
+//! or above. Then it checks that the same thief still has the awaited job and that the job is not done. A
+//! claimed descendant keeps the awaited job from ending. Any other job at `base` or above was pushed after
+//! the awaited job had ended. So if that job is not done after the claim, the claimed job is a descendant.
+//! For a chain of thieves this holds link by link. If the check fails, which is rare, the waiter gives the
+//! claimed job back, to its owner or to a worker that may take any job.
 
 use super::context::Context;
 use super::job::Job;
@@ -30,13 +29,13 @@ use crate::sleep::Scan;
 use crate::steal::Thief;
 use manycore_platform::{Atomic, Ordering, Platform};
 
-/// Searches in vain before a thief raises the limit of an owner that does not answer.
+/// After this number of vain searches a thief raises the limit of an owner that does not answer requests.
 pub(super) const PATIENCE: u32 = 8;
-/// Looks at the latch before anything dearer: about what a handful of the
-/// shortest jobs takes.
+/// The number of looks at the latch before a costlier step. They take about as long as a handful of the
+/// shortest jobs.
 const LOOKS: u32 = 32;
 
-/// The stolen job at `index` of `owner`'s stack, in the hands of `thief`.
+/// The job at `index` of `owner`'s stack, which `thief` has stolen.
 #[derive(Clone, Copy)]
 struct Link {
     owner: usize,
@@ -50,8 +49,8 @@ impl<P: Platform> Worker<P> {
     ///
     /// # Why it is always woken
     ///
-    /// It sleeps only through the policy, after `Latch::announce_sleep`; the thief's result of `Latch::set`
-    /// then makes the thief call `notify`, and the policy's own protocol does the rest.
+    /// The worker sleeps only through the sleep policy, after `Latch::announce_sleep`. `Latch::set` then
+    /// returns `true` to the thief, which calls `notify`. The policy wakes a worker that is notified.
     #[cold]
     #[inline(never)]
     pub(super) fn await_stolen(&self, index: u32) {
@@ -63,7 +62,7 @@ impl<P: Platform> Worker<P> {
             P::relax();
         }
         let outer = self.waits_for().load(Ordering::Relaxed);
-        // Release: a follower finds this worker's stack and slots set up.
+        // Release: a worker that follows this link sees this worker's stack and slots set up.
         self.waits_for().store(index + 1, Ordering::Release);
         let find = |worker: &Self, patient| worker.leapfrog(index, patient);
         self.wait_for(latch, Waits::ForJob(index), find, |_| None);
@@ -71,13 +70,13 @@ impl<P: Platform> Worker<P> {
         self.stack().retire(index);
     }
 
-    /// Runs the jobs that `find` finds until `latch` is set, the latch of the object that the worker
-    /// `waits` for. The argument of `find` is whether to be patient with owners that do not answer. After
-    /// each job, the worker first runs all jobs that `own` finds: jobs that the worker has pushed itself
-    /// meanwhile, for which it need not look around.
+    /// Runs the jobs that `find` finds until `latch` is set. The latch belongs to what the worker `waits`
+    /// for. The argument of `find` says whether to be patient with owners that do not answer. After each
+    /// job the worker runs all jobs that `own` finds, before it calls `find` again. The worker has pushed
+    /// these jobs itself, so it need not search.
     ///
-    /// If others' jobs are pending for longer than the pool's patience, the worker gives its permit away
-    /// (`permits/mod.rs`).
+    /// If jobs of other workers are pending for longer than the pool's patience, the worker gives its
+    /// permit away (`permits/mod.rs`).
     pub(super) fn wait_for(
         &self,
         latch: &Latch<P>,
@@ -93,15 +92,14 @@ impl<P: Platform> Worker<P> {
         let mut idle = self.start_looking();
         let mut misses = 0;
         let mut slept = false;
-        // When it must give its permit away, if it is in the way.
+        // The time from which the worker gives its permit away if it keeps others waiting.
         let mut deadline = None;
-        // Whether it may have permits in other pools; what it runs here may bring it back
-        // to them.
+        // Whether the worker may hold permits in other pools. After each job it may hold them again.
         let others = Context::is_elsewhere(shared);
         let mut elsewhere = others;
         let mut naps = Naps::new();
         while !latch.is_set() {
-            // Before looking: a post after this is not slept through.
+            // Before the search: a later post keeps the worker from sleeping.
             self.note_posts();
             if let Some(found) = find(self, misses < PATIENCE) {
                 self.set_busy(true);
@@ -131,7 +129,7 @@ impl<P: Platform> Worker<P> {
                 if now < due && yield_core() {
                     continue;
                 }
-                // Before it sleeps: jobs that wait in other pools for its permits there do not wake it here.
+                // Before the sleep: jobs in other pools that need the worker's permits there do not wake it here.
                 Context::leave_others(shared);
                 if Context::holds_others(shared) {
                     self.found(idle);
@@ -154,7 +152,7 @@ impl<P: Platform> Worker<P> {
                 continue;
             }
             if slept && sleep.sleepers() > 0 {
-                // The wake-up was for a worker that may take more jobs than this one: pass it on, once.
+                // The wake-up was meant for a worker that may take more jobs than this worker: pass it on, once.
                 self.wake_others(1, None);
             }
             slept = self.no_work_found(&mut idle, latch, &scan);
@@ -163,8 +161,8 @@ impl<P: Platform> Worker<P> {
         self.found(idle);
     }
 
-    /// One long sleep for `latch`, of a worker whose patience has ended. Returns when there is something to see,
-    /// or spuriously.
+    /// Sleeps until `latch` is set or `look` finds something. Called when the worker's patience has ended. May
+    /// return spuriously.
     pub(super) fn rest(&self, latch: &Latch<P>, look: &Look<'_, P>) {
         let shared = self.registry().shared();
         shared.check_wait();
@@ -187,7 +185,7 @@ impl<P: Platform> Worker<P> {
         self.found(idle);
     }
 
-    /// A descendant of the stolen job at `index`.
+    /// Claims a descendant of the stolen job at `index`.
     fn leapfrog(&self, index: u32, patient: bool) -> Option<Found> {
         let registry = self.registry();
         let me = self.as_thief();
@@ -206,8 +204,7 @@ impl<P: Platform> Worker<P> {
             }
             if let Some(claim) = claim {
                 let found = Found::Stolen { victim, claim };
-                // Each link up to this one must hold still; the same walk, once
-                // more, says so.
+                // The claimed job is a descendant if no link up to `link` has changed. A second walk checks that.
                 let mut again = self.links(index);
                 let mut holds = false;
                 while let Some(other) = again() {
@@ -230,7 +227,7 @@ impl<P: Platform> Worker<P> {
         None
     }
 
-    /// Whether there was something to leapfrog to a moment ago.
+    /// Whether `leapfrog` would have found a job a moment ago.
     pub(super) fn sees_descendant(&self, index: u32) -> bool {
         if self.stack().is_given_back(index) {
             return true;
@@ -245,8 +242,8 @@ impl<P: Platform> Worker<P> {
         })
     }
 
-    /// The job at `index`, then the job that its thief waits for if that is a descendant, and so on, until
-    /// a job is done.
+    /// Yields the job at `index`, then the job that its thief waits for, and so on. The walk ends at a job that is
+    /// done, or whose thief waits for no descendant of it.
     fn links(&self, index: u32) -> impl FnMut() -> Option<Link> {
         let registry = self.registry();
         let mut next = Some((self.id(), index));
@@ -262,7 +259,7 @@ impl<P: Platform> Worker<P> {
             // Acquire pairs with `await_stolen`.
             let waits_for =
                 (registry.worker(thief.worker as usize).waits_for()).load(Ordering::Acquire);
-            // A racy reading could see a circle.
+            // The links are read one after the other, so they may form a circle. `hops` bounds the walk.
             if waits_for > thief.base && hops < registry.workers().len() {
                 next = Some((thief.worker as usize, waits_for - 1));
             }
@@ -274,9 +271,8 @@ impl<P: Platform> Worker<P> {
         }
     }
 
-    /// Gives back what was claimed: to its owner, if that comes to wait for it, or
-    /// to a worker that may take anything. There may be none, if all wait like
-    /// the owner.
+    /// Gives a claimed job back. Its owner runs the job if the owner comes to wait for it. Otherwise a worker that
+    /// may take any job runs it. If all workers wait, there is no such worker.
     #[cold]
     pub(super) fn hand_over(&self, found: Found) {
         let Found::Stolen { victim, claim } = found else {
@@ -284,20 +280,20 @@ impl<P: Platform> Worker<P> {
         };
         let registry: *const Registry<P> = self.registry();
         let index = self.registry().worker(victim).stack().give_back(claim);
-        // SAFETY: the registry outlives its injector's jobs, and the closure unwinds
-        // no more than a stolen job does.
+        // SAFETY: the registry outlives its injector's jobs. The closure does not unwind, since a stolen job
+        // does not.
         let job = unsafe {
             Job::new(move |_| {
                 let worker = Context::worker_of(&*registry).expect("jobs are run by workers");
                 let stack = &(*registry).worker(victim).stack();
-                // The owner may have had it by now, and its index another job.
+                // The owner may have run the job by now, and another job may have its index.
                 if let Some(claim) = stack.adopt(index, worker.as_thief()) {
                     worker.run(Found::Stolen { victim, claim });
                 }
             })
         };
         let was_empty = self.registry().injector().push(job);
-        // Contains the fence for the owner's last look, too.
+        // The fence in `call_another` also orders `give_back` against the owner's last look before a sleep.
         self.call_another(was_empty);
         self.registry().notify(victim);
     }

@@ -1,25 +1,26 @@
-//! Jobs that are sent to one permit, and what becomes of them when its last holder has left.
+//! Jobs that are sent to one permit, and what becomes of them when the permit's last holder has left.
 //!
 //! # Why no mail is left unread
 //!
-//! Until the pool ends every permit has a holder that comes by its mailbox, or that gives the
-//! permit away if it waits (`Registry::send` sees to that). After that some holders have left while
-//! others still send: a job that the end does not wait for (a scope's, for one) may broadcast, and
-//! so may a thread that the pool has adopted, for ever. So a worker that ends, having seen the
-//! pool's end,
-//!   L1 says that it is absent, fence; L2 looks once more whether there is mail,
-//!   and stays if there is.
+//! Until the pool ends, every permit has a holder. The holder reads its mailbox, or gives the permit away
+//! while it waits (`Registry::send` makes it do so). Later some holders have left while other threads still
+//! send: a job of a scope, for which the end does not wait, may broadcast. A thread that the pool has
+//! adopted may broadcast at any time. So a worker that has seen the pool's end leaves in two steps:
 //!
-//! A thread that sends to it  
-//!   S1 pushes, fence (the post's in `Registry::send`); S2 if the pool ends, looks, in
-//!   each search from then on, for the mail of absent workers.
+//! * L1: say that it is absent; fence.
+//! * L2: look once more for mail; stay if there is mail.
 //!
-//! If L1's fence comes before S1's, the sender's next search finds the worker
-//! absent, and that the pool ends, which the worker has seen before L1. If S1's
-//! comes first, L2 finds the mail. Checked by `pool::checked::mailbox`.
+//! A thread that sends mail to this worker:
 //!
-//! An adopted thread that takes no part in the end is declared absent by
-//! `Registry::terminate`, before the end: a thread that sees the end sees that, too.
+//! * S1: push; fence (in `Registry::send`).
+//! * S2: if the pool ends, look for the mail of absent workers in each search from then on.
+//!
+//! If L1's fence comes before S1's fence, the sender's next search sees that the worker is absent. The search
+//! also sees that the pool ends, since the worker saw that before L1. If S1's fence comes first, L2 finds the
+//! mail. Checked by `pool::checked::mailbox`.
+//!
+//! `Registry::terminate` declares an adopted thread that takes no part in the end absent before it says that
+//! the pool ends. So a thread that sees the end also sees that the adopted thread is absent.
 
 use super::job::{Group, Job};
 use super::queue::Queue;
@@ -28,8 +29,7 @@ use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 /// Jobs addressed to one permit.
 pub(super) struct Mailbox<P: Platform> {
     jobs: CachePadded<Queue<P>>,
-    /// Set as the pool ends: the worker may not come again, and the mail is
-    /// everybody's.
+    /// Set when the pool ends. The holder may not return, and every worker may take the mail.
     absent: CachePadded<P::AtomicBool>,
 }
 
@@ -54,41 +54,41 @@ impl<P: Platform> Mailbox<P> {
         self.jobs.push(job);
     }
 
-    /// The oldest, if it is within `group`.
+    /// Takes the oldest job, if it is within `group`.
     pub(super) fn take_first_within(&self, group: *const Group) -> Option<Job> {
         self.jobs.take_first_within(group)
     }
 
-    /// Whether there is mail that is everybody's.
+    /// Whether there is mail that every worker may take.
     pub(super) fn is_left(&self) -> bool {
-        // Relaxed: not seen too late, by the fences or the release above.
+        // Relaxed: the fences, or the release by `Registry::terminate`, keep this from being seen too late.
         self.absent.load(Ordering::Relaxed) && !self.is_empty()
     }
 
-    /// The oldest.
+    /// Takes the oldest job.
     pub(super) fn take_first(&self) -> Option<Job> {
         self.jobs.take_first()
     }
 
-    /// Ends the worker's part in a pool that ends, as the worker has seen; `false`: there is mail, and it
+    /// Declares a worker that has seen the pool's end absent. Returns `false` if there is mail: then the worker
     /// must stay.
     pub(super) fn leave(&self) -> bool {
-        // L1 before L2. Nothing is read on the strength of it but what the queue's lock guards.
+        // L1 before L2. A thread that sees the flag reads only what the queue's lock guards.
         // SeqCst only because the result is unused: see `Platform::fence_after_rmw`.
         self.absent.swap(true, Ordering::SeqCst);
         P::fence_after_rmw();
         self.is_empty()
     }
 
-    /// Says, before the pool's end is, that the worker takes no part in that.
+    /// Declares a worker absent that takes no part in the pool's end. Called before the end is announced.
     pub(super) fn desert(&self) {
-        // Relaxed: published by the release that says that the pool ends.
+        // Relaxed: the release that announces the pool's end publishes this.
         self.absent.store(true, Ordering::Relaxed);
     }
 
-    /// The pool, which has ended, goes on.
+    /// Resets the mailbox of a pool that goes on after its threads have ended.
     pub(super) fn come_back(&self) {
-        // Relaxed: published with the threads that are started.
+        // Relaxed: the starts of threads publish this.
         self.absent.store(false, Ordering::Relaxed);
     }
 
@@ -97,7 +97,7 @@ impl<P: Platform> Mailbox<P> {
         self.is_left().then(|| self.take_first())?
     }
 
-    /// As `take_left`, if it is within `group`.
+    /// As `take_left`, if the oldest job is within `group`.
     pub(super) fn take_left_within(&self, group: *const Group) -> Option<Job> {
         self.is_left().then(|| self.take_first_within(group))?
     }

@@ -1,5 +1,5 @@
-//! The pool: its workers and their jobs, the board on which loops are posted, and how a
-//! thread waits for its own loop while helping inside it.
+//! The pool: its workers and their jobs, the board for posted loops, and how a thread waits for its own loop
+//! while it helps with loops inside that loop.
 
 mod blocked;
 mod board;
@@ -90,28 +90,26 @@ use std::sync::Arc;
 /// callers.
 ///
 /// A pool of `n` threads has `n` *permits*: only a thread with a permit runs jobs. The pool starts
-/// `n - 1` threads, and the thread that calls takes the first permit, so a pool of one thread runs
-/// every loop inline. Calls may come from any thread, from several at once and from inside of each
-/// other. If the first permit is taken, the call runs with the permit of a sleeping worker, or goes to the pool's
-/// queue, first come, first served.
+/// `n - 1` threads, and a thread that calls the pool takes the first permit. So a pool of one thread runs
+/// every loop inline. Any thread may call the pool. Calls may be concurrent or nested. If the first permit is
+/// taken, the call runs with the permit of a sleeping worker, or waits in the pool's queue, first come, first
+/// served.
 ///
 /// The pool starts another thread when it has jobs of its own, such as spawned jobs, while no thread calls.
-/// It also does so when one of its threads waits inside of a job for longer than 60 us while others' jobs are
-/// pending: the new thread takes over the permit. Such threads sleep when they are not needed. While loops of few
-/// iterations run, a thread that runs no jobs looks every 2 ms whether their callers make progress.
-/// Dropping the pool ends and joins all of them.
+/// It also starts one when a thread of the pool waits inside a job for longer than 60 us while other jobs are
+/// pending: the new thread takes over the permit. Additional threads sleep when they are not needed. While
+/// loops of few iterations run, a thread that runs no jobs checks every 2 ms that their callers make progress.
+/// Dropping the pool ends and joins all its threads.
 ///
-/// In a child of `fork` the workers do not exist. There each call of a pool of the parent's panics at once,
-/// and dropping it does nothing: build a new pool. The [global pool](Pool::global) is a new one by itself.
-/// A thread that forks within a call, say in a loop's body, may go on in the child without others; if it
-/// must wait for others, the child is aborted, with a line that says so.
+/// In a child of `fork` the workers do not exist. There each call of a pool of the parent panics at once, and
+/// dropping such a pool does nothing: build a new pool. The [global pool](Pool::global) renews itself. A thread
+/// that forks within a call, such as in a loop's body, may go on alone in the child. If it must wait for other
+/// threads, the child prints a line that says so, and aborts.
 ///
-/// Idle workers spin for a moment, then sleep; after 100 ms without loops they
-/// cost nothing.
+/// Idle workers spin for a moment, then sleep. After 100 ms without loops they cost nothing.
 ///
-/// A pool may [follow](Builder::follow) an [`Allotment`](manycore_cores::elastic::Allotment) of
-/// cores: its threads are then the most there will ever be, and as many of them run as
-/// are allowed now.
+/// A pool may [follow](Builder::follow) an [`Allotment`](manycore_cores::elastic::Allotment) of cores. The
+/// pool's number of threads is then an upper bound: only as many threads run as the allotment allows.
 ///
 /// ```
 /// use manycore::Pool;
@@ -143,7 +141,7 @@ impl Pool<Native> {
 }
 
 impl<P: Platform> Pool<P> {
-    /// The threads that run a loop, its caller counted.
+    /// The number of threads that run a loop, including its caller.
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(3).build()?;
@@ -154,9 +152,9 @@ impl<P: Platform> Pool<P> {
         self.registry.shared().threads()
     }
 
-    /// How the pool ran its loops and why, by call site, the most frequent first; empty unless it was
-    /// [built to explain](Builder::explain). Loops divided by a [`Partitioner`](crate::Partitioner) other
-    /// than the default are always shared, and are not listed.
+    /// How the pool ran its loops and why, by call site, the most frequent first. The list is empty unless the
+    /// pool was [built to explain](Builder::explain). Loops with a [`Partitioner`](crate::Partitioner) other
+    /// than the default are always shared among threads, and are not listed.
     ///
     /// ```
     /// use manycore::Reason;
@@ -174,10 +172,10 @@ impl<P: Platform> Pool<P> {
         explained.map_or_else(Vec::new, |explained| explained.decisions())
     }
 
-    /// Ends the pool without waiting: its threads run the jobs that there are, and end.
+    /// Ends the pool without waiting: its threads run the pending jobs and end.
     ///
-    /// Dropping a pool waits for that. If the pool has [adopted](Builder::adopt_current_thread) a
-    /// thread, the other threads run the adopted one's jobs.
+    /// Dropping a pool waits until they have ended. If the pool has [adopted](Builder::adopt_current_thread) a
+    /// thread, the other threads run the jobs of the adopted thread.
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(2).build()?;
@@ -190,7 +188,7 @@ impl<P: Platform> Pool<P> {
     pub fn dismiss(self) {
         // Never dropped: the code below does what `drop` does, except the waiting.
         let pool = ManuallyDrop::new(self);
-        // SAFETY: read once, and `pool` is not looked at again.
+        // SAFETY: read once. `pool` is not used again.
         let registry = unsafe { std::ptr::read(&pool.registry) };
         if registry.shared().is_forked() {
             // As in `drop`.
@@ -200,18 +198,17 @@ impl<P: Platform> Pool<P> {
         }
     }
 
-    /// Ends the pool's threads, and waits until they have ended; the pool goes on. Its next call
-    /// that another thread could take part in starts them afresh, as in a
-    /// pool that starts them late: before a `fork`, before the library is unloaded, before threads
-    /// and memory are counted.
+    /// Ends the pool's threads, and waits until they have ended. The pool stays usable: the next call in which
+    /// other threads could take part starts the threads again. This is for the time before a `fork`, before the
+    /// library is unloaded, or before threads and memory are counted.
     ///
-    /// It waits for a moment at which nothing runs in the pool and no thread is in a call. It stops no
-    /// call: a call that comes meanwhile is done by the threads before they end, or waits for the end and
-    /// starts them again. So there may be threads when this returns, if other threads use the pool.
+    /// This function waits for a moment at which nothing runs in the pool and no thread is in a call. It stops
+    /// no call. The threads serve a call that comes meanwhile before they end, or the call waits for the end and
+    /// starts the threads again. So if other threads use the pool, it may have threads when this returns.
     ///
-    /// `false`: it has ended nothing, since the current thread is in a call or a job of the pool,
-    /// or since the pool could not start its threads again: it has adopted a thread, or was
-    /// built on threads of its user's.
+    /// Returns `false` if it has ended no thread. Then the current thread is in a call or a job of the pool, or
+    /// the pool could not start its threads again, because it has adopted a thread or was built on threads of
+    /// its user.
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(2).build()?;
@@ -221,7 +218,7 @@ impl<P: Platform> Pool<P> {
     /// assert!(!pool.install(|| pool.end_threads()));
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
-    #[must_use = "the threads may be there still"]
+    #[must_use = "the threads may still exist"]
     pub fn end_threads(&self) -> bool {
         self.registry.end_threads()
     }
@@ -235,15 +232,14 @@ impl<P: Platform> Pool<P> {
     fn end(&self) {
         let registry = &*self.registry;
         if registry.shared().is_forked() {
-            // Its threads are the parent's: there is no thread to join, and any of them may have been using
-            // what would be dropped. So the pool is leaked.
+            // The pool's threads are in the parent: there is no thread to join. Each of them may have been using
+            // what would be dropped, so the pool is leaked.
             std::mem::forget(Arc::clone(&self.registry));
             return;
         }
         let me = Context::worker_below(registry);
-        // A thread of the pool cannot wait for its own end, and a job cannot wait for its thread's. But the
-        // adopted thread can wait: it works until all jobs are done, since some of them may be for it
-        // alone.
+        // A thread of the pool cannot wait for its own end, and a job cannot wait for the end of its thread. But
+        // the adopted thread can wait: it works until all jobs are done, since only it may take some of them.
         let helper = me.filter(|me| registry.is_adopted() && me.id() == 0 && !me.is_detached());
         registry.terminate(registry.is_adopted() && helper.is_none());
         match helper {
@@ -253,7 +249,7 @@ impl<P: Platform> Pool<P> {
         }
         let join_all = || registry.join_threads();
         if Context::<P>::is_taken() && helper.is_none() {
-            // Their last jobs may call a pool in which this thread is a worker.
+            // The last jobs of these threads may call a pool in which this thread is a worker.
             Context::<P>::without_permits(join_all);
         } else {
             join_all();

@@ -1,15 +1,15 @@
-//! The monitor: a thread that looks whether callers make progress in the loops that they run alone.
+//! The monitor: a thread that checks whether callers make progress in the loops that they run alone.
 //!
-//! The pool starts it when a caller runs such a loop (`watch.rs`). It sleeps, and looks at all workers
-//! every 2 ms (`monitored.rs`). After a second without such a loop it ends. So a pool without small loops has no monitor,
-//! and a loop of a pool that may start no thread is posted.
+//! The pool starts the monitor when a caller runs such a loop (`watch.rs`). The monitor looks at all workers
+//! every 2 ms (`monitored.rs`) and sleeps in between. After a second without such a loop it ends. So a pool
+//! without small loops has no monitor. If the pool may not start a thread, the caller posts the loop instead.
 //!
-//! # Why a loop that runs alone has a monitor
+//! # Why a loop that its caller runs alone has a monitor
 //!
-//! The caller enters its frame, fences lightly, and reads the state: if it is not ON, it starts a monitor
-//! or posts the loop. A monitor that is about to end sets the state to OFF, fences heavily, and looks
-//! whether a worker is in a frame. At least one of caller and monitor sees the other. If the monitor finds
-//! a frame, it goes on, unless another monitor was started meanwhile.
+//! The caller enters its frame, fences lightly, and reads the state. If the state is not ON, the caller
+//! starts a monitor or posts the loop. A monitor that is about to end sets the state to OFF, fences heavily,
+//! and looks whether a worker is in a frame. So the caller sees OFF, or the monitor sees the frame. If the
+//! monitor sees a frame, it goes on, unless another monitor was started meanwhile.
 
 use manycore_cores::sync::{Lock, Parker};
 use manycore_platform::{Atomic, Ordering, Platform};
@@ -17,22 +17,22 @@ use std::time::Duration;
 
 /// There is no monitor.
 const OFF: u32 = 0;
-/// A thread is starting one.
+/// A thread is starting a monitor.
 const STARTING: u32 = 1;
-/// There is one.
+/// There is a monitor.
 const ON: u32 = 2;
 
 /// A message to the monitor: the pool ends.
 const ENDING: u32 = 2;
-/// The pool's threads have ended.
+/// A message to the monitor: the pool's threads have ended.
 const OVER: u32 = 3;
 
 /// A pool's record of its monitor.
 pub(super) struct Monitor<P: Platform> {
     state: P::AtomicU32,
-    /// The place at which it sleeps.
+    /// Where the monitor sleeps. The state is the last message.
     parker: Parker<P>,
-    /// The thread, also after its end until it is joined.
+    /// The monitor's thread, until it is joined.
     thread: Lock<P, Option<P::Thread>>,
 }
 
@@ -45,32 +45,33 @@ impl<P: Platform> Monitor<P> {
         }
     }
 
-    /// Relaxed: fences order it, see above.
+    /// Relaxed: the fences described above order this.
     #[inline]
     pub(super) fn is_on(&self) -> bool {
         self.state.load(Ordering::Relaxed) == ON
     }
 
     fn change(&self, from: u32, to: u32) -> bool {
-        // Acquire pairs with the release in `began`. Else relaxed, as in `is_on`.
+        // Acquire pairs with the release in `began`. On failure relaxed suffices, as in `is_on`.
         (self.state)
             .compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed)
             .is_ok()
     }
 
-    /// A thread is about to start a monitor; `false`: there is one, or another thread starts it.
+    /// Announces that the current thread starts a monitor. Returns `false` if a monitor exists, or another thread
+    /// is starting one.
     pub(super) fn begin(&self) -> bool {
         self.change(OFF, STARTING)
     }
 
-    /// The monitor's thread runs, or could not be started.
+    /// Records the monitor's new thread, or `None` if it could not be started.
     pub(super) fn began(&self, thread: Option<P::Thread>) {
         let state = if thread.is_some() { ON } else { OFF };
         let before = (self.thread).with(|last| std::mem::replace(last, thread));
-        // Release: the handle of the thread is there.
+        // Release: the thread's handle was stored before.
         self.state.store(state, Ordering::Release);
         if let Some(before) = before {
-            // It has said that it ends.
+            // The earlier monitor has announced its end.
             P::join(before);
         }
     }
@@ -80,13 +81,13 @@ impl<P: Platform> Monitor<P> {
         Some(self.parker.state()).filter(|&told| told != Parker::<P>::ASLEEP)
     }
 
-    /// The monitor sleeps for `time`, or until its message is another than `told`.
+    /// Puts the monitor to sleep for `time`, or until its message differs from `told`.
     pub(super) fn nap(&self, told: Option<u32>, time: Duration) {
         (self.parker).sleep(told.unwrap_or(Parker::<P>::ASLEEP), Some(time));
     }
 
-    /// The monitor says that it ends; `false`: it goes on. It does if it `is_needed`, and if the thread that has
-    /// started it has not said so.
+    /// The monitor announces its end. Returns `false` if it must go on: it `is_needed`, or the thread that started
+    /// it has not yet called `began`.
     pub(super) fn end(&self, is_needed: impl FnOnce() -> bool) -> bool {
         if !self.change(ON, OFF) {
             return false;
@@ -95,17 +96,17 @@ impl<P: Platform> Monitor<P> {
         !(is_needed() && self.change(OFF, ON))
     }
 
-    /// The pool ends: the monitor ends as soon as no worker is in a frame.
+    /// Has the monitor end as soon as no worker is in a frame. Called when the pool ends.
     pub(super) fn call(&self) {
         self.parker.tell(ENDING);
     }
 
-    /// The pool goes on, with a monitor when it needs one.
+    /// Takes the messages back, when a pool goes on after its threads have ended.
     pub(super) fn reopen(&self) {
         self.parker.lie_down();
     }
 
-    /// Waits for the end of the monitor. The pool's threads have ended.
+    /// Waits until the monitor has ended. Called after the pool's threads have ended.
     pub(super) fn join(&self) {
         self.parker.tell(OVER);
         if let Some(thread) = self.thread.with(Option::take) {

@@ -1,4 +1,4 @@
-//! The life of a pool's monitor, which looks whether callers come on with the loops that they run alone.
+//! What a pool's monitor does: it checks whether callers make progress in the loops that they run alone.
 
 use super::registry::Registry;
 use super::watch::LastSeen;
@@ -9,7 +9,7 @@ use manycore_platform::{Platform, ThreadSpec};
 
 impl<P: Platform> Registry<P> {
     /// Whether a monitor looks at the frame that the current thread has just entered. Starts a monitor if
-    /// necessary. `false`: a monitor is impossible now.
+    /// necessary. Returns `false` if no monitor can be started now.
     #[inline]
     pub(crate) fn is_monitored(&self) -> bool {
         #[cfg(test)]
@@ -43,7 +43,7 @@ impl<P: Platform> Registry<P> {
         is_on
     }
 
-    /// The life of a monitor.
+    /// The main function of a monitor.
     fn watch(&self) {
         let monitor = self.monitor();
         let mut seen = Vec::new();

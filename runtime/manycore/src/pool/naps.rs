@@ -1,9 +1,9 @@
-//! How long a worker naps that keeps its permit while it waits (`run_others.rs`).
+//! The length of the naps of a waiting worker that keeps its permit (`run_others.rs`).
 
 use crate::times::{FIRST_NAP, LONGEST_NAP};
 use std::time::Duration;
 
-/// The naps of one wait: each in vain is twice as long as the one before.
+/// The naps of one wait: each is twice as long as the nap before, up to a limit.
 pub(super) struct Naps(Duration);
 
 impl Naps {
@@ -11,7 +11,7 @@ impl Naps {
         Self(FIRST_NAP)
     }
 
-    /// How long the next nap is.
+    /// The length of the next nap.
     pub(super) fn next(&mut self) -> Duration {
         let next = self.0;
         self.0 = (2 * next).min(LONGEST_NAP);

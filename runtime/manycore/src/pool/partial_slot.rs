@@ -1,15 +1,14 @@
-//! The slot in which the helpers of a cluster leave their partial results of a loop, each for the next one.
+//! The slot in which each helper of a cluster leaves its partial result of a loop for the next helper.
 
 use manycore_platform::{Atomic, Ordering, Platform};
 
 /// One word: a boxed value, or null.
 ///
 /// A helper that is done leaves its value here if the slot is empty. Otherwise it takes the value that it
-/// finds, joins its own to that, and tries again. So a value is joined by the helper that comes second of
-/// two, and the last one leaves the result of all. No helper waits for another, and no code of the user
-/// runs while others are kept out.
+/// finds, joins its own value to it, and tries again. So the later helper of two joins their values, and the
+/// last helper leaves the result of all. No helper waits for another, and no user code runs under a lock.
 ///
-/// The slot does not know the type of the values. Within one loop it is always the same.
+/// The slot does not know the type of the values. Within one loop all values have the same type.
 pub(crate) struct PartialSlot<P: Platform>(P::AtomicPtr<()>);
 
 impl<P: Platform> PartialSlot<P> {
@@ -17,14 +16,14 @@ impl<P: Platform> PartialSlot<P> {
         Self(P::AtomicPtr::new(std::ptr::null_mut()))
     }
 
-    /// Leaves `mine`, joined by `join` to what others have left.
+    /// Leaves `mine`, joined by `join` to what other helpers have left.
     ///
-    /// Cost: one locked instruction on the line of the cluster's entrance, and two for each value that is
-    /// joined.
+    /// Cost: one locked instruction on the cache line of the cluster's entrance, and two more for each value
+    /// that is joined.
     ///
     /// # Safety
     ///
-    /// All values that were left since the slot was last empty are of type `T`.
+    /// All values that were left in the slot since it was last empty have type `T`.
     pub(crate) unsafe fn leave<T>(
         &self,
         mut mine: Box<T>,
@@ -33,14 +32,14 @@ impl<P: Platform> PartialSlot<P> {
         loop {
             let raw = Box::into_raw(mine);
             let none = std::ptr::null_mut();
-            // Release pairs with the acquire in `take`. There is no look before it: that would fetch the
-            // line once more.
+            // Release pairs with the acquire in `take`. No load comes before the exchange: it would fetch the
+            // cache line once more.
             let left =
                 (self.0).compare_exchange(none, raw.cast(), Ordering::Release, Ordering::Relaxed);
             if left.is_ok() {
                 return;
             }
-            // SAFETY: from `into_raw` above, and no other thread has seen it.
+            // SAFETY: the pointer is from `into_raw` above, and no other thread has seen it.
             mine = unsafe { Box::from_raw(raw) };
             // SAFETY: by contract.
             if let Some(other) = unsafe { self.take() } {
@@ -58,29 +57,29 @@ impl<P: Platform> PartialSlot<P> {
     ///
     /// As for [`leave`](Self::leave).
     unsafe fn take<T>(&self) -> Option<Box<T>> {
-        // Acquire pairs with the release in `leave`: the value is seen as it was left.
+        // Acquire pairs with the release in `leave`: this thread sees the whole value.
         let left = self.0.swap(std::ptr::null_mut(), Ordering::Acquire);
-        // SAFETY: by contract from `Box::<T>::into_raw`, and the exchange gives it to one thread.
+        // SAFETY: by contract the pointer is from `Box::<T>::into_raw`. The exchange gives it to one thread.
         (!left.is_null()).then(|| unsafe { Box::from_raw(left.cast()) })
     }
 
-    /// The caller of a loop takes what all have left.
+    /// Takes what all helpers have left. Called by the caller of the loop.
     ///
-    /// Cost: the line came when its gate was seen empty. A load and a plain store do not wait for it once
-    /// more, as an exchange would.
+    /// Cost: the caller fetched the cache line when it saw the gate empty. A load and a plain store do not wait
+    /// for the line again. An exchange would.
     ///
     /// # Safety
     ///
-    /// As for [`leave`](Self::leave). Each call of that happens before this one, or after it.
+    /// As for [`leave`](Self::leave). Each call of `leave` happens before this call or after it.
     pub(crate) unsafe fn take_last<T>(&self) -> Option<Box<T>> {
         // Acquire: as in `take`.
         let left = self.0.load(Ordering::Acquire);
         if left.is_null() {
             return None;
         }
-        // Relaxed: a helper that uses the slot next comes after this thread.
+        // Relaxed: this store happens before any later use of the slot, by contract.
         self.0.store(std::ptr::null_mut(), Ordering::Relaxed);
-        // SAFETY: by contract from `Box::<T>::into_raw`, and no other thread takes it.
+        // SAFETY: by contract the pointer is from `Box::<T>::into_raw`, and no other thread takes it.
         Some(unsafe { Box::from_raw(left.cast()) })
     }
 }
