@@ -218,7 +218,7 @@ impl<P: Platform> Pool<P> {
     /// assert!(!pool.install(|| pool.end_threads()));
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
-    #[must_use = "the threads may still exist"]
+    #[must_use = "the threads may be there still"]
     pub fn end_threads(&self) -> bool {
         self.registry.end_threads()
     }

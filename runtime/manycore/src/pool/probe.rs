@@ -4,10 +4,10 @@ use super::registry::Registry;
 use crate::sleep::Tally;
 use manycore_platform::Platform;
 
-/// A pool at one moment: how much lies in its queues, and how many of its threads sleep.
+/// A pool at one moment: how many jobs its queues hold, and how many of its threads sleep.
 ///
-/// The numbers are read one after the other while the pool goes on, so each of them is right, and
-/// their sum may never have been.
+/// The numbers are read one after the other while the pool runs. So each number is right, but they may never
+/// have been right together.
 ///
 /// ```
 /// let pool = manycore::Pool::builder().threads(2).build()?;
@@ -18,7 +18,7 @@ use manycore_platform::Platform;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Probe {
-    /// How many threads run jobs at once, at most.
+    /// The largest number of threads that run jobs at once.
     pub threads: usize,
     /// Threads that sleep because they have found nothing to do.
     pub sleeping: usize,

@@ -1,4 +1,4 @@
-//! Queues of jobs that are in no stack.
+//! Queues of jobs, such as spawned jobs, that are in no worker's stack.
 
 use super::job::{Group, Header, Job};
 use manycore_cores::sync::Lock;
@@ -6,8 +6,7 @@ use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 use std::collections::VecDeque;
 use std::ptr::NonNull;
 
-/// First in, first out, or last out, behind a lock; whether there is anything
-/// can be asked without it.
+/// A queue of jobs behind a lock. Jobs are taken from both ends. `is_empty` needs no lock.
 pub(super) struct Queue<P: Platform> {
     /// Written under the lock.
     length: P::AtomicUsize,
@@ -27,19 +26,20 @@ impl<P: Platform> Queue<P> {
         P::name(self, name);
     }
 
-    /// Acquire, and release where it is written: a thread that sees a job counted sees its poster's earlier
-    /// writes, as by the lock. These orderings do not keep a job from being overlooked: the fences between
-    /// push and wake-up, and between a sleeper's announcement and its last look, do that.
+    /// Whether the queue was empty a moment ago. Acquire pairs with the releases of `length`: a thread that sees
+    /// a job counted also sees the poster's earlier writes, as with the lock. These orderings do not keep a job
+    /// from being overlooked. The fences do that, between push and wake-up, and between a sleeper's announcement
+    /// and its last look.
     pub(super) fn is_empty(&self) -> bool {
         self.length.load(Ordering::Acquire) == 0
     }
 
-    /// How many jobs there are, as seen a moment ago.
+    /// The number of jobs a moment ago.
     pub(super) fn len(&self) -> usize {
         self.length.load(Ordering::Relaxed)
     }
 
-    /// Appends; whether it was empty.
+    /// Appends `job`. Returns whether the queue was empty.
     pub(super) fn push(&self, job: Job) -> bool {
         self.jobs.with(|jobs| {
             jobs.push_back(job);
@@ -48,20 +48,20 @@ impl<P: Platform> Queue<P> {
         })
     }
 
-    /// The oldest.
+    /// Takes the oldest job.
     pub(super) fn take_first(&self) -> Option<Job> {
         self.take(VecDeque::pop_front)
     }
 
-    /// The newest.
+    /// Takes the newest job.
     pub(super) fn take_last(&self) -> Option<Job> {
         self.take(VecDeque::pop_back)
     }
 
-    /// The newest of those within `group`. It looks at no more than a few: what
-    /// lies deeper is for whoever may take anything.
+    /// Takes the newest job within `group`. Looks only at the newest jobs of the queue: older jobs are left to
+    /// workers that may take any job.
     pub(super) fn take_last_within(&self, group: *const Group) -> Option<Job> {
-        /// Not the newest, which mostly it is.
+        /// For the rare case that the newest job of the queue is not within `group`.
         #[cold]
         fn deeper(jobs: &mut VecDeque<Job>, group: *const Group) -> Option<Job> {
             const LOOKS: usize = 32;
@@ -78,7 +78,7 @@ impl<P: Platform> Queue<P> {
         })
     }
 
-    /// The oldest, if it is within `group`.
+    /// Takes the oldest job, if it is within `group`.
     pub(super) fn take_first_within(&self, group: *const Group) -> Option<Job> {
         self.take(|jobs| {
             if jobs.front()?.is_within(group) {
@@ -100,26 +100,26 @@ impl<P: Platform> Queue<P> {
     }
 }
 
-/// A queue with a stand-in job in another queue for each of its jobs. A stand-in runs the oldest job, so
-/// the jobs of one thread begin in order, wherever the stand-ins go.
+/// A queue whose jobs begin in order. For each of its jobs, another queue holds a stand-in. A stand-in runs the
+/// oldest job of the `Fifo`, whichever worker takes the stand-in.
 #[repr(C)]
 pub(super) struct Fifo<P: Platform> {
-    /// The header of the job that runs the oldest; it has the address of the whole.
+    /// The header of all stand-ins. It is the first field, so its address is that of the `Fifo`.
     next: Header,
     jobs: CachePadded<Queue<P>>,
 }
 
-// SAFETY: the header's group is written before a job is made of it, as `in_group` demands, and the
-// queue is for all.
+// SAFETY: the header's group is written before a stand-in is made, as `in_group` demands. All threads may use the
+// queue.
 unsafe impl<P: Platform> Sync for Fifo<P> {}
 
 impl<P: Platform> Fifo<P> {
     pub(super) fn new() -> Self {
         unsafe fn run<P: Platform>(next: NonNull<Header>, migrated: bool) {
-            // SAFETY: the header of a `Fifo`, which lives, says `push`'s contract.
+            // SAFETY: `next` is the header of a `Fifo`, which is alive by the contract of `push`.
             let fifo = unsafe { next.cast::<Fifo<P>>().as_ref() };
             let Some(job) = fifo.jobs.take_first() else {
-                unreachable!("one for each pushed");
+                unreachable!("there is one stand-in for each job");
             };
             job.run(migrated);
         }
@@ -129,17 +129,17 @@ impl<P: Platform> Fifo<P> {
         }
     }
 
-    /// All that come are jobs of `group`; none has come yet.
+    /// Declares that all jobs will belong to `group`. Called before the first `push`.
     pub(super) fn in_group(&self, group: *const Group) {
         self.next.set_group(group);
     }
 
-    /// Appends, and returns a job that runs the oldest then, one for each. Nothing is allocated
-    /// for it.
+    /// Appends `job`. Returns a stand-in, which runs the job that is then the oldest. No memory is allocated for
+    /// the stand-in.
     ///
     /// # Safety
     ///
-    /// The queue lives until that job has run.
+    /// The queue lives until the stand-in has run.
     pub(super) unsafe fn push(&self, job: Job) -> Job {
         self.jobs.push(job);
         // SAFETY: by contract; the pointer is to all of `self`.

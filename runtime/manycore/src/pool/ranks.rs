@@ -3,22 +3,23 @@
 use manycore_cores::sync::Lock;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 
-/// The holder of a permit is at work.
+/// The value of `idle_since` while the permit's holder is at work.
 const NEVER: u64 = u64::MAX;
 
-/// For each permit a line of its own, which only its holder writes.
+/// The state of each permit's holder, on its own cache line, which only the holder writes.
 pub(crate) struct Ranks<P: Platform>(Box<[CachePadded<Rank<P>>]>);
 
 struct Rank<P: Platform> {
-    /// Whether the holder is at work: read by nested loops, to find out whether a thread could help.
+    /// Whether the holder is at work. Nested loops read it to find out whether a thread could help.
     busy: P::AtomicBool,
-    /// Since when the holder looks for work, in ticks, or `NEVER`: it has some. Read by threads
-    /// that come to run late.
+    /// The time, in ticks, since which the holder looks for work, or `NEVER` if it has work. Threads that the
+    /// system has run late read it.
     idle_since: P::AtomicU64,
-    /// The address of the last loop's frame: the next frame is most likely there too.
+    /// The address of the last loop's frame. The next loop's frame is most likely at the same address.
     last_frame: P::AtomicPtr<()>,
-    /// How many loops the permit is barred from, and their slots.
+    /// The number of loops that the permit is barred from.
     bars: P::AtomicU32,
+    /// The slots of these loops.
     barred: Lock<P, Vec<usize>>,
 }
 
@@ -27,8 +28,7 @@ impl<P: Platform> Ranks<P> {
         let rank = |permit| {
             CachePadded::new(Rank {
                 busy: P::AtomicBool::new(true),
-                // Callers that hold permit 0 note nothing, and other permits may have had no holder
-                // yet.
+                // Callers that hold permit 0 do not record idle times. Other permits may have no holder yet.
                 idle_since: P::AtomicU64::new(if permit == 0 { NEVER } else { 0 }),
                 last_frame: P::AtomicPtr::new(std::ptr::null_mut()),
                 bars: P::AtomicU32::new(0),
@@ -43,10 +43,10 @@ impl<P: Platform> Ranks<P> {
         P::name(&*self.0, "pool: ranks");
     }
 
-    /// Says whether the holder of `permit` is at work.
+    /// Records whether the holder of `permit` is at work.
     ///
-    /// Relaxed: a hint, and no other memory is read on its strength. Looking first
-    /// spares the line, which is written by this worker only.
+    /// Relaxed: this is a hint, and no other memory is read because of it. The load before the store avoids a
+    /// needless write of the cache line, which only this worker writes.
     pub(super) fn set_busy(&self, permit: usize, busy: bool) {
         let word = &self.0[permit].busy;
         if word.load(Ordering::Relaxed) != busy {
@@ -59,9 +59,9 @@ impl<P: Platform> Ranks<P> {
         self.0[permit].busy.load(Ordering::Relaxed)
     }
 
-    /// The holder of `permit` has looked for work, and found none.
+    /// Records that the holder of `permit` has looked for work, and found none.
     ///
-    /// Relaxed, and a look first: as in `set_busy`.
+    /// Relaxed, and a load first: as in `set_busy`.
     pub(super) fn note_idle(&self, permit: usize) {
         let since = &self.0[permit].idle_since;
         if since.load(Ordering::Relaxed) == NEVER {
@@ -69,8 +69,8 @@ impl<P: Platform> Ranks<P> {
         }
     }
 
-    /// The holder of `permit` has found work, or leaves the permit to another thread, which may
-    /// have some. Relaxed, and a look first: as in `set_busy`.
+    /// Records that the holder of `permit` has found work, or leaves the permit to another thread, which may have
+    /// work. Relaxed, and a load first: as in `set_busy`.
     pub(super) fn note_work(&self, permit: usize) {
         let since = &self.0[permit].idle_since;
         if since.load(Ordering::Relaxed) != NEVER {
@@ -78,8 +78,8 @@ impl<P: Platform> Ranks<P> {
         }
     }
 
-    /// How many permits have had holders at work at some time `since` then, as a hint. Permit 0, if callers
-    /// take it, always counts.
+    /// The number of permits whose holders were at work at some time after `since`, as a hint. If callers take
+    /// permit 0, it always counts.
     pub(super) fn at_work_since(&self, since: u64) -> usize {
         let works = |rank: &&CachePadded<Rank<P>>| rank.idle_since.load(Ordering::Relaxed) > since;
         self.0.iter().filter(works).count()
@@ -90,14 +90,14 @@ impl<P: Platform> Ranks<P> {
         self.0.iter().any(|rank| !rank.busy.load(Ordering::Relaxed))
     }
 
-    /// Fetches the frame of the last loop that the holder of `permit` helped with. Relaxed: an address to
-    /// prefetch, which no thread dereferences.
+    /// Prefetches the frame of the last loop that the holder of `permit` helped with. Relaxed: no thread
+    /// dereferences the address.
     #[inline]
     pub(super) fn prefetch_frame(&self, permit: usize) {
         P::prefetch(self.0[permit].last_frame.load(Ordering::Relaxed));
     }
 
-    /// The holder of `permit` helps with the loop that has this frame.
+    /// Records that the holder of `permit` helps with the loop that has this `frame`.
     #[inline]
     pub(super) fn note_frame(&self, permit: usize, frame: *const ()) {
         self.0[permit]
@@ -105,28 +105,27 @@ impl<P: Platform> Ranks<P> {
             .store(frame.cast_mut(), Ordering::Relaxed);
     }
 
-    /// Keeps the holder of `permit` out of the loop in `slot`, where another thread has that number as its
-    /// rank.
+    /// Keeps the holder of `permit` out of the loop in `slot`, in which another thread has the permit's number as
+    /// its rank.
     pub(super) fn bar(&self, permit: usize, slot: usize) {
         let rank = &self.0[permit];
         rank.barred.with(|slots| slots.push(slot));
-        // Relaxed: handed over with the permit.
+        // Relaxed: the next holder gets the count with the permit.
         rank.bars.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Takes `bar` back.
+    /// Undoes `bar`.
     pub(super) fn unbar(&self, permit: usize, slot: usize) {
         let rank = &self.0[permit];
         rank.barred.with(|slots| {
             let index = slots.iter().rposition(|&barred| barred == slot);
             slots.swap_remove(index.expect("barred by this thread"));
         });
-        // Release: the next participant with this number comes after all that this thread did with it.
+        // Release: what this thread did under this number happens before the next participant uses the number.
         rank.bars.fetch_sub(1, Ordering::Release);
     }
 
-    /// Whether the holder of `permit` must not help in `slot`. Cost: one load of a line
-    /// that is the holder's own.
+    /// Whether the holder of `permit` must not help in `slot`. Cost: one load of the holder's own cache line.
     #[inline]
     pub(super) fn is_barred(&self, permit: usize, slot: usize) -> bool {
         let rank = &self.0[permit];

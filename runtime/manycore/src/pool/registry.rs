@@ -25,16 +25,15 @@ use std::time::Duration;
 /// The handler of detached jobs' panics.
 pub(super) type PanicHandler = Arc<dyn Fn(Box<dyn Any + Send>) + Send + Sync>;
 
-/// Jobs that a worker's stack holds at most, unless the builder says otherwise:
-/// a `join` deeper than that runs both halves one after the other. 1.5 MiB of address
-/// space a thread.
+/// The most jobs that a worker's stack holds, unless the builder sets another number. A deeper `join` runs its
+/// halves one after the other. The stack takes 1.5 MiB of address space per thread.
 pub(super) const STACK_CAPACITY: u32 = 1 << 16;
 
-/// Everything of a pool.
+/// All state of a pool.
 pub(crate) struct Registry<P: Platform> {
     shared: Shared<P>,
     sleep: Arc<Policy<P>>,
-    /// Worker 0 is the thread that holds the caller slot (`caller_slot.rs`); those beyond the pool's
+    /// Worker 0 is the thread that holds the caller slot (`caller_slot.rs`). Workers beyond the pool's number of
     /// threads belong to threads that were started for a permit (`permits/mod.rs`).
     workers: GrowableList<P, Worker<P>>,
     /// Jobs addressed to the holder of each permit.
@@ -52,7 +51,7 @@ pub(crate) struct Registry<P: Platform> {
     monitor: Monitor<P>,
     /// Whether an adopted thread has the caller slot, for good.
     adopted: bool,
-    /// Whether a thread of the pool's own has it, for good.
+    /// Whether a thread of the pool's own has the caller slot, for good.
     keeps_caller_slot: bool,
     /// Whether a worker at a scope's end runs jobs of the scopes around it.
     scopes_help_outer: bool,
@@ -83,11 +82,10 @@ pub(super) struct Plan<P: Platform> {
 
 impl<P: Platform> Registry<P> {
     pub(super) fn new(plan: Plan<P>) -> io::Result<Arc<Self>> {
-        // Asks for light fences that are light, before the first is used.
+        // Before the first light fence: asks the platform to make light fences cheap.
         P::has_light_fences();
         let threads = plan.groups.len();
-        // A thread that spins where threads outnumber cores may keep the one it waits for
-        // from running.
+        // If threads outnumber cores, a thread that spins may keep the thread that it waits for from running.
         let follows = plan.allotment.as_ref();
         let crowded = is_oversubscribed(threads, plan.cores, follows);
         let seated = crowded.then(|| plan.cores.cores.saturating_sub(1));
@@ -162,13 +160,13 @@ impl<P: Platform> Registry<P> {
         &self.sleep
     }
 
-    /// Worker `id`, which exists.
+    /// Worker `id`, which must exist.
     #[inline]
     pub(super) fn worker(&self, id: usize) -> &Worker<P> {
         self.workers.get(id)
     }
 
-    /// All workers there are, those without a permit among them.
+    /// All workers, including workers without a permit.
     pub(super) fn workers(&self) -> &GrowableList<P, Worker<P>> {
         &self.workers
     }
@@ -193,23 +191,22 @@ impl<P: Platform> Registry<P> {
         &self.permits
     }
 
-    /// Whether a detached task has not ended: a spawned job, or a call from the injector. Acquire pairs
-    /// with `uncount_detached`: the writes of ended tasks are visible.
+    /// Whether a detached task, a spawned job or a call from the injector, has not ended. Acquire pairs with
+    /// `uncount_detached`: the writes of ended tasks are visible.
     pub(super) fn has_detached(&self) -> bool {
         self.detached.load(Ordering::Acquire) != 0
     }
 
-    /// One detached task more. Relaxed: whoever counts to 0 and looks at the caller slot, and
-    /// whoever posts and looks at it, do so under the lock of `Permits`. A thread that posts from
-    /// within a detached task needs no lock: the task's own count keeps this from 0 until it has
-    /// ended.
+    /// Counts one more detached task. Relaxed: a thread that counts to 0 looks at the caller slot under the lock
+    /// of `Permits`, and so does a thread that posts a task. A thread that posts from within a detached task needs
+    /// no lock: that task is counted until it has ended, so the count is not 0.
     pub(super) fn count_detached(&self) {
         self.detached.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// One detached task less; whether it was the last. Release: the job's writes happen before the pool's
-    /// end, and before the caller slot is free again. Acquire: the thread that counts to 0 sees the writes
-    /// of all tasks.
+    /// Counts one detached task less. Returns whether it was the last task. Release: the task's writes happen
+    /// before the pool's end, and before the caller slot is free again. Acquire: the thread that counts to 0 sees
+    /// the writes of all tasks.
     pub(super) fn uncount_detached(&self) -> bool {
         self.detached.fetch_sub(1, Ordering::AcqRel) == 1
     }
@@ -253,17 +250,17 @@ impl<P: Platform> Registry<P> {
         self.scopes_help_outer
     }
 
-    /// Its address, for its workers.
+    /// The registry's address, for its workers.
     pub(super) fn address(&self) -> *const Self {
         self.me.as_ptr()
     }
 
-    /// A reference that keeps the registry.
+    /// A reference that keeps the registry alive.
     pub(super) fn keep(&self) -> Arc<Self> {
         self.me.upgrade().expect("a registry in use is alive")
     }
 
-    /// Names what threads wait on and fight over, where they are to stay.
+    /// Names what threads wait on and contend for, once it has its final address.
     pub(super) fn name(&self) {
         self.shared.name();
         self.sleep.name();
@@ -276,61 +273,61 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// Calls a sleeper near worker `near` for a job that all can reach.
+    /// Wakes a sleeper near worker `near` for a job that all workers can reach.
     pub(super) fn call_for(&self, near: usize, was_empty: bool) {
         if self.sleep.injected(near, 1, was_empty) {
             self.fill_caller_slot();
         }
-        // Workers of this cluster that spin for a loop hear of the job as of a loop. Workers of other
-        // clusters that spin look for jobs every few microseconds.
+        // Workers of this cluster that spin for a loop notice the job as they would notice a loop. Spinning
+        // workers of other clusters look for jobs every few microseconds.
         let cluster = self.shared.clusters().of(near).cluster as usize;
         self.shared.idle().events.post(Invited::only(cluster));
     }
 
-    /// Whether fewer workers are awake than there are cores, as seen a moment ago.
+    /// Whether fewer workers than cores were awake a moment ago.
     pub(super) fn has_spare_core(&self) -> bool {
         let asleep =
             self.sleep.sleepers() as usize + usize::from(self.shared.caller_slot().is_free());
         self.shared.threads() < self.shared.cores() + asleep
     }
 
-    /// Whether there are jobs that no thread has begun, as seen a moment ago.
+    /// Whether there were jobs a moment ago that no thread had begun.
     pub(super) fn has_jobs(&self) -> bool {
         let holds = |worker: &Worker<P>| !worker.stack().is_empty() || !worker.spawned().is_empty();
         !self.injector.is_empty() || self.permits.has_ready() || self.workers.iter().any(holds)
     }
 
-    /// Has all workers end once no detached task is left. `deserted`: worker 0 is an adopted
-    /// thread that takes no part in it.
+    /// Makes all workers end as soon as no detached task is left. `deserted` says that worker 0 is an adopted
+    /// thread that takes no part in this end.
     #[inline(never)]
     pub(super) fn terminate(&self, deserted: bool) {
         self.start_no_more();
         self.end(deserted);
     }
 
-    /// As `terminate`, with all threads there are.
+    /// As `terminate`, for a pool that starts no more threads.
     pub(super) fn end(&self, deserted: bool) {
         if deserted {
             self.mailboxes[0].desert();
         }
-        // Before the wake-ups: a woken worker sees it.
+        // Before the wake-ups: a woken worker sees that the pool ends.
         self.shared.terminate();
-        // Against `end_detached`, which counts, fences and reads: one of the two threads sees that the pool
-        // is over. And against a sleeper's fence between lying down and its last look: the sleeper sees the
-        // end, or it is found parked below.
+        // Pairs with `end_detached`, which counts, fences and reads: one of the two threads sees that the pool
+        // is over. Pairs also with a sleeper's fence between its announcement and its last look: the sleeper sees
+        // the end, or the loop below finds it parked.
         P::fence(Ordering::SeqCst);
         self.close_idle_list();
-        // Mail of worker 0 is for every worker now, and one of them must take it.
+        // From now on every worker may take the mail of worker 0, and one of them must take it.
         for permit in 0..self.mailboxes.len() {
             self.sleep.notify(permit);
         }
         self.end_if_over();
-        // After the release above: a worker that stands aside sees it.
+        // After the release above: a nudged worker that stands aside sees the end.
         self.shared.nudge();
         self.monitor.call();
     }
 
-    /// If the pool ends and no detached task is left, sends the workers home.
+    /// Makes the workers end, if no detached task is left. The pool ends.
     pub(super) fn end_if_over(&self) {
         // Acquire: the detached tasks are over before the pool is.
         if self.detached.load(Ordering::Acquire) != 0 {

@@ -2,46 +2,46 @@
 //!
 //! # Where a worker stops
 //!
-//! At the edge of a block, if it helps with a loop (`loops/launch.rs`), and in [`Worker::work`], with
-//! nothing on its stack: between jobs. A worker that waits within a job, for a stolen job or for a scope,
-//! does not stop there: the job that it waits for may wait for it in turn. Meanwhile it takes only
-//! descendants of that job.
+//! A worker that helps with a loop stops at the edge of a block (`loops/launch.rs`). Any other worker stops
+//! between two jobs in [`Worker::work`], with no job on its stack. A worker that waits within a job, for a
+//! stolen job or for a scope, does not stop: the job that it waits for may wait for it in turn. Meanwhile it
+//! takes only descendants of that job.
 //!
 //! # Why no job is left behind
 //!
-//! A worker that parks has begun no job. Jobs that it has spawned are in a queue that all workers search.
-//! Other workers may have expected it to look for jobs in other queues:
+//! A worker that parks is in no job. All workers search the queue of the jobs that it has spawned. But other
+//! workers may expect that the parking worker looks for jobs in other queues:
 //!
-//! * It was *called* for a job: `Sleep::work_found` calls the next one.
-//! * It was awake, so that a poster saw no sleeper and called none. Then the other workers that are awake
+//! * The worker was *called* for a job: then `Sleep::work_found` calls the next sleeper.
+//! * The worker was awake, so a poster saw no sleeper and called none. The other workers that are awake
 //!   search once more before they sleep, as always. If all others sleep, the parking worker calls a sleeper
 //!   if there is a job (`hand_on`).
-//! * All others are parked, and the allotment is of one core: only the holder of permit 0 is left, which is
-//!   always allowed. If there is none, the caller slot is vacant (`caller_slot.rs`): a worker that parks
-//!   then, or pushes, finds no sleeper and fills the caller slot.
+//! * All others are parked, and the allotment has one core. Only the holder of permit 0 is left, which may
+//!   always run. If permit 0 has no holder, the caller slot is vacant (`caller_slot.rs`). A worker that then
+//!   parks, or pushes a job, finds no sleeper and fills the caller slot.
 //!
 //! # Why growth is heard
 //!
-//! A worker that parks here sleeps in [`Allotment::await_turn`](manycore_cores::elastic::Allotment), which
-//! growth wakes. A worker that waits within a job sleeps in its permit's parking slot. While it may not run
-//! it leaves others' jobs alone (`keeps_others_waiting`), so a job may be pending for which this worker
-//! must give its permit away as soon as it may run. [`Follower::may_run`] therefore unparks the slots of
-//! all permits that are gained. It fences between the change of the allotment and the look at a slot; the
-//! worker fences between lying down and its last look at the allotment. So the worker sees the growth, or
-//! it is found parked. A push after the growth calls sleepers as always.
+//! A worker that parks here sleeps in [`Allotment::await_turn`](manycore_cores::elastic::Allotment). Growth of
+//! the allotment wakes it. A worker that waits within a job sleeps in its permit's parking slot. While the
+//! allotment forbids it to run, it ignores others' jobs (`keeps_others_waiting`). When it may run again, it
+//! must give its permit away if a job is pending. So [`Follower::may_run`] unparks the slots of all gained
+//! permits. `may_run` fences between the change of the allotment and the look at a slot. The worker fences
+//! between its entry into the slot and its last look at the allotment. So the worker sees the growth, or
+//! `may_run` finds it parked. A push after the growth calls sleepers as always.
 //!
 //! # Why a thread that returns finds a permit
 //!
-//! A worker that waits within a job may give its permit away though it may not run: to a holder that reads
-//! the permit's mail, or because it blocks in another pool. When its wait is over it must end its job,
-//! since another job, with an allowed permit, may wait for that. So a parked worker makes way for it, like
-//! any other worker. The returning thread joins the ready list, and then nudges the allotment.
+//! A worker that waits within a job may give its permit away even if the allotment forbids it to run: to a
+//! holder that reads the permit's mail, or because the worker blocks in another pool. When its wait is over, it
+//! must end its job, since another job, with an allowed permit, may wait for that job. So the returning worker
+//! joins the ready list, and then nudges the allotment. A parked worker gives its permit to it, like any other
+//! worker.
 //!
 //! # Why mail is read
 //!
-//! A sender nudges the allotment after the push, and so does the thread that ends the pool;
-//! [`Allotment::await_turn`](manycore_cores::elastic::Allotment) says why a nudge is not slept
-//! through.
+//! A sender nudges the allotment after the push. So does the thread that ends the pool.
+//! [`Allotment::await_turn`](manycore_cores::elastic::Allotment) explains why a parked worker misses no nudge.
 
 #[cfg(test)]
 use super::context::Context;
@@ -62,19 +62,19 @@ impl<P: Platform> Worker<P> {
         !self.is_allowed() && !shared.is_terminating()
     }
 
-    /// Parks until the allotment allows this worker, or a thread is on the ready list, or the
-    /// pool ends. Runs what is sent to it.
+    /// Parks until the allotment allows this worker to run, a thread is on the ready list, or the pool ends.
+    /// Meanwhile runs the jobs that are sent to the worker's permit.
     fn stand_aside(&self) {
-        // No other worker should rely on this one.
+        // No loop should count on this worker.
         self.set_busy(true);
         self.note_idle();
         self.hand_on();
         while self.must_stand_aside() && !self.registry().permits().has_ready() {
-            // A job may wait, and come back to another permit.
+            // In each round: while a job waits, this worker may change its permit.
             match self.take_mail() {
                 Some(job) => {
                     self.run(Found::Queued(job, true));
-                    // It may have spawned some.
+                    // The job may have spawned other jobs.
                     self.hand_on();
                 }
                 None => self.await_turn(),
@@ -93,14 +93,14 @@ impl<P: Platform> Worker<P> {
         self.stand_aside();
     }
 
-    /// Sees to it that what this worker was expected to look for is looked for.
+    /// Makes other workers look for the jobs and loops for which this worker was expected to look.
     fn hand_on(&self) {
         let registry = self.registry();
-        // With a fence. If there is no job, the called worker soon sleeps again.
+        // `call_another` fences. If no job is left, the called worker soon sleeps again.
         if registry.has_jobs() {
             self.call_another(false);
         }
-        // A loop that woke this worker, to have others woken by it.
+        // A loop may have woken this worker so that it wakes other workers.
         if registry
             .shared()
             .board()

@@ -1,22 +1,22 @@
-//! Others' jobs, which a worker runs while it waits if it can give its permit to no other thread: the pool
-//! has no [reserve](super::BuilderExt::reserve), or the system refuses one more thread.
+//! How a waiting worker runs unrelated jobs if no other thread can take its permit: the pool has no
+//! [reserve](super::BuilderExt::reserve), or the system refuses one more thread.
 //!
-//! A worker that waits while others' jobs are pending normally gives its permit away (`permits/mod.rs`), and runs only
-//! descendants of the job for which it waits. If no thread took the permit, the pool would have a thread
-//! less. If the job for which the worker waits needs another job, the program would hang. So the worker
-//! runs other jobs itself, on top of its wait, as rayon's workers do. A job may then meet a lock that a
-//! frame below it holds.
+//! A waiting worker runs only descendants of the job for which it waits. If unrelated jobs are pending, it
+//! normally gives its permit away (`permits/mod.rs`). If no thread can take the permit, those jobs would not
+//! run. If the awaited job needs one of them, the program would hang. So the worker runs unrelated jobs
+//! itself, on top of its wait, as rayon's workers do. Such a job may then need a lock that a frame below it
+//! holds.
 //!
-//! # What stays as it is
+//! # What still holds
 //!
 //! * *Each wait ends.* A job that the worker runs on top of its wait returns before the wait does. If the
 //!   job blocks until a frame below it acts, the program hangs, as it does on rayon.
-//! * *Leapfrogging.* A thief may find other jobs above the `base` of a stolen job (`leapfrog.rs`) and treat
-//!   them as descendants. They keep the stolen job from ending. The thief relies on nothing else.
-//! * *Ranks.* The worker joins no loop while it is in the body of a loop: it could meet the
-//!   same loop again, and its rank would be in use twice.
-//! * *Sleep.* If the worker finds no job, or the nesting is too deep, it naps
-//!   and keeps its permit. It hears of its own latch at once, and of other jobs after the nap.
+//! * *Leapfrogging.* A waiting worker may find unrelated jobs above the `base` of a stolen job (`leapfrog.rs`)
+//!   and treat them as descendants. This is sound, since they too keep the stolen job from ending.
+//! * *Ranks.* The worker joins no loop while it is in the body of a loop. Otherwise it could join the same
+//!   loop again, and its rank would be in use twice.
+//! * *Sleep.* If the worker finds no job, or the nesting is too deep, it naps and keeps its permit. Its own
+//!   latch wakes it at once. It finds other jobs after the nap.
 
 use super::context::Context;
 use super::naps::Naps;
@@ -29,12 +29,12 @@ use manycore_platform::Platform;
 const DEEPEST: u32 = 128;
 
 impl<P: Platform> Worker<P> {
-    /// One step of the wait of a worker that has permits, here or in other pools, which no other thread takes.
-    /// The worker runs a job of one of these pools. If it finds none, it naps until `latch` is set, or for a while.
+    /// Makes one step of a wait. The worker has permits, here or in other pools, that no other thread takes. It
+    /// runs a job of one of these pools. If it finds no job, it naps until `latch` is set, or for a while.
     ///
-    /// If a thread of this pool has ended its wait and needs a permit, the worker hands over its own. Then it
-    /// joins the ready list at once. If it slept without a permit instead, its other pools would have no thread
-    /// that finds their jobs.
+    /// If a thread of this pool has ended its wait and needs a permit, the worker hands over its own permit and
+    /// joins the ready list at once. If it slept without a permit instead, no thread would find the jobs of its
+    /// other pools.
     pub(super) fn serve_or_nap(&self, latch: &Latch<P>, naps: &mut Naps) {
         let registry = self.registry();
         if registry.permits().has_ready() && self.give_permit() {
@@ -49,7 +49,7 @@ impl<P: Platform> Worker<P> {
         }
     }
 
-    /// Runs another job, or helps with a loop. `false`: it found none, or the nesting is too deep.
+    /// Runs any job, or helps with a loop. Returns `false` if it found neither, or if the nesting is too deep.
     pub(super) fn run_other(&self) -> bool {
         let run = || {
             self.note_posts();
