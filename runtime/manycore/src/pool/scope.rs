@@ -1,4 +1,4 @@
-//! Scopes: jobs that may borrow what outlives the scope.
+//! Scopes, whose jobs may borrow data that outlives the scope.
 
 use super::BroadcastContext;
 use super::context::Context;
@@ -16,8 +16,7 @@ use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
-/// A scope, into which jobs are spawned that borrow from outside of it; see
-/// [`scope`](crate::scope).
+/// A scope. Its jobs may borrow data from outside the scope; see [`scope`](crate::scope).
 ///
 /// ```
 /// let mut halves = [0, 0];
@@ -29,28 +28,28 @@ use std::sync::Arc;
 /// assert_eq!(halves, [1, 2]);
 /// ```
 pub struct Scope<'scope, P: Platform = Native> {
-    /// The identity of its jobs.
+    /// The group to which the scope's jobs belong.
     group: Group,
     registry: *const Registry<P>,
     /// The worker that waits for the scope.
     owner: Option<usize>,
-    /// The event on which a thread that is no worker blocks.
+    /// The event on which a waiting thread that is not a worker blocks.
     oneshot: Option<Arc<Oneshot<P>>>,
-    /// Jobs that have not ended, and the scope's own body.
+    /// The number of jobs that have not ended, plus 1 for the scope's body until it has ended.
     open: P::AtomicUsize,
-    /// Set when none is open.
+    /// Set when `open` has reached 0.
     latch: Latch<P>,
     /// The first panic, in a box of its own, until it is raised again.
     panic: P::AtomicPtr<Box<dyn Any + Send>>,
-    /// Jobs are called with `&Scope<'scope>`, and may write through what they
-    /// borrow: invariant in `'scope`.
+    /// Makes the type invariant in `'scope`: jobs are called with `&Scope<'scope>`, and may write through what
+    /// they borrow.
     lives: PhantomData<fn(&'scope ()) -> &'scope ()>,
 }
 
-// SAFETY: jobs on other threads use the scope: atomics, and a registry that lives as
-// long as its threads and callers.
+// SAFETY: jobs on other threads use only the scope's atomics, and the registry, which lives as long as its threads
+// and callers.
 unsafe impl<P: Platform> Sync for Scope<'_, P> {}
-// SAFETY: as above; a scope is bound to no thread.
+// SAFETY: as above. A scope is bound to no thread.
 unsafe impl<P: Platform> Send for Scope<'_, P> {}
 
 impl<P: Platform> fmt::Debug for Scope<'_, P> {
@@ -65,12 +64,12 @@ impl<'scope, P: Platform> Scope<'scope, P> {
         Self::within(around, registry, owner)
     }
 
-    /// A scope of `owner`, which is in the scope `around`, made by another thread.
+    /// Makes a scope for `owner` on another thread. The owner is in the scope `around`.
     ///
     /// # Safety
     ///
-    /// The scope stays where it is until its owner has [completed](Self::complete) it. So does what its jobs
-    /// use.
+    /// The scope, and what its jobs use, stay where they are until the owner has [completed](Self::complete) the
+    /// scope.
     pub(crate) unsafe fn of_another(owner: &Worker<P>, around: *const Group) -> Self {
         Self::within(around, owner.registry(), Some(owner))
     }
@@ -92,15 +91,15 @@ impl<'scope, P: Platform> Scope<'scope, P> {
     }
 
     fn registry(&self) -> &Registry<P> {
-        // SAFETY: the registry outlives its scopes: their caller uses the pool.
+        // SAFETY: the registry outlives its scopes, since the caller of a scope uses the pool.
         unsafe { &*self.registry }
     }
 
-    /// Runs `body` on this worker or another, some time before the scope ends.
-    /// One allocation.
+    /// Runs `body` on this worker or another worker, at some time before the scope ends. This takes one
+    /// allocation.
     ///
-    /// A panic of `body` is raised again by the scope, once all its jobs have
-    /// ended; of several, the first.
+    /// If `body` panics, the scope raises the panic again when all its jobs have ended. If several jobs panic,
+    /// it raises the first panic.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -127,7 +126,7 @@ impl<'scope, P: Platform> Scope<'scope, P> {
         }
     }
 
-    /// As [`spawn`](Self::spawn) by the owner, for another thread: whichever worker comes first runs it.
+    /// As [`spawn`](Self::spawn) by the owner, but called by another thread. Any worker may run the job.
     pub(crate) fn spawn_for_owner<F>(&self, body: F)
     where
         F: FnOnce(&Scope<'scope, P>) + Send + 'scope,
@@ -136,8 +135,7 @@ impl<'scope, P: Platform> Scope<'scope, P> {
         self.registry().worker(owner).push_for(self.job(body));
     }
 
-    /// Runs `body` once with each of the pool's permits, some time before the scope
-    /// ends.
+    /// Runs `body` once with each of the pool's permits, at some time before the scope ends.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -163,7 +161,7 @@ impl<'scope, P: Platform> Scope<'scope, P> {
         self.registry().send_to_all(jobs);
     }
 
-    /// `body` as a job that the scope waits for.
+    /// Makes `body` a job for which the scope waits.
     pub(super) fn job<F>(&self, body: F) -> Job
     where
         F: FnOnce(&Scope<'scope, P>) + Send + 'scope,
@@ -171,15 +169,15 @@ impl<'scope, P: Platform> Scope<'scope, P> {
         // Relaxed: the caller is itself counted, so the count is not 0.
         self.open.fetch_add(1, Ordering::Relaxed);
         let scope: *const Self = self;
-        // SAFETY: the scope, and with it all of `'scope`, lives until its latch is
-        // set, which `close` does last; `body` is `Send`, and its panic caught.
+        // SAFETY: the scope, and with it all of `'scope`, lives until its latch is set, which is the last use of
+        // the scope by `close`. `body` is `Send`, and `run` catches its panic.
         unsafe {
             let body = move || _ = (*scope).run(|| body(&*scope));
             Job::before(body, move || Self::close(scope)).in_group(&raw const self.group)
         }
     }
 
-    /// Keeps what `body` throws.
+    /// Runs `body` and catches its panic. Keeps the scope's first panic.
     fn run<R>(&self, body: impl FnOnce() -> R) -> Option<R> {
         match catch_unwind(AssertUnwindSafe(body)) {
             Ok(result) => Some(result),
@@ -194,7 +192,7 @@ impl<'scope, P: Platform> Scope<'scope, P> {
                     Ordering::Relaxed,
                 );
                 if first.is_err() {
-                    // SAFETY: made above, and not published.
+                    // SAFETY: the box was made above, and was not published.
                     let later = unsafe { Box::from_raw(payload) };
                     let_go(*later);
                 }
@@ -203,14 +201,14 @@ impl<'scope, P: Platform> Scope<'scope, P> {
         }
     }
 
-    /// One job less; the last job ends the scope's wait.
+    /// Counts one job, or the body, less. The last ends the scope's wait.
     ///
     /// # Safety
     ///
-    /// The scope is alive and counts the caller. It may be gone afterwards.
+    /// The scope is alive and counts the caller. The scope may be gone afterwards.
     unsafe fn close(scope: *const Self) {
-        // SAFETY: alive until this one, and every other, has counted itself out and
-        // the latch is set; so what is needed later is read before.
+        // SAFETY: the scope is alive until all jobs have counted themselves out and the latch is set. So
+        // what is needed afterwards is read before the count.
         let (registry, owner, last) = unsafe {
             let scope = &*scope;
             let (registry, owner) = (scope.registry, scope.owner);
@@ -222,10 +220,9 @@ impl<'scope, P: Platform> Scope<'scope, P> {
         if !last {
             return;
         }
-        // SAFETY: this was the last job: the scope stays until its owner is notified.
+        // SAFETY: this was the last job. The scope stays until its owner is notified.
         let oneshot = unsafe { (*scope).oneshot.clone() };
-        // SAFETY: this was the last job: only the waiting owner is left, and it stays until the latch is
-        // set.
+        // SAFETY: this was the last job. Only the waiting owner is left, which stays until the latch is set.
         let sleeps = unsafe { (*scope).latch.set() };
         // SAFETY: pools outlive their jobs.
         let registry = unsafe { &*registry };
@@ -237,14 +234,14 @@ impl<'scope, P: Platform> Scope<'scope, P> {
         }
     }
 
-    /// Runs the scope's body, waits for all jobs, and raises the first panic.
+    /// Runs the scope's body, waits for all jobs, and raises the first panic again.
     pub(crate) fn complete<R>(&self, body: impl FnOnce(&Self) -> R) -> R {
         let registry = self.registry();
         let worker = self.owner.map(|owner| registry.worker(owner));
         let group: *const Group = &raw const self.group;
         let outer = worker.map(|worker| worker.enter_group(group));
         let result = self.run(|| body(self));
-        // SAFETY: alive, and the body was counted.
+        // SAFETY: the scope is alive, and `open` counts the body.
         unsafe { Self::close(self) };
         match (worker, &self.oneshot) {
             (Some(worker), _) => {
@@ -256,11 +253,11 @@ impl<'scope, P: Platform> Scope<'scope, P> {
             }
             (None, None) => unreachable!("a scope has an owner or a oneshot"),
         }
-        // Acquire pairs with the release in `run`: the payload is there.
+        // Acquire pairs with the release in `run`: this thread sees the whole payload.
         let payload = self.panic.swap(std::ptr::null_mut(), Ordering::Acquire);
         if !payload.is_null() {
             let_go(result);
-            // SAFETY: from `run`, and taken once.
+            // SAFETY: the pointer is from `Box::into_raw` in `run`, and is taken once.
             resume_unwind(*unsafe { Box::from_raw(payload) });
         }
         result.expect("a body without a panic has a result")
@@ -284,7 +281,7 @@ impl<'scope, P: Platform> Scope<'scope, P> {
 /// ```
 pub struct ScopeFifo<'scope, P: Platform = Native> {
     scope: Scope<'scope, P>,
-    /// For each worker, and one for all others, the jobs it has spawned.
+    /// For each worker the jobs that it has spawned. The last queue is for all other threads.
     fifos: Box<[Fifo<P>]>,
 }
 
@@ -304,7 +301,7 @@ impl<'scope, P: Platform> ScopeFifo<'scope, P> {
         }
     }
 
-    /// As [`Scope::spawn`]; begun after what this thread has spawned before.
+    /// As [`Scope::spawn`]. The job begins after the jobs that this thread has spawned before.
     ///
     /// ```
     /// manycore::scope_fifo(|scope| scope.spawn_fifo(|_| ()));
@@ -314,12 +311,11 @@ impl<'scope, P: Platform> ScopeFifo<'scope, P> {
         F: FnOnce(&ScopeFifo<'scope, P>) + Send + 'scope,
     {
         let me: *const Self = self;
-        // SAFETY: the scope waits for the job; `Scope::job` counts it and catches
-        // what it throws.
+        // The scope waits for the job, and `Scope::job` catches its panic.
         let job = self.scope.job(Borrowed(me).then(body));
         let worker = Context::worker_of(self.scope.registry());
         let index = worker.map_or(self.fifos.len() - 1, Worker::index);
-        // SAFETY: the scope, which has the queue, waits for the job that the next one runs.
+        // SAFETY: the scope owns the queue, and waits for the job that `next` runs.
         let next = unsafe { self.fifos[index].push(job) };
         match worker {
             Some(worker) => worker.push_spawned(next),
@@ -342,7 +338,7 @@ impl<'scope, P: Platform> ScopeFifo<'scope, P> {
     }
 
     pub(super) fn complete<R>(&self, body: impl FnOnce(&Self) -> R) -> R {
-        // The scope stays where it is from here on, and nothing was spawned yet.
+        // From here on the scope stays where it is. No job was spawned yet.
         for fifo in &self.fifos {
             fifo.in_group(&raw const self.scope.group);
         }
@@ -350,10 +346,10 @@ impl<'scope, P: Platform> ScopeFifo<'scope, P> {
     }
 }
 
-/// A scope as its jobs refer to it.
+/// A job's pointer to its scope.
 struct Borrowed<T>(*const T);
 
-// SAFETY: to a scope, which is shared between threads and waits for its jobs.
+// SAFETY: the pointer is to a scope, which threads may share, and which waits for its jobs.
 unsafe impl<T> Send for Borrowed<T> {}
 // SAFETY: as above.
 unsafe impl<T> Sync for Borrowed<T> {}

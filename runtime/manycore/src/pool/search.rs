@@ -1,4 +1,4 @@
-//! Looking for a job to run, and running it.
+//! How a worker looks for a job, and runs it.
 
 use super::job::{Group, Job};
 use super::mailbox::Mailbox;
@@ -10,22 +10,22 @@ use crate::sleep::{Left, Scan, Seen};
 use crate::steal::{Claim, Thief};
 use manycore_platform::Platform;
 
-/// The most workers at which one search looks. Among a thousand, a search of all takes longer than a short
-/// loop, and takes a thousand lines from their cores.
+/// The most workers at which one search looks. A search of a thousand workers would take longer than a short
+/// loop, and would move a thousand cache lines between cores.
 const MOST_SEARCHED: usize = 128;
-/// The number of workers about which a worker asks the system. Each answer takes some 10 us.
+/// A worker asks the system about at most this number of other workers. Each answer takes some 10 us.
 const ASKED: usize = 4;
 
 /// A job that was found.
 pub(super) enum Found {
-    /// From a queue; whether another worker put it there.
+    /// A job from a queue, and whether another thread has put it there.
     Queued(Job, bool),
-    /// From the stack of worker `victim`.
+    /// A job from the stack of worker `victim`.
     Stolen { victim: usize, claim: Claim },
 }
 
 impl<P: Platform> Worker<P> {
-    /// Runs what was found.
+    /// Runs a job that was found.
     pub(super) fn run(&self, found: Found) {
         match found {
             Found::Queued(job, migrated) => {
@@ -33,11 +33,10 @@ impl<P: Platform> Worker<P> {
                 job.run(migrated);
                 self.enter_group(outer);
             }
-            // In an unknown group: waiting scopes treat none of its scopes as a descendant.
+            // The job's group is unknown, so waiting scopes do not treat its scopes as descendants.
             Found::Stolen { victim, claim } => {
                 let stack = &self.registry().worker(victim).stack();
-                // SAFETY: claimed from there just now, and run once. The job's own
-                // way of running does not unwind.
+                // SAFETY: the job was just claimed from this stack, and is run once. Its `run` does not unwind.
                 unsafe {
                     let (run, data) = stack.job(&claim);
                     run(data, true);
@@ -49,7 +48,7 @@ impl<P: Platform> Worker<P> {
         }
     }
 
-    /// A job that this worker has spawned, or that was sent to its permit.
+    /// Takes a job that this worker has spawned, or that was sent to its permit.
     pub(super) fn find_own(&self) -> Option<Found> {
         let spawned = || (self.spawned().take_last()).map(|job| Found::Queued(job, false));
         let mail = || self.take_mail().map(|job| Found::Queued(job, true));
@@ -60,15 +59,14 @@ impl<P: Platform> Worker<P> {
         (self.registry().injector().take_first()).map(|job| Found::Queued(job, true))
     }
 
-    /// Any job, the nearest first: this worker's spawned jobs, its mail, public jobs of others, jobs that
-    /// they spawned, jobs from outside. If there is no job, asks another worker, and raises the limit of a
-    /// worker that does not answer.
+    /// Takes any job, the nearest first: this worker's spawned jobs, its mail, public jobs of other workers, jobs
+    /// that other workers have spawned, jobs from outside. If there is no job, requests jobs of another worker. If
+    /// not `patient`, raises the limit of a worker that has not answered a request.
     ///
-    /// A search ends early when a loop may be posted, and in a large pool before it has seen all workers. The
-    /// next one begins with other workers. Before a worker sleeps, it looks at all of them (`look_again`).
+    /// A search ends early when a loop may be posted. In a large pool it ends before it has seen all workers, and
+    /// the next search begins with other workers. Before a worker sleeps, it looks at all workers (`look_again`).
     ///
-    /// Every sixteenth search begins with jobs from outside, so that these are not starved by jobs that
-    /// workers make for themselves.
+    /// Every sixteenth search begins with jobs from outside, so that jobs of workers do not starve them.
     pub(super) fn find_any(&self, patient: bool) -> Option<Found> {
         let searches = self.count_search();
         if searches % 16 == 15 {
@@ -82,7 +80,7 @@ impl<P: Platform> Worker<P> {
         let registry = self.registry();
         let me = self.as_thief();
         let others = self.others();
-        // A line that is written only then.
+        // Cheap to read: this cache line is written only when a loop or call is posted.
         let unheard = |_: &usize| !self.has_posts_after(self.seen());
         let others = others.take(MOST_SEARCHED).take_while(unheard);
         for victim in others.clone() {
@@ -104,8 +102,8 @@ impl<P: Platform> Worker<P> {
         let mut requested = false;
         for victim in others {
             let stack = &registry.worker(victim).stack();
-            // One question a search; an owner that was asked before and has not answered is
-            // in a long job, or has none.
+            // One request per search. An owner that has not answered an earlier request is in a long job, or has
+            // no job to give.
             if stack.is_requested() {
                 if let Some(claim) = (!patient).then(|| stack.raise(0, me)).flatten() {
                     return Some(Found::Stolen { victim, claim });
@@ -117,8 +115,8 @@ impl<P: Platform> Worker<P> {
         self.find_left()
     }
 
-    /// A job of the scope `group`, or of a scope within it: the newest of its own, one from its mailbox,
-    /// the oldest of another worker's.
+    /// Takes a job of the scope `group`, or of a scope within it. Looks at this worker's newest jobs, then at its
+    /// mail, then at the oldest job of each other worker.
     pub(super) fn find_within(&self, group: *const Group) -> Option<Found> {
         if let Some(job) = self.spawned().take_last_within(group) {
             return Some(Found::Queued(job, false));
@@ -142,7 +140,7 @@ impl<P: Platform> Worker<P> {
         Some(Found::Queued(queued.or_else(left)?, true))
     }
 
-    /// In a pool that ends, mail of a permit that has no holder any more.
+    /// Takes mail of a permit that has no holder any more, if the pool ends.
     pub(super) fn find_left(&self) -> Option<Found> {
         let registry = self.registry();
         if !registry.shared().is_terminating() {
@@ -152,7 +150,7 @@ impl<P: Platform> Worker<P> {
         mailboxes.find_map(|job| Some(Found::Queued(job?, true)))
     }
 
-    /// This worker, as it signs what it steals now.
+    /// This worker as the thief of a job that it steals now.
     pub(super) fn as_thief(&self) -> Thief {
         Thief {
             worker: self.id() as u32,
@@ -160,12 +158,12 @@ impl<P: Platform> Worker<P> {
         }
     }
 
-    /// The other workers: first this worker's cluster, then the rest, both from a random beginning.
+    /// The other workers: first this worker's cluster, then the rest. Both parts begin at a random worker.
     fn others(&self) -> impl Iterator<Item = usize> + Clone + '_ {
         let x = self.random() as usize;
         let (me, count) = (self.id(), self.registry().workers().len());
         let clusters = self.registry().shared().clusters();
-        // One cluster is everywhere.
+        // If there is only one cluster, all workers are equally near.
         let near = match clusters.count() {
             1 => &[],
             _ => clusters.members(self.cluster()),
@@ -182,13 +180,13 @@ impl<P: Platform> Worker<P> {
 /// The reason for which a worker looks for work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Waits {
-    /// Nothing but work.
+    /// The worker has no job, and takes any work.
     Idle,
-    /// The end of the scope of this group: it takes that one's jobs.
+    /// The worker waits for the end of this group's scope, and takes that scope's jobs.
     ForScope(*const Group),
-    /// The stolen job at this index: the worker takes descendants of it.
+    /// The worker waits for the stolen job at this index, and takes descendants of that job.
     ForJob(u32),
-    /// The helpers of its loop: it takes part in loops within that.
+    /// The worker waits for the helpers of its loop, and takes part in loops within that loop.
     ForLoop,
 }
 
@@ -199,10 +197,10 @@ pub(super) struct Look<'a, P: Platform> {
 }
 
 impl<P: Platform> Worker<P> {
-    /// Whether another holder of this worker's permit would find something to do, as seen a moment
-    /// ago: then this worker, which waits and may not take it, is in the way with its permit.
+    /// Whether another holder of this worker's permit would have found work a moment ago. This worker waits and
+    /// may not take that work, so it should give its permit away.
     ///
-    /// A holder that the allotment does not allow to run reads its mail all the same.
+    /// A holder reads its mail even if the allotment does not allow it to run.
     pub(super) fn keeps_others_waiting(&self) -> bool {
         #[cfg(test)]
         if fault::is(fault::Fault::UnreadMail) && !self.is_allowed() {
@@ -217,8 +215,8 @@ impl<P: Platform> Worker<P> {
 }
 
 impl<P: Platform> Look<'_, P> {
-    /// Whether there is work that this worker must do itself; only loops that were posted after the event
-    /// count was `before` count.
+    /// Whether there is work that this worker must do itself. Ignores loops that were posted before the event
+    /// count was `before`.
     fn wants_it_after(&self, before: Seen) -> bool {
         let (worker, registry) = (self.worker, self.worker.registry());
         let shared = registry.shared();
@@ -233,7 +231,7 @@ impl<P: Platform> Look<'_, P> {
 }
 
 impl<P: Platform> Registry<P> {
-    /// Whether the pool ends, with mail that is everybody's.
+    /// Whether there is mail that every worker may take, in a pool that ends.
     fn mail_is_left(&self) -> bool {
         self.mailboxes().iter().any(Mailbox::is_left)
     }
@@ -255,7 +253,7 @@ impl<P: Platform> Scan for Look<'_, P> {
     }
 
     fn look_again(&self) -> Left {
-        // Before the look: a post after this is seen by the next one.
+        // Before the look: the next look sees a later post.
         let before = self.seen();
         self.worker.note_posts();
         if self.wants_it_after(before) {
@@ -270,11 +268,11 @@ impl<P: Platform> Scan for Look<'_, P> {
     fn anything(&self) -> bool {
         let worker = self.worker;
         match self.waits {
-            // Not in a parking slot, where no growth of the allotment wakes it.
+            // The worker must not sleep in a parking slot, where growth of the allotment does not wake it.
             Waits::Idle if worker.must_stand_aside() => true,
             Waits::Idle => self.injected() || worker.registry().has_jobs(),
-            // A worker that waits gives way to others' jobs, and takes its own. So any job ends its sleep.
-            // Descendants of its own job do so even if it may not run.
+            // A waiting worker gives its permit away for unrelated jobs, and takes descendants. So any job ends its
+            // sleep. A descendant does so even if the allotment forbids the worker to run.
             Waits::ForJob(index) => worker.keeps_others_waiting() || worker.sees_descendant(index),
             Waits::ForScope(_) => worker.keeps_others_waiting() || !worker.spawned().is_empty(),
             Waits::ForLoop => worker.has_posts_after(self.seen()) || worker.keeps_others_waiting(),
@@ -302,8 +300,8 @@ impl<P: Platform> Scan for Look<'_, P> {
 
     fn has_spare_core(&self) -> bool {
         let registry = self.worker.registry();
-        // Permit 0 counts as taken. A look at its word would take the line from each caller from outside,
-        // which writes it twice a call.
+        // Permit 0 counts as taken. Each caller from outside writes its word twice per call. A look at the word
+        // would take the cache line away from the caller.
         let asleep = self.worker.sleep().sleepers() as usize;
         registry.shared().threads() < registry.shared().cores() + asleep
     }

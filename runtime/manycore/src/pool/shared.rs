@@ -17,9 +17,9 @@ use std::sync::Arc;
 /// The machine that a pool runs on.
 #[derive(Clone, Copy)]
 pub(crate) struct Cores {
-    /// Cores that the mask and the quota leave.
+    /// The number of cores that the affinity mask and the quota leave.
     pub(crate) cores: usize,
-    /// The core groups they are in.
+    /// The number of core groups that these cores are in.
     pub(crate) groups: usize,
 }
 
@@ -41,15 +41,15 @@ pub(crate) struct Shared<P: Platform> {
     call_sites: CallSites<P>,
     ranks: Ranks<P>,
     terminating: P::AtomicBool,
-    /// Its account of loops, if it keeps one.
+    /// The pool's account of its loops, if it keeps an account.
     explained: Option<Arc<Explained>>,
-    /// Whether each loop takes the slow way: there is one thread, or an account.
+    /// Whether each loop takes the slow path, because the pool has one thread or keeps an account.
     is_special: bool,
     /// Whether the account is printed at the end.
     is_printed: bool,
     /// The allotment that the pool follows, if any.
     allotment: Option<Allotment<P>>,
-    /// `P::forks()` of the process that the pool's threads are in.
+    /// The value of `P::forks()` in the process of the pool's threads.
     generation: u32,
 }
 
@@ -68,7 +68,7 @@ impl<P: Platform> Shared<P> {
             print_at_exit(explained);
         }
         let oversubscribed = is_oversubscribed(threads, cores, allotment.as_ref());
-        // If threads wait for a core, lateness has no other cause.
+        // If threads wait for a core, that alone may make them late: be patient.
         let patience = if oversubscribed {
             50 * permits::PATIENCE
         } else {
@@ -81,9 +81,8 @@ impl<P: Platform> Shared<P> {
             oversubscribed,
             ticks_per_ns: P::ticks_per_ns() as f32,
             claim_ticks: measure_claim::<P>(),
-            // One for each thread, as many again for loops nested in loops,
-            // and some for external threads. A caller that finds none runs its loop alone, when
-            // that many loops are open already.
+            // One slot for each thread, as many again for nested loops, and some for threads from outside. A
+            // caller that finds no free slot runs its loop alone.
             board: Board::new(2 * threads + 8, clusters.count()),
             clusters,
             idle,
@@ -102,7 +101,7 @@ impl<P: Platform> Shared<P> {
         }
     }
 
-    /// Names what threads wait on and fight over, where they are to stay.
+    /// Names what threads wait on and contend for, once it has its final address.
     pub(super) fn name(&self) {
         self.board.name();
         self.idle.events.name();
@@ -110,48 +109,47 @@ impl<P: Platform> Shared<P> {
         self.ranks.name();
     }
 
-    /// The pool's threads, its caller counted.
+    /// The number of the pool's threads, including its caller.
     #[inline]
     pub(crate) fn threads(&self) -> usize {
         self.threads
     }
 
-    /// Whether each loop takes the slow way.
+    /// Whether each loop takes the slow path.
     #[inline]
     pub(crate) fn is_special(&self) -> bool {
         self.is_special
     }
 
-    /// Its account of loops, if it keeps one.
+    /// The pool's account of its loops, if it keeps an account.
     pub(crate) fn explained(&self) -> Option<&Explained> {
         self.explained.as_deref()
     }
 
-    /// Prints the account, if that is asked for.
+    /// Prints the account, if `MANYCORE_EXPLAIN` asks for it.
     pub(super) fn print_decisions(&self) {
         if let Some(explained) = self.explained.as_ref().filter(|_| self.is_printed) {
             explained.print();
         }
     }
 
-    /// The cores that the threads have.
+    /// The number of cores that the threads have.
     pub(super) fn cores(&self) -> usize {
         self.cores
     }
 
-    /// The core groups that the threads are in.
+    /// The number of core groups that the threads are in.
     pub(crate) fn core_groups(&self) -> usize {
         self.core_groups
     }
 
-    /// Whether at some time `since` then the pool's threads may have had work for all of its
-    /// cores, as a hint.
+    /// Whether the pool may have had work for all its cores at some time after `since`, as a hint.
     pub(super) fn has_filled_cores(&self, since: u64) -> bool {
         self.ranks.at_work_since(since) >= self.cores
     }
 
-    /// Whether there are more threads than cores: a thread that spins may be keeping the
-    /// one it waits for from running.
+    /// Whether there are more threads than cores: a thread that spins may keep the thread that it waits for from
+    /// running.
     pub(super) fn is_oversubscribed(&self) -> bool {
         self.oversubscribed
     }
@@ -168,7 +166,7 @@ impl<P: Platform> Shared<P> {
         self.ticks_per_ns
     }
 
-    /// The ticks of a claim from the thread's own range on this machine.
+    /// The ticks that a thread needs for one claim from its own range on this machine.
     pub(crate) fn claim_ticks(&self) -> u64 {
         self.claim_ticks
     }
@@ -185,7 +183,7 @@ impl<P: Platform> Shared<P> {
         &self.idle
     }
 
-    /// The way in for threads from outside.
+    /// The slot through which threads from outside enter the pool.
     #[inline]
     pub(crate) fn caller_slot(&self) -> &CallerSlot<P> {
         &self.caller_slot
@@ -202,7 +200,7 @@ impl<P: Platform> Shared<P> {
         self.patience
     }
 
-    /// How long a thread that is no worker spins, in ticks.
+    /// How long a thread that is not a worker spins, in ticks.
     pub(super) fn blocking_spin(&self) -> u64 {
         self.blocking_spin
     }
@@ -226,36 +224,36 @@ impl<P: Platform> Shared<P> {
             .any(|slot| !self.ranks.is_barred(permit, slot))
     }
 
-    /// Acquire pairs with `terminate`.
+    /// Whether the pool ends. Acquire pairs with `terminate`.
     pub(super) fn is_terminating(&self) -> bool {
         self.terminating.load(Ordering::Acquire)
     }
 
-    /// The pool ends. Release: a thread that sees it sees all earlier writes.
+    /// Announces that the pool ends. Release: a thread that sees this sees all earlier writes.
     pub(super) fn terminate(&self) {
         self.terminating.store(true, Ordering::Release);
     }
 
-    /// The pool goes on after all its threads have ended. Relaxed: the starts of threads, and the caller
-    /// slot, publish it.
+    /// Undoes `terminate`, for a pool that goes on after all its threads have ended. Relaxed: the starts of
+    /// threads, and the caller slot, publish this.
     pub(super) fn go_on(&self) {
         self.terminating.store(false, Ordering::Relaxed);
     }
 
-    /// The condition that a helper checks between blocks.
+    /// The allotment that the pool follows, if any. A helper checks it between blocks.
     #[inline]
     pub(crate) fn allotment(&self) -> Option<&Allotment<P>> {
         self.allotment.as_ref()
     }
 
-    /// Whether the thread of this rank may run now. Cost: one load of a line that is only read, and a load
-    /// of the allotment if the pool follows one.
+    /// Whether the thread of this rank may run now. Cost: one load of a cache line that is never written, and a
+    /// load of the allotment if the pool follows an allotment.
     #[inline]
     pub(crate) fn allows(&self, rank: usize) -> bool {
         (self.allotment.as_ref()).is_none_or(|allotment| allotment.allows(rank))
     }
 
-    /// The threads that may run now; at least one.
+    /// The number of threads that may run now, at least 1.
     #[inline]
     pub(crate) fn allowed(&self) -> usize {
         match &self.allotment {
@@ -264,21 +262,21 @@ impl<P: Platform> Shared<P> {
         }
     }
 
-    /// Has workers that stand aside look for what else they wait for.
+    /// Makes workers that stand aside check again whether they must do something.
     pub(super) fn nudge(&self) {
         if let Some(allotment) = &self.allotment {
             allotment.nudge();
         }
     }
 
-    /// Whether this process is a child of `fork`, and the pool's threads are in its
-    /// parent. One relaxed load natively: no thread sees it change.
+    /// Whether this process is a child of `fork`, and the pool's threads are in its parent. Natively this is one
+    /// relaxed load: no thread sees the value change.
     #[inline]
     pub(super) fn is_forked(&self) -> bool {
         self.generation != P::forks()
     }
 
-    /// To be called where a thread comes in that is not at work for the pool.
+    /// Called where a thread that is not at work for the pool enters it.
     ///
     /// # Panics
     ///
@@ -290,9 +288,9 @@ impl<P: Platform> Shared<P> {
         }
     }
 
-    /// Called when a thread that works for the pool must wait for other threads. In a child of `fork` there
-    /// are no other threads, so the wait would never end: the child is aborted. It does not panic, since
-    /// other threads use the frames that the panic would pass.
+    /// Called when a thread that works for the pool must wait for other threads. A child of `fork` has no other
+    /// threads, so the wait would never end, and this aborts the child. A panic would unwind frames that other
+    /// threads use.
     #[inline]
     pub(super) fn check_wait(&self) {
         if self.is_forked() {
@@ -317,8 +315,8 @@ fn abort_forked() -> ! {
     std::process::abort();
 }
 
-/// Whether more threads may run at once than there are cores for them. Not in a pool
-/// that follows an allotment: that is what it follows it for.
+/// Whether more threads may run at once than there are cores. This is never so in a pool that follows an
+/// allotment, which prevents it.
 pub(super) fn is_oversubscribed<P: Platform>(
     threads: usize,
     cores: Cores,

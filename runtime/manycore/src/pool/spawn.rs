@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::abort;
 
 impl<P: Platform> Registry<P> {
-    /// Runs `body` on some worker, some time before the pool has ended.
+    /// Runs `body` on some worker, at some time before the pool has ended.
     pub(super) fn spawn(&self, body: impl FnOnce() + Send + 'static) {
         let job = self.detached(body);
         match Context::worker_of(self) {
@@ -23,7 +23,7 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// As `spawn`, but what one thread spawns is begun in that order.
+    /// As `spawn`, but the jobs of one thread begin in the order of their spawns.
     pub(super) fn spawn_fifo(&self, body: impl FnOnce() + Send + 'static) {
         match Context::worker_of(self) {
             Some(worker) => {
@@ -31,17 +31,16 @@ impl<P: Platform> Registry<P> {
                 // SAFETY: workers live as long as their jobs.
                 worker.push_spawned(unsafe { worker.fifo().push(job) });
             }
-            // The queue is in order already.
+            // The injector keeps the order.
             None => self.spawn(body),
         }
     }
 
-    /// `body` as a job for which the pool's end waits. Its panic goes to the handler.
+    /// Makes `body` a job for which the pool's end waits. Its panic goes to the panic handler.
     pub(super) fn detached(&self, body: impl FnOnce() + Send + 'static) -> Job {
         self.begin_detached();
         let registry = self.keep();
-        // SAFETY: the closure owns what it uses, is `Send`, and catches what the
-        // body throws.
+        // SAFETY: the closure owns what it uses, is `Send`, and catches the panic of `body`.
         unsafe {
             Job::new(move |_| {
                 let worker = Context::worker_of(&*registry).expect("jobs are run by workers");
@@ -55,7 +54,7 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// A detached job has panicked.
+    /// Handles the panic of a detached job.
     #[inline(never)]
     pub(super) fn handle_panic(&self, payload: Box<dyn Any + Send>) {
         let handled = match self.panic_handler() {
@@ -76,7 +75,7 @@ impl<P: Platform> Registry<P> {
 }
 
 impl<P: Platform> Worker<P> {
-    /// Puts a job with this worker's own, for it or for thieves.
+    /// Puts `job` into this worker's queue of spawned jobs, for this worker or for thieves.
     pub(super) fn push_spawned(&self, job: Job) {
         let was_empty = self.spawned().push(job);
         self.posted(was_empty);
