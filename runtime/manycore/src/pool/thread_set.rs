@@ -1,44 +1,42 @@
-//! The pool's threads as a whole: when they are started, and how a pool that goes on lets them
-//! end.
+//! The pool's threads as a whole: when they start, and how they end in a pool that stays usable.
 //!
 //! # States
 //!
 //! | state | threads | the poster of a detached task |
 //! |---|---|---|
-//! | absent | none, or not all of those that are to be | starts them |
-//! | present | all | posts it |
-//! | leaving | they end, all of them | waits until they have ended; then as absent |
+//! | absent | none, or not yet all | starts the threads |
+//! | present | all | posts the task |
+//! | leaving | all are ending | waits until they have ended; then as absent |
 //!
-//! A [lazy](super::BuilderExt::lazy) pool begins absent, all others present. A pool of one thread
-//! has none of its own until there are detached tasks (`caller_slot.rs`): it begins absent, too.
+//! A [lazy](super::BuilderExt::lazy) pool begins absent. So does a pool of one thread, which has no thread of
+//! its own until there are detached tasks (`caller_slot.rs`). All other pools begin present.
 //!
 //! # From absent to present
 //!
 //! A thread that posts work for other threads starts the threads, under `starting`:
 //!
-//! * a detached task, or mail, before it is pushed, so that a refusal of the system is its poster's
-//!   panic;
-//! * a half of a join, a job in a scope, a loop: after the push, by the way that leads to a vacant
-//!   caller slot. While threads are *lacking* the sleep policy says that a permit is vacant, and a
-//!   thread that hears this fills it (`Registry::fill_caller_slot`). If the system refuses, the
-//!   poster does the work itself.
+//! * For a detached task, or mail, the threads start before the push. If the system refuses a thread, the
+//!   poster panics.
+//! * For a half of a join, a job in a scope, or a loop, they start after the push, as for a vacant caller
+//!   slot: while threads are *lacking*, the sleep policy reports a vacant permit, and the thread that gets
+//!   this report fills it (`Registry::fill_caller_slot`). If the system refuses, the poster does the work
+//!   itself.
 //!
 //! # From present to leaving
 //!
-//! [`Registry::end_threads`] waits for a moment at which the pool is quiet. Under the lock of
-//! `Permits`, in which detached tasks and registrations are counted and callers that are not alone
-//! leave:
+//! [`Registry::end_threads`] waits for a moment at which the pool is quiet. The lock of `Permits` guards the
+//! counts of detached tasks and registrations, and the leaving of callers that are not alone. Under this lock
+//! three conditions must hold:
 //!
-//! 1. there is no detached task: no spawned job, and no call from the queue;
-//! 2. there is no registration: no thread that is not a worker is in a scope, and no thread is
-//!    being started for a permit that a caller has left;
-//! 3. the caller slot is empty, and taken: no caller comes.
+//! 1. There is no detached task: no spawned job, and no call from the queue.
+//! 2. There is no registration: no thread that is not a worker is in a scope, and no thread is being started
+//!    for a permit that a caller has left.
+//! 3. The caller slot is empty. `end_threads` takes it, so that no caller can.
 //!
-//! So no thread is at work in the pool, and a caller from outside finds the slot taken, posts a detached
-//! task, and waits for `starting`. Then the pool ends as it does when it is dropped, the threads are
-//! joined, and the only thread that is left in the pool resets what the end had set. The last jobs of
-//! ending threads, from exit handlers, are let through: if they have spawned jobs, the threads are started
-//! again.
+//! So no thread is at work in the pool. A caller from outside finds the slot taken, posts a detached task, and
+//! waits for `starting`. Then the pool ends as in a drop, and the threads are joined. The only thread that is
+//! left in the pool resets the state that the end has set. Exit handlers of ending threads may still spawn
+//! jobs: then the threads are started again.
 
 use super::context::Context;
 use super::permits::{Successor, ThreadState};
@@ -48,12 +46,12 @@ use manycore_cores::sync::{Lock, Parker};
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::io;
 
-/// While this lives, the pool's threads do not end. It stands for one registration.
+/// One registration. While it lives, the pool's threads do not end.
 pub(super) struct Stay<'a, P: Platform>(&'a Registry<P>);
 
 impl<'a, P: Platform> Stay<'a, P> {
-    /// Until the thread that is to be started can be joined by the pool, or its permit has gone
-    /// elsewhere.
+    /// The registration of a thread that is being started. It lives until the pool can join that thread, or the
+    /// thread's permit has another holder.
     pub(super) fn of(registry: &'a Registry<P>, successor: &Successor) -> Option<Self> {
         successor.is_counted().then(|| Self(registry))
     }
@@ -61,7 +59,7 @@ impl<'a, P: Platform> Stay<'a, P> {
 
 impl<P: Platform> Drop for Stay<'_, P> {
     fn drop(&mut self) {
-        // In a child of `fork`, a thread that does not exist there may have the lock.
+        // In a child of `fork`, a thread that does not exist there may hold the lock.
         if !self.0.shared().is_forked() {
             self.0.change_permits(|permits| permits.deregister());
         }
@@ -74,10 +72,9 @@ pub(super) struct ThreadSet<P: Platform> {
     first: usize,
     /// Whether the pool can start its threads again.
     returns: bool,
-    /// Held while threads are started, or end. It guards the number of the next permit that gets a thread.
+    /// Held while threads are started or end. It guards the number of the next permit that gets a thread.
     starting: Lock<P, usize>,
-    /// Whether threads are absent that could take what is posted. A hint; written under the lock
-    /// of `Permits`.
+    /// Whether threads that could take posted work are absent. A hint, written under the lock of `Permits`.
     lacking: P::AtomicBool,
 }
 
@@ -96,13 +93,13 @@ impl<P: Platform> ThreadSet<P> {
         self.first
     }
 
-    /// Under the lock of `Permits`, when it has changed.
+    /// Called under the lock of `Permits` when `lacking` has changed.
     pub(super) fn set_lacking(&self, lacking: bool) {
         self.lacking.store(lacking, Ordering::Relaxed);
     }
 
-    /// Relaxed: a thread that sees it late learns it under the lock, or threads that were started meanwhile
-    /// find its work.
+    /// Relaxed: a thread that sees an old value learns the new value under the lock, or threads that were started
+    /// meanwhile find its work.
     #[inline]
     pub(super) fn is_lacking(&self) -> bool {
         self.lacking.load(Ordering::Relaxed)
@@ -110,14 +107,14 @@ impl<P: Platform> ThreadSet<P> {
 }
 
 impl<P: Platform> Registry<P> {
-    /// Called before any other thread knows the pool: its threads are started when they are needed.
+    /// Makes the pool start its threads when they are needed. Called before any other thread knows the pool.
     pub(super) fn begin_absent(&self) {
         self.change_permits(|permits| {
             permits.be_absent(self.thread_set().first < self.mailboxes().len())
         });
     }
 
-    /// Whether threads are absent that could take what is posted, as a hint.
+    /// Whether threads that could take posted work are absent, as a hint.
     pub(crate) fn is_lacking(&self) -> bool {
         self.thread_set().is_lacking()
     }
@@ -144,11 +141,11 @@ impl<P: Platform> Registry<P> {
         Ok(())
     }
 
-    /// Counts a detached task, once there are threads that run it.
+    /// Counts a detached task, after it has made sure that there are threads to run the task.
     ///
     /// # Panics
     ///
-    /// If the system refuses them.
+    /// If the system refuses a thread.
     pub(super) fn count_detached_for_threads(&self) {
         loop {
             let state = self.change_permits(|permits| {
@@ -172,7 +169,7 @@ impl<P: Platform> Registry<P> {
     ///
     /// # Panics
     ///
-    /// If the system refuses them.
+    /// If the system refuses a thread.
     #[inline(never)]
     pub(super) fn need_threads(&self) {
         if let Err(error) = self.start_threads() {
@@ -180,12 +177,12 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// Waits until the threads that leave have ended.
+    /// Waits until the leaving threads have ended.
     fn await_end(&self) {
         self.thread_set().starting.with(|_| ());
     }
 
-    /// This thread, which is no worker, goes in and out of a scope: until then the threads stay.
+    /// Runs `scope` on this thread, which is not a worker. The pool's threads do not end meanwhile.
     pub(super) fn with_registration<R>(&self, scope: impl FnOnce() -> R) -> R {
         let enter = || {
             self.change_permits(|permits| {
@@ -205,7 +202,7 @@ impl<P: Platform> Registry<P> {
         scope()
     }
 
-    /// Ends the threads of this pool, which goes on; see [`Pool::end_threads`](super::Pool).
+    /// Ends the threads of this pool, which stays usable; see [`Pool::end_threads`](super::Pool).
     #[inline(never)]
     pub(super) fn end_threads(&self) -> bool {
         self.shared().check_fork();
@@ -231,7 +228,7 @@ impl<P: Platform> Registry<P> {
         true
     }
 
-    /// `false`: a thread is at work, or calls.
+    /// Ends the threads if the pool is quiet. Returns `false` if it is not quiet.
     fn end_if_quiet(&self) -> bool {
         self.thread_set().starting.with(|next| {
             if self.threads().are_none() {
@@ -250,7 +247,7 @@ impl<P: Platform> Registry<P> {
         })
     }
 
-    /// Returns the pool to its state before its threads were started. They have all ended.
+    /// Returns the pool to its state before its threads were started. Called when all of them have ended.
     fn revive(&self, next: &mut usize) {
         let threads = self.mailboxes().len();
         for worker in self.workers().iter() {
@@ -281,8 +278,8 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// The pool is about to end: threads that were not started never are, and their mail is
-    /// everybody's.
+    /// Makes sure that no more threads of the pool are started, since it is about to end. Every worker may take
+    /// the mail of a thread that was not started.
     pub(super) fn start_no_more(&self) {
         self.thread_set().starting.with(|next| {
             self.change_permits(|permits| {

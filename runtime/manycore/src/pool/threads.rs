@@ -26,10 +26,10 @@ pub(super) struct ThreadPlan {
     pub(super) reserve: bool,
 }
 
-/// A thread that a pool needs, for whoever makes threads for it.
+/// A thread that a pool needs, and that its builder's caller makes.
 ///
-/// [`seam::build`](crate::seam::build) gives one for each of the pool's threads to a function of
-/// its caller's, which has some thread [`run`](Self::run) it.
+/// [`seam::build`](crate::seam::build) passes a `ThreadStart` for each of the pool's threads to a function of
+/// its caller. The function has a thread [`run`](Self::run) it.
 ///
 /// ```
 /// use manycore::{Pool, seam};
@@ -68,7 +68,7 @@ impl ThreadStart {
         self.spec.stack_size
     }
 
-    /// Makes the current thread the pool's; returns when the pool has ended.
+    /// Makes the current thread a thread of the pool. Returns when the pool has ended.
     pub fn run(self) {
         (self.body)();
     }
@@ -86,12 +86,12 @@ impl fmt::Debug for ThreadStart {
 /// Makes a pool's threads while the pool is built.
 pub(crate) type Maker<'a> = &'a mut dyn FnMut(ThreadStart) -> io::Result<()>;
 
-/// The wishes of the builder's caller about threads that are being made.
+/// What the builder's caller wants for the threads that are being made.
 #[derive(Default)]
 pub(crate) struct Making<'n, 'm> {
     /// The name of the thread of this number.
     pub(crate) name_of: Option<&'n dyn Fn(usize) -> String>,
-    /// The maker of the threads, if not the pool.
+    /// The maker of the threads, if the pool does not make them itself.
     pub(crate) maker: Option<Maker<'m>>,
 }
 
@@ -111,18 +111,18 @@ pub(super) struct Threads<P: Platform> {
     cpus: Vec<Vec<usize>>,
     /// The CPUs on which unbound threads begin, if that matters.
     near: Vec<Vec<usize>>,
-    /// The names of the threads with each permit, if the beginning is not enough.
+    /// The thread names for each permit, if the builder's caller gives names.
     names: Lock<P, Vec<String>>,
     /// The threads that the pool has started itself, and joins at its end.
     started: Lock<P, Started<P>>,
-    /// Until when the pool asks for no thread of the reserve, since the system has refused one. Relaxed:
-    /// only time depends on it.
+    /// The time before which the pool starts no thread of the reserve, since the system has refused a thread.
+    /// Relaxed: only timing depends on it.
     refused_until: P::AtomicU64,
 }
 
 /// The threads that a pool has started and not joined.
 struct Started<P: Platform> {
-    /// Each with its number. Later threads have larger numbers.
+    /// Each thread with its number. Later threads have larger numbers.
     threads: Vec<(u64, P::Thread)>,
     next: u64,
     /// The numbers of threads that have ended, or are about to.
@@ -165,7 +165,7 @@ impl<P: Platform> Threads<P> {
         format!("{}-monitor", self.plan.spec.name)
     }
 
-    /// Waits until all have ended, including threads that are started meanwhile.
+    /// Waits until all threads have ended, including threads that are started meanwhile.
     fn join_all(&self) {
         while let Some((_, thread)) = self.started.with(|started| started.threads.pop()) {
             P::join(thread);
@@ -173,8 +173,8 @@ impl<P: Platform> Threads<P> {
         self.started.with(|started| started.ended.clear());
     }
 
-    /// The thread with this number is about to end. It joins the threads that have ended before: the system keeps
-    /// the stack of a thread until then.
+    /// Records that the thread with this number, the current thread, is about to end. Joins the threads that have
+    /// ended before: the system keeps a thread's stack until it is joined.
     fn end(&self, number: u64) {
         let take_ended = |started: &mut Started<P>| {
             let ended = started.ended.pop()?;
@@ -187,7 +187,7 @@ impl<P: Platform> Threads<P> {
         self.started.with(|started| started.ended.push(number));
     }
 
-    /// The thread of worker `id`, which begins with `permit`.
+    /// The specification of the thread of worker `id`, which begins with `permit`.
     fn spec(&self, id: usize, permit: usize) -> ThreadSpec {
         ThreadSpec {
             name: (self.names.with(|names| names.get(permit).cloned()))
@@ -205,8 +205,8 @@ impl<P: Platform> Registry<P> {
         self.monitor().join();
     }
 
-    /// Makes the threads of the permits, or only their names if they are to be started `later`; if
-    /// it cannot, the permit, and why.
+    /// Makes the threads of the permits, or only their names if the threads are to be started `later`. On failure
+    /// returns the permit and the error.
     pub(super) fn make_threads(
         &self,
         later: bool,
@@ -214,8 +214,8 @@ impl<P: Platform> Registry<P> {
     ) -> Result<(), (usize, io::Error)> {
         let first = self.thread_set().first();
         for permit in 0..self.mailboxes().len() {
-            // Asked one by one: if it panics, the threads before it have been started. Later threads with the
-            // permit have the same name.
+            // `name_of` is called just before each start: if it panics, the earlier threads have been started.
+            // Later threads with the same permit have the same name.
             let own = permit >= first || !self.is_adopted();
             if let Some(name_of) = making.name_of.filter(|_| own) {
                 let name = name_of(permit);
@@ -233,7 +233,7 @@ impl<P: Platform> Registry<P> {
         Ok(())
     }
 
-    /// Starts the thread of worker `id`, bound to where `permit` is, or has `maker` do so.
+    /// Starts the thread of worker `id`, bound to the CPUs of `permit`, or has `maker` start it.
     pub(super) fn start_thread_of(
         &self,
         id: usize,
@@ -282,7 +282,7 @@ impl<P: Platform> Registry<P> {
         Ok(())
     }
 
-    /// No caller gets its panic, as in a detached job.
+    /// Calls a handler. No caller can receive its panic, so the panic handler does, as for a detached job.
     fn call_handler(&self, handler: &Option<OfIndex<()>>, id: usize) {
         let Some(handler) = handler else { return };
         if let Err(payload) = catch_unwind(AssertUnwindSafe(|| handler(id))) {

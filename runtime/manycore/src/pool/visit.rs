@@ -1,9 +1,9 @@
-//! A caller from outside that finds the caller slot taken, and a worker asleep: it runs its call itself, with
-//! that worker's permit.
+//! Visits. If a caller from outside finds the caller slot taken, and a worker asleep, it *visits* the pool: it
+//! runs its call itself, with the permit of that worker.
 //!
-//! Otherwise the call goes to the pool's queue, and costs two wake-ups: the worker's, and at the end the
-//! caller's. The visitor is a worker without a thread of the pool's ([`Worker`]): its joins' jobs and
-//! its spawned jobs lie where thieves find them. When it leaves, jobs that it has spawned may stay there.
+//! If it cannot visit, the call goes to the pool's queue, which costs two wake-ups: of a worker, and at the end
+//! of the caller. For the time of the call the visitor is a [`Worker`], so thieves find the jobs that it pushes
+//! and spawns. When it leaves, jobs that it has spawned may stay in its queue.
 
 use super::context::Context;
 use super::registry::Registry;
@@ -17,20 +17,20 @@ pub(super) struct Visit<'a, P: Platform> {
 }
 
 impl<P: Platform> Registry<P> {
-    /// Makes this thread a worker, with the permit of a worker that sleeps. `None`: no worker sleeps, or calls
-    /// are run by the pool's threads only.
+    /// Makes this thread a worker, with the permit of a worker that sleeps. Returns `None` if no worker sleeps,
+    /// or if only the pool's threads run calls.
     #[cold]
     #[inline(never)]
     pub(super) fn visit(&self) -> Option<Visit<'_, P>> {
         if self.keeps_caller_slot() || self.is_adopted() || self.sleep().sleepers() == 0 {
             return None;
         }
-        // A thread of the pool that has permit 0 alone gives it back when no detached task is left. Visits, which
-        // are detached tasks, would keep it from that.
+        // A thread of the pool that holds permit 0 gives it back when no detached task is left. Visits count as
+        // detached tasks, and would keep it from doing so.
         if !self.shared().caller_slot().word().has_caller() {
             return None;
         }
-        // As a detached task the call keeps the threads, and has one ready for permit 0.
+        // As a detached task, the call keeps the pool's threads alive, and makes one ready for permit 0.
         self.begin_detached();
         let spare = self.change_permits(|permits| permits.take_spare());
         let make = || (self.workers()).push(|id| Worker::new(id, self.stack_capacity(), self));
@@ -48,10 +48,10 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// Worker `id`'s visit is over.
+    /// Ends the visit of worker `id`.
     #[inline(never)]
     pub(super) fn leave_visit(&self, id: usize) {
-        // In a child of `fork` a thread that does not exist there may have the lock.
+        // In a child of `fork`, a thread that does not exist there may hold the lock.
         if !self.shared().is_forked() {
             self.shared().idle().caller_runs();
             self.worker(id).end_visit();

@@ -9,16 +9,15 @@ use crate::clusters::Invited;
 use crate::sleep::Seen;
 use manycore_platform::Platform;
 
-/// Looks at the gate before anything else is done: about what a helper's last
-/// block takes.
+/// The number of looks at the gate before any other step. They take about as long as a helper's last block.
 const LOOKS: u32 = 64;
 /// The outcome of a caller's wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum Waited {
-    /// All helpers have left, and none comes in any more.
+    /// All helpers have left, and no helper can enter any more.
     Over,
-    /// A helper had to leave some of its iterations. Others may still be inside.
+    /// A helper has left some of its iterations undone. Other helpers may still be inside.
     Abandoned,
 }
 
@@ -26,21 +25,20 @@ impl<P: Platform> Registry<P> {
     /// Closes the gates of `slot` to the clusters `invited` and waits until they are empty, or until
     /// `is_abandoned` reports that a helper has left work behind.
     ///
-    /// While it waits the thread helps only with loops posted from inside this one, for which it must wait
-    /// anyway. Other loops could keep it from returning when its own loop is done. So a body that holds a
-    /// lock never finds itself below an unrelated body that wants the lock.
+    /// Meanwhile the caller helps only with loops posted from inside its own loop, for which it must wait anyway.
+    /// Other loops could keep it from returning when its own loop is done. So on no stack does an unrelated
+    /// body, which may want a lock, run above a body that holds the lock.
     ///
     /// # Why it is always woken
     ///
-    /// The caller resets its latch, sets AWAITED in each gate's word, looks at the gates, and at what was
-    /// abandoned, once more and sleeps until the latch is set. The `leave` of the last helper in a gate is
-    /// ordered with the setting of AWAITED in that word's modification order. If it came first, the look sees the gate
-    /// empty. If it came second, it saw AWAITED, and sets the latch after that; sleeping on a latch has its
-    /// own argument (`sleep/README.md`). A caller that is woken while another gate is not empty sleeps
-    /// again. The same holds for a helper that abandons work: it sets the flag and then leaves.
+    /// The caller resets its latch and sets AWAITED in each gate's word. Then it looks once more at the gates and
+    /// for abandoned work, and sleeps until the latch is set. The modification order of a gate's word orders the
+    /// last helper's `leave` and the setting of AWAITED. If `leave` came first, the look sees the gate empty. If
+    /// it came second, the helper saw AWAITED, and sets the latch after that. `sleep/README.md` argues why a
+    /// sleeper on a latch is woken. A caller that is woken while another gate is not empty sleeps again. The same
+    /// argument holds for a helper that abandons work: it sets the flag and then leaves.
     ///
-    /// A latch may be set late, for a loop that is over: then the caller of the next loop looks once in
-    /// vain.
+    /// A latch may be set late, after its loop is over. Then the caller of the next loop looks once in vain.
     pub(crate) fn wait(
         &self,
         slot: usize,
@@ -58,7 +56,7 @@ impl<P: Platform> Registry<P> {
                 .idle()
                 .learn_closing(took, invited.clusters().len());
         }
-        // Once the gate was seen empty: a helper that leaves work sets the flag before it leaves.
+        // Called after the gates were seen empty. A helper that abandons work sets the flag before it leaves.
         let over = || {
             if is_abandoned() {
                 Waited::Abandoned
@@ -84,7 +82,7 @@ impl<P: Platform> Registry<P> {
             if is_abandoned() {
                 return Waited::Abandoned;
             }
-            // Before looking: a loop posted after this is not slept through.
+            // Before the search: a loop that is posted later keeps the caller from sleeping.
             let me = Context::worker_of(self).expect("loops are run by workers");
             let seen = me.posts();
             if self.help_descendants(slot) {
@@ -100,8 +98,8 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// Whether the thread has helped with a loop inside the loop in slot `ancestor`. A thread that is not
-    /// allowed to run leaves that to others.
+    /// Helps with a loop inside the loop in slot `ancestor`. Returns whether it has helped. A thread that the
+    /// allotment forbids to run leaves this to other threads.
     fn help_descendants(&self, ancestor: usize) -> bool {
         let (worker, shared) = (Context::worker_of(self), self.shared());
         let worker = worker.expect("loops are run by workers");
@@ -110,7 +108,7 @@ impl<P: Platform> Registry<P> {
                 .board()
                 .inviting(worker.cluster(), 0, None)
                 .any(|slot| {
-                    // Asked again inside, where the answer is exact.
+                    // A hint. `help` checks it again, where the answer is exact.
                     shared.board().descends(slot, ancestor)
                         && worker.help(slot, None, Some(ancestor)).is_some()
                 })
@@ -118,9 +116,8 @@ impl<P: Platform> Registry<P> {
 }
 
 impl<P: Platform> Worker<P> {
-    /// Sleeps, as the caller of the loop behind `entrances`, until something may have
-    /// changed: the last helper has left, one `has_more` to say, or a loop was posted
-    /// after `seen`. May return spuriously.
+    /// Sleeps, as the caller of the loop behind `entrances`, until the last helper has left, a helper has abandoned
+    /// work (`has_more`), or a loop was posted after `seen`. May return spuriously.
     fn await_helpers(&self, entrances: &Entrances<'_, P>, seen: Seen, has_more: &dyn Fn() -> bool) {
         let latch = &self.helpers();
         self.note_seen(seen);

@@ -1,10 +1,10 @@
 //! A monitor's view of a worker that runs a loop in which iterations may wait for each other.
 //!
-//! A loop of no more iterations than threads may have a body that waits until other iterations have come as
-//! far: at a barrier, or for a message. A caller that runs such a loop alone, because it was short so far,
-//! would wait for ever. So the caller *steps*: it counts before each iteration. If the monitor
-//! (`monitor.rs`) finds the same count twice, it *rescues* the loop: other threads run the iterations that
-//! the caller has not begun.
+//! If a loop has no more iterations than the pool has threads, its body may wait for other iterations, at a
+//! barrier or for a message. A caller may run such a loop alone, because it was short so far. Then the caller
+//! would wait for ever. So the caller *steps*: it increments a count before each iteration. If the monitor
+//! (`monitor.rs`) finds the same count twice, it *rescues* the loop: other threads run the iterations that the
+//! caller has not begun.
 //!
 //! # Why each iteration is run once, and no frame is used after its end
 //!
@@ -35,7 +35,7 @@ pub(crate) struct Watched<P: Platform> {
     newest: P::AtomicPtr<Frame<P>>,
     /// How often its thread has stepped.
     steps: P::AtomicU32,
-    /// Whether its thread must take the lock at its next step.
+    /// Whether its thread must take the lock `looking` at its next step.
     stopped: P::AtomicBool,
     looking: Lock<P, ()>,
 }
@@ -93,7 +93,7 @@ impl<P: Platform> Watched<P> {
         self.step();
     }
 
-    /// The thread is about to begin what it has said before.
+    /// Counts a step. The thread has noted its progress before (C1).
     #[inline]
     pub(crate) fn step(&self) {
         // Relaxed: the thread's own count. The fence orders it.
@@ -130,11 +130,11 @@ impl<P: Platform> Watched<P> {
         !self.newest.load(Ordering::Relaxed).is_null()
     }
 
-    /// The monitor looks. If the worker is in a frame, and has not stepped since it was `last` seen, its frames
-    /// are rescued, once until it steps. Whether it is in a frame, or has stepped.
+    /// The monitor's look at a worker. If the worker is in a frame and has not stepped since the `last` look, its
+    /// frames are rescued, once until it steps. Returns whether the worker is in a frame or has stepped.
     pub(super) fn look(&self, last: &mut LastSeen) -> bool {
         let mut now = LastSeen {
-            // Relaxed: a guess, which `rescue` tries.
+            // Relaxed: a hint, which `rescue` checks.
             steps: self.steps.load(Ordering::Relaxed),
             is_inside: self.is_inside(),
             is_rescued: false,
@@ -150,7 +150,7 @@ impl<P: Platform> Watched<P> {
         now.is_inside || has_stepped
     }
 
-    /// Rescues the frames of a worker, if it has not gone on since it had made `steps`.
+    /// Rescues the frames of a worker, if its count is still `steps`.
     fn rescue(&self, steps: u32) {
         self.looking.with(|()| {
             // Relaxed: the fence orders it.
@@ -161,8 +161,8 @@ impl<P: Platform> Watched<P> {
             }
             // Acquire pairs with the release in `enter`.
             let mut next: *const Frame<P> = self.newest.load(Ordering::Acquire);
-            // SAFETY: the thread has not left the frame, and does not before it has had the lock (see
-            // above). So its outer ones are there too.
+            // SAFETY: the thread has not left the frame, and cannot leave before it has taken the lock (see
+            // above). So the outer frames exist, too.
             while let Some(frame) = unsafe { next.as_ref() } {
                 // SAFETY: by the contract of `enter`; the thread is between two steps.
                 unsafe { (frame.rescue)(frame.of) };

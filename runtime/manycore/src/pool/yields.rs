@@ -1,4 +1,4 @@
-//! Giving way: one job of the pool, run within another.
+//! How a job gives way: it runs another job of the pool.
 
 use super::leapfrog::PATIENCE;
 use super::search::Found;
@@ -14,9 +14,9 @@ use manycore_platform::Platform;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Yield {
-    /// A job, which has run.
+    /// A job was found, and has run.
     Executed,
-    /// Nothing.
+    /// No job was found.
     Idle,
 }
 
@@ -24,9 +24,9 @@ impl<P: Platform> Worker<P> {
     #[inline(never)]
     pub(super) fn yield_now(&self) -> Yield {
         self.run_one(|worker| {
-            // Without patience: there may be no second call.
+            // Searches until patience has ended, since there may be no second call.
             (0..=PATIENCE)
-                // A look is cheaper than a search in vain.
+                // A look is cheaper than a vain search.
                 .take_while(|_| worker.sees_jobs())
                 .find_map(|search| {
                     worker.note_posts();
