@@ -1,4 +1,4 @@
-//! The life of a worker: look for work, do it, wait for more.
+//! The main function of a worker: look for work, do it, wait for more.
 
 use super::board::Participation;
 use super::job::Group;
@@ -10,7 +10,7 @@ use crate::sleep::Latch;
 use manycore_platform::Platform;
 
 impl<P: Platform> Worker<P> {
-    /// The life of a worker: look for work, do it, wait for more.
+    /// The main function of a worker. Returns when the pool has ended, or when the worker has given its permit away.
     pub(super) fn work(&self) {
         let registry = self.registry();
         let shared = registry.shared();
@@ -25,18 +25,18 @@ impl<P: Platform> Worker<P> {
         // The slot of the last loop: most likely the next loop is there too. At first any slot will do.
         let mut last = self.index();
         let mut misses = 0;
-        // Whether the last thing it did was to help with a loop.
+        // Whether the worker's last action was to help with a loop.
         let mut helped = false;
-        // The event count before a look that found no inviting loop. Each later loop is posted after that
-        // look, so there is none until the count changes. So a worker with jobs of its own looks at one
-        // word between two jobs, and not at the whole board.
+        // The event count before a look that found no inviting loop. Later loops are posted after that look, so
+        // no loop invites the worker until the count changes. Between two jobs of its own, the worker reads only
+        // the count, not the whole board.
         let mut loopless = None;
-        // The slot of a loop that it has helped with until nothing was left, and the event count before:
-        // it knows the gate to be closed until the count is another.
+        // The slot of a loop that the worker has helped with until no iteration was left, and the event count
+        // before. The worker knows that the gate is closed until the count changes.
         let mut closed = None;
         let mut idle = self.start_looking();
         loop {
-            // In a child that a job of this thread has forked there is no pool to work for.
+            // If a job of this thread has forked, the child has no pool to work for.
             shared.check_wait();
             if registry.permits().has_ready() {
                 self.found(idle);
@@ -54,7 +54,7 @@ impl<P: Platform> Worker<P> {
                 misses = 0;
                 continue;
             }
-            // Read before looking: a post after this cannot be slept through.
+            // Before the search: a later post keeps the worker from sleeping.
             self.note_posts();
             // Loops first, but not twice in a row while a caller waits outside.
             let seen = Some(self.seen());
@@ -93,8 +93,8 @@ impl<P: Platform> Worker<P> {
                 continue;
             }
             if shared.is_terminating() && !registry.has_detached() && self.leave_mail() {
-                // Jobs that are left may spawn more: they are over, says the acquire,
-                // which pairs with the release in `end_detached`.
+                // No detached job is left that could spawn more. The acquire in `has_detached` pairs with the
+                // release in `end_detached`.
                 self.found(idle);
                 return self.go_home();
             }
@@ -115,14 +115,14 @@ impl<P: Platform> Worker<P> {
         }
     }
 
-    /// Waits for the end of a scope, running its jobs; if the pool is set so, also this worker's newest
-    /// jobs in a scope around it.
+    /// Waits for the end of a scope, and runs its jobs meanwhile. If the pool is set to help outer scopes, also runs
+    /// this worker's newest jobs of the scopes around it.
     #[inline(never)]
     pub(super) fn wait_in_scope(&self, latch: &Latch<P>, group: *const Group) {
         if latch.is_set() {
             return;
         }
-        // SAFETY: the scope's own, which waits here.
+        // SAFETY: the group belongs to the scope that waits here.
         let outermost = || unsafe { (*group).outermost() };
         let first = self
             .registry()

@@ -1,4 +1,4 @@
-//! A worker: what one thread of a pool has of its own.
+//! A worker: the state that belongs to one thread of a pool.
 
 use super::job::Group;
 use super::permit::{Holding, NOWHERE};
@@ -11,7 +11,7 @@ use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 use std::cell::Cell;
 use std::io;
 
-/// One worker's own.
+/// The state of one worker.
 #[repr(C)]
 pub(crate) struct Worker<P: Platform> {
     stack: JobStack<P>,
@@ -28,7 +28,7 @@ pub(crate) struct Worker<P: Platform> {
 
 struct Identity<P: Platform> {
     id: usize,
-    /// The registry's, without a detour.
+    /// The registry's sleep policy, reachable with one load.
     sleep: *const Policy<P>,
     registry: *const Registry<P>,
 }
@@ -36,13 +36,13 @@ struct Identity<P: Platform> {
 /// State that a worker writes now and then.
 struct WorkerState<P: Platform> {
     holding: Holding<P>,
-    /// Set when the pool ends: what a worker without a job waits for.
+    /// Set when the pool ends. A worker without a job waits for it.
     end: Latch<P>,
-    /// Set when the helpers of its loop have left, or have left something behind.
+    /// Set when all helpers of the worker's loop have left, or when a helper has abandoned work.
     helpers: Latch<P>,
-    /// One past the index of the stolen job it waits for; 0: none.
+    /// One past the index of the stolen job for which the worker waits, or 0.
     waits_for: P::AtomicU32,
-    /// The platform's number of its thread; 0: unknown.
+    /// The platform's number of the worker's thread, or 0 if unknown.
     thread: P::AtomicU64,
     /// The event count before the last search.
     seen: Cell<Seen>,
@@ -50,20 +50,20 @@ struct WorkerState<P: Platform> {
     group: Cell<*const Group>,
     /// The number of detached jobs on its stack.
     detached: Cell<u32>,
-    /// Jobs of others that it runs on top of each other (`run_others.rs`).
+    /// The number of unrelated jobs that it runs on top of each other (`run_others.rs`).
     nested: Cell<u32>,
-    /// The beginning of the next search.
+    /// The state of the random numbers with which searches begin.
     random: Cell<u32>,
     /// Searches so far.
     searches: Cell<u32>,
-    /// How often the system had put its thread aside when it last looked.
+    /// How often the system had preempted its thread, at the last look.
     preemptions: Cell<u64>,
 }
 
-// SAFETY: cells are the worker's own thread's (for worker 0, of whoever has the
-// caller slot, handed over with acquire and release); pointers are to the registry that
-// holds the worker; it and the sleep policy are `Sync` themselves. Groups are looked
-// into under the lock of a queue that holds a job of theirs, which keeps them alive.
+// SAFETY: only the worker's own thread uses the cells. For worker 0 this is the thread that holds the caller slot,
+// which is handed over with acquire and release. The pointers are to the registry that holds the worker, and to its
+// sleep policy; both are `Sync`. Groups are read under the lock of a queue that holds one of their jobs, which keeps
+// them alive.
 unsafe impl<P: Platform> Sync for Worker<P> {}
 // SAFETY: as above.
 unsafe impl<P: Platform> Send for Worker<P> {}
@@ -124,13 +124,13 @@ impl<P: Platform> Worker<P> {
 
     #[inline(always)]
     pub(crate) fn registry(&self) -> &Registry<P> {
-        // SAFETY: the registry that holds this worker.
+        // SAFETY: the pointer is to the registry that holds this worker.
         unsafe { &*self.identity.registry }
     }
 
     #[inline(always)]
     pub(super) fn sleep(&self) -> &Policy<P> {
-        // SAFETY: the registry, which holds this worker, has it in an `Arc`.
+        // SAFETY: the registry, which holds this worker, keeps the policy in an `Arc`.
         unsafe { &*self.identity.sleep }
     }
 
@@ -175,22 +175,22 @@ impl<P: Platform> Worker<P> {
         &self.state.holding
     }
 
-    /// Set when the pool ends: what a worker without a job waits for.
+    /// Set when the pool ends. A worker without a job waits for it.
     pub(super) fn end(&self) -> &Latch<P> {
         &self.state.end
     }
 
-    /// Set when the helpers of its loop have left, or have left something behind.
+    /// Set when all helpers of the worker's loop have left, or when a helper has abandoned work.
     pub(super) fn helpers(&self) -> &Latch<P> {
         &self.state.helpers
     }
 
-    /// One past the index of the stolen job it waits for; 0: none.
+    /// One past the index of the stolen job for which the worker waits, or 0.
     pub(super) fn waits_for(&self) -> &P::AtomicU32 {
         &self.state.waits_for
     }
 
-    /// The current thread is this worker. Relaxed: a hint, as in `is_thread_blocked`.
+    /// Records that the current thread is this worker's thread. Relaxed: a hint, as in `is_thread_blocked`.
     pub(super) fn note_thread(&self) {
         (self.state.thread).store(P::thread_number(), Ordering::Relaxed);
     }
@@ -200,8 +200,7 @@ impl<P: Platform> Worker<P> {
         P::is_blocked(self.state.thread.load(Ordering::Relaxed))
     }
 
-    /// Notes the event count; to be called before a search: a post after this is not slept
-    /// through.
+    /// Notes the event count. Called before a search: a later post keeps the worker from sleeping.
     pub(super) fn note_posts(&self) {
         self.note_seen(self.posts());
     }
@@ -232,8 +231,7 @@ impl<P: Platform> Worker<P> {
         self.state.group.get()
     }
 
-    /// It enters a job or the body of the scope `group`, or comes back to it; what it was in
-    /// before.
+    /// Records that the worker enters or re-enters a job or the body of the scope `group`. Returns the group before.
     pub(super) fn enter_group(&self, group: *const Group) -> *const Group {
         self.state.group.replace(group)
     }
@@ -252,8 +250,7 @@ impl<P: Platform> Worker<P> {
         result
     }
 
-    /// Runs `section`, which does not unwind, one level deeper, unless there are `most` levels; then
-    /// `false`.
+    /// Runs `section`, which does not unwind, one level deeper. Returns `false` at once if there are `most` levels.
     pub(super) fn nested(&self, most: u32, section: impl FnOnce() -> bool) -> bool {
         let nested = &self.state.nested;
         let depth = nested.get();
@@ -266,21 +263,21 @@ impl<P: Platform> Worker<P> {
         result
     }
 
-    /// Whether the system has put its thread aside since this was last asked. A system call.
+    /// Whether the system has preempted its thread since the last call of this function. A system call.
     #[cold]
     pub(crate) fn was_put_aside(&self) -> bool {
         let now = P::preemptions();
         self.state.preemptions.replace(now) != now
     }
 
-    /// Counts its searches; returns how many there were before.
+    /// Counts a search. Returns the number of searches before.
     pub(super) fn count_search(&self) -> u32 {
         let searches = self.state.searches.get();
         self.state.searches.set(searches.wrapping_add(1));
         searches
     }
 
-    /// A number of its own. Marsaglia's xorshift: to spread thieves, not to be random.
+    /// The worker's next pseudo-random number, by Marsaglia's xorshift. It only needs to spread thieves.
     pub(super) fn random(&self) -> u32 {
         let mut x = self.state.random.get();
         x ^= x << 13;
@@ -292,8 +289,8 @@ impl<P: Platform> Worker<P> {
 
     /// Gives its permit away, if it has one.
     pub(super) fn leave_permit(&self) {
-        // Also where the allotment does not allow it to run: the next holder reads the mail, and
-        // hears of growth. A pool that is over needs no holder.
+        // Even if the allotment forbids the worker to run: the next holder reads the mail, and notices growth. A
+        // pool that is over needs no holder.
         let registry = self.registry();
         let over = registry.shared().is_terminating() && !registry.has_detached();
         if self.has_permit() && !over {
