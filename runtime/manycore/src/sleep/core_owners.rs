@@ -1,14 +1,16 @@
-//! Which worker was last seen on each core: a sleeper that lies on the core of another worker is woken elsewhere.
+//! Records which worker ran last on each core. A sleeper that lies on another worker's core is woken elsewhere.
 //!
-//! A worker here is the thread that has its permit. It owns the core on which it last got up or posted, and no
-//! other. So where there is a core for each worker, two on one core leave a core without an owner.
+//! In this module, a worker is the thread that has the worker's permit. A worker owns only the core on which it
+//! last got up or posted. So in a pool with a core for each worker, if two workers run on one core, another
+//! core has no owner.
 //!
-//! A hint throughout: a wrong entry costs two system calls, or leaves two workers on one core until one of them
-//! sleeps again. So the atomics are relaxed, are no step of the protocol, and take no time on a simulator.
+//! All entries are hints: a wrong entry costs two system calls, or leaves two workers on one core until one of
+//! them sleeps again. So the atomics are relaxed and no part of the protocol, and they take no time on a
+//! simulator.
 
 use std::sync::atomic::{AtomicU16, Ordering::Relaxed};
 
-/// Cores with higher numbers are not kept apart.
+/// Cores with this or a higher number are not recorded.
 const CORES: usize = 1024;
 const NONE: u16 = u16::MAX;
 
@@ -28,7 +30,7 @@ impl CoreOwners {
         }
     }
 
-    /// `worker` runs on `core`. Reads two lines, and writes them only if it did not run there before.
+    /// Records that `worker` runs on `core`. Reads two cache lines, and writes them only if they change.
     pub(super) fn claim(&self, core: usize, worker: usize) {
         let (Some(owner), number) = (self.owners.get(core), short(worker)) else {
             return;
@@ -56,7 +58,7 @@ impl CoreOwners {
     }
 }
 
-/// A larger number stands for no worker.
+/// Returns `NONE` for a number that does not fit.
 fn short(number: usize) -> u16 {
     u16::try_from(number).unwrap_or(NONE)
 }
@@ -67,7 +69,7 @@ mod tests {
 
     /// Whatever the workers claim, each owns at most one core.
     #[test]
-    fn as_many_cores_have_no_owner_as_workers_are_crowded() {
+    fn two_workers_on_one_core_leave_another_core_free() {
         let mut random = fastrand::Rng::with_seed(1);
         let owners = CoreOwners::new(8);
         for _ in 0..1000 {

@@ -1,4 +1,4 @@
-//! A worker that expects a loop, and a job that comes before it.
+//! Checks that a worker that expects a loop finds a job that comes earlier.
 
 use super::nearest_checked::{Jobs, LookAtJobs, work};
 use super::policy::Setup;
@@ -9,8 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-/// A policy of two workers after loops of 1 tick that came each `period` ticks, the
-/// last at `last`.
+/// Makes a policy of two workers that has seen loops of 1 tick, one every `period` ticks, the last at `last`.
 fn with_period<P: Platform>(budget: Duration, period: u64, last: u64) -> Nearest<P> {
     const LOOPS: u64 = 6;
     let idle = Arc::new(Idle::new(budget, None, 1));
@@ -24,9 +23,8 @@ fn with_period<P: Platform>(budget: Duration, period: u64, last: u64) -> Nearest
     })
 }
 
-/// Worker 1 waits for the loop, in timed sleeps, by spinning, and in the end asleep without a
-/// timeout; worker 0 posts a job meanwhile. Without a fence each of these sleeps fails by itself:
-/// see `nearest_checked`.
+/// Worker 1 waits for the loop: in timed sleeps, by spinning, and at last in a sleep without a timeout.
+/// Meanwhile worker 0 posts a job. `nearest_checked` shows that each of these sleeps fails without a fence.
 fn a_job_between_two_loops<P: Platform>() {
     let policy = with_period::<P>(Duration::from_nanos(1_000), 20_000, 120_000);
     let jobs = Jobs::none(1);
@@ -45,8 +43,7 @@ fn a_job_is_found_whatever_is_expected() {
     loom_model(Some(2), a_job_between_two_loops::<Faulty<Loom, Fenced>>);
 }
 
-/// Not lost is not enough: the worker must come for the job, and not for the loop that
-/// it expects a good while later.
+/// It is not enough that the job is found: the worker must find it before the loop that it expects much later.
 #[test]
 fn a_job_is_found_before_the_loop_that_is_expected() {
     let now = Native::now();

@@ -1,5 +1,5 @@
-//! The [`Nearest`] policy on a machine with delayed stores: while posters and sleepers run, the
-//! duty to fence moves between them, and no sleeper misses a job.
+//! Runs the [`Nearest`] policy on a machine with delayed stores. The duty to fence moves between posters and
+//! sleepers, and no sleeper misses a job.
 
 use super::Nearest;
 use super::nearest::FenceFault;
@@ -10,11 +10,10 @@ use manycore_check::{
 };
 use manycore_platform::Platform;
 
-/// Posters, jobs each, and sleepers.
+/// The numbers of posters, of jobs of each poster, and of sleepers.
 type Shape = (usize, usize, usize);
 
-/// The larger shapes have enough jobs for a sleeper to get up, and to fall asleep again after posters
-/// have ceased to fence.
+/// In the larger shapes a sleeper can get up, and fall asleep again after posters have ceased to fence.
 const SHAPES: [Shape; 5] = [(1, 1, 1), (1, 4, 1), (1, 4, 2), (2, 2, 1), (2, 4, 2)];
 
 /// Posters cease to fence after this number of posts.
@@ -50,7 +49,7 @@ fn no_job_is_missed_without_light_fences() {
     });
 }
 
-/// Posters leave jobs to the watchdog, which has fences of its own.
+/// Posters leave jobs to the watchdog, which makes its own fences.
 #[test]
 fn no_job_that_is_left_to_a_watchdog_is_missed() {
     for (each, sleepers) in [(1, 1), (2, 1), (4, 2)] {

@@ -1,4 +1,4 @@
-//! When the next loop will come, from when the last ones did.
+//! Predicts when the next loop comes from the times of recent loops.
 
 use super::period::{Period, View, Window};
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
@@ -7,24 +7,24 @@ use std::array::from_fn;
 /// The recent inter-arrival gaps: between the end of one posted loop and the start of the
 /// next, in ticks.
 ///
-/// The spin budget divides gaps into two kinds. *Short* gaps are cheaper to spin through than to
-/// sleep through. Of *long* gaps the period is kept: a worker sleeps through most of a regular one
-/// and is spinning again when the loop comes. A burst of loops and a pause (a frame, a request) has
-/// gaps of both kinds, and they do not disturb each other.
+/// The spin budget divides gaps into two kinds. *Short* gaps are cheaper to spin through than to sleep through.
+/// For *long* gaps a period is kept: a worker sleeps through most of a regular gap, and spins again when the
+/// loop comes. Bursts of loops with pauses between them (frames, requests) have gaps of both kinds. Neither
+/// kind disturbs the estimate of the other.
 ///
-/// A period is kept for the pool, and one for each of the last few callers:
-/// where several call at once, each regularly, the gaps of the pool are wild.
+/// The pool has a period, and so has each of the last few callers. If several callers call at once, each
+/// regularly, the gaps of the whole pool are irregular.
 ///
-/// Relaxed and racy throughout: estimates, which affect nothing but time.
+/// All accesses are relaxed, and race: the values are estimates, which affect only time.
 pub(crate) struct InterArrival<P: Platform> {
-    /// Share of gaps that were short, in 1/256, decaying by an eighth.
+    /// The share of short gaps, in 1/256. Each gap replaces an eighth of it.
     short_share: P::AtomicU32,
     /// A decaying maximum of short gaps.
     short_bound: P::AtomicU64,
-    /// Which periods are regular: one bit each, the pool's the lowest.
+    /// Which periods are regular, one bit each. The lowest bit is the pool's.
     regular: P::AtomicU32,
     pool: Period<P>,
-    /// The caller of each period in `callers`; 0: no caller.
+    /// The caller of each period in `callers`, or 0 for no caller.
     keys: CachePadded<[P::AtomicUsize; CALLERS]>,
     callers: [CachePadded<Period<P>>; CALLERS],
 }
@@ -32,15 +32,13 @@ pub(crate) struct InterArrival<P: Platform> {
 /// The number of callers with a stored period. A new caller replaces the one whose last call is the
 /// oldest.
 const CALLERS: usize = 8;
-/// Short gaps are waited for when this share of the recent ones was short, in
-/// 1/256.
+/// Workers spin through short gaps if at least this share of recent gaps was short, in 1/256.
 const SHORT_SHARE_TO_SPIN: u32 = 16;
 
 impl<P: Platform> InterArrival<P> {
     pub(crate) fn new() -> Self {
         Self {
-            // At first half the gaps are taken for short: a new pool spins a
-            // little and learns.
+            // A new pool takes half the gaps for short, so it spins a little and learns.
             short_share: P::AtomicU32::new(128),
             short_bound: P::AtomicU64::new(u64::MAX),
             regular: P::AtomicU32::new(0),
@@ -50,11 +48,9 @@ impl<P: Platform> InterArrival<P> {
         }
     }
 
-    /// A loop of `caller` ran from `started` to `ended`; gaps up to `budget` are
-    /// short.
+    /// Records that a loop of `caller` ran from `started` to `ended`. Gaps of up to `budget` ticks are short.
     ///
-    /// The caller is any number that is the same for the same caller's next loop
-    /// and not for another's.
+    /// `caller` is any number that stays the same for a caller's next loop and differs between callers.
     pub(crate) fn loop_ended(&self, caller: usize, started: u64, ended: u64, budget: u64) {
         if let Some(gap) = gap(self.pool.ends(ended), started) {
             let share = self.short_share.load(Ordering::Relaxed);
@@ -83,7 +79,7 @@ impl<P: Platform> InterArrival<P> {
         }
     }
 
-    /// The index of the period of `caller`, present or future.
+    /// The index of the period of `caller`. A new caller gets the period with the oldest last call.
     fn index_of(&self, caller: usize) -> usize {
         let is_callers = |key: &P::AtomicUsize| key.load(Ordering::Relaxed) == caller;
         if let Some(index) = self.keys.iter().position(is_callers) {
@@ -97,8 +93,8 @@ impl<P: Platform> InterArrival<P> {
         index
     }
 
-    /// Says whether the period with this bit is regular. Looking first spares the
-    /// line. Two callers may lose each other's change, until their next gap.
+    /// Updates `bit`, which says whether `period` is regular. Reading first avoids a needless write. Two
+    /// callers may overwrite each other's change until their next long gaps.
     fn judge(&self, bit: usize, period: &Period<P>) {
         let before = self.regular.load(Ordering::Relaxed);
         let after = if period.is_regular() {
@@ -118,8 +114,7 @@ impl<P: Platform> InterArrival<P> {
         }
     }
 
-    /// Ticks to spin for the next loop before anything else: long enough for
-    /// the short gaps seen lately, and hardly at all when there were none.
+    /// How many ticks to spin for the next loop: enough for recent short gaps, or few if there were none.
     pub(crate) fn spin(&self, budget: u64) -> u64 {
         if self.short_share.load(Ordering::Relaxed) < SHORT_SHARE_TO_SPIN {
             return budget / 32;
@@ -128,8 +123,8 @@ impl<P: Platform> InterArrival<P> {
         bound.saturating_mul(2).clamp(budget / 2, budget)
     }
 
-    /// Whether a worker woken now would be there for the next loop as well:
-    /// still spinning, or awake in time.
+    /// Whether a worker that is woken now would also be awake for the next loop: still spinning, or woken in
+    /// time.
     pub(crate) fn next_is_foreseeable(&self) -> bool {
         self.short_share.load(Ordering::Relaxed) >= SHORT_SHARE_TO_SPIN || self.are_regular()
     }
@@ -139,8 +134,8 @@ impl<P: Platform> InterArrival<P> {
         self.regular.load(Ordering::Relaxed) != 0
     }
 
-    /// The first window in which a loop is expected. `most`: its greatest width, for a mean gap and
-    /// a number of periods. Forgets periods that are over.
+    /// Returns the earliest window in which a loop is expected. `most` gives a window's greatest width from its
+    /// mean gap and the number of regular periods. Forgets periods that are over.
     pub(crate) fn expected(&self, view: &View, most: impl Fn(u64, u64) -> u64) -> Option<Window> {
         let regular = self.regular.load(Ordering::Relaxed);
         let count = u64::from(regular.count_ones());
@@ -163,8 +158,8 @@ impl<P: Platform> InterArrival<P> {
     }
 }
 
-/// From the end of the last loop to the start of this one. None: it is the first, or
-/// several run at once.
+/// The ticks from the end of the last loop to the start of this one. `None` for the first loop, or if loops
+/// overlap.
 #[inline]
 fn gap(last_end: u64, started: u64) -> Option<u64> {
     (last_end != 0 && started > last_end).then(|| started - last_end)
@@ -178,8 +173,7 @@ mod tests {
     const BUDGET: u64 = 100;
     const ME: usize = 7;
 
-    /// The gaps of loops of 50 ticks with `gaps` between them, and the end of
-    /// the last.
+    /// Records loops of 50 ticks with `gaps` between them. Also returns the end of the last loop.
     fn after(gaps: &[u64]) -> (InterArrival<Native>, u64) {
         let seen = InterArrival::new();
         let mut now = 1_000;
@@ -191,7 +185,7 @@ mod tests {
         (seen, now + 50)
     }
 
-    /// The first window as seen at `now`, no wider than `most`.
+    /// The earliest window as seen at `now`, at most `most` ticks wide.
     fn expected(gaps: &InterArrival<Native>, now: u64, margin: u64, most: u64) -> Option<Window> {
         let helped = false;
         gaps.expected(
@@ -263,11 +257,11 @@ mod tests {
         let (gaps, end) = after(&[10_000; 12]);
         assert!(gaps.are_regular());
         assert_eq!(expected(&gaps, end + 45_000, 10, 2_000), None);
-        assert!(!gaps.are_regular(), "and nobody asks again");
+        assert!(!gaps.are_regular(), "the period is forgotten");
     }
 
     #[test]
-    fn who_helped_with_a_loop_that_was_due_expects_the_next() {
+    fn a_worker_that_helped_with_the_due_loop_expects_the_next() {
         let (gaps, end) = after(&[10_000; 12]);
         let now = end + 10_040;
         let (helped, margin) = (true, 10);
@@ -281,13 +275,13 @@ mod tests {
             window.from <= now + 10_000 && now + 10_000 <= window.to,
             "{window:?}"
         );
-        // It was another caller's, for all this period says: not due yet.
+        // The loop came before this period's next one was due, so it counts as another caller's.
         let early = View { now: end, ..view };
         let window = gaps.expected(&early, |_, _| 2_000).expect("regular");
         assert!(window.from <= end + 10_000, "{window:?}");
     }
 
-    /// Callers with separate periods and phases, in the order of their calls.
+    /// Records the calls of callers with these phases and periods, in order of time.
     fn callers(periods: &[(u64, u64)], until: u64) -> InterArrival<Native> {
         let gaps = InterArrival::new();
         let mut calls: Vec<_> = periods
@@ -311,8 +305,7 @@ mod tests {
         let periods = [(1_000, 10_000), (3_000, 10_500), (8_300, 9_700)];
         let until = 200_000;
         let gaps = callers(&periods, until);
-        // Seen right after the last call of any caller, the next call is that of the caller that is
-        // due first.
+        // Right after the last call, the next call comes from the caller that is due first.
         let next = |&(phase, period): &(u64, u64)| phase + (until - phase).next_multiple_of(period);
         let first = periods.iter().map(next).min().unwrap();
         let window = expected(&gaps, until, 200, 3_000).expect("regular");
@@ -323,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn an_irregular_caller_does_not_spoil_that_of_another() {
+    fn an_irregular_caller_does_not_spoil_the_period_of_another() {
         let gaps = InterArrival::<Native>::new();
         let mut wild = 1_500;
         for call in 1..=20 {
@@ -348,7 +341,7 @@ mod tests {
             for caller in 1..=(CALLERS + 4) {
                 now += 1_000;
                 gaps.loop_ended(caller, now, now + 50, BUDGET);
-                // This one calls often enough to stay.
+                // Caller 1 calls often enough to stay.
                 gaps.loop_ended(1, now + 500, now + 550, BUDGET);
             }
             assert!(

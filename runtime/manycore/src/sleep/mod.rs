@@ -1,5 +1,5 @@
-//! How idle workers wait: spinning when a loop is near, asleep when it is not.
-//! `README.md` beside this file argues the protocol.
+//! How idle workers wait: they spin while a loop is near, and sleep otherwise. `README.md` in this folder
+//! proves the protocol.
 
 mod announcements;
 mod core_owners;

@@ -1,5 +1,5 @@
-//! Our policy under loom: a thread that posts a job wakes a sleeper, or a worker that is awake
-//! finds the job; a thread that sets a latch wakes the worker that waits for it.
+//! Checks [`Nearest`] under loom. If a thread posts a job, it wakes a sleeper, or an awake worker finds the
+//! job. A thread that sets a latch wakes the worker that waits for the latch.
 
 use super::policy::{Scan, Setup};
 use super::{Idle, Latch, Nearest, Seen};
@@ -10,8 +10,8 @@ use manycore_platform::{Atomic, Ordering, Platform};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A policy that does not spin for long, for `workers` of one core group; posters do not fence, and
-/// the first to fall asleep pays for that.
+/// Makes a policy that does not spin for long, for `workers` workers of one cluster. Posters do not fence, and
+/// the first worker that falls asleep pays for that.
 pub(super) fn policy<P: Platform>(workers: usize) -> Nearest<P> {
     fresh(workers).light()
 }
@@ -33,7 +33,7 @@ pub(super) fn oversubscribed<P: Platform>(workers: usize, cores: usize) -> Neare
     .impatient()
 }
 
-/// Jobs, one word each, as the stacks of their posters would hold them.
+/// Jobs, one word each, in place of the stacks of their posters.
 pub(super) struct Jobs<P: Platform>(Vec<P::AtomicU32>);
 
 impl<P: Platform> Jobs<P> {
@@ -42,7 +42,7 @@ impl<P: Platform> Jobs<P> {
     }
 
     pub(super) fn push(&self, index: usize) {
-        // Release, and no more: what is left to do is the fence's in `posted`.
+        // Release suffices: the fence in `posted` does the rest.
         self.0[index].store(1, Ordering::Release);
     }
 
@@ -94,8 +94,8 @@ pub(super) fn work<P: Platform>(policy: &Nearest<P>, me: usize, jobs: &Jobs<P>, 
     }
 }
 
-/// Each of `posters` posts `each` jobs, one after the other; as many others run
-/// as many. Loom reports a worker that sleeps though there is a job for it.
+/// Each of `posters` posters posts `each` jobs one by one, and `sleepers` workers run equal shares of all jobs.
+/// Loom reports a worker that sleeps although there is a job for it.
 fn all_jobs_run<P: Platform>(posters: usize, each: usize, sleepers: usize) {
     all_jobs_run_by::<P>(policy(posters + sleepers), posters, each, sleepers);
 }
@@ -138,31 +138,31 @@ fn two_jobs_for_one_sleeper() {
     loom_model(Some(2), || all_jobs_run::<Loom>(1, 2, 1));
 }
 
-/// The first sleeper must not run the second job: it calls the next.
+/// The first sleeper must not run the second job: it calls the second sleeper.
 #[test]
 fn two_jobs_for_two_sleepers() {
     loom_model(Some(1), || all_jobs_run::<Loom>(1, 2, 2));
 }
 
-/// The poster, which is awake, has the only core, and does not look for jobs any more: it is
-/// the watchdog that comes for them.
-fn left_to_one_that_blocks<P: Platform>(each: usize, sleepers: usize) {
+/// The poster is awake, has the only core, and does not look for jobs any more: only the watchdog can find
+/// them.
+fn left_to_a_blocked_worker<P: Platform>(each: usize, sleepers: usize) {
     all_jobs_run_by::<P>(oversubscribed(1 + sleepers, 1), 1, each, sleepers);
 }
 
 #[test]
 fn no_job_is_left_to_a_worker_that_blocks() {
-    loom_model(Some(3), || left_to_one_that_blocks::<Loom>(1, 1));
+    loom_model(Some(3), || left_to_a_blocked_worker::<Loom>(1, 1));
     loom_model(Some(2), || {
-        left_to_one_that_blocks::<Faulty<Loom, Fenced>>(1, 1);
+        left_to_a_blocked_worker::<Faulty<Loom, Fenced>>(1, 1);
     });
-    loom_model(Some(2), || left_to_one_that_blocks::<Loom>(2, 1));
+    loom_model(Some(2), || left_to_a_blocked_worker::<Loom>(2, 1));
 }
 
-/// The first watchdog finds work, and calls the next.
+/// The first watchdog finds work, and calls the next watchdog.
 #[test]
 fn no_jobs_are_left_to_a_worker_that_blocks() {
-    loom_model(Some(1), || left_to_one_that_blocks::<Loom>(2, 2));
+    loom_model(Some(1), || left_to_a_blocked_worker::<Loom>(2, 2));
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn two_posters_and_one_sleeper() {
     loom_model(Some(2), || all_jobs_run::<Loom>(2, 1, 1));
 }
 
-/// A test of its own, since either takes minutes: they run side by side.
+/// This test and the one above take minutes each. They are separate so that they run in parallel.
 #[test]
 fn two_posters_and_one_sleeper_of_a_new_pool() {
     loom_model(Some(2), || all_first_jobs_run(2, 1, 1));
@@ -191,7 +191,7 @@ fn each_fault_of_the_platform_is_caught() {
     fails::<Deaf>();
 }
 
-/// The owner of a stolen job waits for its thief, and finds what that has written:
+/// The owner of a stolen job waits for the thief, and sees what the thief has written. Models
 /// `Worker::wait_for` and the end of `Worker::run`.
 fn thief_wakes_owner<P: Platform>() {
     let (policy, latch) = (policy::<P>(2), Latch::<P>::new());
@@ -228,8 +228,7 @@ fn a_thief_wakes_the_owner() {
     assert!(caught(relaxed).contains("Causality violation"));
 }
 
-/// The same latch, set once more after the owner has slept and got up by itself:
-/// a job comes between.
+/// The owner sleeps twice on one latch: first a job comes, and then the latch is set.
 fn owner_sleeps_twice<P: Platform>() {
     let (policy, latch, jobs) = (policy::<P>(2), Latch::<P>::new(), Jobs::<P>::none(1));
     team::<P>(2, |rank| {
@@ -264,8 +263,8 @@ fn a_latch_and_a_job_for_the_same_sleeper() {
     assert!(caught(deaf).contains("deadlock"));
 }
 
-/// Another thread sends a job to a worker that is falling asleep: `Registry::send`, whose queue
-/// ends its push with an exchange.
+/// Another thread sends a job to a worker that falls asleep. Models `Registry::send`, whose queue ends its push
+/// with an exchange.
 fn mail_wakes_its_worker<P: Platform>() {
     let (policy, mail) = (policy::<P>(2), Jobs::none(1));
     team::<P>(2, |rank| {
@@ -285,8 +284,7 @@ fn mail_is_not_slept_through() {
     assert!(why.contains("deadlock"), "{why}");
 }
 
-/// The pool ends while its worker falls asleep: `Registry::terminate` and the end of
-/// `Worker::work`.
+/// The pool ends while its worker falls asleep. Models `Registry::terminate` and the end of `Worker::work`.
 fn the_end_wakes_a_worker<P: Platform>() {
     let (policy, end) = (policy::<P>(2), Latch::<P>::new());
     let (terminating, jobs) = (P::AtomicBool::new(false), Jobs::<P>::none(1));
@@ -334,9 +332,9 @@ impl<P: Platform> Scan for LookForEnd<'_, P> {
     }
 }
 
-/// The pool ends without the adopted thread while a worker waits for a call to that
-/// one, on a latch that only this call would set: `Registry::terminate`.
-fn the_end_wakes_who_waits_for_a_call<P: Platform>() {
+/// The pool ends without its adopted thread. A worker waits for a call to that thread, on a latch that only the
+/// call sets. Models `Registry::terminate`.
+fn the_end_wakes_a_worker_that_waits_for_a_call<P: Platform>() {
     let (policy, call) = (policy::<P>(2), Latch::<P>::new());
     let terminating = P::AtomicBool::new(false);
     team::<P>(2, |rank| {
@@ -347,7 +345,7 @@ fn the_end_wakes_who_waits_for_a_call<P: Platform>() {
             return;
         }
         let mut idle = policy.start_looking(1);
-        // Once it has seen the end it finds the call by itself.
+        // Once the worker has seen the end, it finds the call by itself.
         while !terminating.load(Ordering::Acquire) {
             policy.no_work_found(1, &mut idle, &call, &LookForEnd::<P>(&terminating));
         }
@@ -356,10 +354,13 @@ fn the_end_wakes_who_waits_for_a_call<P: Platform>() {
 }
 
 #[test]
-fn who_waits_for_a_call_does_not_sleep_through_the_end() {
-    loom_model(Some(3), the_end_wakes_who_waits_for_a_call::<Loom>);
+fn a_worker_that_waits_for_a_call_does_not_sleep_through_the_end() {
+    loom_model(
+        Some(3),
+        the_end_wakes_a_worker_that_waits_for_a_call::<Loom>,
+    );
     fn fails<F: manycore_check::Fault>() {
-        let model = the_end_wakes_who_waits_for_a_call::<Faulty<Loom, F>>;
+        let model = the_end_wakes_a_worker_that_waits_for_a_call::<Faulty<Loom, F>>;
         let why = caught(|| loom_model(Some(3), model));
         assert!(
             why.contains("deadlock"),

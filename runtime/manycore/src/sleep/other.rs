@@ -1,6 +1,5 @@
-//! Another sleep policy in the place of [`Nearest`], for the laboratory (feature `policies`). A
-//! program that does not turn the feature on has none of this, and [`Nearest`] is its pools' policy
-//! by type.
+//! Lets the laboratory replace the sleep policy [`Nearest`] (feature `policies`). Without the feature this
+//! module is absent, and each pool's policy has the type [`Nearest`].
 
 use super::nearest;
 use super::policy::{Scan, Setup, Tally};
@@ -11,32 +10,29 @@ use manycore_platform::Platform;
 /// The state that another policy keeps for a worker that looks for work.
 pub type Remembered = [u32; 2];
 
-/// How another policy is made.
+/// The constructor of another policy.
 pub type Make<P> = fn(&Setup<'_, P>) -> Box<dyn Sleep<P>>;
 
 /// How the idle workers of a pool wait for jobs and are woken.
 ///
 /// # The pool's part
 ///
-/// A worker without work calls [`start_looking`](Self::start_looking), then
-/// searches; after each search without success it calls
-/// [`no_work_found`](Self::no_work_found), which may yield, announce itself, or
-/// sleep; when it has found a job, or what it waits for has come, it calls
-/// [`work_found`](Self::work_found).
+/// A worker without work calls [`start_looking`](Self::start_looking), then searches. After each search in
+/// vain, the worker calls [`no_work_found`](Self::no_work_found), which may yield, announce a sleep, or sleep.
+/// Once the worker has found a job, or no longer needs one, it calls [`work_found`](Self::work_found).
 ///
-/// A worker that pushes on its own deque calls [`posted`](Self::posted) after the push;
-/// a thread that makes work available otherwise calls [`injected`](Self::injected) after
-/// that; a thread that sets the latch of a
+/// A worker that pushes on its own deque calls [`posted`](Self::posted) after the push. A thread that makes
+/// work available in another way then calls [`injected`](Self::injected). A thread that sets the latch of a
 /// sleeper calls [`notify`](Self::notify).
 pub trait Sleep<P: Platform>: Send + Sync {
-    /// Names its words, for a simulator's accounts.
+    /// Names the policy's atomic words for a simulator's statistics.
     fn name(&self);
 
-    /// Worker `poster` has pushed a job; its deque `was_empty` before.
+    /// Worker `poster` has pushed a job. `was_empty`: its deque held no job before.
     fn posted(&self, poster: usize, was_empty: bool);
 
-    /// `jobs` jobs were put where any worker finds them, near worker `near`;
-    /// none `was_empty` before. Contains a full fence.
+    /// `jobs` jobs that any worker can find were added near worker `near`. `was_empty`: there were none before.
+    /// Makes a full fence.
     fn injected(&self, near: usize, jobs: u32, was_empty: bool);
 
     /// Wakes `worker` if it sleeps.
@@ -54,8 +50,8 @@ pub trait Sleep<P: Platform>: Send + Sync {
     /// `worker` stops looking: it has work, or need not look any longer.
     fn work_found(&self, worker: usize, remembered: Remembered);
 
-    /// `worker` has searched once more in vain. Returns when it should search
-    /// again, the latch may be set then; and whether it has slept.
+    /// `worker` has searched once more in vain. Returns once the worker should search again: the latch may be
+    /// set by then. The result is whether the worker has slept.
     fn no_work_found(
         &self,
         worker: usize,
@@ -84,7 +80,7 @@ enum Looks {
     Other(Remembered),
 }
 
-/// The same call of either policy.
+/// Calls a method of the pool's policy.
 macro_rules! of_either {
     ($policy:expr, $call:ident($($argument:expr),*)) => {
         match &$policy.0 {
@@ -95,7 +91,7 @@ macro_rules! of_either {
 }
 
 impl<P: Platform> Policy<P> {
-    /// The policy that `other` makes, or else [`Nearest`].
+    /// Makes a policy by `other`, or [`Nearest`] if `other` is `None`.
     pub fn new(setup: &Setup<'_, P>, other: Option<Make<P>>) -> Self {
         Self(match other {
             None => Which::Nearest(Nearest::new(setup)),
@@ -115,8 +111,8 @@ impl<P: Platform> Policy<P> {
         }
     }
 
-    /// A worker has pushed a job; its deque `was_empty` before. `true`: no worker is
-    /// awake for it, and a permit is vacant.
+    /// A worker has pushed a job. `was_empty`: its deque held no job before. Returns `true` if no worker is
+    /// awake for the job and a permit is vacant.
     #[inline(always)]
     #[must_use]
     pub fn posted_by(&self, poster: impl FnOnce() -> usize, was_empty: bool) -> bool {

@@ -1,14 +1,14 @@
 //! Pools with more threads than cores: as many workers are awake as there are cores, and one
 //! sleeper keeps watch.
 //!
-//! A third worker that is awake on two cores makes nothing faster: it takes the core of a worker
-//! that others wait for. So a job posted while each core has an awake worker is left to those
-//! workers. But an awake worker may be blocked in a user's job, and no thread can see that it is.
-//! So one sleeper, the *watchdog*, naps. After each nap it looks whether a job was left, and
-//! whether it finds an unused core: then it works, and the next sleeper keeps watch. An unused core
-//! also shows that some awake workers are blocked; in competition with other processes, the system
-//! reports some blocked threads. Then more workers may be awake: one more at first, and twice as
-//! many each time, until a watchdog finds none that is blocked.
+//! On two cores, a third awake worker makes nothing faster: it takes the core of a worker that others wait for.
+//! So a job posted while each core has an awake worker is left to those workers. But an awake worker may be
+//! blocked in a user's job, and no thread can see that. So one sleeper, the *watchdog*, naps. After each nap,
+//! the watchdog checks whether a job was left and whether a core is unused. If both hold, the watchdog works,
+//! and the next sleeper keeps watch. An unused core shows that some awake workers are blocked. Beside other
+//! processes no core is unused, so the watchdog also asks the system for blocked threads. If workers are
+//! blocked, more workers may be awake: 1 more at first, then 3, then 7, until a watchdog finds no blocked
+//! worker.
 //!
 //! `README.md` in this folder proves that some worker picks up every job.
 
@@ -26,11 +26,11 @@ pub(super) struct Oversubscription<P: Platform> {
     watch: CachePadded<Watch<P>>,
 }
 
-/// Relaxed throughout. The README argues the fences around it.
+/// All accesses are relaxed. The README argues for the fences around them.
 struct Watch<P: Platform> {
     /// Whether a worker keeps watch.
     watched: P::AtomicBool,
-    /// Workers that are awake and blocked, as far as watchdogs have found.
+    /// The number of awake workers that are blocked, as watchdogs estimate it.
     blocked: P::AtomicU32,
 }
 
@@ -45,13 +45,13 @@ pub(super) enum Next {
     Sleep,
 }
 
-/// The watchdog's own.
+/// The watchdog's data, which no other thread reads.
 pub(super) struct WatchdogTimer {
     nap: Duration,
-    /// Naps in a row after which nothing was left, in all.
+    /// The total time of the latest naps in a row after which no job was left.
     in_vain: Duration,
     longest_left: Duration,
-    /// Since when something has been left at each look, in ticks.
+    /// The tick since which each look has found a job that was left.
     left_since: Option<u64>,
 }
 
@@ -69,8 +69,8 @@ impl<P: Platform> Oversubscription<P> {
         }
     }
 
-    /// A watchdog that leaves after one useless nap, and that leaves no job to others: for model
-    /// checks, in which naps take no time.
+    /// Makes watchdogs end their watch after one useless nap, and leave no job to others. Model checks need
+    /// this, since naps take no time there.
     #[cfg(test)]
     pub(super) fn impatient(mut self) -> Self {
         (self.first_nap, self.longest_left) = (IN_VAIN, Duration::ZERO);
@@ -86,7 +86,7 @@ impl<P: Platform> Oversubscription<P> {
         asleep + self.cores + self.blocked() <= self.permits
     }
 
-    /// Whether one more than that is awake.
+    /// Whether more workers are awake than make the pool full, if `asleep` workers sleep.
     pub(super) fn is_overfull(&self, asleep: u32) -> bool {
         asleep + self.cores + self.blocked() < self.permits
     }
@@ -101,15 +101,15 @@ impl<P: Platform> Oversubscription<P> {
         }
     }
 
-    /// Whether a worker keeps watch. After a fence; the README argues its place.
+    /// Whether a worker keeps watch. The caller has made a fence: the README says where.
     pub(super) fn is_watched(&self) -> bool {
         // Relaxed: ordered by the caller's fences.
         self.watch.watched.load(Ordering::Relaxed)
     }
 
-    /// Keeps watch from now on, unless another worker does.
+    /// Makes the caller the watchdog, unless another worker keeps watch.
     pub(super) fn keep_watch(&self) -> Option<WatchdogTimer> {
-        // Relaxed: what the watchdog is to see it looks for after the fence of its sleep.
+        // Relaxed: the watchdog looks for jobs only after the fence of its sleep.
         let alone = !self.is_watched()
             && (self.watch.watched)
                 .compare_exchange(false, true, Ordering::Relaxed, Ordering::Relaxed)
@@ -122,8 +122,8 @@ impl<P: Platform> Oversubscription<P> {
         })
     }
 
-    /// The watchdog leaves. It finds jobs that others have left to it meanwhile in its next search,
-    /// or in its last look before it sleeps. `fence` is against posters that have seen it on watch.
+    /// Ends the watch. The watchdog's next search, or its last look before it sleeps, finds the jobs that
+    /// others have left to it. `fence` orders this against posters that have seen the watch.
     pub(super) fn leave(&self, _: WatchdogTimer, fence: impl FnOnce()) {
         // Relaxed: ordered by the fence.
         self.watch.watched.store(false, Ordering::Relaxed);
@@ -132,14 +132,14 @@ impl<P: Platform> Oversubscription<P> {
 }
 
 impl WatchdogTimer {
-    /// How long to sleep now.
+    /// How long the next nap is.
     pub(super) fn nap(&self) -> Duration {
         self.nap
     }
 }
 
 impl<P: Platform> Oversubscription<P> {
-    /// The watchdog's next action after a nap in a full pool. `left`: no worker has begun some job.
+    /// The watchdog's next action after a nap in a full pool. `left`: there is a job that no worker has begun.
     pub(super) fn after_nap(&self, timer: &mut WatchdogTimer, left: bool, scan: &dyn Scan) -> Next {
         if !left {
             self.set_blocked(0);
@@ -156,7 +156,7 @@ impl<P: Platform> Oversubscription<P> {
         if crate::conserving::fault::is(crate::conserving::fault::Fault::SleepySentry) {
             return Next::Nap;
         }
-        // The second takes a time slice beside other processes.
+        // The probe for an idle core comes second: beside other processes it takes a time slice.
         if scan.is_any_blocked() || has_idle_core::<P>() {
             self.set_blocked(
                 (2 * self.blocked() + 1).min(self.permits - self.cores.min(self.permits)),
@@ -174,8 +174,7 @@ impl<P: Platform> Oversubscription<P> {
     }
 }
 
-/// Whether the system has given this thread, which has just woken, a core that no other thread
-/// wants.
+/// Whether no other thread wants the core of this thread, which has just woken.
 fn has_idle_core<P: Platform>() -> bool {
     let (probe, at_once) = (P::duration_to_ticks(PROBE), P::duration_to_ticks(AT_ONCE));
     let begin = P::now();

@@ -1,11 +1,11 @@
-//! The end of a watch under loom: a job that was left to the watchdog is seen by it.
+//! Checks the end of a watch under loom: the watchdog sees each job that was left to it.
 
 use super::oversubscription::Oversubscription;
 use manycore_check::{Fault, Faulty, Loom, NoFence, NoHeavyFence, caught, loom_model, team};
 use manycore_platform::{Atomic, Ordering, Platform};
 
-/// A poster leaves its job to the watchdog, or a parked worker that has seen the job does; the
-/// watchdog ends its watch and looks once more.
+/// A poster leaves its job to the watchdog. If `is_seen_asleep`, a parked worker that has seen the job leaves
+/// it instead. The watchdog ends its watch and looks once more.
 fn what_is_left_is_seen<P: Platform>(is_seen_asleep: bool) {
     let oversubscription = Oversubscription::<P>::new(3, 1);
     let watch = oversubscription.keep_watch().expect("no other thread does");
@@ -15,7 +15,7 @@ fn what_is_left_is_seen<P: Platform>(is_seen_asleep: bool) {
         0 => {
             let watch = watch.lock().expect("no holder panics").take();
             oversubscription.leave(watch.expect("one watchdog"), P::heavy_fence);
-            // Relaxed, as all here: the fences are what is checked.
+            // All accesses here are relaxed: the model checks the fences.
             found.store(job.load(Ordering::Relaxed), Ordering::Relaxed);
         }
         1 => {

@@ -8,16 +8,17 @@ use manycore_cores::sync::Parker;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Why a worker was roused: for a job that was posted.
+/// The reason of a wake-up: a job was posted.
 pub(super) const CALLED: u32 = 2;
-/// The worker's permit is lent to a caller (`nearest/lending.rs`). The worker sleeps on.
+/// No wake-up: the worker's permit is lent to a caller (`nearest/lending.rs`), and the worker sleeps on.
 const LENT: u32 = 3;
 
-/// The parker of a thread, and where the thread lies in it.
+/// The parker of a thread, and the core on which the thread lies.
 struct Berth<P: Platform> {
     parker: Parker<P>,
-    /// The thread's number in the upper half, its core in the lower; 0: no thread moves it. Written before the
-    /// thread lies down, for the thread that rouses it. A hint, and no time on a simulator.
+    /// The thread's number in the upper half and its core in the lower half, or 0 if the wake-up must not move
+    /// the thread. Written before the thread lies down, for the thread that rouses it. A hint that takes no
+    /// time on a simulator.
     place: AtomicU64,
 }
 
@@ -36,7 +37,7 @@ impl<P: Platform> Berth<P> {
     }
 }
 
-/// A thread that was taken out of its parker, and that the caller wakes next.
+/// A thread that was taken out of its parker. The holder of this value wakes the thread next.
 pub(super) struct Roused<'a, P: Platform> {
     slots: &'a ParkingSlots<P>,
     worker: usize,
@@ -44,7 +45,7 @@ pub(super) struct Roused<'a, P: Platform> {
 }
 
 impl<P: Platform> Roused<'_, P> {
-    /// Has the system run the thread, on a core where it need not wait for another worker.
+    /// Makes the system run the thread, on a core where it need not wait for another worker.
     pub(super) fn wake(self) {
         let wake = || self.berth.parker.wake();
         self.slots.wake_apart(self.worker, self.berth, wake);
@@ -53,14 +54,14 @@ impl<P: Platform> Roused<'_, P> {
 
 /// The workers of one cluster, up to 64, and which of them sleep.
 struct SleepSet<P: Platform> {
-    /// Sleepers that may take anything, one bit each.
+    /// Sleepers that may take any job, one bit each.
     free: P::AtomicU64,
-    /// Sleepers that wait for a stolen job.
+    /// Sleepers that wait for a stolen job, one bit each.
     waiting: P::AtomicU64,
     workers: Vec<usize>,
 }
 
-/// One worker's parking slot, on lines of its own.
+/// One worker's parking slot, on its own cache lines.
 struct ParkingSlot<P: Platform> {
     worker: Berth<P>,
     /// A caller that has borrowed the permit sleeps here.
@@ -69,11 +70,11 @@ struct ParkingSlot<P: Platform> {
     lendable: P::AtomicBool,
     set: usize,
     bit: u64,
-    /// For the report: no step of the protocol, so relaxed throughout, and no time
-    /// on a simulator.
+    /// Counts for the report, no part of the protocol: all accesses are relaxed and take no time on a
+    /// simulator.
     sleeps: AtomicU64,
     wakeups: AtomicU64,
-    /// When the worker was last roused, in ticks; 0: not since it lay down. A hint, as well.
+    /// When the worker was last roused, in ticks, or 0 if it was not roused since it lay down. Also a hint.
     roused_at: AtomicU64,
 }
 
@@ -101,7 +102,7 @@ pub(super) struct ParkingSlots<P: Platform> {
 }
 
 impl<P: Platform> ParkingSlots<P> {
-    /// For workers in the clusters `clusters`.
+    /// Makes the slots of workers in the clusters `clusters`.
     pub(super) fn new(clusters: &[u32]) -> Self {
         let count = clusters.iter().max().map_or(0, |&last| last as usize + 1);
         let mut sets = vec![Vec::new(); count];
@@ -144,13 +145,14 @@ impl<P: Platform> ParkingSlots<P> {
         }
     }
 
-    /// The parker of the thread that has the permit `worker`. Only that thread asks.
+    /// The parker of the thread that has the permit `worker`. Only that thread calls this.
     pub(super) fn parker(&self, worker: usize) -> &Parker<P> {
         &self.slots[worker].berth().parker
     }
 
-    /// `worker`, which lay in `parker`, gets up; why it was roused, or `Parker::ASLEEP`. While its permit is
-    /// lent, and after that until it is roused, it sleeps.
+    /// Gets up the worker that lies in `parker`. Returns why it was roused, or `Parker::ASLEEP` if no thread
+    /// roused it. If its permit is lent, the worker first sleeps until the permit is back and the worker is
+    /// roused.
     pub(super) fn rise(parker: &Parker<P>) -> u32 {
         parker.rise_after(LENT)
     }
@@ -160,7 +162,7 @@ impl<P: Platform> ParkingSlots<P> {
         if free { &set.free } else { &set.waiting }
     }
 
-    /// `worker`, which lies in its parker, is to be found.
+    /// Lets other threads find `worker`, which lies in its parker.
     pub(super) fn mark(&self, worker: usize, free: bool) {
         self.slots[worker].sleeps.fetch_add(1, Relaxed);
         // Release: a thread that finds the bit finds the worker lying.
@@ -168,19 +170,19 @@ impl<P: Platform> ParkingSlots<P> {
             .fetch_or(self.slots[worker].bit, Ordering::Release);
     }
 
-    /// `worker` runs here.
+    /// Records that `worker` runs on this core.
     pub(super) fn claim_core(&self, worker: usize) {
         self.owners.claim(P::core(), worker);
     }
 
-    /// `worker` is up.
+    /// Hides `worker` from threads that look for sleepers.
     pub(super) fn unmark(&self, worker: usize, free: bool) {
         // Relaxed: a thread that still sees the bit finds the parker empty.
         self.word(worker, free)
             .fetch_and(!self.slots[worker].bit, Ordering::Relaxed);
     }
 
-    /// Whether the clusters `invited` are all.
+    /// Whether `invited` contains all clusters.
     pub(super) fn are_all(&self, invited: Invited) -> bool {
         invited.clusters().len() == self.sets.len()
     }
@@ -197,9 +199,9 @@ impl<P: Platform> ParkingSlots<P> {
         self.sets[invited.clusters()].iter().map(asleep).sum()
     }
 
-    /// Takes a sleeper of the clusters `within`, or of any, out of its parker: one of the cluster
-    /// of worker `near` if there is one, and of several the next after `near`, so that the choice
-    /// changes.
+    /// Takes a sleeper out of its parker: of the clusters `within`, or of any cluster if `within` is `None`.
+    /// The cluster of worker `near` comes first. Within a cluster the search begins at the bit position of
+    /// `near`, so that posters choose different sleepers.
     pub(super) fn rouse_near(
         &self,
         near: usize,
@@ -236,7 +238,7 @@ impl<P: Platform> ParkingSlots<P> {
         let berth = if slot.worker.parker.rouse(reason) {
             &slot.worker
         } else {
-            // The thread that calls for a borrower has seen its latch, and so LENT.
+            // A thread that wakes a borrower has seen the borrower's latch, and so sees LENT.
             Some(&slot.borrower).filter(|berth| slot.is_lent() && berth.parker.rouse(reason))?
         };
         slot.wakeups.fetch_add(1, Relaxed);
@@ -268,36 +270,39 @@ impl<P: Platform> ParkingSlots<P> {
                     self.unmark(worker, true);
                     return Some(worker);
                 }
-                // It has got up since, and sleeps another sleep. It gets up for no reason.
+                // The worker has got up since and sleeps again, and this sleep is not lendable. So the worker
+                // is woken for no reason.
                 slot.worker.parker.tell(Parker::<P>::AWAKE);
             }
         }
         None
     }
 
-    /// The permit of `worker` is its own again, and it sleeps on, as if it had just lain down.
+    /// Gives `worker` its permit back. The worker sleeps on as if it had just lain down.
     pub(super) fn lay_back(&self, worker: usize) {
         let lies = self.slots[worker].worker.parker.lay_back(LENT);
         debug_assert!(lies, "no thread takes out a worker whose permit is lent");
     }
 
-    /// The permit of `worker` is its own again, and it gets up.
+    /// Gives `worker` its permit back and wakes it.
     pub(super) fn give_back(&self, worker: usize) {
         let berth = &self.slots[worker].worker;
         let wake = || berth.parker.tell(Parker::<P>::AWAKE);
         self.wake_apart(worker, berth, wake);
     }
 
-    /// Runs `wake`, which wakes the thread that lies in `berth`. If it lies on the core of another worker, it gets
-    /// up elsewhere. A caller from outside owns no core: most wait for the worker, which then gets their core.
+    /// Runs `wake`, which wakes the thread that lies in `berth`. If the thread lies on the core of another
+    /// worker, it gets up elsewhere. A caller from outside owns no core: most such callers wait for the worker,
+    /// which then gets their core.
     fn wake_apart(&self, worker: usize, berth: &Berth<P>, mut wake: impl FnMut()) {
         let is_taken = |core| self.owners.is_anothers(core, worker);
         let behind = berth.place().filter(|&(_, core)| is_taken(core));
         #[cfg(test)]
         let behind = behind.filter(|_| !fault::is(Fault::StaysBehind));
         match behind {
-            // The thread lies until this wake-up. Should it get up for no reason, end, and another thread get its
-            // number, all within this call, then that thread may be moved to another of its cores.
+            // The thread lies until this wake-up. But during this call the thread may get up for no reason and
+            // end, and a new thread may get its number. Then the new thread may be moved to another of its
+            // cores.
             Some((thread, _)) => P::wake_elsewhere(thread, &is_taken, &mut wake),
             None => wake(),
         }
@@ -308,13 +313,13 @@ impl<P: Platform> ParkingSlots<P> {
         self.slots[worker].is_lent()
     }
 
-    /// `worker` lies down; no thread has roused it yet. `moves`: the thread that wakes it has it run
-    /// on another core, if this one is not its own then.
+    /// Lays `worker` down, not yet roused. `moves`: if another worker owns this core at the wake-up, the thread
+    /// is moved.
     pub(super) fn lie_down(&self, worker: usize, lendable: bool, moves: bool) {
         let slot = &self.slots[worker];
         slot.roused_at.store(0, Relaxed);
-        // Relaxed: published by `lie_down`. Looking first spares the line. A borrower leaves it as the
-        // worker has it.
+        // Relaxed: `Parker::lie_down` publishes it. Reading first avoids a needless write. A borrower does not
+        // change it.
         if !slot.is_lent() && slot.lendable.load(Ordering::Relaxed) != lendable {
             slot.lendable.store(lendable, Ordering::Relaxed);
         }
@@ -328,12 +333,13 @@ impl<P: Platform> ParkingSlots<P> {
         berth.parker.lie_down();
     }
 
-    /// When `worker`, which is up, was roused, in ticks, if it was and that is known by now.
+    /// When `worker`, which is up, was roused, in ticks. `None` if it was not roused, or the time is not yet
+    /// written.
     pub(super) fn roused_at(&self, worker: usize) -> Option<u64> {
         Some(self.slots[worker].roused_at.load(Relaxed)).filter(|&at| at != 0)
     }
 
-    /// How often a worker lay down, and how often one was woken.
+    /// How often workers lay down, and how often workers were woken.
     pub(super) fn tally(&self) -> (u64, u64) {
         let sum = |count: fn(&ParkingSlot<P>) -> &AtomicU64| {
             self.slots

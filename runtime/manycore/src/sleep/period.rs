@@ -1,31 +1,29 @@
-//! One row of loops with long gaps between them: when the next is due.
+//! Predicts the next loop in a row of loops with long gaps between them.
 
 use manycore_platform::{Atomic, Ordering, Platform};
 
 /// The long gaps of one caller, or of a pool: their mean, mean deviation and a
 /// decaying minimum, in ticks.
 ///
-/// Written by whoever calls the loops, read by workers that have run out of
-/// work. The fields are updated one by one and racily, and all accesses are
-/// relaxed: they are an estimate, and nothing but time depends on them.
+/// Callers of loops write it, and workers that have run out of work read it. The fields are updated one by one
+/// and racily, and all accesses are relaxed: the fields are estimates, on which only time depends.
 pub(super) struct Period<P: Platform> {
     last_end: P::AtomicU64,
     mean: P::AtomicU64,
     deviation: P::AtomicU64,
-    /// A decaying minimum: a caller that sleeps between loops may be late by
-    /// as much again as its timer is, but never early.
+    /// A decaying minimum. A caller that sleeps between loops may be as late as its timer, but is never early.
     low: P::AtomicU64,
-    /// Long gaps in a row that came when they were expected.
+    /// The number of long gaps in a row that were as long as expected.
     hits: P::AtomicU32,
     /// The core that the last loop after a long gap was called on.
     core: P::AtomicU32,
 }
 
-/// A long gap is predicted after this many in a row that fit.
+/// After this many long gaps in a row that fit their mean, the next one is predicted.
 const HITS_TO_TRUST: u32 = 3;
 /// After this number of hits, a single miss changes nothing.
 const MOST_HITS: u32 = 4;
-/// Half-width of the window a long gap is expected in, in mean deviations.
+/// Half the width of the window in which a long gap should end, in mean deviations.
 const WINDOW_DEVIATIONS: u64 = 3;
 /// Periods without a loop after which the estimate is dropped.
 const PERIODS: u64 = 2;
@@ -35,7 +33,7 @@ const PERIODS: u64 = 2;
 pub(crate) struct Window {
     pub(crate) from: u64,
     pub(crate) to: u64,
-    /// The mean gap of its period.
+    /// The mean gap of the period that predicts this window.
     pub(crate) period: u64,
     /// The core that the loop will most likely be called on.
     pub(crate) core: usize,
@@ -45,10 +43,10 @@ pub(crate) struct Window {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View {
     pub(crate) now: u64,
-    /// It has helped with a loop that ends about now; the caller may not have
-    /// said so yet.
+    /// Whether the worker has helped with a loop that ends about now. The caller may not have recorded the end
+    /// yet.
     pub(crate) helped: bool,
-    /// A window opens this much before the earliest of late.
+    /// A window opens this many ticks before the earliest recent arrival.
     pub(crate) margin: u64,
 }
 
@@ -64,13 +62,13 @@ impl<P: Platform> Period<P> {
         }
     }
 
-    /// When the last loop ended; 0: none has.
+    /// When the last loop ended, in ticks, or 0 if no loop has ended.
     #[inline]
     pub(super) fn last_end(&self) -> u64 {
         self.last_end.load(Ordering::Relaxed)
     }
 
-    /// A loop ended at `ended`. Returns what [`last_end`](Self::last_end) was.
+    /// Records that a loop ended at `ended`. Returns the previous [`last_end`](Self::last_end).
     #[inline]
     pub(super) fn ends(&self, ended: u64) -> u64 {
         let last = self.last_end();
@@ -78,14 +76,14 @@ impl<P: Platform> Period<P> {
         last
     }
 
-    /// Forgets all it knows: it is another caller's from now on.
+    /// Forgets all gaps: the period belongs to another caller from now on.
     pub(super) fn clear(&self) {
         self.last_end.store(0, Ordering::Relaxed);
         self.mean.store(0, Ordering::Relaxed);
         self.hits.store(0, Ordering::Relaxed);
     }
 
-    /// There was a long gap before the last loop.
+    /// Records a long gap before the last loop.
     pub(super) fn long_gap(&self, gap: u64) {
         self.core.store(P::core() as u32, Ordering::Relaxed);
         let mean = self.mean.load(Ordering::Relaxed);
@@ -93,12 +91,13 @@ impl<P: Platform> Period<P> {
         let miss = gap.abs_diff(mean);
         let hits = self.hits.load(Ordering::Relaxed);
         if miss > mean / 2 && hits == MOST_HITS {
-            // Once in a while the caller is put aside, or does something else.
+            // One miss is forgiven: sometimes the system preempts the caller, or the caller does something
+            // else.
             self.hits.store(HITS_TO_TRUST, Ordering::Relaxed);
             return;
         }
         if mean == 0 || miss > mean / 2 {
-            // Another period: start again from it.
+            // The period has changed: start again from this gap.
             self.mean.store(gap, Ordering::Relaxed);
             self.deviation.store(gap / 8, Ordering::Relaxed);
             self.low.store(gap, Ordering::Relaxed);
@@ -110,8 +109,8 @@ impl<P: Platform> Period<P> {
         let low = self.low.load(Ordering::Relaxed);
         let low = gap.min(low + mean.saturating_sub(low) / 16);
         self.low.store(low, Ordering::Relaxed);
-        // The deviation falls slowly and rises fast: a window that is slightly wide costs spinning,
-        // one that is too narrow costs a wake-up.
+        // The deviation falls slowly and rises fast: a slightly wide window costs spinning, and a window that
+        // is too narrow costs a wake-up.
         let step = if miss > deviation { 2 } else { 8 };
         let deviation = deviation - deviation / step + miss / step;
         self.deviation.store(deviation, Ordering::Relaxed);
@@ -126,9 +125,9 @@ impl<P: Platform> Period<P> {
             && self.deviation.load(Ordering::Relaxed) <= self.mean.load(Ordering::Relaxed) / 4
     }
 
-    /// The expected time of the next loop, if gaps have been regular and the last periods have not
-    /// passed without a loop. It is as wide as the deviation asks, but no wider than `most` says
-    /// for this mean gap.
+    /// Returns the expected time of the next loop. Returns `None` if gaps have been irregular, or if more than
+    /// `PERIODS` periods have passed without a loop. The window is as wide as the deviation asks, but at most
+    /// `most(mean gap)` ticks.
     pub(super) fn expected(&self, view: &View, most: impl Fn(u64) -> u64) -> Option<Window> {
         if !self.is_regular() {
             return None;
@@ -141,7 +140,7 @@ impl<P: Platform> Period<P> {
             .max(low + view.margin)
             .min(from + most(mean));
         let end = self.last_end();
-        // The worker has just helped with one of the loops that were due.
+        // The loop that was due has just come: the worker has helped with it.
         let end = if view.helped && view.now >= end + from {
             view.now
         } else {

@@ -1,4 +1,4 @@
-//! How a worker sleeps: counted in the word, parked, with a last look at all there is.
+//! How a worker sleeps: it parks, is counted in `callable`, and takes a last look for work.
 
 use super::super::Latch;
 use super::super::oversubscription::{Next, Oversubscription, WatchdogTimer};
@@ -17,20 +17,20 @@ use std::time::Duration;
 pub(super) struct Slept {
     /// Whether the worker slept: its last look found nothing.
     pub(super) blocked: bool,
-    /// The reason that roused the worker; `Parker::ASLEEP`: it got up by itself.
+    /// Why the worker was roused, or `Parker::ASLEEP` if it got up by itself.
     reason: u32,
 }
 
 impl Slept {
-    /// For a job.
+    /// Whether the worker was roused for a job.
     pub(super) fn was_called(self) -> bool {
         self.reason == CALLED
     }
 }
 
 impl<P: Platform> Nearest<P> {
-    /// Sleeps as a free worker where threads outnumber cores: until it is called and finds a core,
-    /// or, while it keeps watch, until it finds one. As [`sleep`](Self::sleep).
+    /// Sleeps as a free worker in a pool with more threads than cores. The sleep ends once the worker is called
+    /// and finds a core, or keeps watch and finds one. Otherwise as [`sleep`](Self::sleep).
     pub(super) fn sleep_in(
         &self,
         oversubscription: &Oversubscription<P>,
@@ -55,7 +55,7 @@ impl<P: Platform> Nearest<P> {
                 return self.get_up(oversubscription, watch, sleep);
             }
             if sleep.was_called() {
-                // There is no core for it: it was called to keep watch.
+                // No core is free for the worker: it was called to keep watch.
                 continue;
             }
             let Some(mut kept) = watch.take() else {
@@ -72,8 +72,8 @@ impl<P: Platform> Nearest<P> {
         }
     }
 
-    /// In a pool with more threads than cores: a worker gets up, and ends its watch if it kept one.
-    /// It is called for all jobs that others have left to it: it looks, and calls the next.
+    /// Gets a worker up in a pool with more threads than cores. If the worker kept watch, its watch ends, and
+    /// it counts as called for all jobs that others have left to it: it searches, and calls the next worker.
     fn get_up(
         &self,
         oversubscription: &Oversubscription<P>,
@@ -90,11 +90,11 @@ impl<P: Platform> Nearest<P> {
         }
     }
 
-    /// The watchdog keeps watch no longer.
+    /// Ends the watch.
     pub(super) fn end_watch(&self, oversubscription: &Oversubscription<P>, watch: WatchdogTimer) {
         oversubscription.leave(watch, || {
-            // Changes nothing. Release: a thread that reads a later value with Acquire does not see
-            // the watchdog any more. Acquire pairs with the thread that has settled how to fence.
+            // The exchange below changes nothing. Release: a thread that reads a later value with Acquire does
+            // not see the watchdog any more. Acquire pairs with the thread that has set SETTLED.
             #[cfg(test)]
             if self.fault == Some(FenceFault::LeavesUnnoticed) {
                 return self.fence_against_posters(self.callable.load(Ordering::Acquire));
@@ -113,8 +113,8 @@ impl<P: Platform> Nearest<P> {
         self.oversubscription.as_ref().is_some_and(overfull)
     }
 
-    /// Whether `worker`, parked by now, may leave jobs that it has seen to others: each core has a
-    /// worker that is awake, and a watchdog keeps watch.
+    /// Whether `worker`, which is parked, may leave the jobs that it has seen to others: each core has an awake
+    /// worker, and a watchdog keeps watch.
     pub(super) fn leaves_it(&self, worker: usize, scan: &dyn Scan) -> bool {
         let Some(oversubscription) = &self.oversubscription else {
             return false;
@@ -124,35 +124,36 @@ impl<P: Platform> Nearest<P> {
         }
         let word = self.callable.load(Ordering::Relaxed);
         if !scan.is_free() && !oversubscription.is_full(absent(word)) {
-            // It waits and must not run the job that it has seen. Another worker has its core.
+            // A waiter must not run the job that it has seen. It calls a free sleeper, which gets its core.
             let nobody = word & SLEEPERS < FREE || self.call(worker);
             if nobody {
                 return false;
             }
         }
-        // Orders the jobs that it has seen before the look for a watchdog: a watchdog that leaves
-        // after that, and fences too, sees them as well.
+        // Orders the look that saw the jobs before the look for a watchdog. A watchdog that leaves after that,
+        // and fences too, sees the same jobs.
         P::fence(Ordering::SeqCst);
         oversubscription.is_full(absent(self.callable.load(Ordering::Relaxed)))
             && oversubscription.is_watched()
     }
 
-    /// Whether each worker can have a core of its own. Where threads outnumber cores, several would be moved to one.
+    /// Whether each worker can have its own core. If threads outnumber cores, wake-ups would move several
+    /// workers to one.
     fn has_core_for_each(&self) -> bool {
         self.idle.scarce_cores().is_none()
     }
 
-    /// The holder of the permit `worker` runs on this core: other workers are woken elsewhere.
+    /// Records that the holder of the permit `worker` runs on this core, so that other workers are woken
+    /// elsewhere.
     pub(super) fn claim_core(&self, worker: usize) {
         if self.has_core_for_each() {
             self.slots.claim_core(worker);
         }
     }
 
-    /// Sleeps until roused, for `time` at most, if given.
+    /// Sleeps until roused, or for at most `time`.
     ///
-    /// The worker lies down, is counted, fences, and looks once more: see the
-    /// README.
+    /// The worker lies down, is counted, fences, and takes a last look: see the README.
     pub(super) fn sleep(
         &self,
         worker: usize,
@@ -177,8 +178,8 @@ impl<P: Platform> Nearest<P> {
         }
         let kind = if free { FREE } else { WAITER };
         self.slots.mark(worker, free);
-        // Release pairs with `call`, Acquire with whoever has settled how to fence; ordered before
-        // the look by the fence.
+        // Release pairs with `call`. Acquire pairs with the thread that has set SETTLED. The fence orders this
+        // before the look.
         let word = self.callable.fetch_add(kind, Ordering::AcqRel);
         // Relaxed: a hint.
         self.fenced_posts.store(0, Ordering::Relaxed);
@@ -195,8 +196,8 @@ impl<P: Platform> Nearest<P> {
         sleep.reason = ParkingSlots::rise(parker);
         self.claim_core(worker);
         self.slots.unmark(worker, free);
-        // The called worker looks for work next, so no worker is on the way any more. Relaxed: see
-        // `unfenced` for the order of this and that look.
+        // The called worker searches next, so no wake-up is under way any more. Relaxed: see `unfenced` for the
+        // order of this and that search.
         self.callable.fetch_sub(kind, Ordering::Relaxed);
         if sleep.was_called() {
             self.callable.fetch_and(!WAKING, Ordering::Relaxed);

@@ -1,5 +1,4 @@
-//! The end of a watch while posters cease to fence: a job that was left to the watchdog is seen by
-//! it.
+//! Checks the end of a watch while posters cease to fence: the watchdog sees each job that was left to it.
 
 use super::super::nearest_checked::{Jobs, LookAtJobs, oversubscribed};
 use super::super::policy::Scan;
@@ -10,8 +9,8 @@ use manycore_check::{
 };
 use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
 
-/// Worker 1 sleeps for good, the watchdog ends its watch, one poster has others cease to fence, and
-/// another one posts a job: it calls worker 1, or leaves the job to the watchdog.
+/// Worker 1 sleeps for good, and the watchdog ends its watch. One poster makes posters cease to fence. Another
+/// poster posts a job: it calls worker 1, or leaves the job to the watchdog.
 fn the_watch_ends<P: Platform>(policy: Nearest<P>) {
     let policy = policy.fenced_for(1);
     policy.slots.lie_down(1, false, false);
