@@ -93,8 +93,8 @@ impl<P: Platform> ParkingSlot<P> {
     }
 }
 
-/// All parking slots of a pool. A worker's bit says that it lies down or is about to; the thread
-/// that takes the worker out of its parker clears it.
+/// All parking slots of a pool. A worker's bit says that it lies down or is about to. The worker clears
+/// the bit when it is up again (`nearest/sleeping.rs`), or [`lend`](Self::lend) does.
 pub(super) struct ParkingSlots<P: Platform> {
     slots: Box<[CachePadded<ParkingSlot<P>>]>,
     sets: Box<[CachePadded<SleepSet<P>>]>,
