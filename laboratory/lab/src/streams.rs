@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub(crate) struct Captured(Arc<Mutex<Vec<u8>>>);
 
 impl Captured {
-    /// The bytes that were written since.
+    /// The bytes that the program has written since the last call.
     pub(crate) fn take(&self) -> Vec<u8> {
         std::mem::take(&mut *lock(&self.0))
     }
@@ -25,7 +25,7 @@ impl Write for Captured {
     }
 }
 
-/// A stream. Each copy reads it from its beginning.
+/// An input stream. Each copy reads the stream from its beginning.
 #[derive(Clone)]
 pub(crate) struct SharedInput {
     source: Arc<Mutex<Source>>,
@@ -34,7 +34,7 @@ pub(crate) struct SharedInput {
 
 struct Source {
     from: Box<dyn Read + Send>,
-    /// The bytes that any copy has read.
+    /// The bytes that some copy has read.
     read: Vec<u8>,
 }
 

@@ -98,8 +98,8 @@ fn ring(now: u64) {
     }
 }
 
-/// Whether each worker that has a core executes a rank whose time is not over. Then a rank that waits has to wait: at its home it would
-/// only take turns with them.
+/// Whether each worker that has a core executes a rank whose time is not over. Then no waiting rank goes home: it would only
+/// take turns with those ranks there.
 fn all_compute(now: u64) -> bool {
     workers().all(|worker| match Sight::of(worker, now) {
         Sight::Idle => worker.is_revoked(),

@@ -32,8 +32,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// The program in the file `program`, which finds the files of this process's folder, and
-    /// whose input and output are this process's.
+    /// The program in the file `program`. It finds the files of this process's folder, and uses this process's input
+    /// and output.
     ///
     /// ```
     /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));

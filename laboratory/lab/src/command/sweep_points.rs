@@ -11,18 +11,18 @@ use crate::study::ordered::FEWEST;
 /// The points to measure.
 pub(super) struct SweepPoints<'a> {
     pub(super) grid: &'a Grid,
-    /// A plan a point.
+    /// A plan for each point.
     pub(super) plans: &'a [Box<dyn Plan>],
     pub(super) shard: Shard,
-    /// Native measurements would disturb each other.
+    /// Points that run natively would disturb each other.
     pub(super) is_native: bool,
-    /// Ends after the first orders that decide all findings.
+    /// Whether to stop after the first orders that decide all findings.
     pub(super) until: bool,
     pub(super) out: &'a OutFolder,
 }
 
 impl SweepPoints<'_> {
-    /// Measures what is not among `points` yet. Returns the number of points that the findings need.
+    /// Measures the points that `points` lacks. Returns the number of points that the findings need.
     pub(super) fn measure(
         &self,
         points: &mut Points,
@@ -68,7 +68,7 @@ impl SweepPoints<'_> {
         Ok(grid.len())
     }
 
-    /// The number of points of the first orders that decide all findings. Fewer than `orders` do not.
+    /// The number of points of the first orders that decide all findings. Skips counts below `orders`, which do not.
     fn decided(&self, points: &Points, orders: &mut usize) -> anyhow::Result<Option<usize>> {
         if !self.until {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! A ratio of two runtimes, and how sure it is.
+//! The ratio of the times of two runtimes, with its interval.
 
 use crate::measure::student::Mean;
 
@@ -10,13 +10,13 @@ pub(crate) struct Ratio {
 }
 
 impl Ratio {
-    /// The ratio of pairs, each measured in the same order of events; none of no pair.
+    /// The ratio of pairs, each measured in the same order of events. `None` without a pair.
     pub(crate) fn of(pairs: &[(f64, f64)]) -> Option<Self> {
         let logs: Vec<f64> = pairs.iter().map(|(a, b)| (a / b).ln()).collect();
         Self::of_logs(&logs)
     }
 
-    /// The same of the logarithms of ratios.
+    /// As [`of`](Self::of), from the logarithms of the ratios.
     pub(crate) fn of_logs(logs: &[f64]) -> Option<Self> {
         let logs = Mean::of(logs)?;
         Some(Self {
@@ -25,13 +25,13 @@ impl Ratio {
         })
     }
 
-    /// Whether it is below 1 for sure, as far as is known.
+    /// Whether the whole interval is below 1. Without an interval, whether the mean is.
     pub(crate) fn is_below_one(self) -> bool {
         self.interval.map_or(self.mean, |[_, high]| high) < 1.0
     }
 }
 
-/// A number's place beside a bound, as far as is known.
+/// The side of a bound on which a ratio is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
     Below,
@@ -41,7 +41,7 @@ pub(crate) enum Side {
 }
 
 impl Ratio {
-    /// The side of `bound`. One sample has no interval, and is taken as it is.
+    /// The side of `bound`. A single sample has no interval, and counts as a point.
     pub(crate) fn side(self, bound: f64) -> Side {
         let [low, high] = self.interval.unwrap_or([self.mean; 2]);
         match (high < bound, low > bound) {
@@ -51,8 +51,8 @@ impl Ratio {
         }
     }
 
-    /// Whether the interval is narrower than a third of the distance from `bound`, or a point: more samples say no
-    /// more.
+    /// Whether more samples would not change the finding: the interval is a point, or narrower than a third of the
+    /// distance from `bound`.
     pub(crate) fn is_narrow(self, bound: f64) -> bool {
         self.interval.is_some_and(|[low, high]| {
             let width = (high / low).ln();
@@ -61,7 +61,7 @@ impl Ratio {
     }
 }
 
-/// The width of an interval that is the rounding of equal samples.
+/// An interval of equal samples is at most as wide as this, by rounding.
 const POINT: f64 = 1e-9;
 
 impl std::fmt::Display for Ratio {
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn a_ratio_is_paired() {
-        // Whatever the order does to both, their ratio is 2.
+        // An order changes both times alike, so their ratio is 2.
         let ratio = Ratio::of(&[(2.0, 1.0), (20.0, 10.0), (6.0, 3.0)]).unwrap();
         assert!((ratio.mean - 2.0).abs() < 1e-12);
         let [low, high] = ratio.interval.unwrap();
@@ -112,12 +112,12 @@ mod tests {
         assert!((high - (0.5 + 6.353)).abs() < 1e-3, "{high}");
     }
 
-    /// A sample near enough to a normal one, of mean 0 and deviation 1.
+    /// A nearly normal sample, of mean 0 and deviation 1.
     fn normal(random: &mut fastrand::Rng) -> f64 {
         (0..12).map(|_| random.f64()).sum::<f64>() - 6.0
     }
 
-    /// Draws 4,000 times so many pairs. Counts the intervals that hold the true ratio, and the intervals that claim a
+    /// Draws `pairs` pairs, 4,000 times. Counts the intervals that hold the true ratio, and the intervals that claim a
     /// side of 1. An order moves both times by ten times as much as it moves one.
     fn draws(truth: f64, pairs: usize, noise: impl Fn(&mut fastrand::Rng) -> f64) -> [usize; 2] {
         let mut random = fastrand::Rng::with_seed(40 + pairs as u64);
@@ -151,7 +151,7 @@ mod tests {
         }
     }
 
-    /// Now and then an order is another way of running: one in four takes three deviations longer.
+    /// One order in four takes three deviations longer, as if the program ran in another way.
     #[test]
     fn intervals_hold_the_ratio_of_two_ways_of_running_nearly_as_often() {
         let two = |random: &mut fastrand::Rng| {

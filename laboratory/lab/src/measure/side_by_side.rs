@@ -4,18 +4,18 @@ use anyhow::Context;
 use manycore::{Partitioner, Pool};
 use std::sync::OnceLock;
 
-/// The threads that simulate: one pool for all, so that what runs side by side may itself run simulations side by side.
+/// The threads that simulate. There is one pool, so that a simulation may itself run simulations side by side.
 pub(crate) fn host() -> anyhow::Result<&'static Pool> {
     static HOST: OnceLock<Pool> = OnceLock::new();
     if HOST.get().is_none() {
         let pool = Pool::builder().build().context("threads that simulate")?;
-        // Another thread may have been faster.
+        // Another thread may have made the pool first.
         let _ = HOST.set(pool);
     }
     HOST.get().context("threads that simulate")
 }
 
-/// Calls `run` with each number below `count`, one call at a time for each of the host's threads. The results are in the
+/// Calls `run` with each number below `count`. Each thread of the host runs one call at a time. The results are in the
 /// order of the numbers.
 pub(crate) fn side_by_side<T: Send + Sync>(
     host: &Pool,
@@ -25,7 +25,7 @@ pub(crate) fn side_by_side<T: Send + Sync>(
     let results: Vec<OnceLock<T>> = (0..count).map(|_| OnceLock::new()).collect();
     let one_by_one = host.with(Partitioner::fixed_block(1));
     one_by_one.parallel_for(0..count, |at| {
-        // Each is set once.
+        // Each result is set once.
         let _ = results[at].set(run(at));
     });
     results

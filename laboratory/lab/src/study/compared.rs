@@ -1,6 +1,6 @@
 //! The times that a study's sentence compares, and the findings that their intervals carry.
 //!
-//! Samples of one index were taken under the same order of events, or natively in the same round: they are pairs.
+//! Two samples with one index are a pair: they come from the same order of events, or natively from the same round.
 
 use super::unit::Unit;
 use crate::measure::ratio::{Ratio, Side};
@@ -8,7 +8,7 @@ use crate::measure::statistics::{geometric_mean, median};
 use crate::report::words::more_or_less;
 use serde::{Deserialize, Serialize};
 
-/// Makes a study's sentence.
+/// Makes the sentence of a study from its times.
 pub(crate) type SentenceOf = fn(&Compared) -> Sentence;
 
 /// A finding in words, and the ratios that it rests on, each with its bound.
@@ -35,7 +35,7 @@ pub(super) struct ComparedCell {
 }
 
 impl Sentence {
-    /// Whether more samples would not change it.
+    /// Whether more samples would leave the sentence as it is.
     pub(crate) fn is_decided(&self) -> bool {
         let mut ratios = self.ratios.iter();
         ratios.all(|(ratio, bound)| ratio.is_narrow(*bound))
@@ -52,7 +52,7 @@ impl Compared {
         }
     }
 
-    /// Adds a cell; names without samples are left out.
+    /// Adds a cell. Leaves out names without samples.
     pub(super) fn add(
         &mut self,
         name: impl Into<String>,
@@ -67,12 +67,12 @@ impl Compared {
         });
     }
 
-    /// The same comparison under several orders of events as one; none of none.
+    /// Joins the comparisons of several orders of events. Returns `None` without an order.
     pub(crate) fn joined(orders: impl IntoIterator<Item = Self>) -> Option<Self> {
         orders.into_iter().reduce(|mut all, order| {
             let cells = all.cells.iter_mut().zip(order.cells);
             for (cell, other) in cells {
-                // A time that is missing in one order has no pairs there.
+                // A time that one order lacks has no pair there, so it is left out.
                 cell.times.retain_mut(|(name, times)| {
                     let more = other.times(name);
                     times.extend(more.into_iter().flatten());
@@ -91,13 +91,13 @@ impl Compared {
         })
     }
 
-    /// The samples of each time.
+    /// The least number of samples of a time.
     fn samples(&self) -> usize {
         let times = self.cells.iter().flat_map(|cell| &cell.times);
         times.map(|time| time.1.len()).min().unwrap_or(0)
     }
 
-    /// The end of a sentence: what it rests on.
+    /// The end of a sentence: the number of samples that it rests on.
     pub(super) fn ground(&self) -> String {
         match (self.samples(), self.is_simulated) {
             (0, _) => String::new(),
@@ -108,7 +108,7 @@ impl Compared {
         }
     }
 
-    /// The geometric mean, over the cells that have both, of a thing's time over that of its base.
+    /// The geometric mean of the time of `thing` over the time of `base`, over the cells that have both.
     pub(super) fn mean_ratio(&self, thing: &str, base: &str) -> Option<Ratio> {
         let cells = self.cells.iter();
         let logs: Vec<Vec<f64>> = cells.filter_map(|cell| cell.logs(thing, base)).collect();
@@ -117,7 +117,7 @@ impl Compared {
         Ratio::of_logs(&(0..count).map(mean).collect::<Vec<_>>())
     }
 
-    /// All names, as the first cells have them.
+    /// All names, in the order in which the cells first have them.
     pub(super) fn names(&self) -> Vec<&str> {
         let mut names = Vec::new();
         for (name, _) in self.cells.iter().flat_map(|cell| &cell.times) {
@@ -150,12 +150,12 @@ impl ComparedCell {
         Some(pairs.map(|(a, b)| (a / b).ln()).collect())
     }
 
-    /// The time of a thing over that of another.
+    /// The time of `thing` over the time of `base`.
     pub(super) fn ratio(&self, thing: &str, base: &str) -> Option<Ratio> {
         Ratio::of_logs(&self.logs(thing, base)?)
     }
 
-    /// The names that `is_wanted`, the fastest first.
+    /// The names that `is_wanted` accepts, the fastest first.
     pub(super) fn ranked(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<&str> {
         let names = self.times.iter().map(|time| &*time.0);
         let wanted = names.filter(|name| is_wanted(name));
@@ -167,7 +167,7 @@ impl ComparedCell {
     }
 }
 
-/// A ratio's difference from 1, in words, as far as its interval carries it.
+/// The difference of a ratio from 1 in words, if the ratio's interval shows a difference.
 pub(super) fn difference(ratio: Ratio) -> String {
     let ends = ratio.interval.map(|ends| {
         let [low, high] = ends.map(|end| 100.0 * (end - 1.0));

@@ -5,14 +5,14 @@ use super::chip::Chip;
 use manycore_chip::config::Config;
 use std::str::FromStr;
 
-/// The machine's key for the seed; a machine without it has one order.
+/// The machine's key for the seed. A machine without this key has one order.
 const SEED: &str = "perturb-seed";
 
 /// The machine's key for the amount, and its value unless the user sets one.
 pub(crate) const AMOUNT: &str = "perturb";
 const CYCLES: u64 = 4;
 
-/// The settings of an order. `has_amount`: the user sets the amount.
+/// The settings of an order. `has_amount`: the user sets the amount of perturbation.
 pub(crate) fn settings(order: &str, has_amount: bool) -> Vec<String> {
     let amount = (!has_amount).then(|| format!("{AMOUNT}={CYCLES}"));
     amount
@@ -26,7 +26,7 @@ pub(crate) fn settings(order: &str, has_amount: bool) -> Vec<String> {
 pub(crate) struct Orders {
     pub(crate) first: u64,
     pub(crate) last: u64,
-    /// Fewer, if the findings are decided before.
+    /// Whether to stop as soon as the orders decide the findings.
     pub(crate) until: bool,
 }
 
@@ -51,7 +51,7 @@ impl FromStr for Orders {
     }
 }
 
-/// The largest number of an order that a user asks for.
+/// The largest number of an order that a user may ask for.
 const MOST: u64 = 10_000;
 
 /// The order of a machine without perturbation.
@@ -72,12 +72,12 @@ pub(super) fn machine(chip: &Chip, order: u64) -> Chip {
         .unwrap_or_else(|| chip.clone())
 }
 
-/// The same for a machine without the study's.
+/// A machine under an order. `None` as in [`perturbed`].
 pub(crate) fn config(machine: &Config, order: u64) -> Option<Config> {
     perturbed(&Chip(machine.clone()), order).map(|chip| chip.0)
 }
 
-/// The machine with a seed; none if it knows no perturbation, or the user has set its amount to 0.
+/// The machine with a seed. `None` if the machine has no perturbation, or the user has set its amount to 0.
 fn perturbed(chip: &Chip, order: u64) -> Option<Chip> {
     let mut chip = chip.clone();
     let machine = chip.0.to_toml();

@@ -11,22 +11,22 @@ use crate::world::World;
 use serde::Serialize;
 use serde_json::json;
 
-/// Orders without which no finding is taken as decided.
+/// The number of orders below which no finding counts as decided.
 pub(crate) const FEWEST: usize = 3;
 
-/// The comparison of a study's sentence, a plan an order.
+/// The comparison of a study's sentence: one plan for each order.
 pub(crate) struct Ordered {
     sentence: SentenceOf,
     plans: Vec<(u64, Box<dyn Plan>)>,
-    /// Fewer orders, if the sentence is decided before.
+    /// Whether to stop as soon as the orders decide the sentence.
     until: bool,
 }
 
-/// One time: a line of `NAME.orders.csv`.
+/// One time, and a line of `NAME.orders.csv`.
 #[derive(Serialize)]
 struct OrderedTime<'a> {
     order: u64,
-    /// The things with one name in a cell do the same work.
+    /// Times of one cell are times of the same work.
     cell: &'a str,
     name: &'a str,
     time: f64,
@@ -34,7 +34,7 @@ struct OrderedTime<'a> {
 }
 
 impl Ordered {
-    /// None if the study has no sentence of times, or its machine has one order: this host, and a machine whose
+    /// `None` if the study has no sentence of times, or its machine has one order: this host, and a machine whose
     /// perturbation is 0.
     pub(crate) fn new(
         study: &dyn Study,
@@ -63,7 +63,7 @@ impl Ordered {
         }))
     }
 
-    /// Measures, and gives figure and summary the sentence of all orders. Tables and figure show the machine without
+    /// Measures, and writes the sentence of all orders into figure and summary. Tables and figure show the machine without
     /// perturbation. Returns the journals.
     pub(crate) fn measure(
         &self,
@@ -87,7 +87,7 @@ impl Ordered {
                     journal,
                 } = found?;
                 journals.push(journal);
-                // How many orders are enough does not depend on the host.
+                // The host does not change the number of orders that is enough.
                 if let Some(compared) = compared.filter(|_| !is_decided) {
                     hashes.push(hash);
                     done.push((*order, compared));
@@ -114,7 +114,7 @@ impl Ordered {
         Ok(journals)
     }
 
-    /// The sentence over these orders, and whether more would not change it.
+    /// The sentence over these orders, and whether more orders would leave it as it is.
     fn sentence_of(&self, done: &[(u64, Compared)]) -> (String, bool) {
         let orders = done.iter().map(|(_, compared)| compared.clone());
         match Compared::joined(orders) {
@@ -189,7 +189,7 @@ mod tests {
         );
         let (ending, table) = &after.more[0];
         assert_eq!(*ending, "orders.csv");
-        // Three barriers; only the loop on the compared number of cores.
+        // Three barriers, each with the loop on the compared number of cores only.
         assert_eq!(table.lines().count(), 1 + 3 * 3, "{table}");
         assert!(
             table
@@ -197,7 +197,7 @@ mod tests {
                 .any(|row| row.starts_with("3,through memory,mcs,")),
             "{table}"
         );
-        // What is in the journals is not measured again.
+        // Runs in the journals are not measured again.
         assert_eq!(journals.len(), 3);
         assert_eq!(under("3").0.meta["orders"], after.meta["orders"]);
         let until = under("until:40").0.meta;

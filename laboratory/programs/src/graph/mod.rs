@@ -1,5 +1,5 @@
-//! Graph searches whose tasks make tasks: future work of Park's broadcast thesis on its work
-//! stealing (2013, section 7.2.1).
+//! Graph searches in which a task makes further tasks. Park's broadcast thesis names them as future work on its
+//! work stealing (2013, section 7.2.1).
 //!
 //! A team of ranks goes through a graph frontier by frontier. A frontier is a bag of tasks. Each task
 //! is a vertex and some of its edges. The ranks share the tasks by any discipline of stealing, given

@@ -31,7 +31,7 @@ pub(crate) enum Participation {
     /// The helper's permit does not allow it to run any more. The other threads find the remaining iterations.
     Left,
     /// As `Left`, but the helper left iterations of its own share. Other threads may have looked for work before
-    /// it left them, and missed them. The frame tells the caller of them.
+    /// it left them, and missed them. The caller learns of them from the frame.
     Abandoned,
 }
 
@@ -92,7 +92,7 @@ pub(crate) struct BoardSlot<P: Platform> {
 struct Held<P: Platform> {
     /// Set while a thread holds this slot for a loop.
     taken: P::AtomicBool,
-    /// The index, plus 1, of the slot of the loop around this one; 0 if there is none. Callers that wait for a
+    /// The index, plus 1, of the slot of the loop around this one, or 0 without such a loop. Callers that wait for a
     /// loop around this one read it.
     parent: P::AtomicU32,
 }

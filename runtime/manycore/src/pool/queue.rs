@@ -100,7 +100,7 @@ impl<P: Platform> Queue<P> {
     }
 }
 
-/// A queue whose jobs begin in order. For each of its jobs, another queue holds a stand-in. A stand-in runs the
+/// A queue that begins its jobs in the order in which they were pushed. For each of its jobs, another queue holds a stand-in. A stand-in runs the
 /// oldest job of the `Fifo`, whichever worker takes the stand-in.
 #[repr(C)]
 pub(super) struct Fifo<P: Platform> {

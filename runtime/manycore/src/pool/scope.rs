@@ -28,7 +28,7 @@ use std::sync::Arc;
 /// assert_eq!(halves, [1, 2]);
 /// ```
 pub struct Scope<'scope, P: Platform = Native> {
-    /// The group to which the scope's jobs belong.
+    /// The group of the scope's jobs.
     group: Group,
     registry: *const Registry<P>,
     /// The worker that waits for the scope.

@@ -1,6 +1,6 @@
-//! `manycore run --orders N`: a program under several orders of events, side by side on the host's cores.
+//! `manycore run --orders N`: runs a program under several orders of events, side by side on the host's cores.
 
-mod told;
+mod summary;
 
 use super::run::{program, simulation};
 use crate::cli::RunArgs;
@@ -17,14 +17,14 @@ use serde::Serialize;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-/// With `until:N`: the width of the mean's interval, as a part of the mean, at which more orders are not run.
+/// With `until:N`: no more orders run when the interval of the mean is narrower than this part of the mean.
 const NARROW: f64 = 0.01;
 
-/// One order's run: an entry of the JSON file, and a line of the CSV file, which lacks the regions' cycles.
+/// The run of one order: an entry of the JSON file and a line of the CSV file. The CSV file lacks the regions' cycles.
 #[derive(Debug, Serialize)]
 struct OrderRun {
     order: u64,
-    /// The program's own.
+    /// The exit status of the program.
     status: i32,
     /// Whether output and status equal the first order's.
     same_output: bool,
@@ -32,7 +32,7 @@ struct OrderRun {
     threads: u64,
     cycles: u64,
     hash: String,
-    /// The cycles of all regions of interest of one name.
+    /// For each name, the cycles of all regions of interest with that name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     regions: Vec<(String, u64)>,
     #[serde(skip)]
@@ -53,31 +53,36 @@ pub(super) fn run(args: &RunArgs, machine: &Config, orders: Orders) -> anyhow::R
         Some(Some(file)) => Some(file),
     };
     let machines = machines(machine, orders)?;
-    let mut runs = simulate(args, &machines, orders.until)?;
-    let (first, others) = runs.split_first_mut().context("no order")?;
+    let (mut runs, failed) = simulate(args, &machines, orders.until)?;
+    let Some((first, others)) = runs.split_first_mut() else {
+        return Err(failed.unwrap_or_else(|| anyhow!("no order")));
+    };
     for other in &mut *others {
         other.same_output = (&other.streams, other.status) == (&first.streams, first.status);
     }
-    // A closed pipe is no failure of the program.
+    // A closed pipe is not an error of the program.
     let _ = io::stdout()
         .write_all(&first.streams[0])
         .and_then(|()| io::stdout().flush());
     let _ = io::stderr().write_all(&first.streams[1]);
-    let text = told::text(&runs, machine);
+    let text = summary::text(&runs, machine);
     if !args.quiet {
         eprint!("{text}");
     }
     let name = &args.program[0];
-    if let Some(told) = told::difference(&runs) {
-        eprintln!("manycore: {name}: {told}");
+    if let Some(difference) = summary::difference(&runs) {
+        eprintln!("manycore: {name}: {difference}");
     }
     if let Some(message) = &runs[0].message {
         eprintln!("manycore: {name}: {message}");
     }
     if let Some(file) = file {
-        told::write(file, args, machine, &runs, &text)?;
+        summary::write(file, args, machine, &runs, &text)?;
     }
-    Ok(ExitCode::from(runs[0].status as u8))
+    match failed {
+        Some(error) => Err(error),
+        None => Ok(ExitCode::from(runs[0].status as u8)),
+    }
 }
 
 /// The machine under each order.
@@ -89,12 +94,13 @@ fn machines(machine: &Config, orders: Orders) -> anyhow::Result<Vec<(u64, Config
     })
 }
 
-/// All runs, in their order. With `until`, as many as suffice: the number does not depend on the host.
+/// The runs in their order, and the error that ended them early. With `until`, as many runs as suffice: the number does
+/// not depend on the host.
 fn simulate(
     args: &RunArgs,
     machines: &[(u64, Config)],
     until: bool,
-) -> anyhow::Result<Vec<OrderRun>> {
+) -> anyhow::Result<(Vec<OrderRun>, Option<anyhow::Error>)> {
     let host = side_by_side::host()?;
     let input = SharedInput::new(io::stdin());
     let mut runs = Vec::new();
@@ -108,14 +114,35 @@ fn simulate(
             let (order, machine) = &some[at];
             one(args, machine, *order, &input)
         });
-        for one in found {
-            runs.push(one?);
-            if until && runs.len() >= FEWEST && is_narrow(&runs) {
-                return Ok(runs);
-            }
+        if let Some(error) = keep(&mut runs, found) {
+            return Ok((runs, Some(error)));
+        }
+        if until && cut_when_narrow(&mut runs) {
+            break;
         }
     }
-    Ok(runs)
+    Ok((runs, None))
+}
+
+/// Adds the runs that have ended. Returns the first error.
+fn keep<T>(
+    runs: &mut Vec<T>,
+    found: impl IntoIterator<Item = anyhow::Result<T>>,
+) -> Option<anyhow::Error> {
+    let mut failed = None;
+    for one in found {
+        match one {
+            Ok(run) => runs.push(run),
+            Err(error) => _ = failed.get_or_insert(error),
+        }
+    }
+    failed
+}
+
+/// Drops the runs after the first ones that suffice. Returns whether there are such first ones.
+fn cut_when_narrow(runs: &mut Vec<OrderRun>) -> bool {
+    let enough = (FEWEST..=runs.len()).find(|&count| is_narrow(&runs[..count]));
+    enough.inspect(|&count| runs.truncate(count)).is_some()
 }
 
 fn one(
@@ -174,9 +201,9 @@ fn regions(all: &[Region]) -> Vec<(String, u64)> {
     sums
 }
 
-/// Whether the mean of the first region's cycles, or of all cycles, is known well enough.
+/// Whether the mean of the first region's cycles is known well enough; without a region, the mean of all cycles.
 fn is_narrow(runs: &[OrderRun]) -> bool {
-    let timed = told::timed(runs);
+    let timed = summary::timed(runs);
     let first = timed.get(1).or(timed.first());
     first
         .and_then(|(_, cycles)| Mean::of(cycles))
@@ -184,4 +211,21 @@ fn is_narrow(runs: &[OrderRun]) -> bool {
             let half = mean.half.unwrap_or(f64::INFINITY);
             2.0 * half <= NARROW * mean.mean
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_runs_that_have_ended_are_kept_when_one_fails() {
+        let mut runs = vec![1];
+        assert!(keep(&mut runs, [Ok(2)]).is_none());
+        let found = [Ok(3), Err(anyhow!("first")), Ok(5), Err(anyhow!("second"))];
+        let error = keep(&mut runs, found).unwrap();
+        assert_eq!(
+            (runs, error.to_string()),
+            (vec![1, 2, 3, 5], "first".into())
+        );
+    }
 }

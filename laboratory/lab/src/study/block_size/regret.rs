@@ -91,11 +91,11 @@ fn in_cell(measured: &MeasuredLoops) -> Vec<Regret> {
     others.into_iter().map(regret).collect()
 }
 
-/// The name of the best block among what is compared.
+/// The name under which the best block is compared.
 const BEST: &str = "best block";
 
-/// The default's times and the best block's, a cell each. Natively a sample is a round, for which the block was picked
-/// on the other half of the rounds; the rounds of a simulation follow each other, and are one order of events.
+/// For each cell, the times of the default and the best block. Natively a sample is a round, and the other half of the
+/// rounds picks its block. The rounds of a simulation follow each other, and are one order of events.
 pub(super) fn compared(measured: &[MeasuredLoops], is_simulated: bool) -> Compared {
     let default = Partitioner::default().name();
     let unit = measured.first().map_or(Unit::Cycles, |cell| cell.unit);

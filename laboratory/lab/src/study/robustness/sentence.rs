@@ -1,4 +1,4 @@
-//! How slow the network may be, as far as that is shown.
+//! The sentence of the study: the slowest network with which the barrier over the network is faster.
 
 use super::config::{Contestants, Parameter};
 use super::curve::{self, Curve};
@@ -7,7 +7,7 @@ use crate::report::words;
 use crate::study::compared::{Compared, Sentence};
 use crate::study::team::{CHANNEL, Fastest, Race};
 
-/// A cell for each time that a message is under way, which is its name: the thesis's barrier with that, and the
+/// Each cell is named after the time that a message is under way. It has the thesis's barrier with that time, and the
 /// barriers through memory.
 pub(super) fn compared(race: Race<'_, Contestants<'_>>) -> Option<Compared> {
     let config = race.config.config;
@@ -29,7 +29,7 @@ pub(super) fn compared(race: Race<'_, Contestants<'_>>) -> Option<Compared> {
     Some(compared)
 }
 
-/// Until which time under way the barrier over the network is faster.
+/// Says up to which time under way the barrier over the network is faster.
 pub(super) fn sentence(compared: &Compared) -> Sentence {
     let found = find(compared);
     let (text, ratios) =
@@ -74,7 +74,7 @@ fn find(compared: &Compared) -> Option<(String, Vec<(Ratio, f64)>)> {
     Some((said + &ground, ends.map(|ratio| (ratio, 1.0)).into()))
 }
 
-/// The time under way at which the thesis's barrier takes as long as another; none if it does not in some order.
+/// The time under way at which the thesis's barrier takes as long as another. `None` if an order has no such time.
 fn crossing(compared: &Compared, other: &str) -> Option<Ratio> {
     let level = compared.cells.first()?.times(other)?;
     let at = level.iter().enumerate().map(|(order, level)| {
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
     use crate::study::unit::Unit;
 
-    /// A barrier of 600 cycles and its transport, beside another of so many cycles, under three orders.
+    /// A barrier of 600 cycles and its transport, and another barrier of `other` cycles, under three orders.
     fn text(other: [f64; 3]) -> String {
         let mut compared = Compared::new("In a loop of waits".into(), Unit::Cycles, true);
         for value in [5, 200, 20_000] {

@@ -1,17 +1,17 @@
-//! The sentence of a study of barriers: the fastest through memory, as far as that is shown, and the thesis's barrier
-//! beside it.
+//! The sentence of a study of barriers: the fastest barrier through memory, as far as the intervals show it, and the
+//! barrier of the thesis beside it.
 
 use super::race::{CHANNEL, Contest, Race};
 use crate::measure::ratio::{Ratio, Side};
 use crate::study::compared::{Compared, ComparedCell, Sentence, difference};
 
-/// The cells of what [`Race::compared`] returns.
+/// The names of the cells of [`Race::compared`].
 const MEMORY: &str = "through memory";
 const NETWORK: &str = "over a broadcast network";
 
 impl<C: Contest> Race<'_, C> {
-    /// The times of all barriers on `at` cores. `what`: what takes them. With `is_a_wait` the time of a wait, else of
-    /// the whole program.
+    /// The times of all barriers on `at` cores. `what` names in the sentence what takes the time. With `is_a_wait` it is
+    /// the time of a wait, else of the whole program.
     pub(in crate::study) fn compared(self, at: usize, what: &str, is_a_wait: bool) -> Compared {
         let setup = self.config.setup();
         let is_simulated = !setup.machines.is_host();
@@ -32,7 +32,7 @@ impl<C: Contest> Race<'_, C> {
     }
 }
 
-/// The fastest barrier through memory, and the thesis's.
+/// The fastest barrier through memory, and the barrier of the thesis.
 pub(in crate::study) fn sentence(compared: &Compared) -> Sentence {
     let cell = |name| compared.cells.iter().find(|cell| cell.name == name);
     let say = |cell: &ComparedCell, name| cell.median(name).map(|time| compared.unit.say(time));
@@ -70,15 +70,15 @@ pub(in crate::study) fn sentence(compared: &Compared) -> Sentence {
     }
 }
 
-/// The fastest of some barriers.
+/// The fastest barrier of a cell.
 pub(in crate::study) struct Fastest<'a> {
     pub(in crate::study) name: &'a str,
-    /// The next, and its time over the fastest's.
+    /// The second fastest barrier, and its time over the fastest barrier's.
     lead: Option<(&'a str, Ratio)>,
 }
 
 impl<'a> Fastest<'a> {
-    /// The fastest of the cell's barriers that are `wanted`.
+    /// The fastest of the cell's barriers that `wanted` accepts.
     pub(in crate::study) fn of(
         cell: &'a ComparedCell,
         wanted: impl Fn(&str) -> bool,
@@ -92,7 +92,7 @@ impl<'a> Fastest<'a> {
         })
     }
 
-    /// The fastest, as far as that is shown.
+    /// The name of the fastest barrier, as far as the intervals show it.
     pub(in crate::study) fn told(&self) -> String {
         let name = self.name;
         match self.lead {

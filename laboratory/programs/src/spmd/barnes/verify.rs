@@ -8,7 +8,7 @@ use super::tree::{Point, ROOT, place};
 use super::{Barnes, WrongAnswer};
 use manycore_platform::{Atomic, Ordering::Relaxed, Platform};
 
-/// Bodies whose forces are also summed directly.
+/// The number of bodies for which the forces are also summed directly.
 const SAMPLE: usize = 256;
 
 /// The tolerance of a sum of many small errors, in standard deviations.

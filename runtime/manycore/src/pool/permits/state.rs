@@ -136,7 +136,7 @@ impl<P: Platform> Permits<P> {
         }
     }
 
-    /// Whether a thread is on the ready list. The ordering is that of `Queue::is_empty`.
+    /// Whether a thread is on the ready list. Acquire, for the same reason as in `Queue::is_empty`.
     pub(in crate::pool) fn has_ready(&self) -> bool {
         self.ready.load(Ordering::Acquire) != 0
     }

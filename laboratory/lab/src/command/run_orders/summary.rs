@@ -1,4 +1,4 @@
-//! What is told of a program's runs under several orders.
+//! The output of `run --orders`: text, CSV and JSON.
 
 use super::OrderRun;
 use crate::cli::RunArgs;
@@ -10,7 +10,7 @@ use serde_json::json;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// The timed things: all cycles, and the cycles of each region that every order has.
+/// All cycles of each run, and the cycles of each region that every run has.
 pub(super) fn timed(runs: &[OrderRun]) -> Vec<(&str, Vec<f64>)> {
     let all = runs.iter().map(|run| run.cycles as f64).collect();
     let names = runs.first().into_iter().flat_map(|run| &run.regions);
@@ -27,7 +27,7 @@ pub(super) fn timed(runs: &[OrderRun]) -> Vec<(&str, Vec<f64>)> {
     std::iter::once(("cycles", all)).chain(regions).collect()
 }
 
-/// A line an order, and the spread of what is timed.
+/// A line for each order, and the spread of each count of cycles.
 pub(super) fn text(runs: &[OrderRun], machine: &Config) -> String {
     let mut text = format!(
         "{} orders on {}, {} cores at {} GHz\n{:>7} {:>14} {:>14} {:>16}\n",
@@ -41,7 +41,7 @@ pub(super) fn text(runs: &[OrderRun], machine: &Config) -> String {
         "hash",
     );
     for run in runs {
-        // Text in memory takes whatever is written.
+        // Writing to a string does not fail.
         let _ = writeln!(
             text,
             "{:>7} {:>14} {:>14} {}",
@@ -70,7 +70,7 @@ fn ends(cycles: &[f64]) -> (f64, f64) {
     (least, cycles.iter().copied().fold(0.0, f64::max))
 }
 
-/// A sentence, if the orders do not have the same output.
+/// A sentence, if an order's output or status differs from the first order's.
 pub(super) fn difference(runs: &[OrderRun]) -> Option<String> {
     let others = runs.iter().filter(|run| !run.same_output);
     let others: Vec<String> = others.map(|run| run.order.to_string()).collect();
@@ -85,7 +85,7 @@ pub(super) fn difference(runs: &[OrderRun]) -> Option<String> {
     })
 }
 
-/// Writes a row an order.
+/// Writes the file of `--stats`, with a row for each order.
 pub(super) fn write(
     file: &Path,
     args: &RunArgs,
@@ -122,7 +122,7 @@ pub(super) fn write(
     std::fs::write(file, text).with_context(|| format!("--stats={}", file.display()))
 }
 
-/// A line an order, with a column for each region that every order has.
+/// The rows of the CSV file, with a column for each region that every run has.
 fn csv(runs: &[OrderRun]) -> anyhow::Result<String> {
     let timed = timed(runs);
     let mut writer = csv::Writer::from_writer(Vec::new());
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn an_output_that_differs_is_said() {
+    fn a_different_output_is_reported() {
         let runs = [run(4, 100, true), run(5, 110, false), run(6, 120, true)];
         assert_eq!(
             difference(&runs).unwrap(),
