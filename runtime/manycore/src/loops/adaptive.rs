@@ -1,23 +1,19 @@
-//! `adaptive`, the default: finds out what the loop costs while it runs, and
-//! asks nothing of the user.
+//! `adaptive`, the default partitioner. It measures what a loop costs while the loop runs, and the user sets
+//! nothing.
 //!
-//! * A loop that has run before is judged by what it cost then (`CallSites`). One
-//!   too short for a second thread runs inline; its first iteration is timed, and
-//!   what follows now and then (`predicted`), and once it takes too long the rest is
-//!   posted.
-//! * A loop that is long enough runs inline too, watched by the clock, in three cases: sharing it has not
-//!   gained so far (`decide`); the pool measures the inline time again; or all workers sleep and waking a
-//!   worker would cost more than it gains.
-//! * An unknown loop runs inline, one iteration, two, four, until it has lasted
-//!   longer than posting costs; then the rest is posted. A few iterations that
-//!   might each be long are posted at once.
-//! * A posted loop is sharded. Each participant times every block and sizes the
-//!   next by time, not by count, as the balance of claims and waits says (`claim_time`) for
-//!   what is left of its range and what a claim costs on this machine.
+//! * If a loop has run before, its earlier cost decides (`CallSites`). A loop that is too short for a second
+//!   thread runs inline. It times the first iteration, and some later blocks (`predicted`). Once the loop takes
+//!   too long, it posts the rest.
+//! * A loop that is long enough runs inline too, with the same checks, in three cases: sharing it has not paid so
+//!   far (`decide`); the pool measures the inline time again; or all workers sleep and waking a worker would cost
+//!   more than it gains.
+//! * An unknown loop runs inline: first one iteration, then two, then four. Once it has lasted longer than posting
+//!   costs, it posts the rest. If an unknown loop has few iterations, each may be long, so it is posted at once.
+//! * A posted loop gives each participant a range. A participant times every block and chooses how long the next
+//!   block should take (`claim_time`), from what is left of its range and what a claim costs on this machine.
 //!
-//! Memory traffic of a claim: one locked instruction on the participant's own
-//! line, and one read of the clock; about 20 ns, no transfer. `Registry::post` has the
-//! traffic of a launch.
+//! A claim costs one locked instruction on the participant's own cache line and one read of the clock: about 20
+//! ns, and no transfer of a line. `Registry::post` says what a launch costs.
 
 use super::inline_run::{Inline, InlineRun};
 use super::launch::Wake;
@@ -32,23 +28,23 @@ use manycore_platform::{Native, Platform};
 use std::any::TypeId;
 use std::cell::Cell;
 
-/// Iterations for each thread below which an unknown loop is posted unseen:
-/// running one inline first would lose more than the post costs.
+/// If an unknown loop has at most this many iterations for each thread, it is posted at once: to run one iteration
+/// inline first could cost more than the post.
 const FEW: usize = 32;
 
-/// One loop on its way to be run.
+/// A loop that is about to run.
 pub(super) struct Launch<'a, P: Platform> {
     pub(super) pool: &'a Registry<P>,
     pub(super) inline: Inline<'a, P>,
     pub(super) n: usize,
     call_site: CallSite,
-    /// Whether a thread has run two of few iterations, one after the other.
+    /// Whether one thread has run two iterations of a loop of few, one after the other.
     pub(super) in_turn: Cell<bool>,
 }
 
 /// Runs `body` over `start..start + n`, `n > 0`.
 ///
-/// Inlined into its only caller, which spares a short loop some 20 instructions.
+/// Inlining this into its only caller saves a short loop some 20 instructions.
 #[inline(always)]
 pub(crate) fn run<P: Platform>(pool: &Registry<P>, start: usize, n: usize, body: Body<'_>) {
     if pool.shared().is_special() || n == 1 {
@@ -57,7 +53,7 @@ pub(crate) fn run<P: Platform>(pool: &Registry<P>, start: usize, n: usize, body:
     run_shareable(pool, start, n, body);
 }
 
-/// Runs a loop that no other thread can take part in, or a loop that is to be explained.
+/// Runs a loop that no other thread can take part in, or a loop of a pool that explains its loops (`explain`).
 #[cold]
 fn run_special<P: Platform>(pool: &Registry<P>, start: usize, n: usize, body: Body<'_>) {
     let started = P::now();
@@ -99,9 +95,9 @@ fn run_shareable<P: Platform>(
     }
 }
 
-/// Runs a loop of no more iterations than threads. They may all wait for each other. So nothing is known of
-/// such a loop before one thread has run two of its iterations, and the pool's monitor watches a caller
-/// that runs iterations by itself.
+/// Runs a loop that has at most as many iterations as the pool has threads. Its iterations may all wait for each
+/// other. So the loop stays unknown until one thread has run two of its iterations, and the pool's monitor watches
+/// a caller that runs iterations alone.
 #[inline(never)]
 fn run_few<P: Platform>(pool: &Registry<P>, start: usize, n: usize, body: Body<'_>) -> Reason {
     let run = InlineRun::new(pool, body, start, n);
@@ -136,7 +132,7 @@ impl<'a, P: Platform> Launch<'a, P> {
         }
     }
 
-    /// The predicted ticks of an iteration.
+    /// Returns the predicted ticks of an iteration.
     #[inline]
     fn recall(&self) -> Option<f32> {
         self.pool.shared().call_sites().recall(self.call_site)
@@ -157,7 +153,7 @@ impl<'a, P: Platform> Launch<'a, P> {
         self.inline.run(from, to);
     }
 
-    /// Ticks that iterations `from..to` take.
+    /// Runs iterations `from..to` on this thread and returns the ticks that they took.
     #[inline]
     pub(super) fn time(&self, from: usize, to: usize) -> f32 {
         let before = P::now();
@@ -165,7 +161,7 @@ impl<'a, P: Platform> Launch<'a, P> {
         P::now().saturating_sub(before) as f32
     }
 
-    /// Runs a loop with a prediction: an iteration takes `each` ticks.
+    /// Runs a loop whose iterations are predicted to take `each` ticks.
     #[inline(always)]
     fn run_known(&self, each: f32) -> Reason {
         let work = self.n as f32 * each;
@@ -176,11 +172,11 @@ impl<'a, P: Platform> Launch<'a, P> {
         }
     }
 
-    /// Runs a loop inline that takes too little to be posted, unless it takes longer
-    /// today.
+    /// Runs a loop inline, since its predicted time is too short for a post. If the loop takes longer, posts the
+    /// rest.
     ///
-    /// Mostly two clock reads and no division: this is what a loop of a few hundred
-    /// nanoseconds pays for the chance to be parallel.
+    /// This usually costs two clock reads and no division. A loop of a few hundred nanoseconds pays that for the
+    /// chance to be parallel.
     #[inline(always)]
     fn run_short(&self, each: f32) -> Reason {
         match self.predicted(each).run_short() {
@@ -208,19 +204,20 @@ impl<'a, P: Platform> Launch<'a, P> {
             .update(self.call_site, change);
     }
 
-    /// Whether this thread was put aside since this was last asked, or may have been: `n` of its
-    /// iterations took `took` ticks.
+    /// Whether the kernel put this thread aside since the last check. Checks only if it is suspicious that `n`
+    /// iterations took `took` ticks on this thread.
     pub(super) fn was_aside(&self, choice: Choice, n: usize, took: f32) -> bool {
         choice.is_suspicious(n, took, self.pool.shared().call_sites().units())
             && Context::worker_of(self.pool).is_some_and(|worker| worker.was_put_aside())
     }
 
-    /// Runs a loop that is long enough to be posted. It still runs inline if that is the better way, or if
-    /// all workers sleep and waking one does not pay.
+    /// Runs a loop that is long enough to be posted. The loop still runs inline if that has been faster, or if all
+    /// workers sleep and waking one does not pay.
     fn run_long(&self, each: f32, work: f32) -> Reason {
         let pool = self.pool;
         if Context::is_in_loop(pool.shared()) {
-            // Whether a helper comes depends on the outer loop and on the moment.
+            // Whether a helper joins depends on the outer loop and on the moment, so `choice` does not learn from
+            // a shared run.
             let Some(shared) = self.share(0, each, pool.wakes(work, self.n)) else {
                 return Reason::Busy;
             };
@@ -257,7 +254,7 @@ impl<'a, P: Platform> Launch<'a, P> {
                 return match self.run_alone(each) {
                     Ok((started, took)) => {
                         self.update(|choice| choice.saw_alone(self.n, took));
-                        // The next one may be met by a worker that expects it.
+                        // A worker that expects the next loop may be awake for it.
                         let ended = started + took as u64;
                         idle.loop_ended(self.inline.body.caller(), started, ended);
                         Reason::Asleep
@@ -278,7 +275,7 @@ impl<'a, P: Platform> Launch<'a, P> {
     fn run_chosen_alone(&self, each: f32, choice: Choice) -> Reason {
         let pool = self.pool;
         let reason = choice.why_alone();
-        // A trial is one run among shared ones.
+        // A trial is a single inline run among shared runs, so the helpers should stay awake.
         let invited = pool.would_invite(each * self.n as f32, self.n);
         let keeps_awake = reason == Reason::Trial && !pool.all_asleep(invited);
         let result = match self.run_alone(each) {
@@ -299,15 +296,15 @@ impl<'a, P: Platform> Launch<'a, P> {
         Predicted::new(self.pool.shared(), &self.inline, self.n, each)
     }
 
-    /// Runs a loop inline; when it began and the ticks that it took, if that was not longer than
-    /// predicted.
+    /// Runs a loop inline. If the loop is not slower than predicted, returns when it began and the ticks that it
+    /// took.
     fn run_alone(&self, each: f32) -> Result<(u64, f32), Slow> {
         let started = P::now();
         let took = self.predicted(each).run(started)?;
         Ok((started, took))
     }
 
-    /// A loop that is predicted short turns out to be long: posts what is left.
+    /// Posts the rest of a loop that takes longer than predicted.
     #[cold]
     fn give_up(&self, slow: &Slow) -> Reason {
         #[cfg(test)]
@@ -328,7 +325,7 @@ impl<'a, P: Platform> Launch<'a, P> {
         Reason::Shared
     }
 
-    /// Runs an unknown loop, or a loop that is known only with half or twice as many iterations.
+    /// Runs an unknown loop, or a loop that is only known with about half or twice as many iterations.
     #[cold]
     fn run_unknown(&self) -> Reason {
         let pool = self.pool;
@@ -355,7 +352,7 @@ impl<'a, P: Platform> Launch<'a, P> {
         Reason::First
     }
 
-    /// Runs a loop inline until it proves long, and posts the rest.
+    /// Runs a loop inline until that has taken longer than a post, and posts the rest.
     #[cold]
     fn run_measuring(&self) {
         let (mut done, mut block, mut spent) = (0, 1_usize, 0.0);
@@ -373,7 +370,7 @@ impl<'a, P: Platform> Launch<'a, P> {
         }
     }
 
-    /// Ticks that the iterations from `done` take, at `each`.
+    /// The predicted ticks of the iterations from `done` on, if each takes `each`.
     pub(super) fn work(&self, done: usize, each: f32) -> f32 {
         (self.n - done) as f32 * each
     }

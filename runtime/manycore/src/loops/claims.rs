@@ -1,5 +1,5 @@
-//! How threads claim the iterations of a loop that [`adaptive`](super::adaptive) shares: few from a
-//! counter, more from ranges.
+//! How threads claim the iterations of a loop that [`adaptive`](super::adaptive) shares: from a counter if there
+//! are few, and else from ranges.
 
 use super::inline_run::InlineRun;
 use super::launch::LoopFrame;
@@ -10,14 +10,15 @@ use crate::partition::{
 use manycore_platform::{Atomic, Native, Ordering, Platform};
 use std::ops::Range;
 
-/// Few iterations, each a claim.
+/// A loop of few iterations. Each is claimed by itself.
 pub(super) struct Few<'a, P: Platform> {
     pub(super) counter: FixedBlock<P>,
-    /// Whether a participant has claimed two.
+    /// Whether a participant has claimed two iterations.
     pub(super) in_turn: &'a P::AtomicBool,
     /// The rank of the caller.
     pub(super) caller: usize,
-    /// The loop, if the caller is watched, and which of its iterations is the first here.
+    /// If the monitor watches the caller: the whole loop, and which of its iterations is the first of this
+    /// counter.
     pub(super) watched: Option<(&'a InlineRun<'a, P>, usize)>,
 }
 
@@ -25,7 +26,7 @@ pub(super) struct FewClaims<'a, P: Platform> {
     claims: FixedBlockClaims<'a, P>,
     in_turn: &'a P::AtomicBool,
     has_one: bool,
-    /// The caller's.
+    /// `None` in the claims of a helper.
     watched: Option<&'a InlineRun<'a, P>>,
 }
 
@@ -39,7 +40,7 @@ impl<P: Platform> Partition for Few<'_, P> {
     fn claims(&self, rank: usize) -> FewClaims<'_, P> {
         let watched = self.watched.filter(|_| rank == self.caller);
         if let Some((watched, first)) = watched {
-            // SAFETY: taken back when the claims are dropped, before the counter is.
+            // SAFETY: dropping the claims ends this post (`end_post`), and the counter outlives the claims.
             unsafe { watched.post(&self.counter, first) };
         }
         FewClaims {
@@ -58,7 +59,7 @@ impl<P: Platform> Claims for FewClaims<'_, P> {
             watched.step();
         }
         let next = self.claims.next()?;
-        // Relaxed: a hint about time. Looking first spares the line.
+        // Relaxed: a hint about time. If it is set already, the load avoids a write to the shared cache line.
         if std::mem::replace(&mut self.has_one, true) && !self.in_turn.load(Ordering::Relaxed) {
             self.in_turn.store(true, Ordering::Relaxed);
         }
@@ -74,13 +75,14 @@ impl<P: Platform> Drop for FewClaims<'_, P> {
     }
 }
 
-/// Ranges that are stolen from, in blocks by the clock.
+/// A loop whose threads have ranges, and steal from each other. The clock decides the sizes of blocks.
 pub(super) struct Adaptive<'a, P: Platform> {
     pub(super) ranges: Ranges<'a, P>,
-    /// Ticks an iteration may take; 0 if nothing is known.
+    /// The predicted ticks of an iteration, or 0 if nothing is known.
     pub(super) guess: f32,
-    /// Ticks that a block may take at most, and that a claim costs.
+    /// The ticks that a block may take at most.
     pub(super) max_ticks: f32,
+    /// The ticks that a claim costs.
     pub(super) claim: u64,
     pub(super) caller: u32,
     /// Whether the caller's first block is one iteration.

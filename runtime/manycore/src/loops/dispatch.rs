@@ -1,4 +1,4 @@
-//! From a partitioner to the code that runs a loop by it.
+//! Chooses the code that runs a loop by its partitioner.
 
 use super::adaptive;
 use super::launch::{Shares, Wake};
@@ -13,7 +13,7 @@ use std::ops::Range;
 
 /// Runs `body` over `range` as `partitioner` divides it.
 ///
-/// Out of line, once for all loops: what is left in the caller is a call.
+/// This function is never inlined, so each loop in a program adds only a call.
 #[inline(never)]
 pub(crate) fn drive<P: Platform>(
     pool: &Registry<P>,
@@ -22,13 +22,12 @@ pub(crate) fn drive<P: Platform>(
     body: Body<'_>,
 ) {
     if !range.is_empty() {
-        // As a worker of the pool, so that what the body asks of it is the same on all
-        // threads.
+        // The caller runs as a worker of the pool, so all threads that run the body see the same pool.
         pool.inside(|| dispatch(pool, partitioner, range.start, range.len(), body));
     }
 }
 
-/// For the crates of users, as in `pool/compiled_here.rs`.
+/// Compiles `drive` in this crate, not in the crates of users (`pool/compiled_here.rs`).
 #[expect(dead_code, reason = "to have it compiled is all")]
 static COMPILED_HERE: Address = Address::of(drive::<Native> as *const ());
 
@@ -55,8 +54,8 @@ fn dispatch<P: Platform>(
     }
 }
 
-/// Posts a loop that is to be shared whatever it costs, and wakes sleeping workers. No block is longer than
-/// `block`. `partition` is as for [`Registry::post`].
+/// Posts a loop, whatever that costs, and wakes sleeping workers. No block is longer than `block`. For `partition`
+/// see [`Registry::post`].
 pub(super) fn run<'p, P: Platform, S: Partition>(
     pool: &'p Registry<P>,
     start: usize,
@@ -73,7 +72,7 @@ pub(super) fn run<'p, P: Platform, S: Partition>(
     if shared {
         return;
     }
-    // All slots are taken by open loops: this loop runs alone.
+    // All slots of the board are taken by open loops, so the caller runs this loop alone.
     let block = block.map_or(n, NonZeroUsize::get);
     let mut done = 0;
     while done < n {
@@ -83,8 +82,8 @@ pub(super) fn run<'p, P: Platform, S: Partition>(
     }
 }
 
-/// Runs a partitioned loop in a pool of one thread, claims and all; `false`: no slot is free, and
-/// nothing was run.
+/// Runs a partitioned loop in a pool of one thread, which claims block after block. Returns `false` if no slot is
+/// free and nothing has run.
 fn run_claimed<'p, P: Platform, S: Partition>(
     pool: &'p Registry<P>,
     start: usize,

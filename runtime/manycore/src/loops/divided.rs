@@ -1,4 +1,4 @@
-//! A loop that the laboratory divides in a way of its own.
+//! A loop for the laboratory, which divides the iterations in its own way.
 
 use super::dispatch::{drive, run};
 use crate::partition::{ALONE, Body, CallSite, Partition, Partitioner};
@@ -7,7 +7,7 @@ use manycore_platform::Platform;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 
-/// A loop over `0..n`, to be divided. The current thread is a worker of its pool.
+/// A loop over `0..n` that the laboratory divides. The current thread is a worker of the loop's pool.
 pub struct Divided<'a, P: Platform> {
     pool: &'a Registry<P>,
     body: Body<'a>,
@@ -15,7 +15,7 @@ pub struct Divided<'a, P: Platform> {
     call_site: CallSite,
 }
 
-/// Has `divide` run `body` on blocks of `0..n` in `pool`, if `n` is not 0.
+/// If `n` is not 0, calls `divide`, which runs `body` on blocks of `0..n` in `pool`.
 pub fn divided<P: Platform>(
     pool: &Pool<P>,
     n: usize,
@@ -37,37 +37,37 @@ pub fn divided<P: Platform>(
 }
 
 impl<P: Platform> Divided<'_, P> {
-    /// The iterations, at least one.
+    /// The number of iterations, at least one.
     pub fn iterations(&self) -> usize {
         self.n
     }
 
-    /// The threads that may run now; at least one.
+    /// The number of threads that may run now, at least one.
     pub fn allowed(&self) -> usize {
         self.pool.shared().allowed()
     }
 
-    /// The core groups that the pool's threads are in.
+    /// The number of core groups that the pool's threads are in.
     pub fn core_groups(&self) -> usize {
         self.pool.shared().core_groups()
     }
 
-    /// The ticks of a claim from the thread's own range on this machine.
+    /// The ticks that a thread's claim from its own range costs on this machine.
     pub fn claim_ticks(&self) -> u64 {
         self.pool.shared().claim_ticks()
     }
 
-    /// The platform's clock rate.
+    /// The clock's ticks in a nanosecond.
     pub fn ticks_per_ns(&self) -> f32 {
         self.pool.shared().ticks_per_ns()
     }
 
-    /// Ticks an iteration took, if this loop ran lately.
+    /// The ticks that an iteration took, if this loop ran lately.
     pub fn recall(&self) -> Option<f32> {
         self.pool.shared().call_sites().recall(self.call_site)
     }
 
-    /// An iteration has taken `ticks`.
+    /// Records that an iteration has taken `ticks`.
     pub fn learn(&self, ticks: f32) {
         let call_sites = self.pool.shared().call_sites();
         match self.recall() {
@@ -86,7 +86,7 @@ impl<P: Platform> Divided<'_, P> {
         drive(self.pool, partitioner, part, self.body);
     }
 
-    /// Shares all iterations among the threads, whatever that costs, as `partition` gives them out.
+    /// Shares all iterations among the threads, whatever that costs. `partition` divides them.
     pub fn share<S: Partition>(&self, partition: S) {
         run(
             self.pool,

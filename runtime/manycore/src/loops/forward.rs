@@ -1,5 +1,5 @@
-//! The loops of [`Loop`](super::Loop) by the default partitioner: methods of a pool, and functions
-//! that find their pool.
+//! The loops of [`Loop`](super::Loop) with the default partitioner: methods of [`Pool`], and functions that find
+//! the current thread's pool.
 
 use super::loop_here;
 use crate::partition::Partitioner;
@@ -7,13 +7,13 @@ use crate::pool::Pool;
 use manycore_platform::Platform;
 use std::ops::Range;
 
-/// For each loop the method of [`Pool`] and, if it is `free`, the function of the crate.
+/// Defines a method of [`Pool`] for each loop. If the loop is `free`, also defines a function of the crate.
 macro_rules! forward {
     ($(
         $(#[$meta:meta])*
         $kind:ident $name:ident[$($generics:tt)*]($($argument:ident: $type:ty),*) $(-> $result:ty)?;
     )*) => {
-        /// Loops, by the default [`Partitioner`].
+        /// Loops with the default [`Partitioner`].
         impl<P: Platform> Pool<P> {
             $(
                 $(#[$meta])*
@@ -33,7 +33,7 @@ macro_rules! forward {
         ///
         /// # Panics
         ///
-        /// As that, and as [`Pool::global`].
+        /// Like the method, and like [`Pool::global`].
         #[inline]
         pub fn $name<$($generics)*>($($argument: $type),*) $(-> $result)? {
             loop_here(|here| here.$name($($argument),*))
@@ -50,8 +50,8 @@ forward! {
     ///
     /// # Panics
     ///
-    /// With the first panic of `body`, once every thread has left the loop. Iterations that have not begun
-    /// may be skipped. The pool stays usable.
+    /// If `body` panics, the caller gets the first panic once every thread has left the loop. Iterations that have
+    /// not begun may be skipped. The pool stays usable.
     ///
     /// ```
     /// use manycore::Pool;
@@ -112,12 +112,12 @@ forward! {
     /// ```
     free for_each_mut[T: Send](items: &mut [T], body: impl Fn(&mut T) + Sync);
 
-    /// Cuts `items` into chunks of `chunk` items, of which the last may be shorter, and runs `body` on each
-    /// with its index.
+    /// Cuts `items` into chunks of `chunk` items and runs `body` on each chunk with the chunk's index. The last
+    /// chunk may be shorter.
     ///
     /// # Panics
     ///
-    /// If `chunk` is 0; else as [`parallel_for`](Self::parallel_for).
+    /// If `chunk` is 0, and like [`parallel_for`](Self::parallel_for).
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(2).build()?;
@@ -129,12 +129,12 @@ forward! {
     #[track_caller]
     free chunks_mut[T: Send](items: &mut [T], chunk: usize, body: impl Fn(usize, &mut [T]) + Sync);
 
-    /// Maps each index of `range` and combines the results of neighbours, left
-    /// with right, until one is left; `identity` if the range is empty.
+    /// Maps each index of `range` and combines neighbouring results, left with right, until one result is left.
+    /// Returns `identity()` if the range is empty.
     ///
-    /// `reduce` must be associative; it need not be commutative. If it is only nearly associative
-    /// (floating-point addition), the result may differ from run to run in its last digits; see
-    /// [`map_reduce_deterministic`](Self::map_reduce_deterministic).
+    /// `reduce` must be associative but need not be commutative. If it is only nearly associative, like
+    /// floating-point addition, the last digits of the result may differ from run to run.
+    /// [`map_reduce_deterministic`](Self::map_reduce_deterministic) avoids this.
     ///
     /// # Panics
     ///
@@ -153,8 +153,8 @@ forward! {
         reduce: impl Fn(R, R) -> R + Sync
     ) -> R;
 
-    /// As [`map_reduce`](Self::map_reduce), with a result that depends only on
-    /// the range: not on the threads or the timing, to the last bit.
+    /// Like [`map_reduce`](Self::map_reduce), but the result depends only on the range: every bit is independent
+    /// of threads and timing.
     ///
     /// # Panics
     ///
@@ -175,10 +175,10 @@ forward! {
         reduce: impl Fn(R, R) -> R + Sync
     ) -> R;
 
-    /// Replaces each item by the combination of all items up to and with it.
+    /// Replaces each item with the combination of itself and all items before it.
     ///
-    /// `op` must be associative; it need not be commutative. The result does
-    /// not depend on threads or timing, to the last bit.
+    /// `op` must be associative but need not be commutative. Every bit of the result is independent of threads and
+    /// timing.
     ///
     /// # Panics
     ///
@@ -193,8 +193,8 @@ forward! {
     /// ```
     method inclusive_scan[T: Clone + Send + Sync](items: &mut [T], op: impl Fn(&T, &T) -> T + Sync);
 
-    /// Replaces each item by the combination of `identity` and all items before it; returns the combination
-    /// of all items. Otherwise as [`inclusive_scan`](Self::inclusive_scan).
+    /// Replaces each item with the combination of `identity` and all items before it. Returns the combination of
+    /// `identity` and all items. Otherwise like [`inclusive_scan`](Self::inclusive_scan).
     ///
     /// # Panics
     ///

@@ -5,10 +5,10 @@
 //! changes (`pool/watch.rs`). If it does not, the monitor gives the remaining iterations to other threads,
 //! as jobs of a scope. The caller waits for these jobs at the end.
 //!
-//! It does the same if the caller has posted the loop: it claims the iterations that no thread has begun.
-//! A posted loop may have been worth fewer helpers than it has iterations.
+//! If the caller has posted the loop, the monitor does the same with the iterations that no thread has claimed.
+//! This is needed because a posted loop may have invited fewer helpers than it has iterations.
 //!
-//! Cost: some 5 ns a loop, and 1 ns an iteration, all on lines of the caller's own.
+//! This costs some 5 ns a loop and 1 ns an iteration, all on the caller's own cache lines.
 
 use crate::partition::{ALONE, Body, Claims, FixedBlock, Partition};
 use crate::pool::{Context, Frame, Group, PartialSlot, Registry, Scope, Worker};
@@ -19,12 +19,12 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::thread;
 
-/// How the caller of a loop runs iterations of it by itself.
+/// How the caller of a loop runs iterations alone.
 pub(super) struct Inline<'a, P: Platform> {
     pub(super) body: Body<'a>,
-    /// Index of iteration 0.
+    /// The index of iteration 0.
     pub(super) start: usize,
-    /// If iterations may wait for each other.
+    /// `Some` if iterations may wait for each other.
     pub(super) watched: Option<&'a InlineRun<'a, P>>,
 }
 
@@ -73,30 +73,32 @@ pub(super) struct InlineRun<'a, P: Platform> {
     body: Body<'a>,
     start: usize,
     n: usize,
-    /// How many iterations the caller has begun. It says so before it begins one.
+    /// How many iterations the caller has begun. The caller writes this before it begins an iteration.
     begun: P::AtomicUsize,
-    /// The iterations from here on are not the caller's.
+    /// The caller runs only iterations below this one.
     end: P::AtomicUsize,
-    /// The counter of the loop while it is posted, else null; and which iteration is the counter's first.
+    /// The counter of the loop while the loop is posted, or else null.
     counter: P::AtomicPtr<FixedBlock<P>>,
+    /// The iteration that is the counter's first.
     first: P::AtomicUsize,
     /// The scope that the caller is in.
     around: *const Group,
-    /// The jobs that run those iterations. Written by the monitor, and read by the caller after it has left the
-    /// frame.
+    /// The scope of the jobs that run the other iterations. The monitor writes it, and the caller reads it after
+    /// it has left the frame.
     rest: OnceCell<Scope<'static, P>>,
-    /// Their partial results.
+    /// The partial results of these jobs.
     partial: PartialSlot<P>,
 }
 
-// SAFETY: the only cell is `rest`. The monitor writes it while the caller is in the frame, and the caller reads it
-// after it has left the frame and so waited for the monitor (`pool/watch.rs`). All else is atomic or only read.
+// SAFETY: the only cell is `rest`. The monitor writes it while the caller is in the frame. The caller reads it
+// after it has left the frame, and to leave it waits for the monitor (`pool/watch.rs`). All other fields are
+// atomic or only read.
 unsafe impl<P: Platform> Sync for InlineRun<'_, P> {}
 
-/// An `InlineRun`, for another thread.
+/// A pointer to an `InlineRun`, for another thread.
 struct Shared(*const ());
 
-// SAFETY: a reference to what is `Sync`.
+// SAFETY: the pointer stands for a shared reference to an `InlineRun`, which is `Sync`.
 unsafe impl Send for Shared {}
 
 impl<'a, P: Platform> InlineRun<'a, P> {
@@ -119,13 +121,13 @@ impl<'a, P: Platform> InlineRun<'a, P> {
         }
     }
 
-    /// Calls `run`, which runs all iterations that are the caller's. Returns when all have run, with what `run`
-    /// has returned and whether other threads have taken iterations over. `None`: the loop cannot be watched, and
-    /// nothing was run.
+    /// Calls `run`, which runs all iterations that are the caller's. Once all iterations have run, returns the
+    /// result of `run` and whether other threads have run some of them. Returns `None` if the loop cannot be
+    /// watched and nothing has run.
     ///
     /// # Panics
     ///
-    /// With the panic of `run`, or else with the first of the iterations that other threads ran.
+    /// With the panic of `run`, or else with the first panic of the iterations that other threads ran.
     #[inline(always)]
     pub(super) fn watch<R>(
         &self,
@@ -133,21 +135,21 @@ impl<'a, P: Platform> InlineRun<'a, P> {
         run: impl FnOnce() -> R,
     ) -> Option<(R, bool)> {
         unsafe fn rescue<P: Platform>(of: *const ()) {
-            // SAFETY: `self` below, which the caller has not left.
+            // SAFETY: `of` is `self` below, whose frame the caller has not left.
             unsafe { (*of.cast::<InlineRun<'_, P>>()).take_over() };
         }
         let frame = Frame::<P>::new(rescue::<P>, std::ptr::from_ref(self).cast());
-        // SAFETY: `frame` and `self` stay here until `leave`. The caller reads `rest` after that, and else
-        // atomics only.
+        // SAFETY: `frame` and `self` do not move before `leave`. Until then the caller uses only atomics, and it
+        // reads `rest` afterwards.
         unsafe { self.worker.watched().enter(&frame) };
-        // After the fence in `enter`.
+        // This read must follow the fence in `enter`.
         let is_monitored = pool.is_monitored();
         if !is_monitored {
             self.worker.watched().leave(&frame);
-            // A monitor that has ended since then may have come.
+            // A monitor that has ended since then may have taken iterations over. `rest` says so.
             self.rest.get()?;
         }
-        // Unwind safety: the panic goes on below.
+        // Unwind safety: the panic continues below.
         let result = catch_unwind(AssertUnwindSafe(run));
         if is_monitored {
             self.worker.watched().leave(&frame);
@@ -176,30 +178,31 @@ impl<'a, P: Platform> InlineRun<'a, P> {
         }
     }
 
-    /// The caller runs no other iteration by itself, and decides about those from `done`. Returns up to
-    /// where they are its own.
+    /// Takes all iterations for the caller, so the monitor takes over no more of them. Returns the end of the
+    /// caller's iterations.
     pub(super) fn claim_all(&self) -> usize {
         self.begin(self.n)
     }
 
-    /// The caller has begun the first `iterations`. Returns how many are its own.
+    /// Records that the caller has begun the first `iterations`. Returns how many of all iterations are the
+    /// caller's.
     #[inline]
     fn begin(&self, iterations: usize) -> usize {
-        // Relaxed: the step orders it.
+        // Relaxed: the fence in `step` orders this store.
         self.begun.store(iterations, Ordering::Relaxed);
         self.step();
-        // Relaxed: if a monitor has come before the fence in `step`, its lock was waited for. A monitor that
-        // comes later takes nothing of what is begun.
+        // Relaxed: if a monitor came before the fence in `step`, `step` has waited for that monitor's lock. A
+        // monitor that comes later takes over no iteration that has begun.
         self.end.load(Ordering::Relaxed)
     }
 
-    /// The caller has posted the loop from iteration `first` on, with this `counter`.
+    /// Records that the caller has posted the loop from iteration `first` on, with this `counter`.
     ///
     /// # Safety
     ///
-    /// The counter stays where it is until [`end_post`](Self::end_post).
+    /// The counter does not move before [`end_post`](Self::end_post).
     pub(super) unsafe fn post(&self, counter: &FixedBlock<P>, first: usize) {
-        // Relaxed: published by the store below.
+        // Relaxed: the store below publishes this value.
         self.first.store(first, Ordering::Relaxed);
         // Release pairs with the acquire in `take_over`. If a monitor reads the old value, the step below
         // waits for that monitor.
@@ -208,25 +211,25 @@ impl<'a, P: Platform> InlineRun<'a, P> {
         self.step();
     }
 
-    /// The caller claims no more from its counter.
+    /// Records that the caller claims no more from its counter.
     pub(super) fn end_post(&self) {
-        // Relaxed: it publishes nothing. The step waits for a monitor that uses the counter.
+        // Relaxed: this store publishes nothing. `step` waits for a monitor that uses the counter.
         self.counter.store(std::ptr::null_mut(), Ordering::Relaxed);
         self.step();
     }
 
-    /// The caller comes on.
+    /// Records that the caller makes progress.
     pub(super) fn step(&self) {
         self.worker.watched().step();
     }
 
-    /// The monitor has others run what no thread has begun.
+    /// The monitor calls this so that other threads run the iterations that no thread has begun.
     fn take_over(&self) {
-        // Acquire pairs with the release in `post`: the counter and `first` are there.
+        // Acquire pairs with the release in `post`: the monitor sees the counter and `first`.
         let counter = self.counter.load(Ordering::Acquire);
-        // SAFETY: the pointer is null, or its caller has not left `end_post` yet, so the counter is alive.
+        // SAFETY: the pointer is null, or the loop's caller has not left `end_post` yet, so the counter is alive.
         if let Some(counter) = unsafe { counter.as_ref() } {
-            // Relaxed: see above.
+            // Relaxed: ordered by the acquire above.
             let first = self.first.load(Ordering::Relaxed);
             let mut claims = counter.claims(ALONE);
             while let Some(block) = claims.next() {
@@ -234,39 +237,40 @@ impl<'a, P: Platform> InlineRun<'a, P> {
             }
             return;
         }
-        // Relaxed: the monitor's fence orders it.
+        // Relaxed: the monitor's fence orders this load.
         let begun = self.begun.load(Ordering::Relaxed);
-        // Not twice.
+        // Earlier calls may have taken the iterations over.
         if begun < self.end.load(Ordering::Relaxed) {
             self.end.store(begun, Ordering::Relaxed);
             self.have_run(begun..self.n);
         }
     }
 
-    /// Other threads run these iterations, each as a job.
+    /// Spawns a job for each of these iterations, which other threads run.
     fn have_run(&self, iterations: Range<usize>) {
         // SAFETY: the caller waits for the scope before it returns (`await_others`).
         let scope = || unsafe { Scope::of_another(self.worker, self.around) };
         let rest = self.rest.get_or_init(scope);
         for iteration in iterations {
             let this = Shared(std::ptr::from_ref(self).cast::<()>());
-            // SAFETY: as above, `self` is there until the scope has ended.
+            // SAFETY: as above, `self` lives until the scope has ended.
             rest.spawn_for_owner(move |_| unsafe { Self::run_one(this, iteration) });
         }
     }
 
-    /// Another thread runs `iteration`.
+    /// Runs `iteration` on another thread than the caller's.
     ///
     /// # Safety
     ///
-    /// `this` is an `InlineRun<'_, P>`, which lives until this has returned. No other thread runs the iteration.
+    /// `this` points to an `InlineRun<'_, P>` that lives until this function returns. No other thread runs the
+    /// iteration.
     unsafe fn run_one(this: Shared, iteration: usize) {
         // SAFETY: by contract.
         let this = unsafe { &*this.0.cast::<InlineRun<'_, P>>() };
         let index = this.start + iteration;
         let partial = std::ptr::from_ref(&this.partial).cast();
         let mut work = |place| this.body.run_at(place, index..index + 1);
-        // SAFETY: a slot of this loop's.
+        // SAFETY: `partial` is a slot that only this loop uses.
         unsafe { this.body.inside(ALONE, partial, &mut work) };
     }
 
@@ -275,7 +279,7 @@ impl<'a, P: Platform> InlineRun<'a, P> {
     #[inline(never)]
     fn await_others(&self, rest: &Scope<'static, P>) -> thread::Result<()> {
         let ended = catch_unwind(AssertUnwindSafe(|| rest.complete(|_| ())));
-        // SAFETY: this is the caller, and the others are done with the slot.
+        // SAFETY: this is the caller, and the other threads no longer use the slot.
         unsafe { self.body.take(std::ptr::from_ref(&self.partial).cast()) };
         ended
     }

@@ -1,5 +1,5 @@
-//! The workers that a posted loop calls. At once it calls the clusters that its work is worth. If it
-//! lasts longer than predicted, it wakes sleepers and calls the other clusters.
+//! The workers that a posted loop invites. It first invites as many clusters as its work is worth. If the loop
+//! lasts longer than predicted, its caller wakes sleepers and invites the other clusters.
 
 use super::launch::Wake;
 use crate::clusters::Invited;
@@ -9,14 +9,14 @@ use crate::pool::{Context, PostedLoop, Registry};
 use manycore_platform::Platform;
 use std::cell::Cell;
 
-/// No time to come.
+/// A time that never comes.
 const NEVER: u64 = u64::MAX;
 
 /// The caller's record of the clusters that it has invited to one posted loop.
 pub(super) struct Invitation<'r, P: Platform> {
     pool: &'r Registry<P>,
     slot: usize,
-    /// The most helpers that are of use.
+    /// The greatest number of helpers that are of use.
     helpers: usize,
     invited: Cell<Invited>,
     /// When to wake helpers that were not woken at once.
@@ -26,7 +26,7 @@ pub(super) struct Invitation<'r, P: Platform> {
 }
 
 impl<'r, P: Platform> Invitation<'r, P> {
-    /// For a loop in `slot` that calls the clusters `invited`. At most `helpers` are of use.
+    /// Creates the record for a loop in `slot` that invites the clusters `invited`. At most `helpers` are of use.
     pub(super) fn new(
         pool: &'r Registry<P>,
         slot: usize,
@@ -43,21 +43,21 @@ impl<'r, P: Platform> Invitation<'r, P> {
         }
     }
 
-    /// The clusters that are invited by now.
+    /// The clusters that are invited so far.
     pub(super) fn invited(&self) -> Invited {
         self.invited.get()
     }
 
-    /// Lets the invited clusters in, and announces the loop to them. `own` is the caller's cluster: the
-    /// caller is a member of it, and not a helper.
+    /// Lets the invited clusters in, and announces the loop to them. `own` is the caller's cluster. The caller is
+    /// a member of that cluster but not a helper.
     ///
     /// # Safety
     ///
-    /// This thread has taken the slot, and its gates are closed and empty. The frame that `job` names
-    /// lives until they are closed and empty again.
+    /// This thread has taken the slot, and the slot's gates are closed and empty. The frame that `job` names lives
+    /// until the gates are closed and empty again.
     pub(super) unsafe fn open(&self, own: usize, job: PostedLoop) {
         let (clusters, invited) = (self.pool.shared().clusters(), self.invited.get());
-        // Each cluster may send all that are of use: the members of the others may be busy.
+        // Each cluster may send all `helpers`, since the members of other clusters may be busy.
         let job_for = |cluster| {
             let members = clusters.members(cluster).len() - usize::from(cluster == own);
             PostedLoop {
@@ -72,7 +72,7 @@ impl<'r, P: Platform> Invitation<'r, P> {
         self.pool.shared().idle().events.post(invited);
     }
 
-    /// As `open`, for a loop that was closed and goes on. Helpers may be inside still.
+    /// Like `open`, for a loop that was closed and continues. Helpers may still be inside.
     pub(super) fn open_again(&self) {
         let invited = self.invited.get();
         let shared = self.pool.shared();
@@ -81,8 +81,8 @@ impl<'r, P: Platform> Invitation<'r, P> {
         self.pool.wake_in_each(invited);
     }
 
-    /// Wakes sleepers for the loop, which has begun at `started`, or notes when to wake them, as `wake`
-    /// says. Notes when to invite all clusters. Returns whether it has woken sleepers.
+    /// Wakes sleepers for the loop, which began at `started`, or notes when to wake them; `wake` says which. Notes
+    /// when to invite all clusters. Returns whether it has woken sleepers.
     pub(super) fn call(&self, wake: Wake, started: u64) -> bool {
         let shared = self.pool.shared();
         let invited = self.invited.get();
@@ -105,8 +105,8 @@ impl<'r, P: Platform> Invitation<'r, P> {
         true
     }
 
-    /// The caller calls this between two of its blocks. If the time for it has come, it wakes sleepers or
-    /// invites the other clusters, with `job`, after `admit`.
+    /// The caller calls this between two of its blocks. If it is time, this wakes sleepers. If it is time, this
+    /// also invites the other clusters to `job`, and calls `admit` before that.
     ///
     /// # Safety
     ///
@@ -143,11 +143,11 @@ impl<'r, P: Platform> Invitation<'r, P> {
             let entrances = shared.board().entrances(self.slot, more);
             let job_for = |cluster| PostedLoop {
                 helpers: clusters.members(cluster).len() as u32,
-                // A woken helper wakes others of these clusters.
+                // A woken helper wakes others in these clusters.
                 invited: clusters.all(),
                 ..job
             };
-            // SAFETY: this thread has the slot, and these gates were not opened since it took it.
+            // SAFETY: this thread has the slot, and has not opened these gates since it took the slot.
             unsafe { entrances.set_job(job_for) };
             entrances.open();
             shared.idle().events.post(more);
@@ -158,7 +158,7 @@ impl<'r, P: Platform> Invitation<'r, P> {
 }
 
 impl<P: Platform> Registry<P> {
-    /// In each of the clusters `invited`, wakes a sleeping worker if there is one.
+    /// Wakes one sleeping worker in each of the clusters `invited` that has one.
     fn wake_in_each(&self, invited: Invited) {
         let worker = Context::worker_of(self).expect("loops are run by workers");
         for cluster in invited.clusters() {
@@ -169,20 +169,20 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// Whether a worker in the clusters `invited` sleeps, or is to be found.
+    /// Whether a worker in the clusters `invited` sleeps, or the pool can get another thread.
     fn has_sleepers(&self, invited: Invited) -> bool {
         self.sleepers_in(invited) > 0 || self.is_vacant()
     }
 
-    /// The clusters that this thread's loop of `work` ticks and `n` iterations will invite, unless its
-    /// permit is another by then.
+    /// The clusters that this thread's loop of `work` ticks and `n` iterations will invite, if the thread still
+    /// has the same permit then.
     pub(super) fn would_invite(&self, work: f32, n: usize) -> Invited {
         let worker = Context::worker_of(self).expect("loops are run by workers");
         worker.would_invite(work, n)
     }
 
-    /// Whether a loop of `work` ticks and `n` iterations wakes a sleeper at once: if there is one, and
-    /// if that pays.
+    /// Whether a loop of `work` ticks and `n` iterations wakes sleepers at once or late. It wakes them late if
+    /// there are sleepers and waking does not pay.
     pub(super) fn wakes(&self, work: f32, n: usize) -> Wake {
         let invited = self.would_invite(work, n);
         if self.has_sleepers(invited) && !self.shared().idle().pays_to_wake(work) {
@@ -192,14 +192,14 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// Whether the pool can get an idle thread: for the vacant caller slot, or by starting a thread that is
-    /// lacking.
+    /// Whether the pool can get another thread: one that fills the vacant caller slot, or a missing worker that it
+    /// can start.
     fn is_vacant(&self) -> bool {
         self.shared().caller_slot().is_vacant() || self.is_lacking()
     }
 
-    /// Whether all of the clusters `invited` sleep, or are to be found, that could help the caller, as
-    /// a hint.
+    /// Whether every thread in the clusters `invited` that could help the caller sleeps or is still missing. This
+    /// is a hint.
     pub(super) fn all_asleep(&self, invited: Invited) -> bool {
         let clusters = self.shared().clusters();
         let members = clusters.allowed(invited.clusters(), self.shared().threads());
@@ -207,13 +207,13 @@ impl<P: Platform> Registry<P> {
         self.sleepers_in(invited) as usize + vacant >= members - 1 || self.is_lacking()
     }
 
-    /// Whether a thread would help with a loop that is posted now, as a hint.
+    /// Whether a thread would help with a loop that is posted now. This is a hint.
     pub(super) fn has_idle_permit(&self) -> bool {
         self.shared().ranks().anyone_idle() || self.is_vacant()
     }
 
-    /// Wakes a sleeper in each of the clusters `invited`, for a loop that `helpers` may help with, and
-    /// finds a thread for a vacant permit.
+    /// Wakes a sleeper in each of the clusters `invited`, for a loop that at most `helpers` threads may help with.
+    /// Finds a thread for a vacant permit if more than one helper is of use or no worker sleeps.
     pub(super) fn call_helpers(&self, helpers: usize, invited: Invited) {
         let asleep = self.sleepers_in(invited) > 0;
         if asleep {

@@ -1,5 +1,4 @@
-//! Launching a loop: the frame that helpers share, and the caller's way through a
-//! posted loop.
+//! Launching a loop: the frame that the helpers read, and what the caller of a posted loop does.
 
 use super::invitation::Invitation;
 use crate::clusters::Invited;
@@ -14,31 +13,30 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Mutex, PoisonError};
 
-/// The part of a posted loop that all participants share; on the caller's stack.
+/// The part of a posted loop that all participants share. It is on the caller's stack.
 ///
-/// Aligned so that what a helper reads, down to the mutex, is one line and its neighbour: the caller's
-/// stores here must reach the helper, and the fewer lines they are on, the sooner it starts. And
-/// a third line in a row would make helpers' prefetchers believe in a stream: they would fetch the
-/// lines of the caller's stack that come next, and the caller would have to take them back one by one.
+/// It is aligned so that a helper reads only one cache line and its neighbour, which end before the mutex. The
+/// caller's stores must reach the helper, and the fewer lines they are on, the sooner the helper starts. A third
+/// line in a row would also make helpers' prefetchers assume a stream. They would then fetch the next lines of the
+/// caller's stack, and the caller would have to get them back one by one.
 #[repr(C, align(128))]
 pub(super) struct LoopFrame<'a, P: Platform, S: Partition> {
     body: Body<'a>,
-    /// Index of the partition's iteration 0.
+    /// The index of the partition's iteration 0.
     start: usize,
     /// The allotment that helpers follow, if any.
     allotment: Option<&'a Allotment<P>>,
     partition: S,
-    /// Set when a body has panicked: claim no more. Read once a block, from a
+    /// Set once a body has panicked: participants then claim nothing more. They read this once a block, from a
     /// line that is otherwise only read.
     stop: P::AtomicBool,
-    /// Set when a helper has left iterations of its own; read by the caller when it
-    /// has found no more work.
+    /// Set when a helper has left iterations in its range. The caller reads this when it finds no more work.
     abandoned: P::AtomicBool,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
 impl<'a, P: Platform, S: Partition> LoopFrame<'a, P, S> {
-    /// Helpers read this many bytes of a frame, the first ones.
+    /// Helpers read only this many bytes at the beginning of a frame.
     pub(super) const READ: usize = std::mem::offset_of!(Self, panic);
 
     pub(super) fn new(
@@ -58,8 +56,8 @@ impl<'a, P: Platform, S: Partition> LoopFrame<'a, P, S> {
         }
     }
 
-    /// A helper's part: until nothing is left, or the allotment does not allow it. Its partial result, if
-    /// it has one, goes to the slot `partial`.
+    /// A helper's part: it works until nothing is left, or until the allotment no longer allows this rank. If the
+    /// helper has a partial result, it goes to the slot `partial`.
     ///
     /// # Safety
     ///
@@ -96,8 +94,8 @@ impl<'a, P: Platform, S: Partition> LoopFrame<'a, P, S> {
         })
     }
 
-    /// The caller's part, which is always allowed; the iterations that it ran, and the ticks that they
-    /// took, if the partition times them. `between` is called between blocks, and says so.
+    /// The caller's part. Returns the iterations that the caller ran, and the ticks that they took if the
+    /// partition times them. The caller calls `between` between blocks and continues while it returns true.
     pub(super) fn call(&self, rank: usize, between: impl Fn() -> bool) -> (usize, Option<u64>) {
         let (ran, busy) = (Cell::new(0), Cell::new(None));
         let add = |iterations| ran.set(ran.get() + iterations);
@@ -107,22 +105,22 @@ impl<'a, P: Platform, S: Partition> LoopFrame<'a, P, S> {
         (ran.get(), busy.get())
     }
 
-    /// Whether a helper has left iterations of its own. The helper sets this before it leaves, so a caller
-    /// that looks again after all have left misses nothing.
+    /// Whether a helper has left iterations in its range. The helper sets this before it leaves, so a caller that
+    /// looks again after all helpers have left misses nothing.
     pub(super) fn is_abandoned(&self) -> bool {
         // Relaxed: `take_up` acquires.
         self.abandoned.load(Ordering::Relaxed)
     }
 
-    /// The caller goes back for what was left.
+    /// The caller calls this before it runs the iterations that helpers left.
     pub(super) fn take_up(&self) {
-        // Acquire pairs with the release in `abandon`, of each helper so far: the
-        // iterations are found where they were left.
+        // Acquire pairs with the release in `abandon` of each helper so far: the caller finds the iterations where
+        // the helpers left them.
         self.abandoned.swap(false, Ordering::Acquire);
     }
 
-    /// Claims and runs blocks until nothing is left, or it is no longer `allowed`. `ran` gets the length of
-    /// each block, and `ended` the claims when nothing is left.
+    /// Claims and runs blocks until nothing is left, or until `allowed` returns false. Calls `ran` with the length
+    /// of each block, and `ended` with the claims when nothing is left.
     #[inline(always)]
     fn work(
         &self,
@@ -134,7 +132,7 @@ impl<'a, P: Platform, S: Partition> LoopFrame<'a, P, S> {
     ) -> Participation {
         let mut claims = self.partition.claims(rank);
         while let Some(block) = claims.next() {
-            // Relaxed: a late look costs a block, not correctness.
+            // Relaxed: if this thread sees the flag late, it runs a block more, which is still correct.
             if self.stop.load(Ordering::Relaxed) {
                 break;
             }
@@ -149,11 +147,11 @@ impl<'a, P: Platform, S: Partition> LoopFrame<'a, P, S> {
         Participation::Done
     }
 
-    /// Calls `work`. A panic of the body stops the loop and is kept for the caller.
+    /// Calls `work`. If the body panics, stops the loop and keeps the panic for the caller.
     #[inline(always)]
     fn watched(&self, work: impl FnOnce() -> Participation) -> Participation {
-        // Unwind safety: the frame's own state is atomics, and what the body
-        // broke the caller learns of by the panic it gets.
+        // Unwind safety: the frame's own state is atomic. If the body broke a value, the caller learns of it from
+        // the panic that it gets.
         let worked = catch_unwind(AssertUnwindSafe(work));
         worked.unwrap_or_else(|payload| {
             self.stop.store(true, Ordering::Relaxed);
@@ -165,7 +163,7 @@ impl<'a, P: Platform, S: Partition> LoopFrame<'a, P, S> {
                     None
                 }
             };
-            // Not under the lock: see below.
+            // `let_go` runs user code if it drops the payload, so the lock is released first.
             drop(first);
             if let Some(payload) = later {
                 let_go(payload);
@@ -174,7 +172,7 @@ impl<'a, P: Platform, S: Partition> LoopFrame<'a, P, S> {
         })
     }
 
-    /// Leaves what is left to others, and says so if they may have overlooked it.
+    /// Leaves the rest of the iterations to others. If others may have overlooked them, tells the caller.
     #[cold]
     fn abandon(&self, claims: impl Claims) -> Participation {
         if !claims.abandon() {
@@ -187,25 +185,25 @@ impl<'a, P: Platform, S: Partition> LoopFrame<'a, P, S> {
     }
 }
 
-/// For helpers that follow no allotment, and for the caller.
+/// For helpers that follow no allotment.
 fn always() -> bool {
     true
 }
 
-/// Whether a posted loop wakes a sleeper, when there is one; with the ticks of work that it has.
+/// When a posted loop wakes sleepers, and how many ticks of work it has.
 #[derive(Clone, Copy)]
 pub(crate) enum Wake {
     /// At once.
     Always,
-    /// At once, for a loop of so much work.
+    /// At once, for a loop with this much work.
     Now(f32),
-    /// Once it has lasted as long as a wake-up takes: what was known of it was wrong then, or waking a
-    /// helper would have paid by now (the ski-rental argument again).
+    /// Once the loop has lasted as long as a wake-up takes. Then the prediction was too low, or a helper woken at
+    /// the start would already have paid (a ski-rental argument).
     Late(f32),
 }
 
 impl Wake {
-    /// The ticks of work that the loop has; unknown: infinite.
+    /// The ticks of work that the loop has, or infinity if unknown.
     pub(super) fn work(self) -> f32 {
         match self {
             Self::Always => f32::INFINITY,
@@ -214,7 +212,7 @@ impl Wake {
     }
 }
 
-/// The threads that a loop is about to invite. Its partition asks for their shares.
+/// The threads that a loop is about to invite. The loop's partition asks for their shares.
 pub(crate) struct Shares<'p, P: Platform> {
     pool: &'p Shared<P>,
     slot: usize,
@@ -224,7 +222,7 @@ pub(crate) struct Shares<'p, P: Platform> {
 }
 
 impl<'p, P: Platform> Shares<'p, P> {
-    /// In a pool of one thread.
+    /// The shares in a pool of one thread.
     pub(super) fn alone(pool: &'p Shared<P>, slot: usize) -> Self {
         Self {
             pool,
@@ -239,7 +237,7 @@ impl<'p, P: Platform> Shares<'p, P> {
         self.invited == self.pool.clusters().all()
     }
 
-    /// The iterations `0..n`, a share for each of the threads that may run now.
+    /// Divides the iterations `0..n`: each thread that may run now gets a share.
     pub(super) fn of(&self, n: usize) -> Ranges<'p, P> {
         let clusters = self.pool.clusters();
         let shards = self.pool.board().shards(self.slot, clusters);
@@ -248,40 +246,37 @@ impl<'p, P: Platform> Shares<'p, P> {
     }
 }
 
-/// How a posted loop went; times in ticks.
+/// How a posted loop went. Times are in ticks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Posted {
     /// From the post to the end.
     pub(crate) took: f32,
-    /// How long the caller worked in it, without the search for work if that is known, and on how many
-    /// iterations.
+    /// How long the caller worked in the loop, without the search for work if that is known.
     pub(crate) own: f32,
+    /// How many iterations the caller ran.
     pub(crate) own_n: usize,
 }
 
 impl Posted {
-    /// Ticks that an iteration took the caller, if it ran one.
+    /// The ticks that an iteration took the caller, if it ran any.
     pub(crate) fn each(self) -> Option<f32> {
         (self.own_n > 0).then(|| self.own / self.own_n as f32)
     }
 }
 
 impl<P: Platform> Registry<P> {
-    /// Posts a loop and works in it until it is done. Returns how that went;
-    /// `None`: all slots of the board are in use, and nothing was run. `partition` makes the
-    /// partition. It runs none of the user's
-    /// code: that may bring the thread to another permit.
+    /// Posts a loop and works in it until it is done. Returns how that went, or `None` if all slots of the board
+    /// are in use and nothing has run. `partition` makes the partition. It must run no user code, since that may
+    /// bring the thread to another permit.
     ///
-    /// Memory traffic until a spinning helper runs its first block: the caller
-    /// writes the frame, the slot's header (job and gate, one line) and the event
-    /// count; the helper fetches these, and then its claim word: a line
-    /// transfer each. At the end the helper's `leave` and the caller's look at
-    /// the gate are one transfer each way. Bookkeeping waits until the post is
-    /// out.
+    /// Memory traffic until a spinning helper runs its first block: the caller writes the frame, the slot's header
+    /// (job and gate, one line) and the event count. The helper fetches these, and then its claim word. Each is
+    /// the transfer of one line. At the end, the helper's `leave` and the caller's look at the gate transfer a
+    /// line each way. Bookkeeping waits until the loop is posted.
     ///
     /// # Panics
     ///
-    /// With the first panic of a body, after every participant has left.
+    /// If a body panics, with the first panic, after every participant has left.
     pub(crate) fn post<'p, S: Partition>(
         &'p self,
         body: Body<'_>,
@@ -308,8 +303,8 @@ impl<P: Platform> Registry<P> {
         Some(posted)
     }
 
-    /// As `post`, in `slot`. This thread has taken the slot and takes part in its loop. Returns a body's
-    /// panic as well.
+    /// Like `post`, in `slot`. This thread has taken the slot and takes part in the slot's loop. Also returns a
+    /// body's panic.
     fn run_posted<S: Partition>(
         &self,
         (slot, me, invited): (usize, Participant, Invited),
@@ -323,8 +318,8 @@ impl<P: Platform> Registry<P> {
             rank: usize,
             partial: *const (),
         ) -> Participation {
-            // SAFETY: `frame` is the `Frame<P, S>` below, which lives until
-            // the gate is closed and empty; the caller of this is inside. The slot is the entrance's.
+            // SAFETY: `frame` is the `LoopFrame<P, S>` below, which lives until the gate is closed and empty. The
+            // caller of this function is inside the gate. `partial` is the slot of this loop's entrance.
             unsafe { (*frame.cast::<LoopFrame<'_, P, S>>()).help(rank, partial) }
         }
         let helpers = (self.shared().threads() - 1)
@@ -343,8 +338,8 @@ impl<P: Platform> Registry<P> {
         self.shared().board().slot(slot).set_parent(me.parent);
         let invitation = Invitation::new(self, slot, helpers, invited);
         let own_cluster = self.shared().clusters().of(me.rank).cluster as usize;
-        // SAFETY: this thread took the slot, so its gates are closed and empty; the frame lives until
-        // `wait` below has seen them so again.
+        // SAFETY: this thread took the slot, so the slot's gates are closed and empty. The frame lives until
+        // `wait` below has seen the gates closed and empty again.
         unsafe { invitation.open(own_cluster, job) };
         let started = P::now();
         let mut began = started;
@@ -356,8 +351,8 @@ impl<P: Platform> Registry<P> {
             unsafe { invitation.between(job, |more| frame.partition.admit(more)) };
             true
         };
-        // From here to the end of `wait` nothing may unwind past the frame:
-        // `take_part` catches what the body throws, the rest does not panic.
+        // From here to the end of `wait` nothing may unwind past the frame. `watched` catches the body's panics,
+        // and the rest does not panic.
         let (mut own, mut own_n) = (0, 0);
         loop {
             let (ran, busy) = frame.call(me.rank, between);
@@ -390,7 +385,7 @@ impl<P: Platform> Registry<P> {
         (posted, panic)
     }
 
-    /// The caller of the loop in `slot` takes the partial results of its helpers, which have left.
+    /// Takes the partial results of the helpers, which have left, for the caller of the loop in `slot`.
     #[inline(never)]
     fn gather(&self, slot: usize, invited: Invited, body: Body<'_>) {
         for partial in self.shared().board().entrances(slot, invited).partials() {

@@ -1,5 +1,5 @@
-//! A loop during which the allotment shrinks and grows: a helper that must leave
-//! leaves its range to others, and the caller does not overlook it.
+//! Checks a loop during which the allotment shrinks and grows. A helper that must leave leaves its range to
+//! others, and the caller does not overlook that range.
 
 use super::launch::LoopFrame;
 use crate::clusters::Clusters;
@@ -15,20 +15,20 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::atomic::AtomicUsize;
 
-/// A caller's fault.
+/// A mistake that the caller of a loop could make.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum LeavingMistake {
-    /// It does not look whether a helper has left work.
+    /// The caller does not look whether a helper has left work.
     DoesNotLook,
-    /// It looks only before it has seen that all have left.
+    /// The caller looks only before it has seen that all helpers have left.
     LooksEarly,
 }
 
-/// The caller and helpers of one loop over `partition`. Before the `k`-th iteration
-/// that is begun, the allotment becomes `changes[k]`.
+/// Runs the caller and helpers of one loop over `partition`. When the `k`-th block begins, the allotment becomes
+/// `changes[k]`.
 ///
-/// `Registry::post`, `Registry::help` and `Worker::stand_aside` without the pool around
-/// them, and without sleep but on the allotment.
+/// This is what `Registry::post`, `Registry::help` and `Worker::stand_aside` do, without a pool. Threads sleep
+/// only on the allotment.
 fn loop_while_it_changes<P: Platform, S: Partition>(
     partition: S,
     n: usize,
@@ -38,7 +38,7 @@ fn loop_while_it_changes<P: Platform, S: Partition>(
 ) {
     let tally = HandedOut::default();
     let allotment = Allotment::<P>::new(1 + helpers);
-    // The standard library's: keeping the books is no step of the model.
+    // The test's own count uses the standard library's atomic, so it is no step of the model.
     let begun = AtomicUsize::new(0);
     let body = |_, block: Range<usize>| {
         let before = begun.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
@@ -106,9 +106,8 @@ fn sharded<P: Platform>(
     loop_while_it_changes::<P, _>(partition, n, helpers, changes, mistake);
 }
 
-/// The helper steals two of three iterations, all the caller's at first, and must leave
-/// after the first of them: when the caller has run the third, has looked for more
-/// while the two were on their way, or still looks.
+/// The caller has all three iterations at first. The helper steals two of them and must leave after the first. By
+/// then the caller has run the third, has looked for more during the theft, or still looks.
 const LEAVES_ONE: (usize, usize, &[usize]) = (3, 1, &[2, 1]);
 
 #[test]
@@ -121,14 +120,14 @@ fn it_shrinks() {
 }
 
 #[test]
-fn it_grows_and_shrinks_and_grows() {
+fn allotment_may_grow_and_shrink_again() {
     for changes in [&[1, 2][..], &[2, 1, 2]] {
         loom_model(Some(1), move || sharded::<Loom>(3, 1, 1, changes, None));
     }
 }
 
 #[test]
-fn blocks_that_are_taken_are_finished() {
+fn helper_finishes_its_block_before_it_leaves() {
     for changes in [&[1][..], &[1, 2]] {
         loom_model(Some(2), move || {
             let twos = FixedBlock::<Loom>::new(4, NonZeroUsize::new(2).unwrap(), 2);
@@ -138,7 +137,7 @@ fn blocks_that_are_taken_are_finished() {
 }
 
 #[test]
-fn three_helpers_and_a_longer_loop() {
+fn three_helpers_leave_and_return_in_a_longer_loop() {
     let changes: &[usize] = &[4, 2, 2, 1, 3, 3, 4, 1, 1, 1, 4, 2, 1, 2, 3];
     let model = move || sharded::<Shuttle>(31, 3, 4, changes, None);
     shuttle_random(2_000, model);
@@ -170,7 +169,7 @@ fn each_fault_is_caught() {
             sharded::<Faulty<Loom, Relaxed>>(n, 1, allowed, changes, None);
         })
     };
-    // Iterations that the caller overlooks, or a nudge that the helper does.
+    // Either the caller overlooks iterations, or the helper misses a nudge.
     let why = caught(relaxed);
     let found = ["lost", "the end", "deadlock"];
     assert!(found.iter().any(|it| why.contains(it)), "{why}");

@@ -28,8 +28,8 @@ use manycore_platform::Platform;
 use std::fmt;
 use std::ops::Range;
 
-/// A pool's loops with a chosen partitioner; made by [`Pool::with`]. The same
-/// methods are on [`Pool`] itself, with the default [`Partitioner`].
+/// Runs loops in a pool with a chosen partitioner. [`Pool::with`] creates it. [`Pool`] has the same methods, and
+/// they use the default [`Partitioner`].
 ///
 /// ```
 /// use manycore::{Partitioner, Pool};
@@ -63,20 +63,20 @@ impl<'a, P: Platform> Loop<'a, P> {
         Self { pool, partitioner }
     }
 
-    /// As [`Pool::parallel_for`].
+    /// Like [`Pool::parallel_for`].
     #[inline]
     pub fn parallel_for(&self, range: Range<usize>, body: impl Fn(usize) + Sync) {
         self.ranked(range, |_, block| block.for_each(&body));
     }
 
-    /// As [`Pool::parallel_for_blocks`].
+    /// Like [`Pool::parallel_for_blocks`].
     #[inline]
     pub fn parallel_for_blocks(&self, range: Range<usize>, body: impl Fn(Range<usize>) + Sync) {
         self.ranked(range, |_, block| body(block));
     }
 
-    /// Runs `body` on blocks with the rank of the thread that runs it: below
-    /// the pool's threads, and one thread's alone while the loop lasts.
+    /// Runs `body` on blocks. `body` also gets the rank of the thread that runs it. The rank is less than the
+    /// number of the pool's threads, and no two threads have the same rank during the loop.
     #[inline]
     pub(crate) fn ranked(&self, range: Range<usize>, body: impl Fn(usize, Range<usize>) + Sync) {
         self.drive(range, Body::new(&body));
@@ -89,8 +89,7 @@ impl<'a, P: Platform> Loop<'a, P> {
 }
 
 impl<P: Platform> Pool<P> {
-    /// The pool's loops with `partitioner` in place of
-    /// the default [`Partitioner`].
+    /// Returns the pool's loops with `partitioner` in place of the default [`Partitioner`].
     ///
     /// ```
     /// use manycore::{Partitioner, Pool};
@@ -109,7 +108,7 @@ impl<P: Platform> Pool<P> {
     }
 }
 
-/// Calls `run` with the loops of the pool that this thread is part of, or of the global one.
+/// Calls `run` with the loops of the pool that this thread is part of, or else of the global pool.
 #[inline(always)]
 pub(crate) fn loop_here<R>(run: impl FnOnce(Loop<'_>) -> R) -> R {
     registry_here(|registry| run(Loop::new(registry, Partitioner::default())))

@@ -11,10 +11,10 @@ pub(crate) struct Parts<'data, T> {
     borrowed: PhantomData<&'data mut [T]>,
 }
 
-// SAFETY: used as `&Parts` only to hand out disjoint `&mut [T]` (`part`), which may move to another
-// thread because `T: Send`.
+// SAFETY: a `&Parts` only hands out disjoint `&mut [T]` (`part`). They may move to another thread because `T:
+// Send`.
 unsafe impl<T: Send> Sync for Parts<'_, T> {}
-// SAFETY: it stands for a `&mut [T]`.
+// SAFETY: `Parts` stands for a `&mut [T]`, which is `Send` because `T: Send`.
 unsafe impl<T: Send> Send for Parts<'_, T> {}
 
 impl<'data, T> Parts<'data, T> {
@@ -30,7 +30,7 @@ impl<'data, T> Parts<'data, T> {
         self.len
     }
 
-    /// Leaves the items of `range`.
+    /// Keeps only the items of `range`.
     pub(crate) fn cut(&mut self, range: Range<usize>) {
         assert!(range.start <= range.end && range.end <= self.len);
         // SAFETY: within the slice.
@@ -42,7 +42,7 @@ impl<'data, T> Parts<'data, T> {
     ///
     /// # Safety
     ///
-    /// No index is asked for twice.
+    /// No two calls have an index in common.
     pub(crate) unsafe fn part(&self, range: Range<usize>) -> &'data mut [T] {
         assert!(range.start <= range.end && range.end <= self.len);
         // SAFETY: within the slice, which is borrowed for 'data, and disjoint by contract.

@@ -1,16 +1,15 @@
-//! One thread runs a loop that is predicted to be short, and gives the prediction up when the
-//! clock says otherwise.
+//! Runs a loop on one thread while the loop is no slower than predicted.
 //!
-//! Iterations differ, and an iteration that was quick yesterday may block today. So each prediction is
-//! tested: the first iteration is timed by itself, then a block that takes [`CHECK_NS`], and a quarter more
-//! each time. The time of an iteration is the predicted or the measured one, whichever is longer. Once the
-//! loop has taken twice the predicted time, and the cost of a post on top, the caller of this module
-//! decides about the rest.
+//! Iterations differ, and an iteration that was quick in one run may block in the next. So the thread tests each
+//! prediction. It reads the clock after the first iteration, and then after blocks of [`CHECK_NS`] plus a quarter
+//! of the time so far. It sizes a block by the predicted or the measured time of an iteration, whichever is
+//! longer. Once the loop has taken twice the predicted time, plus the cost of a post, this module's caller decides
+//! about the rest.
 //!
-//! A clock read costs as much as ten trivial iterations. So a loop of a predicted length below one block is
-//! checked once, after its first iteration, if that was no longer than the block. Only one run in 32 is
-//! checked after iterations 1, 2, 4, 8, ...: this finds loops with a short first iteration and longer
-//! others.
+//! A clock read costs as much as ten trivial iterations. So if a loop is predicted to take less than one block,
+//! the thread checks the clock only after the first iteration, unless that took longer than a block. One run in 32
+//! is checked after iterations 1, 2, 4, 8, ...: this finds loops whose first iteration is short and whose others
+//! are longer.
 
 use super::inline_run::Inline;
 use crate::pool::Shared;
@@ -22,7 +21,7 @@ pub(super) struct Predicted<'a, P: Platform> {
     pool: &'a Shared<P>,
     inline: &'a Inline<'a, P>,
     n: usize,
-    /// Ticks.
+    /// The predicted ticks of an iteration.
     each: f32,
     /// The ticks that the loop may take beyond twice the prediction.
     slack: f32,
@@ -30,17 +29,17 @@ pub(super) struct Predicted<'a, P: Platform> {
     check: f32,
 }
 
-/// It took longer.
+/// A loop took longer than predicted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slow {
-    /// Iterations that were run.
+    /// The iterations that have run.
     pub(super) done: usize,
-    /// Ticks that they took.
+    /// The ticks that these iterations took.
     pub(super) took: f32,
 }
 
 impl<'a, P: Platform> Predicted<'a, P> {
-    /// A loop of `n` iterations, at least one, predicted to take `each` ticks an iteration.
+    /// A loop of `n` iterations (at least one) that are predicted to take `each` ticks.
     #[inline]
     pub(super) fn new(pool: &'a Shared<P>, inline: &'a Inline<'a, P>, n: usize, each: f32) -> Self {
         Self {
@@ -53,8 +52,8 @@ impl<'a, P: Platform> Predicted<'a, P> {
         }
     }
 
-    /// Runs a loop that is predicted to take less than a few blocks. The ticks that it
-    /// took, if they were measured.
+    /// Runs a loop that is predicted to take less than a few blocks. Returns the ticks that it took, if they were
+    /// measured.
     #[inline(always)]
     pub(super) fn run_short(&self) -> Result<Option<f32>, Slow> {
         let n = self.n;
@@ -83,8 +82,8 @@ impl<'a, P: Platform> Predicted<'a, P> {
         self.run_on(started, took, false)
     }
 
-    /// Runs all but the first iteration, which `took` so long; `carefully`: looks at
-    /// the clock each time that twice as many are done.
+    /// Runs all iterations except the first, which `took` that many ticks. If `carefully`, reads the clock
+    /// whenever the number of completed iterations has doubled.
     #[inline(never)]
     fn run_on(&self, started: u64, mut took: f32, carefully: bool) -> Result<f32, Slow> {
         let n = self.n;
@@ -99,8 +98,8 @@ impl<'a, P: Platform> Predicted<'a, P> {
             let block = if carefully {
                 done
             } else {
-                // The measured time counts too, or a wrong prediction would make its own next test
-                // too long. Casts to integers saturate.
+                // If only the prediction counted, a prediction that is too low would make the next block too long.
+                // Casts to integers saturate.
                 let each = self.each.max(took / done as f32);
                 (((self.check + took / 4.0) / each) as usize).max(1)
             };
@@ -112,7 +111,7 @@ impl<'a, P: Platform> Predicted<'a, P> {
     }
 }
 
-/// True for one point of time in 32, whatever its lowest bits are.
+/// Returns true for one value of `ticks` in 32, even if the lowest bits never vary.
 #[inline]
 fn is_one_in_32(ticks: u64) -> bool {
     ticks.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 59 == 0

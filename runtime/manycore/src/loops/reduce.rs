@@ -1,7 +1,8 @@
-//! Reductions that respect the order of the indices.
+//! Reductions that keep the order of the indices.
 //!
-//! Each participant reduces what it runs. The helpers of a cluster join their partial results, and the
-//! caller takes one from each cluster. Its work at the end grows with the clusters, not with the threads.
+//! Each participant reduces the results of the iterations that it runs. The helpers of a cluster join their
+//! partial results, and the caller takes one partial result from each cluster. So the caller's work at the end
+//! grows with the number of clusters, not of threads.
 
 use super::Loop;
 use crate::partition::{Body, Gather};
@@ -11,15 +12,15 @@ use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// A stretch of neighbouring indices, and the result of its reduction.
+/// A range of neighbouring indices and the reduced result of them.
 struct Stretch<R> {
     range: Range<usize>,
-    /// `None` only while it is reduced.
+    /// `None` only during a call of `reduce`.
     value: Option<R>,
 }
 
 impl<R> Stretch<R> {
-    /// Reduces it with its right neighbour.
+    /// Reduces this stretch with its right neighbour.
     fn extend(&mut self, right: Self, reduce: &impl Fn(R, R) -> R) {
         self.range.end = right.range.end;
         self.value = match (self.value.take(), right.value) {
@@ -29,12 +30,12 @@ impl<R> Stretch<R> {
     }
 }
 
-/// The partial result of one participant while the loop runs. The last stretch has fields of its own: a
-/// participant that steals nothing allocates nothing for it.
+/// The partial result of one participant while the loop runs. The last stretch has its own fields, so a
+/// participant that steals nothing allocates nothing here.
 struct Partial<R> {
     last: Range<usize>,
     value: Option<R>,
-    /// The earlier stretches, in the order of running.
+    /// The earlier stretches, in the order in which they ran.
     earlier: Vec<Stretch<R>>,
 }
 
@@ -47,8 +48,8 @@ impl<R> Partial<R> {
         }
     }
 
-    /// Takes the result of the stretch that ends at `start`, if the participant ran that last.
-    /// Otherwise a new stretch begins at `start`.
+    /// If the participant's last stretch ends at `start`, takes its result. Otherwise begins a new stretch at
+    /// `start`.
     #[inline]
     fn take_left_of(&mut self, start: usize) -> Option<R> {
         if self.last.end != start || self.value.is_none() {
@@ -68,19 +69,19 @@ impl<R> Partial<R> {
     }
 }
 
-/// A stretch in a list, and the ones after it.
+/// A stretch in a list, and the stretches after it.
 struct Node<R> {
     stretch: Stretch<R>,
     next: Option<Box<Self>>,
 }
 
-/// Stretches by their starts, of one or several participants. Two that lie next to one another are one.
+/// The stretches of one or several participants, in the order of their starts. Adjacent stretches are merged.
 ///
-/// A list, since its nodes pass from thread to thread: a participant that joins two lists allocates nothing.
+/// This is a linked list so that nodes can pass from thread to thread: to join two lists allocates nothing.
 struct Gathered<R>(Option<Box<Node<R>>>);
 
 impl<R> Gathered<R> {
-    /// The stretches that a participant has run.
+    /// Creates the list of the stretches that a participant has run.
     fn of(mut partial: Partial<R>, reduce: &impl Fn(R, R) -> R) -> Self {
         let node = |stretch| {
             Self(Some(Box::new(Node {
@@ -98,12 +99,12 @@ impl<R> Gathered<R> {
         }
         partial.earlier.extend(last);
         sort(&mut partial.earlier, |stretch| stretch.range.start);
-        // From the right, since the list grows at its beginning.
+        // The fold starts at the right end, since the list grows at its beginning.
         let all = partial.earlier.into_iter().rev();
         all.fold(Self(None), |list, left| node(left).join(list, reduce))
     }
 
-    /// Both.
+    /// Merges two lists.
     fn join(mut self, mut other: Self, reduce: &impl Fn(R, R) -> R) -> Self {
         let mut all = Self(None);
         let mut end = &mut all.0;
@@ -117,7 +118,7 @@ impl<R> Gathered<R> {
                 end = &mut end.insert(last).next;
                 last = next;
             }
-            // The rest of one list is in order, and joined.
+            // If one list is empty, the rest of the other needs no more work unless it touches `last`.
             let rest = match (&self.0, &other.0) {
                 (Some(_), None) => &mut self.0,
                 (None, Some(_)) => &mut other.0,
@@ -132,7 +133,7 @@ impl<R> Gathered<R> {
         all
     }
 
-    /// Takes the first node of both lists.
+    /// Takes the node with the lowest start from the two lists.
     fn first_of_both(&mut self, other: &mut Self) -> Option<Box<Node<R>>> {
         let start = |list: &Self| (list.0.as_ref()).map_or(usize::MAX, |it| it.stretch.range.start);
         let list = if start(self) <= start(other) {
@@ -151,7 +152,7 @@ impl<R> Gathered<R> {
 }
 
 impl<R> Drop for Gathered<R> {
-    // One by one: a long list would need as many calls in one another.
+    // Drops nodes one by one. To drop a long list by recursion could overflow the stack.
     fn drop(&mut self) {
         while self.pop().is_some() {}
     }
@@ -159,32 +160,33 @@ impl<R> Drop for Gathered<R> {
 
 /// Sorts stretches by their starts.
 fn sort<T>(all: &mut [T], start: impl Fn(&T) -> usize) {
-    // The stretches of a loop with blocks of one size are in order.
+    // If all blocks of a loop have one size, the stretches are in order already.
     if !all.is_sorted_by_key(&start) {
         all.sort_unstable_by_key(start);
     }
 }
 
-/// A loop that reduces: its body, and the partial results that its caller has.
+/// The body of a loop that reduces, and the partial results that the caller of the loop has.
 #[repr(C)]
 struct Reduction<P, R, E, C> {
-    /// Maps a block, and reduces it with the result to the left of it.
+    /// Maps a block, and reduces the result with the one to its left.
     extend: E,
     reduce: C,
     platform: PhantomData<fn() -> P>,
     callers: Callers<R>,
 }
 
-/// The caller's own. It writes this after each block, so helpers must not read from these lines.
+/// What only the caller uses. The caller writes this after each block, so helpers must not read from these cache
+/// lines.
 #[repr(align(64))]
 struct Callers<R> {
-    /// Its own partial result.
+    /// The caller's own partial result.
     own: UnsafeCell<Partial<R>>,
-    /// The partial results that it has taken from the slots.
+    /// The partial results that the caller has taken from the slots.
     gathered: Cell<Vec<Gathered<R>>>,
 }
 
-// SAFETY: the cells are used by the caller of the loop alone. Values move between threads, so `R: Send`.
+// SAFETY: only the caller of the loop uses the cells. Values move between threads, so `R: Send`.
 unsafe impl<P, R: Send, E: Sync, C: Sync> Sync for Reduction<P, R, E, C> {}
 
 impl<P, R, E, C> Gather for Reduction<P, R, E, C>
@@ -204,8 +206,8 @@ where
     fn run(&self, partial: Option<&UnsafeCell<Partial<R>>>, block: Range<usize>) {
         let place = partial.unwrap_or(&self.callers.own);
         let end = block.end;
-        // SAFETY: this thread alone uses the place, and holds no reference to it while `extend` runs, which
-        // may come here again.
+        // SAFETY: only this thread uses the place. `extend` may call this function again, and no reference to the
+        // place exists while `extend` runs.
         let left = unsafe { &mut *place.get() }.take_left_of(block.start);
         let value = (self.extend)(left, block);
         // SAFETY: as above, after `extend` has returned.
@@ -219,18 +221,19 @@ where
             return;
         };
         let join = |one, other| {
-            // Two lists with nodes have one together.
+            // Two lists that are not empty join to one that is not empty.
             let (one, other) = (Gathered(Some(one)), Gathered(Some(other)));
             one.join(other, &self.reduce).0.take()
         };
-        // SAFETY: by contract a slot of this platform, which only this loop uses.
+        // SAFETY: by contract `slot` is a `PartialSlot` of this platform, which only this loop uses.
         unsafe { (*slot.cast::<PartialSlot<P>>()).leave(gathered, join) };
     }
 
     unsafe fn take(&self, slot: *const ()) {
         // SAFETY: by contract, as in `leave`.
         let left = unsafe { (*slot.cast::<PartialSlot<P>>()).take_last::<Node<R>>() };
-        // Nothing is reduced yet: a panic of the user's code would keep the values in the other slots.
+        // This reduces nothing yet: if the user's code panicked here, the values in the other slots would stay
+        // there.
         let mut gathered = self.callers.gathered.take();
         gathered.extend(left.map(|first| Gathered(Some(first))));
         self.callers.gathered.set(gathered);
@@ -250,7 +253,7 @@ impl<P, R, E, C: Fn(R, R) -> R> Reduction<P, R, E, C> {
         }
     }
 
-    /// Reduces all results, from the left. It returns `None` if there are no results.
+    /// Reduces all results, from the left. Returns `None` if there are no results.
     #[inline]
     fn result(self) -> Option<R> {
         let own = self.callers.own.into_inner();
@@ -270,22 +273,22 @@ fn all_reduced<R>(
     reduce: &impl Fn(R, R) -> R,
 ) -> Option<R> {
     let own = Gathered::of(own, reduce);
-    // In the order of clusters, so most often at the end of the list.
+    // The lists come in the order of clusters, so each usually goes to the end of `all`.
     let mut all = (gathered.into_iter()).fold(own, |all, more| all.join(more, reduce));
     let mut whole = all.pop()?.stretch;
-    // All iterations have run, so the list was one stretch.
+    // All iterations have run, so the list had only one stretch.
     while let Some(right) = all.pop() {
         whole.extend(right.stretch, reduce);
     }
     whole.value
 }
 
-/// Blocks of a deterministic reduction: enough to share among many threads,
-/// few enough to combine by one.
+/// The number of blocks in a deterministic reduction: enough for many threads to share, and few enough for one
+/// thread to combine.
 const DETERMINISTIC_BLOCKS: usize = 1024;
 
 impl<P: Platform> Loop<'_, P> {
-    /// As [`Pool::map_reduce`](crate::Pool::map_reduce).
+    /// Like [`Pool::map_reduce`](crate::Pool::map_reduce).
     pub fn map_reduce<R: Send>(
         &self,
         range: Range<usize>,
@@ -304,8 +307,8 @@ impl<P: Platform> Loop<'_, P> {
             .unwrap_or_else(identity)
     }
 
-    /// As [`map_reduce`](Self::map_reduce), but a block is mapped as a whole, by `extend`. It gets the
-    /// result of the blocks to the left as well, if the same thread has run them. `None` if the range is empty.
+    /// Like [`map_reduce`](Self::map_reduce), but `extend` maps a whole block. If the same thread has run the
+    /// blocks to the left, `extend` also gets their result. Returns `None` if the range is empty.
     pub(crate) fn reduce_blocks<R: Send>(
         &self,
         range: Range<usize>,
@@ -317,7 +320,7 @@ impl<P: Platform> Loop<'_, P> {
         reduction.result()
     }
 
-    /// As [`Pool::map_reduce_deterministic`](crate::Pool::map_reduce_deterministic).
+    /// Like [`Pool::map_reduce_deterministic`](crate::Pool::map_reduce_deterministic).
     pub fn map_reduce_deterministic<R: Send>(
         &self,
         range: Range<usize>,
@@ -344,7 +347,7 @@ impl<P: Platform> Loop<'_, P> {
     }
 }
 
-/// Reduces a range that is not empty, from the left.
+/// Maps and reduces a range that is not empty, from the left.
 fn fold<R>(block: Range<usize>, map: impl Fn(usize) -> R, reduce: impl Fn(R, R) -> R) -> R {
     let first = map(block.start);
     (block.start + 1..block.end).fold(first, |left, i| reduce(left, map(i)))

@@ -1,21 +1,20 @@
 //! Prefix sums and other scans, in place.
 //!
-//! Reduce, then scan: the first pass reads every block but the last and keeps
-//! its total, the second reads and writes every block, starting from the
-//! totals before it. Two reads and one write an item; a slice of one block
-//! needs the second pass only. Blocks depend on the length alone, so results
-//! do not depend on the threads.
+//! There are two passes. The first reads every block except the last, and keeps each block's total. The second
+//! reads and writes every block, and starts each from the total of all blocks before it. That is two reads and one
+//! write an item. A slice of one block needs only the second pass. Blocks depend only on the slice's length, so
+//! results do not depend on the threads.
 
 use super::Loop;
 use manycore_platform::Platform;
 
-/// Items in a block: enough to be worth two visits.
+/// The fewest items in a block. With fewer, two visits to a block would not pay.
 const MIN_BLOCK: usize = 2048;
-/// Blocks at most: their totals are combined by one thread.
+/// The most blocks, since one thread combines their totals.
 const MAX_BLOCKS: usize = 512;
 
 impl<P: Platform> Loop<'_, P> {
-    /// As [`Pool::inclusive_scan`](crate::Pool::inclusive_scan).
+    /// Like [`Pool::inclusive_scan`](crate::Pool::inclusive_scan).
     pub fn inclusive_scan<T: Clone + Send + Sync>(
         &self,
         items: &mut [T],
@@ -35,11 +34,11 @@ impl<P: Platform> Loop<'_, P> {
         });
     }
 
-    /// As [`Pool::exclusive_scan`](crate::Pool::exclusive_scan).
+    /// Like [`Pool::exclusive_scan`](crate::Pool::exclusive_scan).
     ///
     /// # Panics
     ///
-    /// As that.
+    /// Like [`Pool::exclusive_scan`](crate::Pool::exclusive_scan).
     pub fn exclusive_scan<T: Clone + Send + Sync>(
         &self,
         items: &mut [T],
@@ -61,7 +60,7 @@ impl<P: Platform> Loop<'_, P> {
         op(&items[items.len() - 1], &last)
     }
 
-    /// The sum before each block: `first` and the totals of all earlier blocks, from the left.
+    /// Returns the sum before each block: `first` and the totals of all earlier blocks, combined from the left.
     fn prefixes<T: Clone + Send + Sync>(
         &self,
         items: &[T],

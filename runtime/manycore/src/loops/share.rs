@@ -1,5 +1,5 @@
-//! How [`adaptive`](super::adaptive) posts a loop: few iterations from a counter, more from ranges. While
-//! all workers are busy, a nested loop runs on its caller.
+//! How [`adaptive`](super::adaptive) posts a loop. Threads claim the iterations from a counter if there are few,
+//! and else from ranges. While all workers are busy, a nested loop runs on its caller.
 
 use super::adaptive::Launch;
 use super::claims::{Adaptive, Few};
@@ -14,15 +14,14 @@ use crate::times::{LAUNCH_NS, MAX_BLOCK_NS};
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::num::NonZeroUsize;
 
-/// A loop that takes less than this share of the caller's time alone has gained by its
-/// helpers.
+/// If a loop takes less than this share of the time that the caller alone would take, its helpers have paid.
 const GAINS: f32 = 0.9;
-/// Up to this many iterations a thread, each iteration is a block of its own.
+/// If a loop has at most this many iterations for each thread, each iteration is a block of its own.
 const FEW_BLOCKS: usize = 2;
 
 impl<P: Platform> Launch<'_, P> {
-    /// Runs a loop nested in another inline while every worker is busy: no helper would come. Returns how
-    /// far it got when a thread became idle.
+    /// Runs a nested loop inline while every worker is busy, since no helper would come. Returns the number of
+    /// iterations that are done once a thread is idle.
     fn run_while_all_busy(&self, mut done: usize) -> usize {
         let long = 20.0 * self.post_ticks();
         let mut block = 1_usize;
@@ -32,7 +31,7 @@ impl<P: Platform> Launch<'_, P> {
             block = if took < long {
                 block.saturating_mul(2)
             } else {
-                // The iterations have become longer: as many as take `long` at this rate.
+                // The iterations have become longer. The next block has as many as take `long` at this rate.
                 ((block as f32 * long / took) as usize).max(1)
             };
             done = to;
@@ -40,8 +39,7 @@ impl<P: Platform> Launch<'_, P> {
         done
     }
 
-    /// As `run_while_all_busy`. The iterations may wait, and the thread come back to another
-    /// permit.
+    /// Like `run_while_all_busy`. If an iteration waits, this thread may have another permit afterwards.
     fn run_before_posting(&self, done: usize) -> usize {
         #[cfg(test)]
         if fault::is(Fault::StaleRank) {
@@ -51,8 +49,8 @@ impl<P: Platform> Launch<'_, P> {
         self.run_while_all_busy(done)
     }
 
-    /// Posts the iterations from `done`, of about `each` ticks, and learns from it. `woken`: a helper
-    /// is woken for it, since none is awake.
+    /// Posts the iterations from `done` on, of about `each` ticks each, and records how long they took. `woken`
+    /// says whether all helpers were asleep, so that one is woken.
     pub(super) fn post(&self, done: usize, each: f32, wake: Wake, woken: bool) -> Reason {
         let Some(shared) = self.share(done, each, wake) else {
             return Reason::Crowded;
@@ -80,8 +78,8 @@ impl<P: Platform> Launch<'_, P> {
         Reason::Shared
     }
 
-    /// Shares the iterations from `done`, of about `each` ticks (0: unknown), with the threads
-    /// that come; `None`: they were run inline.
+    /// Shares the iterations from `done` on with the threads that join. Each iteration takes about `each` ticks (0
+    /// if unknown). Returns `None` if the iterations have run inline.
     pub(super) fn share(&self, mut done: usize, each: f32, wake: Wake) -> Option<Posted> {
         let pool = self.pool;
         let watched = self.inline.watched;
@@ -97,9 +95,8 @@ impl<P: Platform> Launch<'_, P> {
         let range = start + done..start + end;
         let threads = pool.shared().allowed();
         let posted = if n <= FEW_BLOCKS * threads {
-            // Few iterations, each long enough for a claim of its own, from
-            // one counter: its line is fetched once, with the frame, and
-            // whoever claims the last iteration leaves without another look.
+            // The few iterations are claimed one by one from one counter. A helper fetches the counter's cache
+            // line along with the frame. The thread that claims the last iteration leaves without another look.
             let in_turn = P::AtomicBool::new(false);
             let posted = pool.post(body, range, wake, |shares| Few::<P> {
                 counter: FixedBlock::new(n, NonZeroUsize::MIN, pool.shared().threads()),
@@ -111,8 +108,8 @@ impl<P: Platform> Launch<'_, P> {
             self.in_turn.set(in_turn.load(Ordering::Relaxed));
             posted
         } else {
-            // If a guess woke no helper, or did not call all clusters, it is tried with blocks of one
-            // iteration: between blocks the caller can still call them.
+            // The predicted time may be wrong. So if it woke no helper, or not all clusters are invited, the
+            // caller's first block is one iteration: after each block, the caller can still call the others.
             let tries = matches!(wake, Wake::Late(_));
             pool.post(body, range, wake, |shares| Adaptive {
                 ranges: shares.of(n),

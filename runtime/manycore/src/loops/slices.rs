@@ -5,12 +5,12 @@ use super::parts::Parts;
 use manycore_platform::Platform;
 
 impl<P: Platform> Loop<'_, P> {
-    /// As [`Pool::for_each`](crate::Pool::for_each).
+    /// Like [`Pool::for_each`](crate::Pool::for_each).
     pub fn for_each<T: Sync>(&self, items: &[T], body: impl Fn(&T) + Sync) {
         self.parallel_for_blocks(0..items.len(), |block| items[block].iter().for_each(&body));
     }
 
-    /// As [`Pool::for_each_mut`](crate::Pool::for_each_mut).
+    /// Like [`Pool::for_each_mut`](crate::Pool::for_each_mut).
     pub fn for_each_mut<T: Send>(&self, items: &mut [T], body: impl Fn(&mut T) + Sync) {
         let parts = Parts::of(items);
         self.parallel_for_blocks(0..parts.len(), |block| {
@@ -20,11 +20,11 @@ impl<P: Platform> Loop<'_, P> {
         });
     }
 
-    /// As [`Pool::chunks_mut`](crate::Pool::chunks_mut).
+    /// Like [`Pool::chunks_mut`](crate::Pool::chunks_mut).
     ///
     /// # Panics
     ///
-    /// As that.
+    /// Like [`Pool::chunks_mut`](crate::Pool::chunks_mut).
     #[track_caller]
     pub fn chunks_mut<T: Send>(
         &self,
