@@ -3,27 +3,27 @@
 use std::cell::UnsafeCell;
 use std::ops::Range;
 
-/// The rank of a thread that runs a loop, or its beginning, alone: the loop is not posted, so it
-/// has no other participant, and any number will do.
+/// The rank of a thread that runs a loop, or the beginning of a loop, alone. The loop is not posted yet, so it has
+/// no other participant, and any number will do.
 pub(crate) const ALONE: usize = 0;
 
-/// A loop's body, its type erased: the launcher and the partitioners are
-/// compiled once, not once for each loop in a program. The price is one
-/// indirect call a block.
+/// A loop's body with its type erased. So the launcher and the partitioners are compiled once, not once for each
+/// loop in a program. The price is one indirect call for each block.
 #[derive(Clone, Copy)]
 pub(crate) struct Body<'a> {
     data: *const (),
-    /// One word, so that a body is passed in registers.
+    /// This is one word, so that a body is passed in registers.
     code: &'static Code,
     lives: std::marker::PhantomData<&'a ()>,
 }
 
-// SAFETY: made from a reference to a `Sync` closure only.
+// SAFETY: a `Body` is only made from a reference to a `Sync` closure or a `Gather`, which is `Sync`.
 unsafe impl Sync for Body<'_> {}
-// SAFETY: as above: it stands for a shared reference.
+// SAFETY: as above; a `Body` stands for that shared reference.
 unsafe impl Send for Body<'_> {}
 
-/// A participant's place: its rank, as an address, or the address of its partial result.
+/// A participant's place: the address of its partial result, or its rank as an address if the loop has no partial
+/// results.
 #[derive(Clone, Copy)]
 pub(crate) struct Place(*mut ());
 
@@ -50,18 +50,18 @@ pub(crate) trait Gather: Sync {
     /// thread uses it, but the thread may call this again during the block.
     fn run(&self, partial: Option<&UnsafeCell<Self::Partial>>, block: Range<usize>);
 
-    /// A helper is done, and leaves its partial result in `slot`.
+    /// A helper that is done calls this to leave its partial result in `slot`.
     ///
     /// # Safety
     ///
-    /// `slot` is as the body's platform has it, and only this loop uses it.
+    /// `slot` is a `PartialSlot` of the body's platform, and only this loop uses it.
     unsafe fn leave(&self, partial: Self::Partial, slot: *const ());
 
-    /// The caller takes what is in `slot`. No helper is there any more.
+    /// The caller calls this to take what is in `slot`, once no helper uses the slot any more.
     ///
     /// # Safety
     ///
-    /// As for [`leave`](Self::leave), and it is the caller that calls this.
+    /// As for [`leave`](Self::leave), and this thread is the loop's caller.
     unsafe fn take(&self, slot: *const ());
 }
 
@@ -72,14 +72,14 @@ struct Code {
     gathering: Option<Gathering>,
 }
 
-/// The steps of a [`Gather`] beside its blocks.
+/// The steps of a [`Gather`] before and after its blocks.
 struct Gathering {
     around: unsafe fn(*const (), *const (), &mut dyn FnMut(Place)),
     take: unsafe fn(*const (), *const ()),
 }
 
 impl<'a> Body<'a> {
-    /// `body` is called with the rank of the participant and a block of
+    /// Creates a body without partial results. The closure `body` gets the rank of the participant and a block of
     /// iterations.
     #[inline(always)]
     pub(crate) fn new<F: Fn(usize, Range<usize>) + Sync>(body: &'a F) -> Self {
@@ -103,13 +103,13 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// A body that gives each participant a partial result.
+    /// Creates a body that gives each participant a partial result.
     #[inline(always)]
     pub(crate) fn gathering<G: Gather>(body: &'a G) -> Self {
         unsafe fn call<G: Gather>(data: *const (), place: Place, block: Range<usize>) {
             // SAFETY: `data` is the `&G` below, which outlives the `Body<'a>`.
             let body = unsafe { &*data.cast::<G>() };
-            // SAFETY: null, or the partial result in `around` below.
+            // SAFETY: the place is null, or points to the partial result in `around` below.
             body.run(
                 unsafe { place.0.cast::<UnsafeCell<G::Partial>>().as_ref() },
                 block,
@@ -151,7 +151,7 @@ impl<'a> Body<'a> {
     /// Runs a block at a place that [`inside`](Self::inside) or [`of_caller`](Self::of_caller) has given.
     #[inline(always)]
     pub(crate) fn run_at(&self, place: Place, block: Range<usize>) {
-        // SAFETY: `call` and `data` belong together and the closure is alive.
+        // SAFETY: `call` and `data` belong together, and what `data` points to is alive.
         unsafe { (self.code.call)(self.data, place, block) }
     }
 
@@ -161,7 +161,7 @@ impl<'a> Body<'a> {
         self.code.gathering.is_some()
     }
 
-    /// The place of the caller, of rank `rank`, of a posted loop.
+    /// Returns the place of a posted loop's caller, which has rank `rank`.
     #[inline(always)]
     pub(crate) fn of_caller(&self, rank: usize) -> Place {
         match &self.code.gathering {
@@ -170,8 +170,8 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Calls `work` with the place of the helper of rank `rank`, and leaves the helper's partial result in
-    /// `slot` after it.
+    /// Calls `work` with the place of the helper of rank `rank`. Afterwards leaves the helper's partial result in
+    /// `slot`.
     ///
     /// # Safety
     ///
@@ -180,7 +180,7 @@ impl<'a> Body<'a> {
     pub(crate) unsafe fn inside(&self, rank: usize, slot: *const (), work: &mut impl FnMut(Place)) {
         match &self.code.gathering {
             None => work(Place::of_rank(rank)),
-            // SAFETY: `data` is the body that this is for; the rest by contract.
+            // SAFETY: `around` and `data` belong together. The rest holds by contract.
             Some(gathering) => unsafe { (gathering.around)(self.data, slot, work) },
         }
     }
@@ -197,14 +197,14 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// The address of the body's captured state: on its caller's stack, so that it differs between
-    /// callers, and is the same each time that a caller calls at the same depth of its stack.
+    /// Returns the address of the body's captured state, which is on the caller's stack. So the address differs
+    /// between callers, and stays the same if a caller calls again at the same depth of its stack.
     #[inline(always)]
     pub(crate) fn caller(&self) -> usize {
         self.data as usize
     }
 
-    /// The address of the body's code, which differs between loops.
+    /// Returns the address of the body's code, which differs between loops.
     #[inline(always)]
     pub(crate) fn address(&self) -> usize {
         self.code.call as usize

@@ -1,20 +1,19 @@
-//! Data about loops, by the place in the program.
+//! What the pool remembers of loops, by their place in the program.
 
 use crate::decide::{Choice, Units};
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 
-/// A small table of what loops were like, keyed by the loop's body (its code
-/// address) and the magnitude of its length: the time an iteration takes on a thread
-/// that runs the loop alone, and the [`Choice`] between that and posting it.
+/// A small table of earlier loops. The key is the code address of the loop's body and the magnitude of the loop's
+/// length. An entry has the time that an iteration takes if one thread runs the loop alone, and the [`Choice`]
+/// between running alone and posting.
 ///
-/// A loop that has run before is so judged before it starts: a short one runs
-/// inline at the cost of one lookup and two clock reads, a long one is posted
-/// at once. Two bodies may share an entry, or one body may do other work the
-/// next time: the entry is a guess, and every loop that relies on it measures
-/// again and corrects it.
+/// So if a loop has run before, its entry decides before the loop starts. A short loop runs inline at the cost of
+/// one lookup and two clock reads. A long loop is posted at once. Two bodies may share an entry, and one body may
+/// do other work the next time. So the entry is a guess: every loop that relies on it measures again and corrects
+/// it.
 ///
-/// The time is one word (32 bits of key, a 32-bit float of ticks), the choice six others,
-/// so readers see a consistent value of each word. Relaxed: a stale guess is a guess.
+/// The time is one word (32 bits of key, a 32-bit float of ticks), and the choice is six other words, so readers
+/// see a consistent value of each word. All accesses are relaxed, since a stale entry is still only a guess.
 pub(crate) struct CallSites<P: Platform> {
     entries: Box<[CachePadded<Entry<P>>]>,
     units: Units,
@@ -25,7 +24,7 @@ struct Entry<P: Platform> {
     choice: [P::AtomicU64; 6],
 }
 
-/// 32 KiB a pool; a program has few hot loops at a time.
+/// The table takes 32 KiB in each pool. That is enough, since a program has few hot loops at a time.
 const ENTRIES: usize = 256;
 
 /// The place of a loop's entry.
@@ -36,11 +35,11 @@ pub(crate) struct CallSite {
 }
 
 impl CallSite {
-    /// The call site of a loop over `n` iterations of the code at `body`.
+    /// Returns the call site of a loop over `n` iterations of the code at `body`.
     #[inline]
     pub(crate) fn new(body: usize, n: usize) -> Self {
-        // Relative to some other code: where the loader put the program must
-        // not decide which bodies share an entry, least of all in a simulation.
+        // The key is the distance from other code, so which bodies share an entry does not depend on where the
+        // loader put the program. A simulation needs this to be repeatable.
         let body = body.wrapping_sub(Self::new as fn(usize, usize) -> Self as usize);
         // Fibonacci hashing: the product's high bits depend on all of the key.
         let key = (body as u64) << 6 | u64::from(n.leading_zeros());
@@ -68,12 +67,12 @@ impl<P: Platform> CallSites<P> {
         }
     }
 
-    /// The unit of its times.
+    /// The unit of the table's times.
     pub(crate) fn units(&self) -> Units {
         self.units
     }
 
-    /// Ticks an iteration typically takes, if this loop ran lately.
+    /// Returns the ticks that an iteration typically takes, if this loop ran lately.
     #[inline]
     pub(crate) fn recall(&self, call_site: CallSite) -> Option<f32> {
         let entry = self.entries[call_site.index].time.load(Ordering::Relaxed);
@@ -81,15 +80,15 @@ impl<P: Platform> CallSites<P> {
         ((entry >> 32) as u32 == call_site.tag && ticks > 0.0).then_some(ticks)
     }
 
-    /// [`recall`](Self::recall) for a loop of `n` iterations that is unknown, but has
-    /// run with half or twice as many.
+    /// Like [`recall`](Self::recall), for an unknown loop of `n` iterations that has run with half or twice as
+    /// many.
     pub(crate) fn recall_near(&self, body: usize, n: usize) -> Option<f32> {
         let near = [n / 2, n.saturating_mul(2)];
         near.into_iter()
             .find_map(|n| self.recall(CallSite::new(body, n)))
     }
 
-    /// A loop that is new here takes `each` ticks an iteration.
+    /// Records that an iteration of a new loop takes `each` ticks.
     pub(crate) fn begin(&self, call_site: CallSite, each: f32) {
         let choice = Choice::new(each, self.units);
         let entry = &self.entries[call_site.index];
@@ -99,14 +98,14 @@ impl<P: Platform> CallSites<P> {
         self.set_time(call_site, choice.each_alone());
     }
 
-    /// Nothing is known of the loop any more.
+    /// Makes the loop unknown again.
     pub(crate) fn forget(&self, call_site: CallSite) {
         self.entries[call_site.index]
             .time
             .store(0, Ordering::Relaxed);
     }
 
-    /// The data of a loop that was recalled.
+    /// Returns the choice of a loop that was recalled.
     #[inline]
     pub(crate) fn choice(&self, call_site: CallSite) -> Choice {
         let entry = &self.entries[call_site.index];
@@ -114,7 +113,7 @@ impl<P: Platform> CallSites<P> {
         Choice::of_words(words)
     }
 
-    /// Applies `change` to it.
+    /// Applies `change` to the choice of a loop that was recalled.
     #[inline]
     pub(crate) fn update(&self, call_site: CallSite, change: impl FnOnce(Choice) -> Choice) {
         let before = self.choice(call_site);
@@ -128,7 +127,7 @@ impl<P: Platform> CallSites<P> {
             }
         }
         let each = after.each_alone();
-        // Every short loop reads this word: it is left alone for small change.
+        // Every short loop reads this word, so small changes do not write it.
         if self
             .recall(call_site)
             .is_none_or(|old| (each - old).abs() > old / 16.0)

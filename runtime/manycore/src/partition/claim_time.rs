@@ -1,28 +1,26 @@
-//! How long a block should last, when it is chosen by time.
+//! How long a block should take, if blocks are sized by time.
 
-/// A block is this part of what is left of its thread's range: one half.
+/// A block takes one part in this many of what is left of the thread's range: one half.
 const PART: u64 = 2;
 
-/// How long the next block of one participant should take, when each claims
-/// from a range of its own and takes half of another's when that is empty.
+/// Returns how long the next block of a participant should take. Each participant claims from its own range. Once
+/// that is empty, the participant takes half of another's.
 ///
-/// `claim_cost` is what a claim takes the participant, `work` how long it would
-/// be busy with all that is left of its range; both in one unit, ticks or
-/// nanoseconds, and so is the result: at most `work`, and at least 1.
+/// `claim_cost` is how long a claim takes. `work` is how long the participant would need for the rest of its
+/// range. Both and the result are in one unit, ticks or nanoseconds. The result is at most `work`, but at least 1.
 ///
-/// No thread can take another's claimed block, so the loop ends when the last block does. Blocks
-/// that are a part f of the remainder shrink until they reach a least duration m; from work w that
-/// takes `ln(f w / m) / -ln(1 - f)` claims and some `1 / f` more. At the end a thread waits for
-/// half a least block on average. With claims of cost c the two that depend on m,
+/// No thread can take a block that another has claimed, so the loop ends when the last block ends. If each block
+/// is a part f of the remainder, blocks shrink until they reach a least duration m. For work w, this takes
+/// `ln(f w / m) / -ln(1 - f)` claims and some `1 / f` more. At the end, a thread waits for half a least block on
+/// average. If a claim costs c, the costs that depend on m are
 ///
 /// ```text
 /// c / -ln(1 - f) ln(1 / m)  +  m / 2
 /// ```
 ///
-/// are least at m = 2 c / -ln(1 - f), for f = 1/2 about 3 c, and flat there;
-/// the nearest power of two, 4 c, is taken. A larger f claims less often and
-/// hides more in one block: one half is where a thread that turns out to be
-/// half as fast as the others has not yet claimed more than its share.
+/// Their sum is least at m = 2 c / -ln(1 - f), which is about 3 c for f = 1/2. The minimum is flat, so m is the
+/// nearest power of two, 4 c. A larger f needs fewer claims but puts more into one block. With one half, a thread
+/// that turns out to be half as fast as the others has not yet claimed more than its share.
 #[inline]
 pub(super) fn claim_time(claim_cost: u64, work: u64) -> u64 {
     let least = claim_cost.saturating_mul(4);
@@ -34,7 +32,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Claims until nothing of `work` is left.
+    /// Returns the number of claims until nothing of `work` is left.
     fn claims(claim: u64, work: u64) -> u64 {
         let (mut left, mut claims) = (work, 0);
         while left > 0 {
@@ -45,23 +43,23 @@ mod tests {
     }
 
     #[test]
-    fn half_of_what_is_left_and_at_least_four_claims() {
-        // A millisecond left, claims of 50 ns: half of it.
+    fn a_block_takes_half_of_the_rest_and_at_least_four_claims() {
+        // If a millisecond is left and a claim takes 50 ns, a block takes half of the rest.
         assert_eq!(claim_time(50, 1_000_000), 500_000);
-        // Near the end no block is shorter than four claims,
+        // Near the end, no block is shorter than four claims.
         assert_eq!(claim_time(50, 300), 200);
-        // and what is shorter than that is run at once.
+        // A shorter rest is one block.
         assert_eq!(claim_time(50, 120), 120);
     }
 
     proptest! {
         #[test]
-        fn within_the_work(claim: u64, work: u64) {
+        fn a_block_is_no_longer_than_the_work(claim: u64, work: u64) {
             prop_assert!((1..=work.max(1)).contains(&claim_time(claim, work)));
         }
 
         #[test]
-        fn grows_with_the_claim_and_with_the_work(claim: u64, work: u64, more: u32) {
+        fn a_block_grows_with_the_claim_and_with_the_work(claim: u64, work: u64, more: u32) {
             let more = u64::from(more);
             prop_assert!(claim_time(claim.saturating_add(more), work) >= claim_time(claim, work));
             prop_assert!(claim_time(claim, work.saturating_add(more)) >= claim_time(claim, work));

@@ -1,11 +1,9 @@
-//! `fixed-block`: one shared counter, advanced by a fetch-and-add of a fixed
-//! block. This is the `ParallelFor` of Shuai's paper (*Influence of atomic FAA on
-//! ParallelFor*, 2021), and the paper's subject.
+//! `fixed-block`: participants claim blocks of a fixed size by a fetch-and-add on one shared counter. This is the
+//! `ParallelFor` that Shuai's paper studies (*Influence of atomic FAA on ParallelFor*, 2021).
 //!
-//! Every claim is one locked instruction on a line that every participant
-//! writes: a transfer of that line for each block, one after the other. With
-//! blocks of B iterations of t ns the loop cannot run faster than one block a
-//! transfer, and each thread loses a transfer a block.
+//! Every claim is one locked instruction on a cache line that every participant writes. So each block costs a
+//! transfer of that line, and these transfers come one after the other. The loop cannot run more than one block in
+//! the time of a transfer, and each thread waits for a transfer for each of its blocks.
 
 use super::{Claims, Partition};
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
@@ -23,7 +21,7 @@ pub(crate) struct FixedBlock<P: Platform> {
 impl<P: Platform> FixedBlock<P> {
     pub(crate) fn new(n: usize, block: NonZeroUsize, threads: usize) -> Self {
         let block = block.get().min(n);
-        // Each thread passes the end at most once, by at most a block.
+        // Each thread moves the counter past the end at most once, by at most a block.
         let last = block
             .checked_mul(threads)
             .and_then(|over| n.checked_add(over));
@@ -36,11 +34,11 @@ impl<P: Platform> FixedBlock<P> {
         }
     }
 
-    /// The claim of a loop so long that the counter could wrap: looks first,
-    /// and adds no more than is left.
+    /// Claims a block of a loop that is so long that the counter could wrap. Reads the counter first, and adds no
+    /// more than is left.
     #[cold]
     fn claim_near_the_end(&self) -> Option<Range<usize>> {
-        // Relaxed throughout: hands out iterations, publishes nothing.
+        // All accesses are relaxed: the counter hands out iterations and publishes nothing.
         let mut start = self.next.load(Ordering::Relaxed);
         while start < self.n {
             let end = start + self.block.min(self.n - start);
@@ -55,10 +53,11 @@ impl<P: Platform> FixedBlock<P> {
     }
 }
 
-/// A participant's claims, and whether its last one reached the end: then it
-/// need not fetch the line again to learn that nothing is left.
+/// A participant's claims.
 pub(crate) struct FixedBlockClaims<'a, P: Platform> {
     counter: &'a FixedBlock<P>,
+    /// Whether the last claim reached the end. If so, the participant need not fetch the line again to learn that
+    /// nothing is left.
     done: bool,
 }
 
@@ -89,7 +88,7 @@ impl<P: Platform> Claims for FixedBlockClaims<'_, P> {
         if self.done {
             return None;
         }
-        // Relaxed: hands out iterations, publishes nothing.
+        // Relaxed: the counter hands out iterations and publishes nothing.
         let start = next.fetch_add(block, Ordering::Relaxed);
         self.done = start + block >= n;
         (start < n).then(|| start..n.min(start + block))

@@ -1,18 +1,18 @@
 //! Says which participants of a sharded loop still hold iterations, so that a thread need not read
 //! each participant's shard to see that the loop is over.
 //!
-//! A loop on 64 threads used to write 64 shards before it was posted, and each of the 64 read the
-//! others' at its end: 64 transfers in a row that no work hides. Now there is a word for each
-//! cluster, and each participant changes its own twice: when it begins its share, and when it has
-//! claimed the last of its iterations.
+//! Without this, a loop on 64 threads would write 64 shards before it is posted, and at its end each thread would
+//! read all other shards: 64 transfers in a row that no work hides. Instead, each cluster has one word. A
+//! participant changes its bits of that word twice: when it begins its share, and when it has claimed the last of
+//! its iterations.
 
 use crate::clusters::{MOST, Member};
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// Two bits a participant: whether it holds iterations (the lower half of a word), and whether
-/// these are its whole share, in no shard yet (the upper half).
+/// Each participant has two bits. `holds`, in the lower half of a word, says whether the participant holds
+/// iterations. `whole`, in the upper half, says whether it holds its whole share, which is in no shard yet.
 ///
 /// | whole | holds | |
 /// |---|---|---|
@@ -20,43 +20,44 @@ use std::ops::Range;
 /// | 0 | 1 | what is in its shard, if anything |
 /// | 0 | 0 | nothing |
 ///
-/// A share is begun once: by its owner, which clears `whole`, or by a thief, which clears both
-/// bits. Each is one read-modify-write of the word, so only one of them finds `whole` set.
-/// Thereafter only the owner may change `holds`. It may lag behind the shard; then a thief looks in
-/// vain, or leaves early, and the holder of the iterations that it did not see runs them.
+/// A share begins once: either its owner clears `whole`, or a thief clears both bits. Each of these is one
+/// read-modify-write of the word, so only one thread finds `whole` set. Thereafter only the owner may change
+/// `holds`. This bit may lag behind the shard. Then a thief looks in vain, or leaves early. If it leaves early,
+/// the thread that holds the unseen iterations runs them.
 ///
 /// # Clusters
 ///
-/// At the end of a loop each thief would have to read the words of all clusters, one after the other. So
-/// one line has a bit for each cluster, which says whether a member of the cluster holds iterations:
+/// At the end of a loop, a thief should not have to read the words of all clusters, one after the other. So one
+/// cache line has a bit for each cluster, which says whether a member of the cluster holds iterations:
 ///
 /// * The caller sets the bits of the clusters that it invites.
-/// * The member that empties its cluster's word clears the bit, and then looks at the word once more. If the
-///   word is not empty any more, the member sets the bit again.
-/// * The member that refills its shard sets the bit if it found the word empty.
+/// * The member that clears the last `holds` in its cluster's word clears the cluster's bit, and then reads the
+///   word once more. If the word is no longer empty, the member sets the bit again.
+/// * A member that refills its shard sets the bit if it found the word empty.
 ///
-/// Once these members are done, the bit is set if the word is not empty. Until then the bit may lag behind, as
-/// `holds` may.
+/// Once these members have finished, the bit is set if the word is not empty. Until then the bit may lag behind,
+/// like `holds`.
 pub(super) struct Holders<'a, P: Platform> {
-    /// The elements, of whatever type, that have the participants' words in them, one for each cluster.
+    /// The elements that contain the participants' words, one element for each cluster. Their type is erased.
     elements: *const u8,
     count: usize,
-    /// The bytes from an element to the next, and from an element to the word in it.
+    /// The bytes from an element to the next.
     stride: usize,
+    /// The bytes from an element to the word in it.
     offset: usize,
-    /// A word for [`WORD`] clusters.
+    /// The bits of the clusters: each word has the bits of [`WORD`] clusters.
     clusters: Box<[CachePadded<P::AtomicU64>]>,
     words: PhantomData<&'a HoldersWord<P>>,
 }
 
-// SAFETY: the pointer stands for a shared reference to the elements. Only their words are used,
-// which are atomics.
+// SAFETY: the pointer stands for a shared reference to the elements. `Holders` only uses the words in them, which
+// are atomics.
 unsafe impl<P: Platform> Sync for Holders<'_, P> {}
 // SAFETY: as above.
 unsafe impl<P: Platform> Send for Holders<'_, P> {}
 
-/// The word of one cluster's participants. It lies beside what they write when they come and
-/// go, so that all of it is one line.
+/// The word of one cluster's participants. It is on the same cache line as the other data that they write when
+/// they join and leave.
 pub(crate) struct HoldersWord<P: Platform>(P::AtomicU64);
 
 impl<P: Platform> HoldersWord<P> {
@@ -66,35 +67,36 @@ impl<P: Platform> HoldersWord<P> {
     }
 }
 
-/// One word has the bits of this many clusters.
+/// The number of clusters whose bits are in one word.
 const WORD: usize = u64::BITS as usize;
-/// In a participants' word: the bits that say whether they hold anything.
+/// The `holds` bits of all participants in a cluster's word.
 const HOLD: u64 = (1 << MOST) - 1;
 
 /// The state of a participant's share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Holding {
-    /// Its whole share, not yet begun.
+    /// The participant holds its whole share, which no thread has begun.
     Share,
-    /// The range in its shard.
+    /// The participant may hold a range in its shard.
     Shard,
+    /// The participant holds nothing.
     Nothing,
 }
 
-/// The bit that says that `member` holds something, in its word.
+/// Returns the bit that says that `member` holds iterations.
 #[inline]
 fn holds(member: Member) -> u64 {
     1 << member.number
 }
 
-/// The bit that says that this is its whole share.
+/// Returns the bit that says that `member` holds its whole share.
 #[inline]
 fn whole(member: Member) -> u64 {
     1 << (MOST as u32 + member.number)
 }
 
 impl<'a, P: Platform> Holders<'a, P> {
-    /// In each of the `elements`, one for each cluster, is a word: `word` finds it.
+    /// `elements` has one element for each cluster. `word` finds the word in an element.
     pub(super) fn new<T>(elements: &'a [T], word: impl Fn(&T) -> &HoldersWord<P>) -> Self {
         let offset =
             |element| std::ptr::from_ref(word(element)).addr() - std::ptr::from_ref(element).addr();
@@ -119,12 +121,12 @@ impl<'a, P: Platform> Holders<'a, P> {
         }
     }
 
-    /// The word of the participants of `cluster`.
+    /// Returns the word of the participants of `cluster`.
     #[inline]
     fn word(&self, cluster: usize) -> &P::AtomicU64 {
         assert!(cluster < self.count);
-        // SAFETY: within the elements, which are borrowed for as long as `self`. A word is in each,
-        // at the same place: it is a field.
+        // SAFETY: the address is within the elements, which are borrowed for as long as `self`. A word is a field,
+        // so it is at the same place in each element.
         let word = unsafe {
             &*(self.elements.add(cluster * self.stride + self.offset)).cast::<HoldersWord<P>>()
         };
@@ -136,10 +138,10 @@ impl<'a, P: Platform> Holders<'a, P> {
         self.word(member.cluster as usize)
     }
 
-    /// Before the loop is posted: the first `shares` members of `cluster` have their shares, and the
-    /// `caller`, if it is of that cluster, has begun its own.
+    /// Called before the loop is posted. Records that the first `shares` members of `cluster` have their shares.
+    /// If `caller` is in that cluster, also records that it has begun its share.
     ///
-    /// Cost: a store to the cluster's line.
+    /// Cost: one store to the cluster's line.
     #[inline]
     pub(super) fn fill(&self, cluster: usize, shares: usize, caller: Member) {
         let mut bits = (1_u64 << shares) - 1;
@@ -151,9 +153,10 @@ impl<'a, P: Platform> Holders<'a, P> {
         self.word(cluster).store(bits, Ordering::Relaxed);
     }
 
-    /// As `fill`, after it: all clusters in `invited` hold something, and no others.
+    /// Called after `fill`, before the loop is posted. Records that the clusters in `invited` hold iterations, and
+    /// no others.
     ///
-    /// Cost: a store to one line, unless there is but one cluster.
+    /// Cost: a store to each word of bits, or nothing if there is only one cluster.
     #[inline]
     pub(super) fn fill_clusters(&self, invited: Range<usize>) {
         if self.count == 1 {
@@ -171,25 +174,26 @@ impl<'a, P: Platform> Holders<'a, P> {
         }
     }
 
-    /// The word with the bit of `cluster`, and the bit.
+    /// Returns the word with the bit of `cluster`, and the bit.
     #[inline]
     fn of_cluster(&self, cluster: usize) -> (&P::AtomicU64, u64) {
         (&self.clusters[cluster / WORD], 1 << (cluster % WORD))
     }
 
-    /// The clusters other than `own` with a member that holds iterations, as a hint: the clusters
-    /// after `own` first.
+    /// Returns the clusters other than `own` with a member that holds iterations, as a hint. The clusters after
+    /// `own` come first.
     #[inline]
     pub(super) fn others(&self, own: usize) -> impl Iterator<Item = usize> + '_ {
         (own + 1..self.count).chain(0..own).filter(|&cluster| {
             let (word, bit) = self.of_cluster(cluster);
-            // Acquire pairs with `refilled`: a cluster that was admitted after the loop was posted has
-            // a word of this loop.
+            // Acquire pairs with the release in `refilled`: if a cluster was invited after the loop was posted,
+            // this thread sees the cluster's word as this loop has filled it.
             word.load(Ordering::Acquire) & bit != 0
         })
     }
 
-    /// A member has cleared its bits in its cluster's word, which was `before`.
+    /// Called after `member` or a thief has cleared the member's `holds` in its cluster's word, which was
+    /// `before`.
     #[inline]
     fn cleared(&self, member: Member, before: u64) {
         if before & HOLD == holds(member) && self.count > 1 {
@@ -197,11 +201,12 @@ impl<'a, P: Platform> Holders<'a, P> {
         }
     }
 
-    /// It was the last of its cluster that held something.
+    /// Called if `member` was the last of its cluster that held iterations.
     #[inline(never)]
     fn cleared_cluster(&self, member: Member) {
         let (word, bit) = self.of_cluster(member.cluster as usize);
-        // Acquire pairs with the release in `refilled`: if that came before, its word is seen below.
+        // Acquire pairs with the release in `refilled`: if `refilled` set the bit before this, the load below sees
+        // the word that `refilled` wrote.
         word.fetch_and(!bit, Ordering::AcqRel);
         if self.word_of(member).load(Ordering::Relaxed) & HOLD != 0 {
             word.fetch_or(bit, Ordering::Release);
@@ -210,12 +215,13 @@ impl<'a, P: Platform> Holders<'a, P> {
 
     #[inline]
     pub(super) fn of(&self, member: Member) -> Holding {
-        // Acquire: a shard that is in use is read next, also by its owner, which may be another
-        // thread with the same permit.
+        // Acquire pairs with the releases in `begin` and `refilled`: if the shard is in use, this thread reads it
+        // next. So does the shard's owner, since an earlier thread with the same permit may have written it.
         holding(self.word_of(member).load(Ordering::Acquire), member)
     }
 
-    /// The owner begins its share, which it has put into its shard; `false`: a thief has.
+    /// The owner calls this to begin its share, which it has put into its shard. Returns false if a thief has
+    /// begun it.
     ///
     /// Cost: one locked instruction on a line that the participants share.
     #[inline]
@@ -226,13 +232,13 @@ impl<'a, P: Platform> Holders<'a, P> {
         before & whole(member) != 0
     }
 
-    /// A thief begins the share of `victim`; `false`: another thread has.
+    /// A thief calls this to begin the share of `victim`. Returns false if another thread has begun it.
     pub(super) fn take(&self, victim: Member) -> bool {
         let word = self.word_of(victim);
         let mut before = word.load(Ordering::Relaxed);
         while before & whole(victim) != 0 {
             let after = before & !whole(victim) & !holds(victim);
-            // Relaxed: the share is known to all, nothing is published.
+            // Relaxed: every thread can compute the share, so this publishes nothing.
             match word.compare_exchange(before, after, Ordering::Relaxed, Ordering::Relaxed) {
                 Ok(_) => {
                     self.cleared(victim, before);
@@ -244,17 +250,17 @@ impl<'a, P: Platform> Holders<'a, P> {
         false
     }
 
-    /// The owner has claimed the last of its shard.
+    /// The owner calls this when it has claimed the last of its shard.
     ///
-    /// Cost: as [`begin`](Self::begin).
+    /// Cost: like [`begin`](Self::begin).
     #[inline]
     pub(super) fn emptied(&self, member: Member) {
-        // Relaxed: a thread that still looks finds the shard empty.
+        // Relaxed: a thread that still sees the bit finds the shard empty.
         let before = (self.word_of(member)).fetch_and(!holds(member), Ordering::Relaxed);
         self.cleared(member, before);
     }
 
-    /// The owner has filled its shard again.
+    /// The owner calls this when it has filled its shard again.
     #[inline]
     pub(super) fn refilled(&self, member: Member) {
         // Release: as in `begin`.
@@ -266,8 +272,8 @@ impl<'a, P: Platform> Holders<'a, P> {
         }
     }
 
-    /// The first member of `cluster` from number `from` on, and below `end`, that holds iterations
-    /// now, as a hint, and whether they are a share not yet begun.
+    /// Returns the first member of `cluster` with a number in `from..end` that holds iterations, as a hint, and
+    /// what the member holds.
     #[inline]
     pub(super) fn first_in(
         &self,
@@ -313,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn holders_are_found_in_order_and_by_cluster() {
+    fn first_in_finds_holders_in_order_in_one_cluster() {
         let words = words(3);
         let holders = holders(&words);
         let caller = member(1, 31);
@@ -335,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_is_begun_once() {
+    fn only_one_thread_begins_a_share() {
         let words = words(1);
         let holders = holders(&words);
         let members = [0, 1, 2].map(|number| member(0, number));

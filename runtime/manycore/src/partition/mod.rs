@@ -1,6 +1,5 @@
-//! Divides a loop's iterations among threads, each exactly once. This module knows nothing of
-//! threads that wait, sleep or wake: that is the pool's task (`pool`), and posting a loop is above
-//! both (`loops`).
+//! Divides a loop's iterations among threads, so that each iteration runs exactly once. This module does not know
+//! how threads wait, sleep or wake, which is the task of `pool`. `loops` uses both modules to post a loop.
 
 mod body;
 mod call_sites;
@@ -26,18 +25,17 @@ pub(crate) use timed::{BlockRate, TimedClaims, measure_claim};
 use crate::clusters::Invited;
 use std::ops::Range;
 
-/// The division of one loop's iterations; on the caller's stack, shared by all participants.
+/// The division of one loop's iterations. It is on the caller's stack, and all participants share it.
 pub trait Partition: Sync {
-    /// One participant's view.
+    /// One participant's claims from this division.
     type Claims<'a>: Claims
     where
         Self: 'a;
 
-    /// The source of the participant `rank`'s claims. No two participants of a loop have the same
-    /// rank.
+    /// Returns the source of the claims of participant `rank`. No two participants of a loop have the same rank.
     fn claims(&self, rank: usize) -> Self::Claims<'_>;
 
-    /// Before the clusters `more`, which had no share, are invited as well.
+    /// Prepares the division for the clusters `more`, which have no share, before they are invited too.
     fn admit(&self, more: Invited) {
         let _ = more;
     }
@@ -45,19 +43,19 @@ pub trait Partition: Sync {
 
 /// One participant's claims.
 pub trait Claims {
-    /// The next block for this participant, never empty; `None` when nothing
-    /// is left that it could take.
+    /// Claims the next block for this participant. The block is never empty. Returns `None` if nothing is left
+    /// that the participant could take.
     fn next(&mut self) -> Option<Range<usize>>;
 
-    /// How long its blocks took, in ticks, without the search for them; `None`: it does not time
-    /// them.
+    /// Returns the ticks that the participant's blocks took, without the search for them, or `None` if blocks are
+    /// not timed.
     fn busy(&self) -> Option<u64> {
         None
     }
 
-    /// The participant leaves before the end, between two blocks. Returns whether it leaves
-    /// iterations that others may have looked for in vain before; never so if all claim from the
-    /// same words.
+    /// The participant calls this to leave before the end, between two blocks. Returns whether it leaves
+    /// iterations that others may already have looked for in vain. If all participants claim from the same words,
+    /// this cannot happen.
     fn abandon(self) -> bool
     where
         Self: Sized,

@@ -3,11 +3,12 @@
 use std::fmt;
 use std::num::NonZeroUsize;
 
-/// How iterations are given to threads, and when that is decided.
+/// How iterations are divided among threads.
 ///
-/// The default measures the loop while it runs: each thread has a range of its own, claims blocks
-/// that are sized by the time they take, and takes half of another's range when its own is empty; a
-/// loop too short to gain from a second thread runs inline. There is nothing to choose.
+/// The default partitioner measures the loop while it runs, so there is nothing to choose. Each thread has its own
+/// range and claims blocks from it, and the time of earlier blocks gives the size of the next. Once its range is
+/// empty, the thread takes half of another thread's range. If a loop is too short to gain from a second thread, it
+/// runs inline.
 ///
 /// ```
 /// use manycore::Partitioner;
@@ -23,13 +24,13 @@ pub(crate) enum Division {
     #[default]
     Adaptive,
     FixedBlock(NonZeroUsize),
-    /// As [`Adaptive`](Self::Adaptive), but blocks of one size, and always posted.
+    /// Like [`Adaptive`](Self::Adaptive), but all blocks have one size, and the loop is always posted.
     Sharded(NonZeroUsize),
 }
 
 impl Partitioner {
-    /// Blocks of this number of `iterations`, from a counter that all threads share. The loop is
-    /// shared at any cost.
+    /// Threads claim blocks of this many `iterations` from one shared counter. The loop is always shared, whatever
+    /// that costs.
     ///
     /// # Panics
     ///
@@ -48,7 +49,7 @@ impl Partitioner {
         Self(Division::FixedBlock(at_least_one(iterations)))
     }
 
-    /// For `seam`.
+    /// `seam` uses this.
     #[track_caller]
     pub(crate) fn sharded(iterations: usize) -> Self {
         Self(Division::Sharded(at_least_one(iterations)))

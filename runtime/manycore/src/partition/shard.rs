@@ -1,34 +1,32 @@
-//! One worker's share of a loop's iterations: a range in one word, claimed
-//! from below by its owner and halved from above by thieves.
+//! One worker's share of a loop's iterations: a range in one word. The owner claims from the lower end, and
+//! thieves take the upper half.
 
 use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
 use std::ops::Range;
 
-/// The most iterations (or units of several) a shard can hold.
+/// The most iterations, or units of several iterations, that a shard can hold.
 pub(crate) const MAX_UNITS: u64 = (1 << 31) - 1;
 
-/// Set by the owner's first claim.
+/// Set while the owner takes part in the loop.
 const OWNED: u64 = 1 << 63;
 const END_SHIFT: u32 = 32;
 const LOW: u64 = u32::MAX as u64;
 
-/// The range `next..end` and whether its owner has come, in one 64-bit word:
-/// bits 0..32 `next`, bits 32..63 `end`, bit 63 owned.
+/// The range `next..end` and whether its owner takes part, in one 64-bit word. Bits 0..32 are `next`, bits 32..63
+/// are `end`, and bit 63 is `OWNED`.
 ///
 /// * The owner claims with one fetch-and-add on `next`. It always succeeds: no loop, no branch on
 ///   contention. While no thread steals, the line stays in the owner's cache.
-/// * A thief takes the upper half (all of it, if the owner never came) by
-///   compare-and-swap of the whole word. The word holds everything that the
-///   decision rests on, so a word that returns to an old value is harmless.
-/// * Only the owner stores, and only while the shard is empty, when every
-///   thief's compare-and-swap fails or is not tried.
+/// * A thief takes the upper half by a compare-and-swap of the whole word. If the owner does not take part, the
+///   thief takes all. Only the word decides what to take, so a word that returns to an old value does no harm.
+/// * Only the owner stores, and only while the shard is empty. Then a thief's compare-and-swap fails, or the thief
+///   does not try.
 ///
-/// The owner never claims more than it last saw left (thieves only shrink
-/// that), so `next` stays at or below the largest `end` the shard has had,
-/// which is below 2^31: it cannot carry into `end`.
+/// The owner never claims more than it last saw left, and thieves only reduce what is left. So `next` never
+/// exceeds the largest `end` that the shard has had. That is below 2^31, so `next` cannot carry into `end`.
 ///
-/// All orderings are relaxed: the word hands out iterations, it publishes no data. The gate has
-/// published the data that iterations read, and its `leave` publishes their writes.
+/// All orderings are relaxed, since the word hands out iterations and publishes no data. The gate has published
+/// the data that iterations read, and the gate's `leave` publishes what they write.
 pub(crate) struct Shard<P: Platform> {
     word: P::AtomicU64,
 }
@@ -37,7 +35,7 @@ pub(crate) struct Shard<P: Platform> {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ShardClaim {
     pub(crate) units: Range<u64>,
-    /// The number of units in the shard after it.
+    /// The number of units in the shard after the claim.
     pub(crate) left: u64,
 }
 
@@ -48,7 +46,7 @@ impl<P: Platform> Shard<P> {
         }
     }
 
-    /// Fills the shard before the loop is posted; `owned` if its owner calls this.
+    /// Fills the empty shard. If the owner takes part in the loop already, `owned` is true.
     #[inline]
     pub(crate) fn fill(&self, units: Range<u64>, owned: bool) {
         debug_assert!(units.start <= units.end && units.end <= MAX_UNITS);
@@ -59,29 +57,28 @@ impl<P: Platform> Shard<P> {
         );
     }
 
-    /// The owner refills its empty shard with what it stole.
+    /// The owner calls this to refill its empty shard with what it stole.
     #[inline]
     pub(crate) fn refill(&self, units: Range<u64>) {
         self.fill(units, true);
     }
 
-    /// The owner arrives: thieves leave it half from now on. Returns what is
-    /// left.
+    /// The owner calls this when it joins the loop. From then on, thieves leave half to it. Returns the number of
+    /// units left.
     #[inline]
     pub(crate) fn own(&self) -> u64 {
         left(self.word.fetch_or(OWNED, Ordering::Relaxed)).0
     }
 
-    /// The owner leaves before the end: thieves may take all. It may come again, and
-    /// [`own`](Self::own) what is left. Returns how much it leaves.
+    /// The owner calls this when it leaves before the end. From then on, thieves may take all. The owner may join
+    /// again and call [`own`](Self::own). Returns the number of units left.
     #[inline]
     pub(crate) fn disown(&self) -> u64 {
         left(self.word.fetch_and(!OWNED, Ordering::Relaxed)).0
     }
 
-    /// Claims up to `count` units from below. Only the owner calls this, with
-    /// a `count` between 1 and what its last claim, fill or [`own`](Self::own)
-    /// left.
+    /// Claims up to `count` units from the lower end. Only the owner calls this. `count` is at least 1, and at
+    /// most what the owner's last claim, fill or [`own`](Self::own) left.
     ///
     /// Cost: one locked instruction on the owner's own line.
     #[inline]
@@ -100,13 +97,13 @@ impl<P: Platform> Shard<P> {
         })
     }
 
-    /// Units left, as a hint, and whether the owner has come.
+    /// Returns the number of units left, as a hint, and whether the owner takes part.
     #[inline]
     pub(crate) fn left(&self) -> (u64, bool) {
         left(self.word.load(Ordering::Relaxed))
     }
 
-    /// Takes the upper half, rounded up; all of it if the owner never came.
+    /// Takes the upper half, rounded up, or all units if the owner does not take part.
     #[inline]
     pub(crate) fn steal(&self) -> Option<Range<u64>> {
         let mut word = self.word.load(Ordering::Relaxed);

@@ -1,11 +1,10 @@
-//! `sharded`: each thread owns a range of the iterations, claims blocks from
-//! it, and takes half of another's when it is empty.
+//! `sharded`: each thread owns a range of the iterations and claims blocks from that range. Once the range is
+//! empty, the thread takes half of another thread's range.
 //!
-//! The price of a claim is one locked instruction on a line that only its
-//! owner writes, a few ns without a transfer; so the block size hardly
-//! matters, and blocks can be small enough to end the loop evenly. Lines move
-//! for a steal (the victim's word to the thief and back), and twice for each participant: when it
-//! begins its share, and when it has claimed the last of it (`holders`).
+//! A claim costs one locked instruction on a cache line that usually only its owner writes: a few ns, and no
+//! transfer. So the block size hardly matters, and blocks can be small enough for all threads to end at the same
+//! time. A steal moves lines: the victim's word goes to the thief and back. A line also moves twice for each
+//! participant: when it begins its share, and when it has claimed the last of it (`holders`).
 
 use super::holders::{Holders, HoldersWord, Holding};
 use super::shard::{MAX_UNITS, Shard};
@@ -15,16 +14,16 @@ use manycore_platform::{CachePadded, Platform};
 use std::num::NonZeroUsize;
 use std::ops::Range;
 
-/// The words of one loop: pool memory, reused.
+/// The words of one loop. The memory belongs to the pool, which reuses it for later loops.
 pub(crate) struct Shards<'a, P: Platform> {
-    /// The claim words, a line (pair) each.
+    /// The claim words, each on a cache line (pair) of its own.
     words: Box<[CachePadded<Shard<P>>]>,
     holders: Holders<'a, P>,
 }
 
 impl<'a, P: Platform> Shards<'a, P> {
-    /// For all permits in `clusters`. Each of the `elements`, one for each cluster, contains a word
-    /// that says which members hold iterations: `word` finds it.
+    /// Creates the words for all permits in `clusters`. `elements` has one element for each cluster, which
+    /// contains a word that says which members hold iterations. `word` finds that word.
     pub(crate) fn new<T>(
         clusters: &Clusters,
         elements: &'a [T],
@@ -41,10 +40,10 @@ impl<'a, P: Platform> Shards<'a, P> {
 
 /// The iterations `0..n` in the shards of a pool's threads.
 ///
-/// A shard counts to 2^31 - 1; longer loops are handed out in units of several
-/// iterations, no more than 3 up to n = 2^32.
+/// A shard counts to 2^31 - 1. A longer loop is divided into units of several iterations: at most 3 up to n =
+/// 2^32.
 ///
-/// It is part of what all participants read first, and so it is small.
+/// All participants read this when they begin, so it is small.
 pub(crate) struct Ranges<'a, P: Platform> {
     words: &'a Shards<'a, P>,
     clusters: &'a Clusters,
@@ -52,17 +51,17 @@ pub(crate) struct Ranges<'a, P: Platform> {
     unit: u64,
     /// The clusters that have shares.
     invited: Invited,
-    /// The ranks in these clusters that are below this have shares.
+    /// The ranks below this in the invited clusters have shares.
     allowed: u32,
-    /// The number of these shares. The caller's is one more if its rank is not below.
+    /// The number of these shares. If the caller's rank is not below `allowed`, the caller has one more share.
     shares: u32,
-    /// The thread that posts the loop, which has one too.
+    /// The rank of the thread that posts the loop, which always has a share.
     caller: u32,
 }
 
 impl<'a, P: Platform> Ranges<'a, P> {
-    /// Gives a share to each of the ranks below `allowed` in the clusters `invited`, and to
-    /// `caller`, the calling thread's rank, which is in one of them; a thread that is allowed later
+    /// Gives a share to each rank below `allowed` in the clusters `invited`, and to `caller`. `caller` is the
+    /// calling thread's rank, and is in one of these clusters. A thread that is allowed later has no share, and
     /// steals.
     pub(crate) fn new(
         shards: &'a Shards<'a, P>,
@@ -82,7 +81,7 @@ impl<'a, P: Platform> Ranges<'a, P> {
             shares: clusters.allowed(invited.clusters(), allowed) as u32,
             caller: caller as u32,
         };
-        // Fewer units than shares: the first have one each.
+        // If there are fewer units than shares, the first ranks have one unit each.
         let mut left = ranges.units();
         for cluster in invited.clusters() {
             let shares = clusters.allowed(cluster..cluster + 1, allowed).min(left);
@@ -94,7 +93,7 @@ impl<'a, P: Platform> Ranges<'a, P> {
         ranges
     }
 
-    /// The clusters `more` take part as well; they have no shares, and steal.
+    /// Lets the clusters `more` take part as well. Their threads have no shares, and steal.
     pub(crate) fn admit(&self, more: Invited) {
         for cluster in more.clusters() {
             let caller = self.clusters.of(self.caller as usize);
@@ -106,7 +105,7 @@ impl<'a, P: Platform> Ranges<'a, P> {
         (self.n as u64).div_ceil(self.unit) as usize
     }
 
-    /// The units that `rank` has at first: neighbours' are next to one another.
+    /// Returns the units that `rank` has at first. Neighbouring ranks have neighbouring units.
     fn share(&self, rank: usize) -> Range<u64> {
         let units = self.units();
         let (allowed, shares) = (self.allowed as usize, self.shares as usize);
@@ -116,14 +115,14 @@ impl<'a, P: Platform> Ranges<'a, P> {
             let before = self.invited.clusters().start..member.cluster as usize;
             self.clusters.allowed(before, allowed) + member.number as usize
         } else {
-            // The caller's is the last.
+            // The caller's share is the last.
             shares
         };
         let share = share_of(units, all, index);
         share.start as u64..share.end as u64
     }
 
-    /// Participant `rank`'s own range.
+    /// Returns the range of participant `rank`.
     #[inline]
     pub(crate) fn own(&self, rank: usize) -> OwnRange<'_, P> {
         let (shard, member) = (&*self.words.words[rank], self.clusters.of(rank));
@@ -135,7 +134,8 @@ impl<'a, P: Platform> Ranges<'a, P> {
         }
     }
 
-    /// The owner of a shard comes, for the first time or again; what is left for it.
+    /// The owner of a shard calls this when it joins the loop, for the first time or again. Returns how many units
+    /// the owner has left.
     #[inline]
     fn come(&self, rank: usize, shard: &Shard<P>, member: Member) -> u64 {
         let holders = &self.words.holders;
@@ -143,7 +143,7 @@ impl<'a, P: Platform> Ranges<'a, P> {
             Holding::Share => {
                 let share = self.share(rank);
                 let left = share.end - share.start;
-                // No thread reads it before `begin`.
+                // No thread reads the shard before `begin`.
                 shard.fill(share, true);
                 if holders.begin(member) {
                     return left;
@@ -152,7 +152,7 @@ impl<'a, P: Platform> Ranges<'a, P> {
             Holding::Shard => return shard.own(),
             Holding::Nothing => {}
         }
-        // Nor afterwards, before it is refilled.
+        // No thread reads the shard before its owner refills it.
         shard.fill(0..0, true);
         0
     }
@@ -163,16 +163,16 @@ pub(crate) struct OwnRange<'a, P: Platform> {
     ranges: &'a Ranges<'a, P>,
     shard: &'a Shard<P>,
     member: Member,
-    /// Units left in the own shard when last seen; thieves may have taken
-    /// some since, never added any.
+    /// The units left in the own shard at the last look. Thieves may have taken some since then, but never add
+    /// any.
     left: u64,
 }
 
-/// The number of looks at a remainder that others may still finish, before it is stolen.
+/// How often a thief looks at a remainder that its owner may still finish, before the thief steals from it.
 const PATIENCE: u32 = 32;
 
 impl<P: Platform> OwnRange<'_, P> {
-    /// Iterations left in the own range when last seen.
+    /// The iterations left in the own range at the last look.
     #[inline]
     pub(crate) fn left(&self) -> usize {
         (self.left * self.ranges.unit) as usize
@@ -188,28 +188,27 @@ impl<P: Platform> OwnRange<'_, P> {
         let claim = self.shard.claim(units);
         self.left = claim.as_ref().map_or(0, |claim| claim.left);
         if self.left == 0 {
-            // Before the last block is run: no thief looks here in vain meanwhile.
+            // This precedes the run of the last block, so no thief looks here in vain during that run.
             self.ranges.words.holders.emptied(self.member);
         }
         claim.map(|claim| self.iterations(&claim.units))
     }
 
-    /// Takes half of another's range, the next neighbour's first. The result is a block of it, as
-    /// long as `block` says for this number of iterations, and the rest goes into the empty own
-    /// range. `None`: no range has anything left.
+    /// Takes half of another participant's range, and looks at the next neighbour's first. Returns a block of the
+    /// stolen iterations. `block` gets their number and returns the length of the block. The rest goes into the
+    /// own range, which is empty. Returns `None` if no range has anything left.
     ///
-    /// A victim with no more than `small` iterations left will be done with
-    /// them before a thief has fetched half. It is left alone for a moment,
-    /// and stolen from if they are still there then: its owner may be held up
-    /// in a long iteration.
+    /// If a victim has at most `small` iterations left, it will finish them before a thief could fetch half. So
+    /// the thief waits for a moment, and steals if the iterations are still there: the victim may be in a long
+    /// iteration.
     pub(crate) fn steal(
         &mut self,
         small: usize,
         block: impl Fn(usize) -> usize,
     ) -> Option<Range<usize>> {
-        // A range on its way from a victim's shard into a thief's is in
-        // neither, so one empty sweep does not mean that all is claimed.
-        // With two shards nothing can be on its way but to this thread.
+        // While a thief moves a range from a victim's shard to its own, the range is in neither. So if one sweep
+        // finds nothing, some iterations may still be unclaimed. With two shards, only this thread can move a
+        // range.
         let sweeps = if self.ranges.words.words.len() > 2 {
             2
         } else {
@@ -221,7 +220,7 @@ impl<P: Platform> OwnRange<'_, P> {
             let mut seen = false;
             let Member { cluster, number } = self.member;
             let own = cluster as usize;
-            // The own cluster's first, and in it the next neighbours'.
+            // The own cluster comes first, and in it the next neighbours.
             let near = [(own, number + 1, MOST as u32), (own, 0, number)];
             let far = self.ranges.words.holders.others(own);
             let far = far.map(|cluster| (cluster, 0, MOST as u32));
@@ -242,7 +241,7 @@ impl<P: Platform> OwnRange<'_, P> {
         None
     }
 
-    /// A block of the stolen `units`; the own range keeps the rest.
+    /// Returns a block of the stolen `units`, and puts the rest into the own range.
     fn keep(&mut self, units: Range<u64>, block: impl Fn(usize) -> usize) -> Range<usize> {
         let all = units.end - units.start;
         let first =
@@ -256,9 +255,10 @@ impl<P: Platform> OwnRange<'_, P> {
         self.iterations(&(units.start..middle))
     }
 
-    /// Takes half of the range of the first member of `cluster`, from number `from` on and below
-    /// `end`, that has more than `small` iterations left, or the whole share of a member that has
-    /// not come; `Err`: whether a member had iterations left.
+    /// Looks for the first member of `cluster`, with a number in `from..end`, that has more than `small`
+    /// iterations left or has not joined. Takes half of the member's range, or the whole share of a member that
+    /// has not joined. If there is no such member, returns `Err`, which says whether a member had any iterations
+    /// left.
     fn steal_from(
         &self,
         cluster: usize,
@@ -275,7 +275,7 @@ impl<P: Platform> OwnRange<'_, P> {
                 if holders.take(member) {
                     return Ok(self.ranges.share(victim));
                 }
-                // Its owner has come, or another thief: it is looked at again.
+                // The share's owner or another thief has begun it, so this thief looks again.
                 continue;
             }
             from = member.number + 1;
@@ -294,7 +294,7 @@ impl<P: Platform> OwnRange<'_, P> {
         Err(seen)
     }
 
-    /// Leaves the own range to the others; whether there is something in it.
+    /// Leaves the own range to the others. Returns whether the range has iterations left.
     pub(crate) fn abandon(self) -> bool {
         self.shard.disown() > 0
     }
@@ -306,14 +306,14 @@ impl<P: Platform> OwnRange<'_, P> {
     }
 }
 
-/// Share `index` of `0..n` cut into `shares` pieces that differ by at most one.
+/// Cuts `0..n` into `shares` pieces whose lengths differ by at most one, and returns piece `index`.
 fn share_of(n: usize, shares: usize, index: usize) -> Range<usize> {
     let (each, longer) = (n / shares, n % shares);
     let start = index * each + index.min(longer);
     start..start + each + usize::from(index < longer)
 }
 
-/// `sharded` with a given block.
+/// The `sharded` partition with blocks of a given size.
 pub(crate) struct Sharded<'a, P: Platform> {
     pub(crate) ranges: Ranges<'a, P>,
     pub(crate) block: NonZeroUsize,

@@ -1,5 +1,5 @@
-//! Blocks sized by time: each participant times every block, and the next one is as long as the
-//! balance of claims and waits says (`claim_time`).
+//! Blocks sized by time. Each participant times every block, and `claim_time` says how long the next block should
+//! take.
 
 use super::claim_time::claim_time;
 use super::holders::HoldersWord;
@@ -9,14 +9,15 @@ use crate::clusters::Clusters;
 use manycore_platform::Platform;
 use std::ops::Range;
 
-/// One participant's claims from ranges, in blocks whose length follows its rate.
+/// One participant's claims from ranges. The participant's rate gives the length of a block.
 pub(crate) struct TimedClaims<'a, P: Platform> {
     own: OwnRange<'a, P>,
     rate: BlockRate,
-    /// Length of the running block, and when it started.
+    /// The iterations of the current block, or 0 if no block runs.
     block: usize,
+    /// When the current block started.
     block_started: u64,
-    /// The time of the blocks before it.
+    /// The ticks of all earlier blocks.
     busy: u64,
 }
 
@@ -66,36 +67,36 @@ impl<P: Platform> Claims for TimedClaims<'_, P> {
     }
 }
 
-/// An estimate of how fast one participant goes, which gives the length of its next block.
+/// An estimate of how fast one participant runs iterations. It gives the length of the participant's next block.
 ///
-/// A block's time includes a claim, and the cost of a claim is known only roughly. So if a block
-/// takes its predicted time, within one such cost, the estimate stays. Without this rule, loops
-/// whose iterations are much cheaper than a claim would seem to slow down with each short block.
+/// A block's time includes a claim, and the cost of a claim is only roughly known. So if a block's time differs
+/// from the prediction by at most the cost of a claim, the estimate stays. Without this rule, a loop whose
+/// iterations are much cheaper than a claim would seem to slow down with each short block.
 ///
-/// It believes a slow block at once, also if the system had put the thread aside in it. Such a block is
-/// followed by some ten claims of few iterations, since each later block halves the error. To doubt a slow
-/// block would be dearer: where iterations have become slower, the next block would be as much too long.
+/// A slow block changes the estimate at once, even if the block was slow because the kernel put the thread aside.
+/// After such a block come some ten claims of few iterations, since each later block halves the error. To ignore
+/// the block would cost more: if iterations have become slower, the next block would be too long by the same
+/// factor.
 ///
-/// A guess is tried by a block of one iteration. If that took longer than predicted, it may have fetched
-/// what later iterations find in the cache. So a block of [`SECOND_TRY`] iterations follows, which decides,
-/// unless it could be longer than any block may be.
+/// A block of one iteration tests a guess. If that iteration takes longer than predicted, it may have fetched data
+/// that later iterations find in the cache. So a block of [`SECOND_TRY`] iterations follows, and that block
+/// decides. No such block follows if it could take longer than a block may.
 pub(crate) struct BlockRate {
-    /// Ticks an iteration, of late; 0 before the first measurement.
+    /// The ticks of a recent iteration, or 0 before the first measurement.
     ticks: f32,
-    /// Ticks that a claim costs.
+    /// The ticks that a claim costs.
     claim: u64,
     max_ticks: f32,
-    /// If not 0, the next block has this number of iterations and tries the guess.
+    /// If not 0, the next block has this many iterations and tests the guess.
     tries: usize,
 }
 
-/// Iterations of the second block that tries a guess: as many words as a line of memory has.
+/// The iterations of the second block that tests a guess: one for each word of a cache line.
 const SECOND_TRY: usize = 8;
 
 impl BlockRate {
-    /// An iteration is guessed to take `ticks` (0: nothing is known), a claim costs `claim` ticks,
-    /// and a block may take `max_ticks`. `tries`: the first block is one iteration, which tries the
-    /// guess.
+    /// The guess is that an iteration takes `ticks` (0 if nothing is known). A claim costs `claim` ticks, and a
+    /// block may take `max_ticks`. If `tries`, the first block is one iteration, which tests the guess.
     pub(crate) fn new(ticks: f32, claim: u64, max_ticks: f32, tries: bool) -> Self {
         Self {
             ticks,
@@ -105,7 +106,7 @@ impl BlockRate {
         }
     }
 
-    /// A block of `n` iterations took `ticks`, with its claim.
+    /// Records that a block of `n` iterations took `ticks`, including its claim.
     #[inline]
     fn took(&mut self, n: usize, ticks: u64) {
         let (claim, spent) = (self.claim as f32, ticks.saturating_sub(self.claim) as f32);
@@ -126,7 +127,7 @@ impl BlockRate {
         };
     }
 
-    /// Iterations for the next block, with `left` in the own range.
+    /// Returns the iterations of the next block if `left` iterations are in the participant's own range.
     #[inline]
     fn block(&self, left: usize) -> usize {
         if self.ticks == 0.0 {
@@ -140,8 +141,8 @@ impl BlockRate {
         ((target.min(self.max_ticks) / self.ticks) as usize).max(1)
     }
 
-    /// Fewer iterations than this are done before a thief has fetched them: a
-    /// steal moves two lines, and a line takes longer than a claim.
+    /// A victim finishes fewer iterations than this before a thief could steal them. A steal moves two cache
+    /// lines, and to move a line takes longer than a claim.
     fn too_few_to_steal(&self) -> usize {
         if self.ticks == 0.0 {
             0
@@ -151,8 +152,8 @@ impl BlockRate {
     }
 }
 
-/// Ticks that a claim costs on this machine, clock, arithmetic and call
-/// included: measured by running a loop that does nothing else.
+/// Measures the ticks that a claim costs on this machine, including the clock, the arithmetic and the call. It
+/// runs a loop that does nothing else.
 pub(crate) fn measure_claim<P: Platform>() -> u64 {
     const CLAIMS: usize = 32;
     let clusters = Clusters::new(&[0]);
@@ -161,7 +162,7 @@ pub(crate) fn measure_claim<P: Platform>() -> u64 {
     let body = |_, block: Range<usize>| P::compute(block.len() as u64);
     let pass = || {
         let ranges = Ranges::new(&shards, &clusters, CLAIMS, 0, 1, clusters.all());
-        // Iterations predicted to be endless are claimed one by one.
+        // With a prediction of endless iterations, each claim gets one iteration.
         let rate = BlockRate::new(f32::MAX, 0, 1.0, false);
         let mut claims = TimedClaims::<P>::new(ranges.own(0), rate);
         let before = P::now();

@@ -1,12 +1,12 @@
-//! The bit that says whether a cluster holds iterations.
+//! Checks the bit that says whether a cluster holds iterations.
 
 use crate::clusters::Member;
 use crate::partition::holders::{Holders, HoldersWord};
 use manycore_check::{Faulty, Loom, Relaxed, caught, loom_model, team};
 use manycore_platform::Platform;
 
-/// One member claims the last of its iterations while another member of its cluster fills its shard
-/// again: when both are done, thieves of other clusters find the second.
+/// One member claims the last of its iterations while another member of the same cluster refills its shard. When
+/// both are done, thieves of other clusters find the second member.
 fn emptied_and_refilled<P: Platform>() {
     let words = [HoldersWord::<P>::new(), HoldersWord::new()];
     let holders = Holders::new(&words, |word| word);
@@ -27,12 +27,12 @@ fn emptied_and_refilled<P: Platform>() {
 }
 
 #[test]
-fn a_cluster_is_not_overlooked() {
+fn thieves_find_a_cluster_whose_member_refilled() {
     loom_model(None, emptied_and_refilled::<Loom>);
 }
 
 #[test]
-fn a_cluster_that_is_overlooked_is_caught() {
+fn without_orderings_a_cluster_is_overlooked() {
     let why = caught(|| loom_model(None, emptied_and_refilled::<Faulty<Loom, Relaxed>>));
     assert!(why.contains("overlooked"), "{why}");
 }

@@ -1,4 +1,4 @@
-//! `fixed-block`, which claims from a shared counter.
+//! Checks `fixed-block`, which claims from a shared counter.
 
 use super::each_once;
 use crate::partition::fixed_block::FixedBlock;
@@ -13,8 +13,8 @@ fn fixed_block<P: Platform>(n: usize, block: usize, threads: usize) {
     each_once::<P, _>(&FixedBlock::<P>::new(n, block, threads), n, threads);
 }
 
-/// Lengths that the block divides and does not, shorter than a block, and
-/// shorter than the threads are many.
+/// The cases: the block divides the length or not, the loop is shorter than a block, and there are fewer
+/// iterations than threads.
 #[test]
 fn fixed_block_in_every_interleaving() {
     for (n, block, threads) in [(4, 1, 2), (5, 2, 2), (1, 3, 2), (3, 2, 3), (2, 1, 3)] {
@@ -22,7 +22,7 @@ fn fixed_block_in_every_interleaving() {
     }
 }
 
-/// A loop so long that adding blocks past its end would wrap the counter.
+/// This loop is so long that adding blocks past its end would wrap the counter.
 #[test]
 fn fixed_block_near_the_end_of_the_counter() {
     let half = usize::MAX / 2;
@@ -36,7 +36,7 @@ fn four_participants_and_a_longer_loop() {
     shuttle_pct(1_000, 3, model);
 }
 
-/// Beyond 2^32 iterations, to the last index there is.
+/// These loops have more than 2^32 iterations, up to the last possible index.
 #[test]
 fn the_longest_loops() {
     for n in [(1 << 32) + 5, usize::MAX - 1, usize::MAX] {

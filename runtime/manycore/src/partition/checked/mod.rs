@@ -1,5 +1,4 @@
-//! The partitioners under the model checkers: whatever the participants do
-//! when, each iteration is handed out once.
+//! Model checks of the partitioners: in every interleaving of the participants, each iteration is handed out once.
 
 mod clusters;
 mod counters;
@@ -12,7 +11,7 @@ use manycore_platform::Platform;
 use std::ops::Range;
 use std::sync::Mutex;
 
-/// The ranges that participants got. The standard library's lock: recording them is no step of the
+/// The ranges that participants got. The lock is the standard library's, so recording a range is no step of the
 /// model.
 #[derive(Default)]
 pub(crate) struct HandedOut(Mutex<Vec<Range<usize>>>);
@@ -37,8 +36,8 @@ impl HandedOut {
     }
 }
 
-/// Participants `0..participants` claim from `partition`, of `n` iterations,
-/// until nothing is left for them.
+/// Participants `0..participants` claim from `partition`, which has `n` iterations, until nothing is left for
+/// them. Asserts that each iteration is handed out once.
 fn each_once<P: Platform, S: Partition>(partition: &S, n: usize, participants: usize) {
     let tally = HandedOut::default();
     team::<P>(participants, |rank| {

@@ -1,8 +1,8 @@
-//! `sharded`: ranges move from shard to shard while they are claimed from.
+//! Checks `sharded`: ranges move from shard to shard while their owners claim from them.
 //!
-//! While a thief carries a range from one shard to another, the range is in no shard. A participant
-//! that finds all shards empty then may leave: the thief runs the range. The checks demand that no
-//! iteration is lost or runs twice, not that all participants stay to the end.
+//! While a thief moves a range from one shard to another, the range is in no shard. A participant that then finds
+//! all shards empty may leave, since the thief runs the range. The checks demand that no iteration is lost or runs
+//! twice. They do not demand that all participants stay until the end.
 
 use super::each_once;
 use crate::clusters::Clusters;
@@ -29,7 +29,7 @@ fn sharded<P: Platform>(n: usize, block: usize, threads: usize, participants: us
     each_once::<P, _>(&partition, n, participants);
 }
 
-/// Every claim and every steal, back and forth between two shards.
+/// This covers every claim and every steal between two shards, in both directions.
 #[test]
 fn two_participants() {
     for n in 1..=3 {
@@ -42,8 +42,8 @@ fn two_participants_and_a_shard_without_owner() {
     loom_model(Some(2), || sharded::<Loom>(3, 1, 3, 2));
 }
 
-/// A panic has ended a loop before all of its shards were empty. The next loop does not run what is left
-/// in them.
+/// A panic has ended a loop before all of its shards were empty. The next loop does not run the iterations that
+/// are left in these shards.
 fn after_a_panic<P: Platform>() {
     let clusters = Clusters::new(&[0, 0]);
     let holders: Vec<_> = (0..clusters.count())
@@ -62,11 +62,11 @@ fn after_a_panic<P: Platform>() {
 }
 
 #[test]
-fn a_shard_that_a_panic_left_full() {
+fn the_next_loop_ignores_a_shard_that_a_panic_left_full() {
     loom_model(Some(3), after_a_panic::<Loom>);
 }
 
-/// Too many participants for loom: if three steal from each other, it takes minutes, even with one
+/// Shuttle runs this, not loom: if three participants steal from each other, loom takes minutes even with one
 /// preemption.
 #[test]
 fn four_participants_and_a_longer_loop() {
@@ -77,7 +77,7 @@ fn four_participants_and_a_longer_loop() {
     }
 }
 
-/// A shard counts to 2^31; beyond, it counts in units of several iterations.
+/// A shard counts to 2^31 - 1. For longer loops, it counts in units of several iterations.
 #[test]
 fn the_longest_loops() {
     for n in [1 << 31, (1 << 33) + 5, usize::MAX] {
@@ -91,7 +91,7 @@ fn a_claim_or_a_steal_by_load_and_store_is_caught() {
     assert!(caught(claim).contains("handed out twice"));
     let steal = || loom_model(Some(3), || sharded::<Faulty<Loom, TornCas>>(3, 1, 2, 2));
     assert!(caught(steal).contains("handed out twice"));
-    // The defect: an owner and a thief both begin the same share.
+    // Here the owner and a thief both begin the same share.
     let begin = || loom_model(Some(3), || sharded::<Faulty<Loom, TornBits>>(3, 1, 2, 2));
     assert!(caught(begin).contains("handed out twice"));
 }

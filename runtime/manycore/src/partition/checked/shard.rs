@@ -1,4 +1,4 @@
-//! One shard: its owner claims from below while thieves take from above.
+//! Checks one shard: its owner claims from the lower end while thieves take from the upper end.
 
 use super::HandedOut;
 use crate::partition::shard::Shard;
@@ -8,17 +8,17 @@ use manycore_check::{
 use manycore_platform::Platform;
 use std::ops::Range;
 
-/// When the owner comes.
+/// When the owner of the shard joins.
 #[derive(Clone, Copy, PartialEq)]
 enum Owner {
-    /// Before the thieves: it filled the shard itself.
+    /// Before the thieves. The owner has filled the shard itself.
     Early,
-    /// At any time: the thieves may have all.
+    /// At any time. The thieves may have taken all units by then.
     Late,
 }
 
-/// One owner claims `block` units at a time from a shard of `units` until it is
-/// empty; each thief steals once.
+/// One owner claims `block` units at a time from a shard of `units` until the shard is empty. Each thief steals
+/// once.
 fn each_unit_once<P: Platform>(units: u64, thieves: usize, owner: Owner, block: u64) {
     let shard = Shard::<P>::new();
     shard.fill(0..units, owner == Owner::Early);
@@ -74,8 +74,8 @@ fn many_units() {
     }
 }
 
-/// The owner gets an empty shard, refills it with what it had before, and a
-/// thief that saw the first filling takes from the second: the same word again.
+/// The owner empties its shard, and refills it with the same units. So the word has its old value again, and a
+/// thief that has read the first filling may take from the second.
 fn refilled_as_it_was<P: Platform>() {
     let shard = Shard::<P>::new();
     shard.fill(0..2, true);
@@ -83,8 +83,7 @@ fn refilled_as_it_was<P: Platform>() {
     team::<P>(2, |rank| {
         let units = |units: Range<u64>| units.start as usize..units.end as usize;
         if rank > 0 {
-            // The word does not identify the filling; nor need it, if the owner does not have the
-            // same units.
+            // The word does not say which filling it is. It need not, unless both fillings have the same units.
             if let Some(stolen) = shard.steal() {
                 second.add(units(stolen));
             }
@@ -109,7 +108,7 @@ fn refilled_as_it_was<P: Platform>() {
             return;
         }
         for missing in 2 - stolen_of_first..2 {
-            // The thief has these, of the only filling there was.
+            // The thief has these units. There was only one filling.
             first.add(missing..missing + 1);
             second.add(1 - missing..2 - missing);
         }
@@ -119,7 +118,7 @@ fn refilled_as_it_was<P: Platform>() {
 }
 
 #[test]
-fn a_word_that_comes_back_deceives_no_thief() {
+fn a_refill_with_the_same_units_confuses_no_thief() {
     loom_model(None, refilled_as_it_was::<Loom>);
 }
 
