@@ -1,121 +1,121 @@
-//! Which of two ways a loop is run next: shared with other threads, or by its caller alone.
+//! Decides whether the next run of a loop is shared with other threads or runs on its caller alone.
 //!
 //! # The rule
 //!
-//! The choice keeps an account of what sharing has saved, in time. Each shared run adds the time
-//! that the caller alone takes, and subtracts the time that the run took. A shared phase ends in two
-//! cases:
+//! The choice keeps an account of the time that sharing has saved. Each shared run adds the time that the caller
+//! alone would take, and subtracts the time that the run took. A shared phase ends in two cases:
 //!
-//! * The account is overdrawn: a few runs lost more than the others saved. The system put a helper
-//!   aside in the middle of an iteration, and the caller had to wait for it.
-//! * Runs typically save nothing: helpers fight over the same lines.
+//! * The account is overdrawn: a few runs lost more time than the others saved. This happens if the operating
+//!   system puts a helper aside in the middle of an iteration, since the caller must wait for that helper.
+//! * Runs typically save nothing, for example because helpers compete for the same cache lines.
 //!
-//! The caller then runs the loop alone until these runs have taken [`RETURN`] times what was lost, at
-//! most [`LONGEST_NS`]. Early phases that fail are paid for less: the factor begins at 1 and doubles with each
-//! failure in a row. After that a new shared phase begins.
+//! The caller then runs the loop alone until these runs have taken a factor times the lost time, at most
+//! [`LONGEST_NS`]. The factor begins at 1 and grows with each failure in a row, up to [`RETURN`]. After that, a
+//! new shared phase begins.
 //!
-//! While the loop is shared, the caller runs it alone now and then, to know what that takes. These
-//! trials cost at most 1 part in [`TRIALS`] of the time.
+//! In a shared phase, the caller runs the loop alone now and then to measure that time. These trials cost at most
+//! 1 part in [`TRIALS`] of the time.
 //!
 //! # The bound
 //!
 //! Let A be the time of all runs if the caller runs them alone, and S the time if all are shared.
 //!
-//! *Against A.* A phase that fails with a loss of L is followed by runs alone that take RETURN L, once the
-//! factor has grown. The account forgets savings but no losses, so a phase never loses more than it
-//! says. All failed phases therefore cost A / RETURN together, and the trials A / TRIALS. Three
-//! terms do not grow with A: what the first phase may lose ([`FIRST_NS`]), the five phases until the factor has
-//! grown, and the loss of the last phase. The last loss is at most what the account may hold, which is twice
-//! the longest time that a helper was put aside, and one such time.
+//! *Against A.* If a phase fails with a loss of L, runs alone follow that take RETURN L, once the factor has
+//! grown. The account forgets savings but no losses, so a phase never loses more than the account says. All failed
+//! phases together therefore cost A / RETURN, and the trials cost A / TRIALS. Three terms do not grow with A: what
+//! the first phase may lose ([`FIRST_NS`]), the phases (at most five) until the factor has grown, and the loss of
+//! the last phase. That loss is at most three times the longest time that a helper was put aside: the account may
+//! hold two such times, and the last run may lose a third.
 //!
-//! *Against S.* In a shared phase only trials run alone. Assume that a shared run saves time on
-//! average, and that the system puts a helper aside for M at a time. If the runs between two such times save M,
-//! the account never runs empty after the first of them. Only a phase that begins too late before such
-//! a time fails, and the factor 1 makes the first failure cheap.
+//! *Against S.* In a shared phase, only trials run alone. Assume that the operating system puts a helper aside for
+//! M at a time. If the runs between two such events save M on average, the account never runs empty after the
+//! first event. A phase only fails if it begins shortly before an event, and the factor 1 makes the first failure
+//! cheap.
 //!
-//! *Changes.* Three runs find that a loop gains no more. If losses become frequent, the account is empty after
-//! two of the longest. A loop that begins to gain is found when the runs alone have taken the factor
-//! times the last loss.
+//! *Changes.* If sharing a loop no longer saves time, three runs show it. If losses become frequent, the account
+//! is empty after two of the longest. If sharing begins to save time, the choice finds that once the runs alone
+//! have taken the factor times the last loss.
 //!
-//! `conserving/regret` measures this on the simulated chip, beside other processes.
+//! `conserving/regret` measures this on the simulated chip, with other processes on its cores.
 
 use super::{Reason, Recent};
 
-/// After a shared phase that lost some time, the caller runs the loop alone for this many times that
-/// long.
+/// After a shared phase that lost some time, the caller runs the loop alone for at most this many times the lost
+/// time.
 const RETURN: f32 = 32.0;
 /// The longest time that the caller runs the loop alone, in ns.
 const LONGEST_NS: f32 = 2e9;
-/// Runs alone after a shared phase, at least.
+/// The least number of runs alone after a shared phase.
 const FEWEST_ALONE: f32 = 8.0;
-/// Trials of the other way take 1 part in this many of the time.
+/// Trials take 1 part in this many of the time.
 const TRIALS: f32 = 400.0;
-/// An unknown loop may lose so much, in ns, before it stays with its caller.
+/// An unknown loop may lose this much time, in ns, before it runs on its caller alone.
 const FIRST_NS: f32 = 1e6;
-/// Sharing gains if it typically takes less than this part of the caller's time alone.
+/// Sharing pays if a shared run typically takes less than this part of the time that the caller alone takes.
 const GAINS: f32 = 0.95;
 /// The choice forgets two thirds of a loss in this time of shared runs, in ns.
 const FORGET_NS: f32 = 2e9;
-/// The system may have put the caller aside if its own iterations took this many times as long as
-/// alone, and [`ASIDE_NS`] in addition.
+/// If the caller's iterations took more than this many times their usual time plus [`ASIDE_NS`], the operating
+/// system may have put the caller aside.
 const ASIDE: f32 = 4.0;
-/// In ns.
+/// See [`ASIDE`]. In ns.
 const ASIDE_NS: f32 = 20_000.0;
 
-/// How a loop is run.
+/// How a loop runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
     Shared,
     Alone,
 }
 
-/// A shared run of `n` iterations; times in ticks.
+/// A shared run of `n` iterations. Times are in ticks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Run {
     pub(crate) n: usize,
-    /// From its beginning to its end.
+    /// The time from the beginning to the end of the run.
     pub(crate) took: f32,
-    /// How long the caller worked in it, and on how many iterations.
+    /// How long the caller worked in the run.
     pub(crate) own: f32,
+    /// How many iterations the caller ran.
     pub(crate) own_n: usize,
-    /// Whether the system put the caller aside meanwhile: the run counts for neither way.
+    /// Whether the operating system put the caller aside meanwhile. If so, the run is not counted.
     pub(crate) aside: bool,
-    /// Whether a helper had to be woken, which typical runs have no need of.
+    /// Whether the caller had to wake a helper. Most runs need not.
     pub(crate) woken: bool,
 }
 
-/// The unit of time.
+/// The unit of the times.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Units {
     pub(crate) ticks_per_ns: f32,
 }
 
-/// The times of one loop both ways, in six words. Callers of the same loop write each word
-/// without regard to each other: a mixture of two callers' words is an estimate too.
+/// The times of one loop, shared and alone, in six words. Two callers of the same loop may write at the same time.
+/// A mixture of their words is still an estimate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Choice {
-    /// Ticks an iteration when the caller runs the loop alone.
+    /// The ticks of an iteration when the caller runs the loop alone.
     alone: Recent,
-    /// Ticks an iteration of a shared run, its beginning to its end, in this phase.
+    /// The ticks of a shared run, divided by its iterations, in this phase.
     shared: Recent,
-    /// Ticks an iteration of a shared run whose caller had to wake a helper.
+    /// The ticks of a shared run whose caller had to wake a helper, divided by its iterations.
     woken: Recent,
-    /// Ticks that sharing has saved in this phase.
+    /// The account: the ticks that sharing has saved in this phase.
     balance: f32,
-    /// The most that one shared run has lost of late.
+    /// The most ticks that one shared run has lost lately.
     worst: f32,
-    /// Ticks that runs alone have to take before the next shared phase; 0: this is one.
+    /// The ticks that runs alone must take before the next shared phase begins, or 0 in a shared phase.
     due: f32,
-    /// Ticks that a trial may cost.
+    /// The ticks that a trial may cost.
     trial: f32,
-    /// The price factor of the next failed phase.
+    /// The factor by which the next failed phase is paid for.
     patience: f32,
-    /// The balance at the beginning of the phase; 0 in the first phase.
+    /// The balance at the beginning of the phase, or 0 in the first phase.
     credit: f32,
 }
 
 impl Choice {
-    /// An iteration is believed to take `each` ticks.
+    /// The choice for a loop whose iterations are thought to take `each` ticks.
     pub(crate) fn new(each: f32, units: Units) -> Self {
         Self {
             alone: Recent::of(each),
@@ -124,7 +124,7 @@ impl Choice {
             balance: FIRST_NS * units.ticks_per_ns,
             worst: FIRST_NS / 2.0 * units.ticks_per_ns,
             due: 0.0,
-            // The first trial comes at once: `each` may be the time of a shared iteration.
+            // The first trial comes as soon as possible, since `each` may be the time of a shared iteration.
             trial: f32::MAX,
             patience: 1.0,
             credit: 0.0,
@@ -159,19 +159,19 @@ impl Choice {
         }
     }
 
-    /// Ticks an iteration typically takes the caller alone.
+    /// Returns the ticks that an iteration typically takes the caller alone.
     #[inline]
     pub(crate) fn each_alone(self) -> f32 {
         self.alone.typical().unwrap_or(0.0)
     }
 
-    /// Whether runs alone have taken about the same of late.
+    /// Whether recent runs alone have taken about the same time.
     #[inline]
     pub(crate) fn is_settled(self) -> bool {
         self.alone.agree()
     }
 
-    /// How a run of `n` iterations begins.
+    /// Returns how the next run, of `n` iterations, begins.
     #[inline]
     pub(crate) fn next(self, n: usize) -> Way {
         if self.due > 0.0 || self.is_trial_due(n) {
@@ -181,7 +181,7 @@ impl Choice {
         }
     }
 
-    /// Why [`next`](Self::next) says that the caller runs the loop alone.
+    /// Returns why [`next`](Self::next) says that the caller runs the loop alone.
     pub(crate) fn why_alone(self) -> Reason {
         match (self.due > 0.0, self.shared.count()) {
             (false, _) => Reason::Trial,
@@ -194,34 +194,35 @@ impl Choice {
         self.shared.count() >= 3 && self.trial >= self.price(n)
     }
 
-    /// The cost of a trial of `n` iterations. A trial counts as one run at least, so that trials are
-    /// rare also where they cost nothing.
+    /// Returns the price of a trial of `n` iterations. The price is at least the time of a shared run, so trials
+    /// are rare even if they cost nothing.
     fn price(self, n: usize) -> f32 {
         let shared = self.shared.typical().unwrap_or(0.0);
         (self.each_alone() - shared).max(shared) * n as f32
     }
 
-    /// A time of `n` iterations that one thread ran alone, of `took` ticks.
+    /// Records that one thread alone ran `n` iterations in `took` ticks.
     #[inline]
     pub(crate) fn saw_alone(self, n: usize, took: f32) -> Self {
         let alone = self.alone.push(took / n as f32);
         Self { alone, ..self }
     }
 
-    /// Whether `n` iterations took the caller so long that it may have been put aside.
+    /// Whether `n` iterations took the caller so long that the operating system may have put it aside.
     #[inline]
     pub(crate) fn is_suspicious(self, n: usize, took: f32, units: Units) -> bool {
         let slack = ASIDE_NS * units.ticks_per_ns;
         took > ASIDE * self.each_alone() * n as f32 + slack
     }
 
-    /// Whether the loop gains by waking a helper for it, if that is known.
+    /// Whether it pays to wake a helper for the loop, if that is known.
     pub(crate) fn gains_woken(self) -> Option<bool> {
         let woken = self.woken.typical()?;
         (self.woken.count() >= 2).then_some(woken < GAINS * self.each_alone())
     }
 
-    /// The caller ran all `n` iterations alone, as [`next`](Self::next) said; `aside`: as in [`Run`].
+    /// Records that the caller ran all `n` iterations alone, as [`next`](Self::next) said. For `aside` see
+    /// [`Run`].
     pub(crate) fn ran_alone(self, n: usize, took: f32, aside: bool) -> Self {
         let after = if aside { self } else { self.saw_alone(n, took) };
         if self.due == 0.0 {
@@ -233,7 +234,7 @@ impl Choice {
             };
             return Self { trial, ..after };
         }
-        // The caller alone may turn out to be slower than it was believed to be.
+        // The time of the caller alone may have turned out to be longer than the choice had assumed.
         if after.due - took <= 0.0 || after.gains() {
             return after.begin_shared(n);
         }
@@ -243,14 +244,14 @@ impl Choice {
         }
     }
 
-    /// Whether sharing has typically saved something in the last shared phase.
+    /// Whether sharing has typically saved time in the last shared phase.
     fn gains(self) -> bool {
         let (alone, shared) = (self.each_alone(), self.shared.typical());
         self.shared.count() >= 3 && shared.is_some_and(|shared| shared < GAINS * GAINS * alone)
     }
 
     fn begin_shared(self, n: usize) -> Self {
-        // One run is not enough to end it again, unless it took twice as long as alone.
+        // With this credit, one run does not end the phase again, unless it takes twice as long as a run alone.
         let credit = self.each_alone() * n as f32;
         Self {
             due: 0.0,
@@ -261,11 +262,11 @@ impl Choice {
         }
     }
 
-    /// The loop was shared.
+    /// Records a shared run.
     pub(crate) fn ran_shared(mut self, run: Run, units: Units) -> Self {
         let n = run.n as f32;
         let own = run.own / run.own_n.max(1) as f32;
-        // Alone an iteration takes no longer than shared.
+        // An iteration takes no longer alone than in a shared run.
         if run.own_n > 0 && own < self.each_alone() {
             self.alone = self.alone.push(own);
         }
@@ -281,13 +282,13 @@ impl Choice {
         let saved = alone - run.took;
         let is_first = self.credit > 0.0 && self.balance == self.credit;
         if run.woken && is_first && saved < 0.0 {
-            // A phase begins with a wake-up, which the runs after it do not need. It is paid for in
-            // the end.
+            // The first run of a phase wakes helpers, and later runs need not. The end of the phase accounts for
+            // that loss.
             self.credit -= saved;
             return self;
         }
         if run.own_n == run.n && !run.woken {
-            // No helper came: all that it cost is the post.
+            // No helper joined, so the run lost only the cost of the post.
             self.balance += saved.min(0.0).max(-0.05 * alone);
             return self;
         }
@@ -319,7 +320,7 @@ impl Choice {
             0.0
         };
         if self.balance < 0.0 {
-            // The typical run of this phase gained, and says nothing of the next.
+            // The typical run of this phase saved time, and that says nothing about the next phase.
             self.shared = Recent::default();
         }
         let due = self.patience * lost.max(overdrawn);

@@ -1,11 +1,11 @@
-//! The choice beside random neighbours, in a model of one caller and helpers: what a run takes is
-//! computed, so that the two ways can be compared under the same disturbance.
+//! Tests the choice with random neighbours, which are other processes on the same cores. The time of a run is
+//! computed in a model of one caller and its helpers, so all rules meet the same disturbance.
 
 use super::*;
 
 impl Choice {
-    /// The broken variant: a mean of ratios decides. One run in it, cut off at 8, counts as much as
-    /// fifteen that gain, and the decision holds for 32 runs, 64, up to 4,096.
+    /// A broken variant, in which a mean of ratios decides. In that mean, one slow run, with a ratio cut off at 8,
+    /// counts as much as fifteen runs that save time. The decision holds for 32 runs, then 64, up to 4,096.
     pub(crate) fn ran_shared_by_mean(mut self, run: Run) -> Self {
         let alone = self.each_alone() * run.n as f32;
         let mean = if self.patience == 1.0 {
@@ -30,7 +30,7 @@ const UNITS: Units = Units { ticks_per_ns: 1.0 };
 /// The cost of posting a loop, in ns.
 const POST: f64 = 400.0;
 
-/// Another process takes a core for `slice` ns in each `period`, at any time of it.
+/// Another process that takes a core for `slice` ns at a random time in each `period`.
 #[derive(Clone, Copy, Debug)]
 struct Neighbour {
     period: f64,
@@ -39,20 +39,20 @@ struct Neighbour {
 }
 
 impl Neighbour {
-    /// Begin and end of the slice in period `number`.
+    /// Returns the beginning and the end of the slice in period `number`.
     fn slice(self, number: f64) -> (f64, f64) {
         let mut random = fastrand::Rng::with_seed(self.seed ^ number as u64);
         let begin = number * self.period + random.f64() * (self.period - self.slice);
         (begin, begin + self.slice)
     }
 
-    /// The end of the slice that contains `at`.
+    /// Returns the end of the slice that contains `at`, if one does.
     fn until(self, at: f64) -> Option<f64> {
         let (begin, end) = self.slice((at / self.period).floor());
         (begin <= at && at < end).then_some(end)
     }
 
-    /// When `work` that begins at `at` on this core ends.
+    /// Returns when `work` ends that begins at `at` on this core.
     fn end(self, at: f64, work: f64) -> f64 {
         let mut end = at + work;
         let mut number = (at / self.period).floor();
@@ -69,14 +69,15 @@ impl Neighbour {
     }
 }
 
-/// A loop on one caller and one helper for each other core.
+/// A loop on a core with the caller, and one helper on each other core.
 #[derive(Clone, Debug)]
 struct Loop {
     n: usize,
-    /// Ticks that the caller takes alone.
+    /// The ticks that the caller alone takes.
     alone: f64,
-    /// How much longer an iteration takes when the loop is shared.
+    /// The factor by which an iteration takes longer if the loop is shared.
     slowdown: f64,
+    /// The ns between the end of a run and the next call.
     gap: f64,
     caller: Option<Neighbour>,
     helpers: Vec<Option<Neighbour>>,
@@ -91,7 +92,7 @@ impl Loop {
         Self::end(self.caller, at, self.alone)
     }
 
-    /// The end, and the run as the choice hears of it.
+    /// Returns when the run ends, and the run as the choice learns of it.
     fn shared(&self, at: f64) -> (f64, Run) {
         let posted = at + POST;
         let here: Vec<_> = self
@@ -118,7 +119,7 @@ impl Loop {
     }
 }
 
-/// The times at which each of `calls` runs ends, when `way` decides.
+/// Returns the times at which `calls` runs end if `way` decides how each runs.
 fn ends(work: &Loop, calls: usize, mut way: impl FnMut(Option<(Run, bool)>) -> Way) -> Vec<f64> {
     let mut at = 0.0;
     let mut last = None;
@@ -211,7 +212,7 @@ fn random_loop(random: &mut fastrand::Rng) -> Loop {
     }
 }
 
-/// How much longer than allowed the runs take, in the worst window of 1,000.
+/// Returns the time of the runs as a multiple of the allowed time, in the worst window of 1,000 runs.
 fn excess(work: &Loop, calls: usize, learn: Learn) -> f64 {
     let window = 1_000;
     let all = [
@@ -219,7 +220,7 @@ fn excess(work: &Loop, calls: usize, learn: Learn) -> f64 {
         ends(work, calls, |_| Way::Shared),
         ends(work, calls, |_| Way::Alone),
     ];
-    // Gaps are the caller's.
+    // The caller's own work between two loops (`gap`) does not count.
     let spent = |ends: &[f64], from: usize, to: usize| {
         let before = if from == 0 { 0.0 } else { ends[from - 1] };
         ends[to - 1] - before - work.gap * (to - from) as f64
@@ -228,7 +229,7 @@ fn excess(work: &Loop, calls: usize, learn: Learn) -> f64 {
     let slice = slices.fold(0.0, |most: f64, neighbour| most.max(neighbour.slice));
     let excess = |start: usize| {
         let [decided, shared, alone] = &all;
-        // A window of the others may lie differently in the neighbours' slices: so their mean counts too.
+        // The same window of another rule may meet other slices of the neighbours, so that rule's mean counts too.
         let of = |ends: &Vec<f64>| {
             let mean = spent(ends, 0, calls) * (window as f64 / calls as f64);
             spent(ends, start, start + window).max(mean)
@@ -241,7 +242,7 @@ fn excess(work: &Loop, calls: usize, learn: Learn) -> f64 {
     starts.map(excess).fold(0.0, f64::max)
 }
 
-/// The loops among `seeds` that take longer than allowed.
+/// Returns the loops among `seeds` that take longer than allowed, the worst first.
 fn beyond(seeds: u64, learn: Learn) -> Vec<(f64, u64)> {
     let excess = |seed| {
         let work = random_loop(&mut fastrand::Rng::with_seed(seed));
@@ -255,10 +256,10 @@ fn beyond(seeds: u64, learn: Learn) -> Vec<(f64, u64)> {
     beyond
 }
 
-/// Neighbours are random, so one window in a few thousand has more of their slices than any rule could know.
+/// Neighbours are random, so one window in a few thousand has more of their slices than any rule could foresee.
 #[test]
 #[cfg_attr(miri, ignore = "ten million runs")]
-fn regret_is_bounded_beside_random_neighbours() {
+fn regret_is_bounded_with_random_neighbours() {
     let seeds = std::env::var("MANYCORE_SCHEDULES")
         .map_or(400, |times| 400 * times.parse::<u64>().unwrap_or(1));
     let beyond = beyond(seeds, |choice, run| choice.ran_shared(run, UNITS));
@@ -273,7 +274,7 @@ fn regret_is_bounded_beside_random_neighbours() {
 
 #[test]
 #[cfg_attr(miri, ignore = "ten million runs")]
-fn a_mean_that_decides_is_found() {
+fn the_bound_fails_if_a_mean_decides() {
     let beyond = beyond(100, Choice::ran_shared_by_mean);
     println!(
         "{} of 100 beyond, the worst: {:?}",

@@ -1,11 +1,11 @@
-//! Why loops were shared or not, by call site, in a pool that was built to explain.
+//! Records why loops were shared or not, by call site, in a pool that was built with `explain`.
 
 use std::backtrace::Backtrace;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-/// Why a loop was run as it was.
+/// Why a loop was shared or ran serially.
 ///
 /// ```
 /// use manycore::{Pool, Reason};
@@ -18,23 +18,23 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reason {
-    /// It was shared: that takes less time, or is not known to take more.
+    /// Shared: this takes less time than a serial run, or is not known to take more.
     Shared,
-    /// It was not known yet: its caller ran some iterations to measure them, and shared the rest if
-    /// there was enough of it.
+    /// The loop was unknown. Its caller ran some iterations to measure them, and shared the rest if enough was
+    /// left.
     First,
-    /// Serial: it takes less time than a second thread needs to come, about a microsecond.
+    /// Serial: the loop takes less time than a second thread needs to join, about 1 µs.
     Short,
     /// Serial: shared runs have typically not taken less time than serial ones.
     NoGain,
-    /// Serial: shared runs had to wait for helpers that the system had put aside, and lost more
-    /// by that than they gained.
+    /// Serial: shared runs had to wait for helpers that the operating system had put aside, and lost more time
+    /// than they saved.
     Delayed,
-    /// Serial, once in a while, to measure what that takes.
+    /// Serial: the pool measures the serial time again, as it does now and then.
     Trial,
-    /// Serial: all workers were asleep, and to wake one would have taken longer.
+    /// Serial: all workers were asleep, and waking one would have taken longer.
     Asleep,
-    /// Serial: the loop is within another, and no thread of the pool was idle.
+    /// Serial: the loop is nested in another, and no thread of the pool was idle.
     Busy,
     /// Serial: too many loops were open at the same time.
     Crowded,
@@ -43,7 +43,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// Whether other threads could take part.
+    /// Whether other threads could take part in the loop.
     fn is_shared(self) -> bool {
         matches!(self, Self::Shared | Self::First)
     }
@@ -66,8 +66,8 @@ impl fmt::Display for Reason {
     }
 }
 
-/// The record of a pool's loops at one call site: one place in the program, and lengths between two
-/// powers of two.
+/// The record of a pool's loops at one call site. A call site is one place in the program, for lengths between two
+/// neighbouring powers of two.
 ///
 /// ```
 /// let pool = manycore::Pool::builder().threads(2).explain(true).build()?;
@@ -83,22 +83,21 @@ impl fmt::Display for Reason {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Decision {
-    /// The function that called the loop, with file and line where the program has debug
-    /// information.
+    /// The function that called the loop. If the program has debug information, the file and line follow.
     pub place: Option<String>,
-    /// Iterations of the last call.
+    /// The number of iterations in the last call.
     pub iterations: usize,
-    /// Calls in all.
+    /// The number of calls.
     pub calls: u64,
-    /// Calls that the pool offered to other threads.
+    /// The number of calls that the pool offered to other threads.
     pub shared: u64,
     /// The median time of shared calls, to 5%.
     pub shared_median: Option<Duration>,
-    /// The median time of all others, to 5%.
+    /// The median time of all other calls, to 5%.
     pub serial_median: Option<Duration>,
     /// How many calls had each reason, the most frequent first.
     pub reasons: Vec<(Reason, u64)>,
-    /// Why the last call was run as it was.
+    /// The reason of the last call.
     pub reason: Reason,
 }
 
@@ -124,7 +123,7 @@ impl fmt::Display for Decision {
     }
 }
 
-/// How often a time was seen, by its magnitude: sixteen classes for each doubling.
+/// How often times of each class were seen. There are sixteen classes for each doubling of the time.
 #[derive(Debug, Default)]
 struct Times(Vec<u64>);
 
@@ -158,7 +157,7 @@ struct Entry {
     place: Option<String>,
     iterations: usize,
     reason: Reason,
-    /// In the order of the reasons.
+    /// The calls of each reason, in the order of [`Reason`].
     reasons: Vec<(Reason, u64)>,
     shared: Times,
     serial: Times,
@@ -166,7 +165,7 @@ struct Entry {
 
 impl Entry {
     fn decision(&self) -> Decision {
-        // The most frequent first; of equals, in the order of the reasons.
+        // The most frequent reason comes first. Equally frequent ones keep the order of [`Reason`].
         let mut reasons: Vec<(Reason, u64)> = Vec::new();
         let (mut all, mut shared) = (0, 0);
         for &(reason, calls) in &self.reasons {
@@ -195,7 +194,7 @@ impl Decision {
     }
 }
 
-/// The call sites of one pool.
+/// The records of one pool's call sites.
 #[derive(Debug, Default)]
 pub(crate) struct Explained(Mutex<Vec<((usize, u32), Entry)>>);
 
@@ -204,8 +203,8 @@ impl Explained {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A loop of `iterations` with its code at `body` took `ns`. `has_stack`: this thread has a
-    /// stack of the system's, so that its callers can be named.
+    /// Records that a loop of `iterations` with its code at `body` took `ns`. `has_stack` says whether this thread
+    /// has a normal stack, so that its callers can be found.
     pub(crate) fn note(
         &self,
         body: usize,
@@ -215,7 +214,7 @@ impl Explained {
         has_stack: bool,
     ) {
         let mut entries = self.entries();
-        // A sorted list, not a map: a map takes as long to compile as the rest of this file.
+        // This is a sorted list because a map would take as long to compile as the rest of this file.
         let key = (body, iterations.leading_zeros());
         let at = entries.partition_point(|(other, _)| *other < key);
         if entries.get(at).is_none_or(|(other, _)| *other != key) {
@@ -244,9 +243,9 @@ impl Explained {
         }
     }
 
-    /// All call sites, the most frequent first.
+    /// Returns all call sites, the most frequent first.
     pub(crate) fn decisions(&self) -> Vec<Decision> {
-        // Each goes where it belongs: few are inserted, and a sort would be compiled for all users.
+        // Each decision is inserted at its place. There are few, and every user would have to compile a sort.
         let mut decisions: Vec<Decision> = Vec::new();
         for (_, entry) in self.entries().iter() {
             let decision = entry.decision();
@@ -257,12 +256,11 @@ impl Explained {
     }
 }
 
-/// The function outside of this crate that has called the loop.
+/// Returns the function outside of this crate that has called the loop.
 fn caller() -> Option<String> {
     let trace = Backtrace::force_capture().to_string();
     let mut lines = trace.lines().map(str::trim).peekable();
-    // The folder of this crate's sources. This function's debug information names it, if there is
-    // any.
+    // The folder of this crate's sources. If there is debug information, this function's entry names the folder.
     let mut sources = None;
     while let Some(line) = lines.next() {
         let frame = line
@@ -288,7 +286,7 @@ fn caller() -> Option<String> {
     None
 }
 
-/// Whether a function is this crate's, the standard library's or a drop-in's, by its name.
+/// Whether a function's name says that it belongs to this crate, the standard library or a `rayon` replacement.
 fn is_ours(symbol: &str) -> bool {
     let symbol = symbol.trim_start_matches(['<', '&']);
     [
@@ -303,10 +301,10 @@ fn is_ours(symbol: &str) -> bool {
     .any(|prefix| symbol.starts_with(prefix))
 }
 
-/// The pools that explain themselves when the program ends.
+/// The records to print when the program ends.
 static AT_EXIT: Mutex<Vec<Weak<Explained>>> = Mutex::new(Vec::new());
 
-/// Has `explained` printed when the program ends, or its pool before that.
+/// Prints `explained` when the program ends, unless its pool has ended before that.
 pub(crate) fn print_at_exit(explained: &Arc<Explained>) {
     let mut all = AT_EXIT.lock().unwrap_or_else(PoisonError::into_inner);
     if all.is_empty() {
@@ -316,7 +314,7 @@ pub(crate) fn print_at_exit(explained: &Arc<Explained>) {
 }
 
 extern "C" fn print_all() {
-    // A thread of the program's may hold the lock for ever.
+    // This does not wait, since a thread may hold the lock for ever.
     let all = AT_EXIT.try_lock().map(|mut all| std::mem::take(&mut *all));
     for explained in all.unwrap_or_default().iter().filter_map(Weak::upgrade) {
         explained.print();
@@ -324,7 +322,7 @@ extern "C" fn print_all() {
 }
 
 impl Explained {
-    /// Prints what it knows on standard error.
+    /// Prints the decisions on standard error.
     pub(crate) fn print(&self) {
         for decision in self.decisions() {
             eprint!("manycore: {decision}");

@@ -1,9 +1,10 @@
-//! Decisions from noisy times: what stands for a few samples, and which of two ways is taken next.
+//! Decisions from noisy times: which value represents a few samples, and whether a loop is shared or runs on its
+//! caller alone.
 //!
-//! A time that was measured is what the work takes, plus whatever the system did meanwhile: an
-//! interrupt, a thread that was put aside for a time slice. So no mean of a few samples decides
-//! anything here. [`Recent`] takes the second smallest of the last four times; [`Choice`] keeps an
-//! account of what one way has cost more than the other, in time.
+//! A measured time is the time of the work plus the time of whatever the operating system did meanwhile: it may
+//! handle an interrupt, or put a thread aside for a time slice. So no decision here uses the mean of a few
+//! samples. [`Recent`] takes the second smallest of the last four times. [`Choice`] keeps an account of the time
+//! that sharing has saved or lost.
 
 mod choice;
 mod explain;

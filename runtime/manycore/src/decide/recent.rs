@@ -2,10 +2,11 @@
 
 use manycore_platform::{Atomic, Ordering, Platform};
 
-/// Up to four samples in one word, the newest in its lowest bits. A sample is the upper half of an
-/// `f32`, so it is exact to 0.4%; 0 is no sample.
+/// Up to four samples in one word, with the newest in the lowest bits. A sample is the upper half of an `f32`, so
+/// it is exact to 0.4%. The value 0 means no sample.
 ///
-/// One word, so that readers see all four of one writer. Two writers may lose each other's sample.
+/// Since all samples are in one word, a reader sees four samples of one writer. Two writers may lose each other's
+/// sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Recent(u64);
 
@@ -18,32 +19,31 @@ impl Recent {
         self.0
     }
 
-    /// `sample` alone.
+    /// Creates a record of one `sample`.
     pub(crate) fn of(sample: f32) -> Self {
         Self::default().push(sample)
     }
 
-    /// Takes up `sample`, which is not negative, and forgets the oldest of four.
+    /// Adds `sample`, which must not be negative. If there are four samples already, forgets the oldest.
     #[inline]
     pub(crate) fn push(self, sample: f32) -> Self {
         debug_assert!(sample >= 0.0, "{sample}");
-        // Rounded, and never the 0 that stands for no sample.
+        // The sample is rounded, but never to 0, which means no sample.
         let bits = (sample.to_bits().saturating_add(0x8000) >> 16).max(1);
         Self(self.0 << 16 | u64::from(bits))
     }
 
-    /// How many samples there are, up to four.
+    /// Returns the number of samples, at most four.
     #[inline]
     pub(crate) fn count(self) -> u32 {
         (64 - self.0.leading_zeros()).div_ceil(16)
     }
 
-    /// The typical sample: the second smallest of three or four, the smaller of two.
-    /// `None` without samples.
+    /// Returns the typical sample: the second smallest of three or four samples, or the smaller of two. Returns
+    /// `None` if there are no samples.
     ///
-    /// Noise adds time and takes none away. So two of four samples may be spoilt, and one may be too
-    /// small by chance. Three samples in a row show that the time has grown, and two that it has
-    /// shrunk.
+    /// Noise only adds time. So two of four samples may be wrong, and one may be too small by chance. Three
+    /// samples in a row show that the time has grown, and two in a row show that it has shrunk.
     #[inline]
     pub(crate) fn typical(self) -> Option<f32> {
         let [a, b, c, d] = self.samples();
@@ -51,15 +51,15 @@ impl Recent {
         let larger = (a.max(b), c.max(d));
         let smallest = smaller.0.min(smaller.1);
         let second = smaller.0.max(smaller.1).min(larger.0.min(larger.1));
-        // Positive floats are ordered as their bits are.
+        // Positive floats have the same order as their bits.
         let typical = if self.count() < 3 { smallest } else { second };
         (self.0 != 0).then(|| f32::from_bits(u32::from(typical) << 16))
     }
 
-    /// The second largest of three or four samples, the larger of two: few times are longer.
+    /// Returns a time that few samples exceed: the second largest of three or four samples, or the larger of two.
     #[inline]
     pub(crate) fn high(self) -> Option<f32> {
-        // A missing sample is 0, the smallest.
+        // A missing sample is 0, so it counts as the smallest.
         let [a, b, c, d] = [0, 16, 32, 48].map(|shift| (self.0 >> shift) as u16);
         let larger = (a.max(b), c.max(d));
         let smaller = (a.min(b), c.min(d));
@@ -69,7 +69,7 @@ impl Recent {
         (self.0 != 0).then(|| f32::from_bits(u32::from(high) << 16))
     }
 
-    /// Whether all samples are within a quarter of the smallest.
+    /// Whether no sample exceeds the smallest by more than a quarter.
     #[inline]
     pub(crate) fn agree(self) -> bool {
         let samples = self.samples();
@@ -82,7 +82,7 @@ impl Recent {
         largest.is_none_or(|largest| value(largest) <= value(smallest) * 1.25)
     }
 
-    /// The samples. A missing sample is `u16::MAX`, the largest.
+    /// Returns the samples. A missing sample is `u16::MAX`, so it counts as the largest.
     #[inline]
     fn samples(self) -> [u16; 4] {
         [0, 16, 32, 48].map(|shift| match (self.0 >> shift) as u16 {
@@ -92,13 +92,13 @@ impl Recent {
     }
 }
 
-/// Samples that all threads of a pool add to and read; in ticks.
+/// Samples in ticks that all threads of a pool write and read.
 ///
-/// Relaxed and racy: two threads may lose each other's sample, and only time depends on it.
+/// Accesses are relaxed, and two threads may lose each other's sample. That affects only speed.
 pub(crate) struct Samples<P: Platform>(P::AtomicU64);
 
 impl<P: Platform> Samples<P> {
-    /// `first` is a guess.
+    /// Creates a record with one guessed sample, `first`.
     pub(crate) fn new(first: u64) -> Self {
         Self(P::AtomicU64::new(Recent::of(first as f32).bits()))
     }
@@ -133,7 +133,7 @@ mod tests {
         assert!(is_about(of(&[7.0]), 7.0));
         assert!(is_about(of(&[9.0, 7.0]), 7.0));
         let mut random = fastrand::Rng::with_seed(1);
-        // An interpreter needs minutes for as many as a processor.
+        // Miri would need minutes for all of them.
         for _ in 0..if cfg!(miri) { 100 } else { 10_000 } {
             let samples: Vec<f32> = (0..random.usize(3..=9))
                 .map(|_| (random.f32() * 40.0 - 10.0).exp2())
@@ -150,14 +150,14 @@ mod tests {
     }
 
     #[test]
-    fn two_interrupts_of_four_say_nothing_and_three_samples_do() {
+    fn two_slow_samples_change_nothing_and_three_do() {
         assert!(is_about(of(&[10.0, 10.0, 4e6, 9e9]), 10.0));
         assert!(is_about(of(&[10.0, 10.0, 10.0, 20.0, 20.0, 20.0]), 20.0));
         assert!(is_about(of(&[20.0, 20.0, 20.0, 10.0, 10.0]), 10.0));
     }
 
     #[test]
-    fn no_time_is_a_sample_too() {
+    fn zero_and_huge_times_are_samples_too() {
         assert_eq!(of(&[0.0, 0.0]).count(), 2);
         assert!(of(&[0.0]).typical().is_some_and(|typical| typical < 1e-30));
         assert!(of(&[f32::MAX]).typical().is_some());
