@@ -28,7 +28,7 @@ pub(crate) fn drive<P: Platform>(
 }
 
 /// Compiles `drive` in this crate, not in the crates of users (`pool/compiled_here.rs`).
-#[expect(dead_code, reason = "to have it compiled is all")]
+#[expect(dead_code, reason = "it is only compiled, never read")]
 static COMPILED_HERE: Address = Address::of(drive::<Native> as *const ());
 
 fn dispatch<P: Platform>(

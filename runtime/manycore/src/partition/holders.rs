@@ -109,7 +109,7 @@ impl<'a, P: Platform> Holders<'a, P> {
         let offset = offset(&elements[0]);
         assert!(
             offset + size_of::<HoldersWord<P>>() <= size_of::<T>(),
-            "within the element"
+            "the word must lie within its element"
         );
         Self {
             elements: elements.as_ptr().cast(),

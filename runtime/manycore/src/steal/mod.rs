@@ -1,5 +1,5 @@
-//! Stacks of waiting jobs: the owner takes its jobs without a locked instruction, and thieves take
-//! the others. `README.md` in this folder argues the protocol.
+//! Stacks of waiting jobs. The owner takes its jobs without a locked instruction, and thieves steal jobs.
+//! `README.md` in this folder describes the protocol and argues that it is correct.
 
 #[cfg(test)]
 mod checked;

@@ -1,46 +1,42 @@
-//! The word that says which jobs of a stack are public.
+//! The public word of a stack, which says which jobs are public.
 
-/// Set where there are no light fences: the owner then always looks twice, after
-/// a fence.
+/// Set if the platform has no light fences. The owner then always looks twice, the second time after a fence.
 pub(super) const FENCED: u64 = 1 << 63;
-/// Bits of an index in a stack, and how far up `limit` and `top` are.
+/// The number of bits of an index in a stack. Below: the lowest bits of `limit` and `top`, and masks.
 const INDEX_BITS: u32 = 23;
 const LIMIT_SHIFT: u32 = 63 - INDEX_BITS;
 const TOP_SHIFT: u32 = LIMIT_SHIFT - INDEX_BITS;
 const INDEX_MASK: u64 = (1 << INDEX_BITS) - 1;
 const RAISER_MASK: u64 = (1 << TOP_SHIFT) - 1;
-/// As `limit`: a thief requests jobs, and nothing is public.
+/// If `limit` has this value, a thief requests jobs, and nothing is public.
 const REQUESTED: u32 = INDEX_MASK as u32;
-/// As `raiser`: the owner got a request, and had nothing to give.
+/// If `raiser` has this value, the owner has got a request and had nothing to give.
 const PROMISED: u64 = RAISER_MASK;
 
-/// The most jobs a stack can hold: their indices, and one past them, are numbers below the one that
-/// means "requested".
+/// The most jobs that a stack can hold. Their indices, and the next index after them, are all below [`REQUESTED`].
 pub(super) const MOST_JOBS: u32 = REQUESTED - 2;
 
-/// The owners of a stack's jobs, in one word: each change is one compare-and-swap.
+/// Says in one word which jobs of a stack are stolen, public or private. Each change is one compare-and-swap.
 ///
-/// Indices count from 1. The jobs at indices up to `top` are stolen; those after it up to
-/// `limit` are public; those above both are the owner's. While `raiser` is not 0,
-/// a thief is about to move the limit up, and nothing is public yet; when `limit`
-/// is the largest number, a thief requests jobs of the owner.
+/// Indices count from 1. Jobs up to `top` are stolen, jobs after `top` up to `limit` are public, and jobs above
+/// both are the owner's. While `raiser` names a worker, that thief is about to raise the limit, and nothing is
+/// public yet. While `limit` is the largest number, a thief requests jobs from the owner.
 ///
-/// The limit is in the highest bits below FENCED, so that the owner can check by one comparison of
-/// the whole word whether a job is its own (see [`covers`](Self::covers)).
+/// The limit is in the highest bits below FENCED. So the owner can check with one comparison of the whole word
+/// whether a job is its own (see [`covers`](Self::covers)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Public(pub(super) u64);
 
-/// The word's meaning.
+/// The state that a public word means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PublicState {
-    /// Thieves may steal the jobs above `top` up to `limit`, perhaps none.
+    /// Thieves may steal the jobs above `top` up to `limit`. There may be none.
     Open,
-    /// Nothing may be stolen; a thief requests jobs.
+    /// Nothing may be stolen, and a thief requests jobs.
     Requested,
-    /// Nothing may be stolen; the owner has heard, and will give what it pushes
-    /// next.
+    /// Nothing may be stolen. The owner has seen a request, and will give away the next job that it pushes.
     Promised,
-    /// Nothing may be stolen yet; a thief is at it.
+    /// Nothing may be stolen yet. A thief is about to raise the limit.
     Raising,
 }
 
@@ -57,8 +53,7 @@ impl Public {
         Self(Self::open(top, top).0 | PROMISED)
     }
 
-    /// `raiser`, a worker, is about to make public what is above `top` up to
-    /// `limit`.
+    /// The worker `raiser` is about to make the jobs above `top` up to `limit` public.
     pub(super) fn raising(top: u32, limit: u32, raiser: usize) -> Self {
         Self(Self::open(top, limit).0 | (raiser as u64 + 1))
     }
@@ -83,8 +78,8 @@ impl Public {
         }
     }
 
-    /// Whether the owner must look twice before it takes the job at `index`:
-    /// whether that is not above the limit, or FENCED.
+    /// Whether the owner must look twice before it takes the job at `index`. This is so if `index` is not above
+    /// the limit, or if FENCED is set.
     #[inline(always)]
     pub(super) fn covers(self, index: u32) -> bool {
         self.0 >= u64::from(index) << LIMIT_SHIFT

@@ -8,15 +8,16 @@ use std::cell::Cell;
 use std::io;
 use std::mem::MaybeUninit;
 
-/// Entries made at a time. Two in tests, so that a few jobs take several.
+/// The number of entries that are initialised at a time. It is two in tests, so that a few jobs need several
+/// chunks.
 const CHUNK: usize = if cfg!(test) { 2 } else { 64 };
 
-/// A worker's jobs. The owner pushes and pops at the bottom; thieves steal the
-/// oldest, at the top. `README.md` argues why each job is run exactly once.
+/// A worker's jobs. The owner pushes and pops at the bottom, and thieves steal the oldest job, at the top.
+/// `README.md` argues why each job runs exactly once.
 ///
-/// Cost to the owner while no worker is idle, on x86-64: a push is two stores into lines that only
-/// the owner writes, a pop one store and one load of a line that thieves write and then leave
-/// alone. No locked instruction, no fence.
+/// On x86-64, while no worker is idle, a push costs the owner two stores into cache lines that only the owner
+/// writes. A pop costs one store, and one load of a line that thieves write rarely. Neither needs a locked
+/// instruction or a fence.
 pub(crate) struct JobStack<P: Platform> {
     own: CachePadded<Owned<P>>,
     public: CachePadded<P::AtomicU64>,
@@ -24,39 +25,37 @@ pub(crate) struct JobStack<P: Platform> {
     fenced: u64,
 }
 
-/// The part that only the owner writes, except for the thieves' writes into slots.
+/// The part that only the owner writes. Exceptions: thieves also write to `gate` and to slots.
 struct Owned<P: Platform> {
-    /// The index of the next job. Thieves read it only when the owner does not
-    /// answer.
+    /// The index of the next job. Thieves read this only if the owner does not answer a request.
     bottom: P::AtomicU32,
-    /// A push at this index or above takes the slow way: the end of the entries, or 0 while thieves
-    /// are starving, from a request until the owner gets back a public job. Thieves write it too,
-    /// and may overwrite the owner's value; it affects only speed.
+    /// A push at this index or above takes the slow path. This is the end of the entries. While thieves are
+    /// starving, it is 0: from a request until the owner gets back a public job. Thieves write this too, and may
+    /// overwrite the owner's value. It affects only speed.
     gate: P::AtomicU32,
-    /// Entries from 1 up to below this exist; no thread has ever touched the memory beyond.
+    /// The entries below this index (from 1 on) are initialised. No thread has ever touched the memory beyond.
     ready: Cell<u32>,
-    /// By index. As many as can ever be pushed; reserved at once, and given pages
-    /// by the system when they are first used.
+    /// The pointers to jobs, by index. The address space for the whole capacity is reserved at once, and the
+    /// operating system provides pages on first use.
     jobs: Box<[MaybeUninit<P::AtomicPtr<Head>>]>,
-    /// By index, as `jobs`.
+    /// The slots, by index, reserved like `jobs`.
     slots: Box<[MaybeUninit<JobSlot<P>>]>,
 }
 
-// SAFETY: `ready` is the owner's alone. `jobs` and `slots` are reached by others
-// only below a `bottom` that the owner has released, where they exist and are
-// `Sync`.
+// SAFETY: only the owner uses `ready`. Other threads use `jobs` and `slots` only below a `bottom` that the owner
+// has released. Those entries are initialised, and are `Sync`.
 unsafe impl<P: Platform> Sync for JobStack<P> {}
-// SAFETY: as above; nothing is bound to a thread. Jobs are pointers that only
-// their claimers follow.
+// SAFETY: as above, and nothing is bound to a thread. The entries are pointers, and only the thread that has
+// claimed a job follows the job's pointer.
 unsafe impl<P: Platform> Send for JobStack<P> {}
 
-/// Memory for this number of entries, none of them made.
+/// Reserves memory for this number of entries, and initialises none of them.
 fn reserve<T>(entries: usize) -> io::Result<Box<[MaybeUninit<T>]>> {
     let mut memory = Vec::<MaybeUninit<T>>::new();
     memory
         .try_reserve_exact(entries)
         .map_err(io::Error::other)?;
-    // SAFETY: reserved, and `MaybeUninit` is valid whatever the memory holds.
+    // SAFETY: the memory is reserved, and `MaybeUninit` is valid whatever the memory holds.
     unsafe { memory.set_len(entries) };
     Ok(memory.into_boxed_slice())
 }
@@ -69,11 +68,11 @@ pub(crate) struct Claim {
 }
 
 impl<P: Platform> JobStack<P> {
-    /// An empty stack of at most `capacity` jobs.
+    /// Creates an empty stack for at most `capacity` jobs.
     ///
     /// # Errors
     ///
-    /// There is no room for that many in the address space.
+    /// If the address space has no room for that many.
     pub(crate) fn new(capacity: u32) -> io::Result<Self> {
         let fenced = if P::has_light_fences() { 0 } else { FENCED };
         let entries = 1 + capacity.min(MOST_JOBS) as usize;
@@ -91,37 +90,36 @@ impl<P: Platform> JobStack<P> {
         })
     }
 
-    /// For a simulator's accounts.
+    /// Names the words for a simulator, which counts the accesses to each.
     pub(crate) fn name(&self) {
         P::name(&self.own, "jobs: bottom");
         P::name(&self.public, "jobs: public part");
     }
 
-    /// The index of the owner's next job; its own view.
+    /// Returns the index of the owner's next job. Only the owner may rely on it.
     #[inline(always)]
     pub(crate) fn bottom(&self) -> u32 {
-        // Relaxed: the owner's own writing.
+        // Relaxed: only the owner writes this.
         self.own.bottom.load(Ordering::Relaxed)
     }
 
-    /// The index where the owner can push a job without further ado; `None`: it
-    /// must ask for [`make_room`](Self::make_room).
+    /// Returns the index where the owner can push a job at once. If it returns `None`, the owner must call
+    /// [`make_room`](Self::make_room).
     #[inline(always)]
     pub(crate) fn room(&self) -> Option<u32> {
         let index = self.bottom();
-        // Relaxed: a hint, see there.
+        // Relaxed: `gate` affects only speed.
         (index < self.own.gate.load(Ordering::Relaxed)).then_some(index)
     }
 
-    /// Makes room for the owner's next job: its index, and whether thieves are starving,
-    /// so that the job is to be [`published`](Self::publish) at once. `None`: the
-    /// stack is full.
+    /// Makes room for the owner's next job. Returns the job's index and whether thieves are starving. If they are,
+    /// the owner must [`publish`](Self::publish) the job at once. Returns `None` if the stack is full.
     #[cold]
     #[inline(never)]
     pub(crate) fn make_room(&self) -> Option<(u32, bool)> {
         let own = &*self.own;
         let index = self.bottom();
-        // Relaxed: the owner's own, or a thief's hint.
+        // Relaxed: the value is the owner's own, or a thief's hint.
         let starving = own.gate.load(Ordering::Relaxed) == 0;
         if index == own.ready.get() && !self.grow() {
             return None;
@@ -132,18 +130,17 @@ impl<P: Platform> JobStack<P> {
         Some((index, starving))
     }
 
-    /// Makes public what the owner has, up to the newest job, which is at `index`.
+    /// Makes all of the owner's jobs public, up to the newest, which is at `index`.
     pub(crate) fn publish(&self, index: u32) {
-        // Acquire is more than it takes: of the word only what it says counts. The
-        // exchange releases the jobs.
+        // Acquire is stronger than necessary, since only the word's value counts. The exchange releases the jobs.
         let word = Public(self.public.load(Ordering::Acquire));
         if word.state() != PublicState::Raising {
-            // If the word has changed, a thief is active, and it needs no help.
+            // If the word has changed, a thief is active and needs no help.
             let _ = self.exchange(word, Public::open(word.top(), index));
         }
     }
 
-    /// The owner's way to push: what a `join` does, step by step.
+    /// Pushes a job like the owner does in a `join`.
     #[cfg(test)]
     pub(crate) fn push_as_joins_do(&self, job: *const Head) -> Option<u32> {
         let room = self.room().map(|index| (index, false));
@@ -155,7 +152,7 @@ impl<P: Platform> JobStack<P> {
         Some(index)
     }
 
-    /// Makes entries; `false`: there are as many as there can be.
+    /// Initialises more entries. Returns `false` if the stack has its full capacity.
     fn grow(&self) -> bool {
         let own = &*self.own;
         let from = own.ready.get() as usize;
@@ -163,8 +160,8 @@ impl<P: Platform> JobStack<P> {
         for index in from..to {
             let job = own.jobs[index].as_ptr().cast_mut();
             let slot = own.slots[index].as_ptr().cast_mut();
-            // SAFETY: `ready` belongs to the owner, which is the caller; no other thread reads
-            // entries at or above it, so these are the only accesses to them.
+            // SAFETY: the caller is the owner, which alone uses `ready`. No other thread reads entries at `ready`
+            // or above, so these are the only accesses to them.
             unsafe {
                 job.write(P::AtomicPtr::new(std::ptr::null_mut()));
                 slot.write(JobSlot::new());
@@ -178,67 +175,66 @@ impl<P: Platform> JobStack<P> {
     #[inline(always)]
     pub(crate) fn push(&self, index: u32, job: *const Head) {
         debug_assert_eq!(self.bottom(), index);
-        // Relaxed: published by `bottom`, or by the public word after it.
+        // Relaxed: `bottom`, or the public word after it, publishes the entry.
         self.entry(index).store(job.cast_mut(), Ordering::Relaxed);
-        // Release: a thread that reads this finds the job there.
+        // Release: a thread that acquires this `bottom` finds the job there.
         self.own.bottom.store(index + 1, Ordering::Release);
     }
 
-    /// The entry at `index`, which was made.
+    /// Returns the entry at `index`, which must be initialised.
     #[inline(always)]
     fn entry(&self, index: u32) -> &P::AtomicPtr<Head> {
         debug_assert!((1..self.own.jobs.len()).contains(&(index as usize)));
-        // SAFETY: for the owner the index is below `ready`, which the caller has compared; a
-        // thief's index is below a `bottom` that it has acquired, so the entry was made before.
+        // SAFETY: an owner's index is below `ready`, since the caller has compared them. A thief's index is below
+        // a `bottom` that the thief has acquired, so the entry was initialised before that.
         unsafe { (self.own.jobs.get_unchecked(index as usize)).assume_init_ref() }
     }
 
-    /// The slot of the job.
+    /// Returns the slot of the job at `index`.
     fn slot(&self, index: u32) -> &JobSlot<P> {
-        // SAFETY: as in `entry`; both are made together.
+        // SAFETY: as in `entry`, since an entry and its slot are initialised together.
         unsafe { self.own.slots[index as usize].assume_init_ref() }
     }
 
-    /// Whether nothing can be stolen and nothing popped. Exact for the owner,
-    /// a look for others: it may be over when they act.
+    /// Whether nothing can be stolen and nothing popped. For the owner the answer is exact. For other threads it
+    /// is a hint, since it may change before they act.
     pub(crate) fn is_empty(&self) -> bool {
-        // Acquire: a worker about to sleep, which acts on it, has fenced before.
+        // Acquire is enough: a worker that is about to sleep acts on this, and has executed a fence before.
         let bottom = self.own.bottom.load(Ordering::Acquire);
         let word = Public(self.public.load(Ordering::Acquire));
         bottom <= word.top() + 1
     }
 
-    /// The owner wants its newest job, which is at `index`, back. `true`: it has
-    /// it; `false`: the job may be a thief's, and the owner must
-    /// [`confirm`](Self::confirm).
+    /// The owner calls this to take back its newest job, which is at `index`. Returns `true` if the owner has the
+    /// job. If it returns `false`, a thief may have the job, and the owner must call [`confirm`](Self::confirm).
     #[inline(always)]
     pub(crate) fn pop(&self, index: u32) -> bool {
         debug_assert_eq!(self.bottom(), index + 1);
-        // Release: a thief that reads it relies on the entries below.
+        // Release: a thief that acquires this `bottom` relies on the entries below it.
         self.own.bottom.store(index, Ordering::Release);
-        // Against the heavy fence in `raise`: either that thief sees this bottom, or the load below
-        // sees its word. On a system without light fences the word says so, and `confirm` has a
-        // real one.
+        // This pairs with the heavy fence in `raise`: either the raising thief sees this `bottom`, or the load
+        // below sees that thief's word. On a platform without light fences, the word has FENCED, and `confirm` has
+        // a real fence.
         P::untested_light_fence();
-        // Relaxed: if the word does not cover `index`, no thief published anything.
+        // Relaxed: if the word does not cover `index`, no thief has claimed this job, so there is nothing to
+        // acquire.
         !Public(self.public.load(Ordering::Relaxed)).covers(index)
     }
 
-    /// The owner takes a job that [`pop`](Self::pop) did not give it out of reach of thieves;
-    /// `false`: a thief has it, and the owner must wait for its latch and then
-    /// [`retire`](Self::retire) it.
+    /// If [`pop`](Self::pop) returned `false`, the owner calls this to put the job out of reach of thieves.
+    /// Returns `true` if the owner has the job. If it returns `false`, a thief has the job. The owner must then
+    /// wait for the job's latch and [`retire`](Self::retire) the job.
     pub(crate) fn confirm(&self, index: u32) -> bool {
         if self.fenced != 0 {
-            // As the light fence in `pop`.
+            // This does what the light fence in `pop` does on other platforms.
             P::fence(Ordering::SeqCst);
         }
-        // Acquire: what a thief did that has changed the word since it was last seen.
+        // Acquire: the owner sees what a thief did before it changed the word.
         let mut word = Public(self.public.load(Ordering::Acquire));
         loop {
             let top = word.top();
             if index <= top {
-                // The index stays in use until the thief is done. Release, as in
-                // `push`.
+                // The index stays in use until the thief is done. Release as in `push`.
                 self.own.bottom.store(index + 1, Ordering::Release);
                 return false;
             }
@@ -246,13 +242,13 @@ impl<P: Platform> JobStack<P> {
             let next = match word.state() {
                 PublicState::Open | PublicState::Promised if word.limit() < index => return true,
                 PublicState::Open | PublicState::Promised => {
-                    // No thief wanted it: thieves are not starving any more. Relaxed, as all of
-                    // `gate`: it affects only speed.
+                    // No thief wanted the job, so thieves are no longer starving. Relaxed like all accesses to
+                    // `gate`, which affects only speed.
                     (self.own.gate).store(self.own.ready.get(), Ordering::Relaxed);
                     Public::open(top, older)
                 }
-                // The thief that requests, or raises, gets what is left, for less than it would pay
-                // by itself; or what is pushed next.
+                // The thief that requests or raises gets the jobs that are left, which is cheaper for it than a
+                // raise. If no job is left, it gets the next job that is pushed.
                 PublicState::Requested | PublicState::Raising => {
                     self.own.gate.store(0, Ordering::Relaxed);
                     if top < older {
@@ -262,7 +258,7 @@ impl<P: Platform> JobStack<P> {
                     }
                 }
             };
-            // Release publishes the jobs that become public; acquire, as the load.
+            // Release publishes the jobs that become public. Acquire for the same reason as the load above.
             match self.exchange(word, next) {
                 Ok(()) => return true,
                 Err(now) => word = now,
@@ -272,33 +268,34 @@ impl<P: Platform> JobStack<P> {
 
     fn exchange(&self, from: Public, to: Public) -> Result<(), Public> {
         let to = to.0 | self.fenced;
-        // Release: the thread that makes jobs public, or hands the word on, has set them up.
-        // Acquire: the thread that claims one finds it so; also if it fails, for the next round.
+        // Release publishes jobs that this thread makes public, or whose publication it passes on. Acquire lets a
+        // thread that claims a job see the job. A failed exchange acquires too, for the next round of the caller's
+        // loop.
         let swap = (self.public).compare_exchange(from.0, to, Ordering::AcqRel, Ordering::Acquire);
         swap.map(drop).map_err(Public)
     }
 
-    /// The latch of the job at `index`, which was pushed at some time.
+    /// Returns the latch of `index`, where a job must have been pushed at some time.
     pub(crate) fn latch(&self, index: u32) -> &Latch<P> {
         &self.slot(index).latch
     }
 
-    /// The worker that has stolen the job at `index`, as far as is known.
+    /// Returns the worker that has stolen the job at `index`, if that worker has written its name yet.
     pub(crate) fn thief(&self, index: u32) -> Option<Thief> {
         self.slot(index).thief()
     }
 
-    /// The owner has seen the latch of its newest job, stolen, set: its index is
-    /// free again.
+    /// The owner calls this when it has seen the latch of its newest job, which was stolen, set. Frees the job's
+    /// index.
     pub(crate) fn retire(&self, index: u32) {
         debug_assert_eq!(self.bottom(), index + 1);
         let slot = self.slot(index);
         slot.set_thief(None);
         slot.latch.reset();
-        // Down first: while `bottom` is two above `top`, a thief would see a job there. The
-        // exchange's release makes a thread that sees the lower top see this, too; the store's own
-        // release is for a thread that reads it alone, as in `push`. Relaxed: only the word's value
-        // counts, which the exchange compares.
+        // `bottom` must go down before `top`: while `bottom` is two above `top`, a thief would see a job there.
+        // The exchange's release lets a thread that sees the lower `top` see this `bottom` too. The store's own
+        // release is for a thread that reads only `bottom`, as in `push`. The load is relaxed because only the
+        // word's value counts, and the exchange compares it.
         self.own.bottom.store(index, Ordering::Release);
         let mut word = Public(self.public.load(Ordering::Relaxed));
         loop {
@@ -310,9 +307,9 @@ impl<P: Platform> JobStack<P> {
         }
     }
 
-    /// A thief takes the oldest job if it is public and at `floor` or above.
+    /// A thief calls this to take the oldest job, if that is public and at `floor` or above.
     pub(crate) fn steal(&self, floor: u32, thief: Thief) -> Option<Claim> {
-        // Acquire: the jobs of the public part are there.
+        // Acquire: the thief sees the public jobs.
         let mut word = Public(self.public.load(Ordering::Acquire));
         loop {
             let index = word.top() + 1;
@@ -331,11 +328,11 @@ impl<P: Platform> JobStack<P> {
         Claim { index }
     }
 
-    /// A thief that found nothing public requests some: at its next push or pop the
-    /// owner gives away what it has, and goes on to push in public. Returns whether
-    /// the owner has an unanswered request (of any thief).
+    /// A thief that has found nothing public calls this to request jobs. At its next push or pop, the owner makes
+    /// its jobs public, and continues to push public jobs. Returns whether the owner has an unanswered request of
+    /// any thief.
     pub(crate) fn request(&self) -> bool {
-        // Relaxed: of the word only what it says counts, which the exchange compares.
+        // Relaxed: only the word's value counts, and the exchange compares it.
         let word = Public(self.public.load(Ordering::Relaxed));
         match word.state() {
             PublicState::Requested => true,
@@ -350,29 +347,28 @@ impl<P: Platform> JobStack<P> {
         }
     }
 
-    /// Whether the owner has a request and has given nothing.
+    /// Whether the owner has a request and has given no job yet.
     pub(crate) fn is_requested(&self) -> bool {
-        // Relaxed: a hint; `raise` looks again.
+        // Relaxed: this is a hint, and `raise` looks again.
         let state = Public(self.public.load(Ordering::Relaxed)).state();
         matches!(state, PublicState::Requested | PublicState::Promised)
     }
 
-    /// Whether the oldest job, if there is one, is at `floor` or above, as seen a
-    /// moment ago.
+    /// Whether there is a job and the oldest one is at `floor` or above. This is a hint.
     ///
-    /// Acquire: the top is not read before the bottom.
+    /// Acquire: `top` is not read before `bottom`.
     pub(crate) fn is_above(&self, floor: u32) -> bool {
         let bottom = self.own.bottom.load(Ordering::Acquire);
         let oldest = Public(self.public.load(Ordering::Acquire)).top() + 1;
         floor <= oldest && oldest < bottom
     }
 
-    /// A thief takes the oldest job at `floor` or above without the help of an
-    /// owner that does not answer, and makes as many as half of the jobs public.
-    /// Expensive: it interrupts every core that runs this process.
+    /// A thief calls this if the owner does not answer. Takes the oldest job if it is at `floor` or above, and
+    /// makes up to half of the jobs public. This is expensive, since it interrupts every core that runs this
+    /// process.
     #[cold]
     pub(crate) fn raise(&self, floor: u32, thief: Thief) -> Option<Claim> {
-        // Acquire, as in `steal`.
+        // Acquire as in `steal`.
         let word = Public(self.public.load(Ordering::Acquire));
         let top = word.top();
         let closed = match word.state() {
@@ -381,7 +377,7 @@ impl<P: Platform> JobStack<P> {
             PublicState::Raising => false,
         };
         let index = top + 1;
-        // Relaxed: what counts is read again, after the fence.
+        // Relaxed: this is a hint, and `bottom` is read again after the fence.
         let bottom = self.own.bottom.load(Ordering::Relaxed);
         if !closed || index < floor || bottom <= index {
             return None;
@@ -389,13 +385,13 @@ impl<P: Platform> JobStack<P> {
         let limit = top + (bottom - index).div_ceil(2);
         let raised = Public(Public::raising(top, limit, thief.worker as usize).0 | self.fenced);
         self.exchange(word, raised).ok()?;
-        // From here on the owner's every pop up to `limit` sees the raise and
-        // cancels it, or its `bottom` is seen here.
+        // From here on, each of the owner's pops up to `limit` sees the raise and cancels it, or this thread sees
+        // the `bottom` of that pop.
         P::heavy_fence();
-        // Acquire: the jobs below it are there.
+        // Acquire: this thread sees the jobs below `bottom`.
         let limit = limit.min(self.own.bottom.load(Ordering::Acquire) - 1);
         if limit < index {
-            // Whoever has changed the word meanwhile is welcome to it.
+            // If another thread has changed the word meanwhile, its word stays.
             let _ = self.exchange(raised, Public::open(top, top));
             return None;
         }
@@ -403,38 +399,37 @@ impl<P: Platform> JobStack<P> {
         Some(self.claimed(index, thief))
     }
 
-    /// How a claimed job is run, and with what.
+    /// Returns the function that runs a claimed job, and the function's first argument.
     ///
     /// # Safety
     ///
-    /// The claim is from this stack, and its job not done.
+    /// The claim is from this stack, and its job is not done.
     pub(crate) unsafe fn job(&self, claim: &Claim) -> (Run, *const ()) {
-        // Relaxed: ordered by the claim.
+        // Relaxed: the claim orders this load.
         let job = self.entry(claim.index).load(Ordering::Relaxed);
-        // SAFETY: it was pushed, and is not over before the caller says so.
+        // SAFETY: the job was pushed, and it lives until the claimer has called `done`.
         (unsafe { (*job).0 }, job.cast_const().cast())
     }
 
-    /// The thief will not do the job after all: it is for whoever
-    /// [`adopt`](Self::adopt)s it, the owner among others. Returns its index.
+    /// A thief that will not run its job calls this. Any worker may then [`adopt`](Self::adopt) the job, including
+    /// the owner. Returns the job's index.
     pub(crate) fn give_back(&self, claim: Claim) -> u32 {
         self.slot(claim.index).orphan();
         claim.index
     }
 
-    /// Whether the job at `index` was given back, as seen a moment ago.
+    /// Whether the job at `index` was given back. This is a hint.
     pub(crate) fn is_given_back(&self, index: u32) -> bool {
         self.slot(index).is_orphaned()
     }
 
-    /// Takes the job at `index`, which was pushed at some time, if one there was
-    /// given back.
+    /// Takes the job at `index` if a thief has given it back. A job must have been pushed at `index` at some time.
     pub(crate) fn adopt(&self, index: u32, thief: Thief) -> Option<Claim> {
         let slot = self.slot(index);
         (slot.is_orphaned() && slot.adopt(thief)).then_some(Claim { index })
     }
 
-    /// The thief has done the job; `true`: the owner sleeps and must be woken.
+    /// The thief calls this when it has run the job. Returns `true` if the owner sleeps and must be woken.
     pub(crate) fn done(&self, claim: Claim) -> bool {
         self.slot(claim.index).latch.set()
     }
@@ -446,7 +441,7 @@ impl<P: Platform> Drop for JobStack<P> {
             ready, jobs, slots, ..
         } = &mut *self.own;
         for index in 1..ready.get() as usize {
-            // SAFETY: below `ready` both were made, and no other thread has the stack.
+            // SAFETY: below `ready` both are initialised, and no other thread has the stack.
             unsafe {
                 jobs[index].assume_init_drop();
                 slots[index].assume_init_drop();

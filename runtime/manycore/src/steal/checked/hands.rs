@@ -1,13 +1,12 @@
-//! The owner falls asleep on the latch of its stolen job, and is woken.
+//! Checks that an owner that sleeps on the latch of its stolen job is woken.
 
 use super::{CheckedTask, thief};
 use crate::steal::JobStack;
 use manycore_check::{Deaf, Faulty, Loom, NoFence, TornSwap, caught, loom_model, team};
 use manycore_platform::{Atomic, Futex, Ordering, Platform};
 
-/// A thief steals the owner's one job while the owner waits for it asleep, as a policy makes it
-/// sleep. Loom reports an owner that no thread wakes, and a result that is not there when the latch
-/// is set.
+/// A thief steals the owner's only job, and the owner sleeps until the job is done. Loom reports an owner that no
+/// thread wakes, and a result that is not visible when the latch is set.
 fn asleep<P: Platform>() {
     let (stack, task) = (JobStack::<P>::new(1).unwrap(), CheckedTask::new());
     let parked = P::Futex::new(0);
@@ -16,7 +15,7 @@ fn asleep<P: Platform>() {
             let Some(claim) = stack.raise(0, thief(rank)) else {
                 return;
             };
-            // SAFETY: claimed from this stack just now, and run once.
+            // SAFETY: the claim is from this stack, and its job runs only here.
             unsafe {
                 let (run, task) = stack.job(&claim);
                 run(task, true);
@@ -47,13 +46,13 @@ fn asleep<P: Platform>() {
 }
 
 #[test]
-fn an_owner_asleep_is_woken() {
+fn a_thief_wakes_a_sleeping_owner() {
     loom_model(None, asleep::<Loom>);
 }
 
 #[test]
 fn each_fault_is_caught() {
-    // The latch is set between the owner's look and its falling asleep.
+    // The thief sets the latch after the owner's look and before the owner sleeps.
     let torn = || loom_model(None, asleep::<Faulty<Loom, TornSwap>>);
     assert!(caught(torn).contains("deadlock"));
     let deaf = || loom_model(None, asleep::<Faulty<Loom, Deaf>>);

@@ -1,4 +1,4 @@
-//! Several thieves and hundreds of jobs, at random.
+//! Checks random steps of an owner and several thieves on hundreds of jobs.
 
 use super::thief;
 use crate::steal::{Head, JobStack};
@@ -13,8 +13,7 @@ use std::sync::{Arc, Mutex};
 const JOBS: u32 = 200;
 const DEPTH: usize = 12;
 
-/// A job that counts its runs: the standard library's atomics, because the books
-/// are no step of the model.
+/// A job that counts its runs. The counter is the standard library's atomic, so it is no step of the model.
 #[repr(C)]
 struct Counted {
     head: Head,
@@ -24,7 +23,7 @@ struct Counted {
 impl Counted {
     fn new() -> Self {
         unsafe fn run(job: *const (), _: bool) {
-            // SAFETY: the job below, which its owner keeps until it is done.
+            // SAFETY: `job` is the job below, which its owner keeps until it is done.
             unsafe { &*job.cast::<Counted>() }.ran();
         }
         Self {
@@ -39,11 +38,11 @@ impl Counted {
     }
 }
 
-/// The owner pushes and pops at random, up to `DEPTH` deep, while `thieves` do
-/// whatever a thief may.
+/// The owner pushes and pops at random, with up to `DEPTH` jobs at a time. Meanwhile `thieves` take all steps that
+/// a thief may take.
 fn turmoil<P: Platform>(thieves: usize) {
     let stack = JobStack::<P>::new(DEPTH as u32).unwrap();
-    // Jobs stay until all threads have ended: where the stack is broken a thief may run one again.
+    // Jobs live until all threads have ended, since a thief of a broken stack may run a job again.
     let jobs = Mutex::new(vec![]);
     let over = AtomicBool::new(false);
     team::<P>(1 + thieves, |rank| {
@@ -60,7 +59,7 @@ fn turmoil<P: Platform>(thieves: usize) {
                     _ => stack.steal(random.u32(0..4), me),
                 };
                 if let Some(claim) = claim {
-                    // SAFETY: claimed from this stack just now, and run once.
+                    // SAFETY: the claim is from this stack, and its job runs only here.
                     unsafe {
                         let (run, job) = stack.job(&claim);
                         run(job, true);
@@ -78,7 +77,7 @@ fn turmoil<P: Platform>(thieves: usize) {
                 let job = Arc::new(Counted::new());
                 jobs.lock().unwrap().push(Arc::clone(&job));
                 let index = stack.push_as_joins_do(std::ptr::from_ref(&*job).cast());
-                let index = index.expect("it is less than DEPTH deep");
+                let index = index.expect("fewer than DEPTH jobs are open");
                 open.push((job, index));
                 pushed += 1;
             } else if let Some((job, index)) = open.pop() {
@@ -90,7 +89,7 @@ fn turmoil<P: Platform>(thieves: usize) {
                     }
                     stack.retire(index);
                 }
-                assert_eq!(job.runs.load(Ordering::Relaxed), 1, "not run, or not yet");
+                assert_eq!(job.runs.load(Ordering::Relaxed), 1, "the job has not run");
             }
         }
         assert!(stack.is_empty());
@@ -107,9 +106,9 @@ fn each_of_many_jobs_runs_once() {
     shuttle_random(60, || turmoil::<Faulty<Shuttle, Fenced>>(3));
 }
 
-/// The owner's pops leave out the fence that a raise pays for.
+/// With buffered stores, the owner's pops have no fence and rely on the heavy fence of a raise.
 #[test]
-fn each_runs_once_though_stores_are_seen_late() {
+fn each_runs_once_although_stores_are_buffered() {
     for thieves in [1, 2, 4] {
         shuttle_random(60, move || turmoil::<Buffered>(thieves));
         shuttle_pct(60, 3, move || turmoil::<Buffered>(thieves));

@@ -1,5 +1,5 @@
-//! The stack of jobs under loom, exhaustively, and with many thieves under shuttle: each job runs
-//! exactly once, its thread sees the owner's writes, and the owner sees its result.
+//! Model checks of the stack of jobs: exhaustive ones under loom, and random ones with many thieves under shuttle.
+//! Each job runs exactly once, the thread that runs it sees the owner's writes, and the owner sees the result.
 
 mod hands;
 mod many;
@@ -18,9 +18,9 @@ struct CheckedTask {
     input: Plain<u32>,
     /// Written by the thread that runs the job, read by the owner.
     output: Plain<u32>,
-    /// Whether it may be run: set before the push, cleared by the run. The
-    /// standard library's: keeping the books is no step of the model, and orders
-    /// nothing, because the checkers run one thread at a time.
+    /// Whether the job may run. It is set before the push and cleared by the run. The type is the standard
+    /// library's, so these accesses are no steps of the model. They order nothing, because the checkers run one
+    /// thread at a time.
     due: std::sync::atomic::AtomicBool,
 }
 
@@ -29,7 +29,7 @@ const OWNER: u32 = 1_000;
 impl CheckedTask {
     fn new() -> Self {
         unsafe fn run(task: *const (), migrated: bool) {
-            // SAFETY: the task below, which its owner keeps until it is done.
+            // SAFETY: `task` is the task below, which its owner keeps until it is done.
             let task = unsafe { &*task.cast::<CheckedTask>() };
             task.ran(if migrated { 1 } else { OWNER });
         }
@@ -47,7 +47,7 @@ impl CheckedTask {
         self.output.write(self.input.read() + by);
     }
 
-    /// The owner pushes it, with `input`; its index.
+    /// The owner pushes this task with `input`. Returns the task's index.
     fn push<P: Platform>(&self, stack: &JobStack<P>, input: u32) -> u32 {
         self.input.write(input);
         self.due.store(true, Ordering::Relaxed);
@@ -55,7 +55,8 @@ impl CheckedTask {
         index.expect("the stack is large enough")
     }
 
-    /// The owner pops it, and runs it or waits; whether it was stolen.
+    /// The owner pops this task. If a thief has stolen it, waits for the thief, and else runs it. Returns whether
+    /// it was stolen.
     fn pop<P: Platform>(&self, stack: &JobStack<P>, index: u32) -> bool {
         let input = self.input.read();
         if stack.pop(index) || stack.confirm(index) {
@@ -69,14 +70,14 @@ impl CheckedTask {
         assert_eq!(
             self.output.read(),
             input + 1,
-            "who stole the job did not run it"
+            "the thief did not run the job"
         );
         stack.retire(index);
         true
     }
 }
 
-/// The worker `rank`, whose stack is empty.
+/// Returns the worker `rank` as a thief whose stack is empty.
 fn thief(rank: usize) -> Thief {
     Thief {
         worker: rank as u32,
@@ -84,16 +85,16 @@ fn thief(rank: usize) -> Thief {
     }
 }
 
-/// A thief's ways to a job.
+/// The ways in which a thief gets a job.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Way {
     Steal,
     Raise,
-    /// Requests, and takes what it is given by then; or raises.
+    /// The thief requests, and steals a job if the owner has already given some. Otherwise it raises.
     AskThenRaise,
 }
 
-/// Tries to take a job from `stack` in this way, and runs it; whether it did.
+/// Tries to take a job from `stack` in this way, and runs it. Returns whether it ran a job.
 fn take<P: Platform>(stack: &JobStack<P>, way: Way, rank: usize) -> bool {
     let me = thief(rank);
     let claim = match way {
@@ -105,12 +106,12 @@ fn take<P: Platform>(stack: &JobStack<P>, way: Way, rank: usize) -> bool {
         }
     };
     let Some(claim) = claim else { return false };
-    // SAFETY: claimed from this stack just now, and run once.
+    // SAFETY: the claim is from this stack, and its job runs only here.
     unsafe {
         let (run, task) = stack.job(&claim);
         run(task, true);
     }
-    // No worker sleeps on it, except in `hands`.
+    // No worker sleeps on the latch, except in `hands`.
     let _ = stack.done(claim);
     true
 }

@@ -1,4 +1,4 @@
-//! An owner that takes its jobs back while one or two thieves are at them.
+//! Checks an owner that takes its jobs back while one or two thieves try to steal them.
 
 use super::{CheckedTask, Way, take};
 use crate::steal::JobStack;
@@ -10,9 +10,8 @@ use manycore_platform::{Ordering, Platform};
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
-/// The owner pushes `jobs` jobs and pops them again, and all that once more;
-/// meanwhile each thief goes its ways one after the other. Returns how many jobs
-/// were stolen.
+/// In each of `rounds` rounds, the owner pushes `jobs` jobs and pops them again. Meanwhile each thief tries its
+/// ways one after the other. Returns how many jobs were stolen.
 fn race<P: Platform>(jobs: u32, rounds: u32, thieves: &[&[Way]]) -> usize {
     let stack = JobStack::<P>::new(jobs).unwrap();
     let tasks: Vec<_> = (0..jobs).map(|_| CheckedTask::new()).collect();
@@ -39,7 +38,7 @@ fn race<P: Platform>(jobs: u32, rounds: u32, thieves: &[&[Way]]) -> usize {
     stolen.into_inner()
 }
 
-/// Checks the race, and that its thieves can win all of `most` jobs, and none.
+/// Checks the race, and that its thieves steal each number of jobs from 0 to `most` in some interleaving.
 fn check<P: Platform>(
     preemptions: Option<usize>,
     jobs: u32,
@@ -59,16 +58,16 @@ fn check<P: Platform>(
 }
 
 #[test]
-fn the_last_job() {
+fn a_raise_against_the_pop_of_the_last_job() {
     check::<Loom>(None, 1, 1, &[&[Way::Raise]], 1);
 }
 
 #[test]
-fn the_last_job_without_light_fences() {
+fn a_raise_against_the_pop_of_the_last_job_without_light_fences() {
     check::<Faulty<Loom, Fenced>>(None, 1, 1, &[&[Way::Raise]], 1);
 }
 
-/// The owner cancels the raise and gives some, or is too late.
+/// The owner either cancels the raise and gives a job, or is too late.
 #[test]
 fn a_raise_against_two_pops() {
     check::<Loom>(None, 2, 1, &[&[Way::Raise]], 1);
@@ -81,7 +80,7 @@ fn a_raise_of_more_than_one_and_a_steal() {
 }
 
 #[test]
-fn asked_and_answered() {
+fn the_owner_answers_a_request() {
     check::<Loom>(Some(3), 2, 1, &[&[Way::AskThenRaise]], 1);
     check::<Faulty<Loom, Fenced>>(Some(3), 2, 1, &[&[Way::AskThenRaise]], 1);
 }
@@ -92,12 +91,12 @@ fn two_thieves_raise_at_once() {
 }
 
 #[test]
-fn one_asks_and_another_takes() {
+fn one_thief_requests_and_another_steals() {
     check::<Loom>(Some(2), 3, 1, &[&[Way::AskThenRaise], &[Way::Steal]], 1);
 }
 
-/// No thread may take a raise that the owner has cancelled for the next one, which looks the same
-/// except for its thief.
+/// After the owner has cancelled a raise, no thread may mistake it for the next raise, which differs only in the
+/// thief's name.
 #[test]
 fn two_raises_of_the_same_index_one_after_the_other() {
     check::<Loom>(Some(3), 1, 2, &[&[Way::Raise], &[Way::Raise]], 2);
@@ -115,14 +114,14 @@ fn each_fault_is_caught() {
         println!("{}: {why}", std::any::type_name::<F>());
         why
     }
-    // Owner and thief both miss the other.
+    // The owner and the thief miss each other's write.
     assert!(fails::<NoHeavyFence>().contains("run twice"));
     assert!(fails::<NoFence>().contains("run twice"));
-    // The owner's writes are not there, or the thief's.
+    // The thief does not see the owner's writes, or the owner does not see the thief's.
     assert!(fails::<Relaxed>().contains("Causality violation"));
-    // The owner cancels what is open by then.
+    // The owner cancels a raise that has become open by then.
     assert!(fails::<TornCas>().contains("run twice"));
-    // Without light fences the owner needs the one in `confirm`.
+    // Without light fences, the owner needs the fence in `confirm`.
     let unfenced = || {
         loom_model(None, || {
             race::<Faulty<Faulty<Loom, NoFence>, Fenced>>(1, 1, &[&[Way::Raise]]);

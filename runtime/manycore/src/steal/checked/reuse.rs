@@ -1,11 +1,11 @@
-//! Entries used again, entries made on the way, and a stack that is full.
+//! Checks entries that are used again, entries that are initialised during a race, and a full stack.
 
 use super::{CheckedTask, Way, take, thief};
 use crate::steal::JobStack;
 use manycore_check::{Faulty, Fenced, Loom, TornCas, caught, loom_model, team};
 use manycore_platform::Platform;
 
-/// One index, used twice: stolen or not the first time, and the second time.
+/// The owner uses one index twice. Each time, a thief may steal the job.
 fn twice<P: Platform>() {
     let (stack, task) = (JobStack::<P>::new(1).unwrap(), CheckedTask::new());
     team::<P>(2, |rank| {
@@ -27,15 +27,15 @@ fn twice<P: Platform>() {
 }
 
 #[test]
-fn a_place_is_stolen_from_again() {
+fn a_thief_steals_twice_from_one_index() {
     loom_model(Some(3), twice::<Loom>);
     loom_model(Some(2), twice::<Faulty<Loom, Fenced>>);
     let torn = || loom_model(Some(3), twice::<Faulty<Loom, TornCas>>);
     assert!(caught(torn).contains("run twice"));
 }
 
-/// A thief follows into entries that the owner has made since: with three steals
-/// to the second chunk of two.
+/// A thief steals from entries that the owner has initialised meanwhile. Its third steal is from the second chunk
+/// of two.
 #[test]
 fn a_thief_follows_the_owner_into_a_new_chunk() {
     loom_model(Some(2), || {
@@ -52,7 +52,7 @@ fn a_thief_follows_the_owner_into_a_new_chunk() {
             assert_eq!(indices, [1, 2, 3, 4, 5]);
             assert!(
                 stack.room().is_none() && stack.make_room().is_none(),
-                "five is full"
+                "five jobs fill it"
             );
             for (task, index) in tasks.iter().zip(indices).rev() {
                 task.pop(&stack, index);
@@ -63,7 +63,7 @@ fn a_thief_follows_the_owner_into_a_new_chunk() {
 }
 
 #[test]
-fn a_stack_for_nothing_is_full() {
+fn a_stack_of_capacity_0_is_full() {
     loom_model(None, || {
         let stack = JobStack::<Loom>::new(0).unwrap();
         assert!(stack.room().is_none() && stack.make_room().is_none());
@@ -71,20 +71,22 @@ fn a_stack_for_nothing_is_full() {
     });
 }
 
-/// A thief that may take only what is at the floor or above leaves the rest.
+/// A thief that may only take jobs at the floor or above leaves the other jobs.
 #[test]
-fn nothing_below_the_floor_is_taken() {
+fn no_thief_takes_a_job_below_the_floor() {
     loom_model(None, || {
         let stack = JobStack::<Loom>::new(2).unwrap();
         let tasks = [CheckedTask::new(), CheckedTask::new()];
         let indices = tasks.each_ref().map(|task| task.push(&stack, 0));
         assert!(stack.raise(2, thief(1)).is_none() && !stack.is_above(2));
         assert!(stack.is_above(1));
-        let claim = stack.raise(1, thief(1)).expect("the first is at the floor");
+        let claim = stack
+            .raise(1, thief(1))
+            .expect("the first job is at the floor");
         assert_eq!(stack.thief(indices[0]), Some(thief(1)));
         assert!(stack.steal(2, thief(1)).is_none(), "one of two was public");
         assert!(stack.is_above(2) && !stack.is_above(3));
-        // SAFETY: claimed, and run once.
+        // SAFETY: the claim is from this stack, and its job runs only here.
         unsafe {
             let (run, task) = stack.job(&claim);
             run(task, true);
