@@ -61,7 +61,6 @@ const ASIDE: f32 = 4.0;
 /// See [`ASIDE`]. In ns.
 const ASIDE_NS: f32 = 20_000.0;
 
-/// How a loop runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
     Shared,
@@ -262,7 +261,6 @@ impl Choice {
         }
     }
 
-    /// Records a shared run.
     pub(crate) fn ran_shared(mut self, run: Run, units: Units) -> Self {
         let n = run.n as f32;
         let own = run.own / run.own_n.max(1) as f32;

@@ -243,7 +243,7 @@ impl Explained {
         }
     }
 
-    /// Returns all call sites, the most frequent first.
+    /// All call sites, the most frequent first.
     pub(crate) fn decisions(&self) -> Vec<Decision> {
         // Each decision is inserted at its place. There are few, and every user would have to compile a sort.
         let mut decisions: Vec<Decision> = Vec::new();
@@ -322,7 +322,6 @@ extern "C" fn print_all() {
 }
 
 impl Explained {
-    /// Prints the decisions on standard error.
     pub(crate) fn print(&self) {
         for decision in self.decisions() {
             eprint!("manycore: {decision}");

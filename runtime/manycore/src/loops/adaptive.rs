@@ -32,7 +32,6 @@ use std::cell::Cell;
 /// inline first could cost more than the post.
 const FEW: usize = 32;
 
-/// A loop that is about to run.
 pub(super) struct Launch<'a, P: Platform> {
     pub(super) pool: &'a Registry<P>,
     pub(super) inline: Inline<'a, P>,
@@ -147,7 +146,6 @@ impl<'a, P: Platform> Launch<'a, P> {
         POST_NS * self.pool.shared().ticks_per_ns()
     }
 
-    /// Runs iterations `from..to` on this thread.
     #[inline]
     pub(super) fn run_inline(&self, from: usize, to: usize) {
         self.inline.run(from, to);
@@ -204,8 +202,8 @@ impl<'a, P: Platform> Launch<'a, P> {
             .update(self.call_site, change);
     }
 
-    /// Whether the kernel put this thread aside since the last check. Checks only if it is suspicious that `n`
-    /// iterations took `took` ticks on this thread.
+    /// Whether the kernel put this thread aside since the last check, if it is suspicious that `n` iterations took
+    /// `took` ticks.
     pub(super) fn was_aside(&self, choice: Choice, n: usize, took: f32) -> bool {
         choice.is_suspicious(n, took, self.pool.shared().call_sites().units())
             && Context::worker_of(self.pool).is_some_and(|worker| worker.was_put_aside())
@@ -216,8 +214,8 @@ impl<'a, P: Platform> Launch<'a, P> {
     fn run_long(&self, each: f32, work: f32) -> Reason {
         let pool = self.pool;
         if Context::is_in_loop(pool.shared()) {
-            // Whether a helper joins depends on the outer loop and on the moment, so `choice` does not learn from
-            // a shared run.
+            // Whether a helper joins depends on the outer loop and on the moment, so this run only updates the
+            // time alone.
             let Some(shared) = self.share(0, each, pool.wakes(work, self.n)) else {
                 return Reason::Busy;
             };

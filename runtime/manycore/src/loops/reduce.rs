@@ -158,7 +158,6 @@ impl<R> Drop for Gathered<R> {
     }
 }
 
-/// Sorts stretches by their starts.
 fn sort<T>(all: &mut [T], start: impl Fn(&T) -> usize) {
     // If all blocks of a loop have one size, the stretches are in order already.
     if !all.is_sorted_by_key(&start) {
@@ -180,7 +179,6 @@ struct Reduction<P, R, E, C> {
 /// lines.
 #[repr(align(64))]
 struct Callers<R> {
-    /// The caller's own partial result.
     own: UnsafeCell<Partial<R>>,
     /// The partial results that the caller has taken from the slots.
     gathered: Cell<Vec<Gathered<R>>>,

@@ -142,7 +142,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Runs a block as the participant `rank`, or [`ALONE`].
+    /// Runs a block as participant `rank`, or [`ALONE`].
     #[inline(always)]
     pub(crate) fn run(&self, rank: usize, block: Range<usize>) {
         self.run_at(Place::of_rank(rank), block);

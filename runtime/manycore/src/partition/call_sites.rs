@@ -67,7 +67,6 @@ impl<P: Platform> CallSites<P> {
         }
     }
 
-    /// The unit of the table's times.
     pub(crate) fn units(&self) -> Units {
         self.units
     }

@@ -27,8 +27,8 @@ use std::ops::Range;
 ///
 /// # Clusters
 ///
-/// At the end of a loop, a thief should not have to read the words of all clusters, one after the other. So one
-/// cache line has a bit for each cluster, which says whether a member of the cluster holds iterations:
+/// So that a thief need not read the words of all clusters at the end of a loop, one cache line has a bit for each
+/// cluster, which says whether a member of the cluster holds iterations:
 ///
 /// * The caller sets the bits of the clusters that it invites.
 /// * The member that clears the last `holds` in its cluster's word clears the cluster's bit, and then reads the
@@ -138,8 +138,8 @@ impl<'a, P: Platform> Holders<'a, P> {
         self.word(member.cluster as usize)
     }
 
-    /// Called before the loop is posted. Records that the first `shares` members of `cluster` have their shares.
-    /// If `caller` is in that cluster, also records that it has begun its share.
+    /// Called before the cluster is invited. Records that the first `shares` members of `cluster` have their
+    /// shares. If `caller` is in that cluster, also records that it has begun its share.
     ///
     /// Cost: one store to the cluster's line.
     #[inline]

@@ -46,7 +46,8 @@ impl<P: Platform> Shard<P> {
         }
     }
 
-    /// Fills the empty shard. If the owner takes part in the loop already, `owned` is true.
+    /// Fills the shard, which is empty, or which no thief reads yet. `owned` says whether the owner takes part
+    /// already.
     #[inline]
     pub(crate) fn fill(&self, units: Range<u64>, owned: bool) {
         debug_assert!(units.start <= units.end && units.end <= MAX_UNITS);

@@ -82,7 +82,7 @@ impl<P: Platform> Claims for TimedClaims<'_, P> {
 /// that later iterations find in the cache. So a block of [`SECOND_TRY`] iterations follows, and that block
 /// decides. No such block follows if it could take longer than a block may.
 pub(crate) struct BlockRate {
-    /// The ticks of a recent iteration, or 0 before the first measurement.
+    /// The estimated ticks of an iteration, or 0 if nothing is known.
     ticks: f32,
     /// The ticks that a claim costs.
     claim: u64,

@@ -32,7 +32,6 @@ const ORPHANED: u64 = u64::MAX - 1;
 pub(super) struct JobSlot<P: Platform> {
     /// The thief sets this when the job is done.
     pub(super) latch: Latch<P>,
-    /// The worker that has stolen the job.
     thief: P::AtomicU64,
 }
 

@@ -190,7 +190,6 @@ impl<P: Platform> JobStack<P> {
         unsafe { (self.own.jobs.get_unchecked(index as usize)).assume_init_ref() }
     }
 
-    /// Returns the slot of the job at `index`.
     fn slot(&self, index: u32) -> &JobSlot<P> {
         // SAFETY: as in `entry`, since an entry and its slot are initialised together.
         unsafe { self.own.slots[index as usize].assume_init_ref() }
