@@ -21,9 +21,38 @@ impl Memory {
             }
             _ => {}
         }
-        if let Some((victim, state)) = self.tiles[tile as usize].fill(line, state) {
+        if let Some((victim, state)) = self.put(line, tile, state) {
             self.leave_tile(victim, tile, state, at);
         }
+    }
+
+    /// Puts a line into a tile's tags; returns what leaves them for it. A debug run counts the copies.
+    pub(super) fn put(
+        &mut self,
+        line: LineId,
+        tile: TileId,
+        state: State,
+    ) -> Option<(LineId, State)> {
+        let tags = &mut self.tiles[tile as usize];
+        if cfg!(debug_assertions) && tags.state(line).is_none() {
+            self.lines.line(line).copies += 1;
+        }
+        let gone = tags.fill(line, state);
+        if cfg!(debug_assertions)
+            && let Some((victim, _)) = gone
+        {
+            self.lines.line(victim).copies -= 1;
+        }
+        gone
+    }
+
+    /// Removes a line from a tile's tags. The state it was in.
+    pub(super) fn remove(&mut self, line: LineId, tile: TileId) -> Option<State> {
+        let state = self.tiles[tile as usize].invalidate(line);
+        if cfg!(debug_assertions) && state.is_some() {
+            self.lines.line(line).copies -= 1;
+        }
+        state
     }
 
     /// A tile evicts a line.
@@ -117,7 +146,7 @@ impl Memory {
             record.owner = None;
         }
         record.sharers.remove(tile);
-        self.tiles[tile as usize].invalidate(line)
+        self.remove(line, tile)
     }
 
     /// Takes a line from all tiles but `writer`, which is about to write to it; returns how many
@@ -131,7 +160,7 @@ impl Memory {
                 return 0;
             };
             self.disturb(line, owner);
-            self.tiles[owner as usize].invalidate(line);
+            self.remove(line, owner);
             return 1;
         }
         let mut taken = 0;
@@ -142,7 +171,7 @@ impl Memory {
             tile != writer && (sharers.contains(tile) || owner == Some(tile))
         });
         for tile in sharers.iter().chain(owner).filter(|&tile| tile != writer) {
-            self.tiles[tile as usize].invalidate(line);
+            self.remove(line, tile);
             taken += 1;
         }
         let mine = self.places.group_of_tile(writer);

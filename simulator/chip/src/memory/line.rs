@@ -28,6 +28,9 @@ pub(crate) struct Line {
     pub(crate) last_far: Option<TileId>,
     /// Cores that spin on it, and need not look again until it is taken.
     pub(crate) watchers: Vec<u32>,
+    /// The number of tiles whose caches hold it, counted in debug runs where their tags change: to compare with
+    /// the directory (`check`).
+    pub(crate) copies: u32,
 }
 
 const CHUNK: usize = 1 << 10;

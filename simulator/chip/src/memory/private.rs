@@ -81,7 +81,7 @@ impl Private {
     }
 
     /// A line arrives; returns what leaves the tile for it.
-    pub(crate) fn fill(&mut self, line: LineId, state: State) -> Option<(LineId, State)> {
+    pub(super) fn fill(&mut self, line: LineId, state: State) -> Option<(LineId, State)> {
         let gone = self.l2.as_mut().and_then(|l2| l2.insert(line, state));
         let gone = gone.map(|(victim, below)| {
             let above = self.l1.remove(victim);
@@ -107,7 +107,7 @@ impl Private {
     }
 
     /// Takes the line away; the state it was in.
-    pub(crate) fn invalidate(&mut self, line: LineId) -> Option<State> {
+    pub(super) fn invalidate(&mut self, line: LineId) -> Option<State> {
         let below = self.l2.as_mut().and_then(|l2| l2.remove(line));
         self.l1.remove(line).max(below)
     }
