@@ -5,10 +5,10 @@ use super::cache::{LineId, State};
 use super::line::Line;
 
 impl Memory {
-    /// One writer or many readers; the directory names exactly the tiles that hold the line; an inclusive cache
-    /// has what its tiles have. For one line: cheap enough for every access of a debug run. No tile is looked
-    /// at that the directory does not name: the number of tiles that hold the line is counted where their tags
-    /// change (`holders`), and compared with the number that the directory names.
+    /// Checks one line. It has one writer or many readers, the directory names exactly the tiles that hold it, and an
+    /// inclusive cache holds what its tiles hold. This is cheap enough for every access of a debug run: it looks only at
+    /// the tiles that the directory names. `holders` counts the tiles that hold a line where their tags change, and this
+    /// function compares that count with the number of tiles that the directory names.
     pub(crate) fn check_line(&mut self, line: LineId) -> Result<(), String> {
         let Line {
             owner,
@@ -59,7 +59,7 @@ impl Memory {
         Ok(())
     }
 
-    /// The same for every line, that the counts of copies are true, and that each L2 holds its L1.
+    /// Checks every line, the counts of copies against the tags of all tiles, and that each L2 holds its L1.
     pub(crate) fn check(&mut self) -> Result<(), String> {
         let lines: Vec<_> = self
             .lines
@@ -172,7 +172,7 @@ mod tests {
 
     /// Counts are compared with the tags of all tiles when the run ends.
     #[test]
-    fn a_copy_that_nobody_counted_is_found_at_the_end() {
+    fn an_uncounted_copy_is_found_at_the_end() {
         for mut memory in memories() {
             memory.tiles[9].fill(READ, State::Shared);
             assert_eq!(memory.check_line(READ), Ok(()));

@@ -26,7 +26,7 @@ impl Memory {
         }
     }
 
-    /// Puts a line into a tile's tags; returns what leaves them for it. A debug run counts the copies.
+    /// Puts a line into a tile's tags. Returns the line that leaves them for it. A debug run counts the copies.
     pub(super) fn put(
         &mut self,
         line: LineId,
@@ -46,7 +46,7 @@ impl Memory {
         gone
     }
 
-    /// Removes a line from a tile's tags. The state it was in.
+    /// Removes a line from a tile's tags. Returns the state that it had there.
     pub(super) fn remove(&mut self, line: LineId, tile: TileId) -> Option<State> {
         let state = self.tiles[tile as usize].invalidate(line);
         if cfg!(debug_assertions) && state.is_some() {

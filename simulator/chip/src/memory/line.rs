@@ -28,8 +28,8 @@ pub(crate) struct Line {
     pub(crate) last_far: Option<TileId>,
     /// Cores that spin on it, and need not look again until it is taken.
     pub(crate) watchers: Vec<u32>,
-    /// The number of tiles whose caches hold it, counted in debug runs where their tags change: to compare with
-    /// the directory (`check`).
+    /// The number of tiles that hold the line. Debug runs count it where tags change, and `check` compares it with the
+    /// directory.
     pub(crate) copies: u32,
 }
 
