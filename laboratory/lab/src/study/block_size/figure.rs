@@ -45,7 +45,7 @@ pub(super) fn figure(place: &str, measured: &[MeasuredLoops], compared: &Compare
         message: regret::sentence(compared).text,
         note: format!(
             "Latency of one parallel loop against the size of the blocks that its threads claim; \
-             dashed, the default, which is told no block size ({place})"
+             dashed, the default, which gets no block size ({place})"
         ),
         panels: panels.into_iter().map(panel).collect(),
     }

@@ -46,14 +46,14 @@ const TEXT: Text = Text {
     title: "Cost models",
     lead: "How many iterations of a parallel loop should a thread take at a time? A cost model computes \
      it from what the machine charges and what the loop does. Here several models, and adaptive, \
-     manycore's default, which is told nothing, run the same loops. The loops and the published \
+     manycore's default, which gets no prices, run the same loops. The loops and the published \
      model are those of a paper by R. Shuai (2021), which is called the document below.",
     how: &[
         "Loops of the document's unit task. published: the document's formula; \
          refitted: its form, fitted anew to the document's table of preferred blocks; ours: the \
          balance of prices that `manycore machine` measures, times a power of an iteration's bytes; \
-         prices-alone: our pool's `fixed-block`, which is told those prices and times the \
-         iterations itself; adaptive: the default, which is told nothing; document: the document's \
+         prices-alone: our pool's `fixed-block`, which gets those prices and times the \
+         iterations itself; adaptive: the default, which gets no prices; document: the document's \
          own pool with its formula, simulated only. Natively each run is the median of five loops, \
          after one for warmth, in a pool of its own. Each simulated loop runs by itself: until two in \
          a row are not 5% faster than all before (the pool starts its threads meanwhile), then nine \
