@@ -81,6 +81,7 @@ pub mod fork;
 pub mod graph;
 mod irregular;
 mod load;
+pub mod lock;
 mod mutex;
 mod names;
 pub mod partition;

@@ -1,0 +1,34 @@
+//! Locks that spin, by which a machine is judged: [`TicketLock`] and [`McsLock`].
+
+mod mcs;
+mod ticket;
+
+#[cfg(test)]
+mod checked;
+
+pub use mcs::McsLock;
+pub use ticket::TicketLock;
+
+use manycore_platform::Platform;
+
+/// A lock for a fixed number of threads, each with a rank.
+///
+/// ```
+/// use manycore_platform::Native;
+/// use manycore_programs::lock::{Lock, TicketLock};
+///
+/// let lock = TicketLock::<Native>::new(1);
+/// assert_eq!(lock.with(0, || 42), 42);
+/// ```
+pub trait Lock<P: Platform>: Send + Sync + 'static {
+    /// A free lock for the ranks from 0 to less than `threads`.
+    fn new(threads: usize) -> Self;
+
+    /// Runs `section` while no other thread is in one. A rank is one thread's, and its sections are
+    /// not nested. Sections must not unwind: the lock would stay taken.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such rank.
+    fn with<R>(&self, rank: usize, section: impl FnOnce() -> R) -> R;
+}
