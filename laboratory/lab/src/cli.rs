@@ -118,8 +118,17 @@ pub(crate) struct MachineArgs {
     /// The folder for the files of --stats
     #[arg(long, value_name = "DIR", default_value = "out")]
     pub(crate) out: PathBuf,
-    #[arg(long, value_enum, default_value_t = Shape::Table)]
-    pub(crate) format: Shape,
+    /// Measure this machine, and write it as a new file for --on: each key with the measured value and
+    /// its quartiles as a comment. Takes a minute or two
+    #[arg(long, value_name = "FILE.toml", conflicts_with_all = ["on", "set", "full", "threads", "stats", "timeline", "out", "check", "format"])]
+    pub(crate) as_preset: Option<PathBuf>,
+    /// Run a counter, locks, barriers, a loop and joins on this machine and on a simulated one, and
+    /// compare their times. No value of --as-preset is chosen by them
+    #[arg(long, value_name = "FILE.toml|PRESET", conflicts_with_all = ["on", "full", "threads", "stats", "timeline", "out"])]
+    pub(crate) check: Option<String>,
+    /// The form of the output; csv with --check only
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub(crate) format: Format,
 }
 
 #[derive(Debug, Args)]

@@ -1,15 +1,32 @@
 //! `manycore machine`.
 
-use crate::cli::{MachineArgs, counts};
+use crate::cli::{Format, MachineArgs, Shape, counts};
 use crate::failure::bad_input;
 use crate::instrument;
-use crate::machine::{self, MachineOptions, MachineReport, simulated};
+use crate::machine::own::{self, PresetFile};
+use crate::machine::{self, MachineOptions, MachineReport, check, simulated};
 use crate::measure::progress::Spinner;
 use crate::report::files::OutFolder;
 use crate::world::World;
 use manycore_figure::FigureForm;
+use std::path::Path;
 
 pub(crate) fn run(args: &MachineArgs) -> anyhow::Result<()> {
+    if let Some(path) = &args.as_preset {
+        return as_preset(path, args.quick);
+    }
+    if let Some(on) = &args.check {
+        return compare(on, args);
+    }
+    let format = match args.format {
+        Format::Table => Shape::Table,
+        Format::Json => Shape::Json,
+        Format::Csv => {
+            return Err(bad_input(
+                "--format csv: expected table or json, or --check with it",
+            ));
+        }
+    };
     let threads = counts("--threads", &args.threads)?;
     let threads: Vec<usize> = threads.into_iter().map(usize::from).collect();
     let (world, set) = World::new(&args.on, &args.set, &[])?;
@@ -25,7 +42,7 @@ pub(crate) fn run(args: &MachineArgs) -> anyhow::Result<()> {
                 .transpose()?;
             let spinner = Spinner::new("machine");
             let report = simulated::measure(&config, &threads, &mut |what| spinner.show(what))?;
-            super::output::show(&report, args.format)?;
+            super::output::show(&report, format)?;
             let mut told = Vec::new();
             if let Some(out) = out
                 && let Some((csv, figure)) =
@@ -59,8 +76,35 @@ pub(crate) fn run(args: &MachineArgs) -> anyhow::Result<()> {
                 true => MachineOptions::full(),
                 false => MachineOptions::quick(),
             };
-            super::output::show(&measure(&MachineOptions { threads, ..effort }), args.format)
+            super::output::show(&measure(&MachineOptions { threads, ..effort }), format)
         }
+    }
+}
+
+/// Measures this host, and writes its preset.
+fn as_preset(path: &Path, quick: bool) -> anyhow::Result<()> {
+    let file = PresetFile::prepare(path)?;
+    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+    let text = {
+        let spinner = Spinner::new("machine");
+        own::measure(&name, quick, &mut |what| spinner.show(what))?
+    };
+    super::print(&format!("wrote {}", file.write(&text)?.display()))
+}
+
+/// Compares a preset with this host.
+fn compare(on: &str, args: &MachineArgs) -> anyhow::Result<()> {
+    let World::Simulated(config) = World::new(on, &args.set, &[])?.0 else {
+        return Err(bad_input("--check native: expected a preset or FILE.toml"));
+    };
+    let report = {
+        let spinner = Spinner::new("machine");
+        check::measure(&config, args.quick, &mut |what| spinner.show(what))?
+    };
+    match args.format {
+        Format::Table => super::show(&report, Shape::Table),
+        Format::Json => super::show(&report, Shape::Json),
+        Format::Csv => super::print(&report.csv()?),
     }
 }
 

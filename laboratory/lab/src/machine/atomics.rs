@@ -60,7 +60,7 @@ pub(super) fn sample(
     let counter = CachePadded::new(AtomicU64::new(0));
     let window = Native::duration_to_ticks(WINDOW);
     let batch = (BATCH / (places.len() as u64).pow(2)).max(4);
-    let runs = team::run_on(places, move |_| {
+    let runs = team::run_on::<Native, _>(places, move |_| {
         // The operation is fixed outside the loop, not asked for in it.
         match operation {
             CounterOperation::FetchAndAdd => hammer(window, batch, || {

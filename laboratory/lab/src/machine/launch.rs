@@ -130,7 +130,7 @@ fn launch(crew: &Crew, before: Before, work: LaunchWork) -> io::Result<LaunchSam
         .build()
         .map_err(io::Error::other)?;
     let pool = Arc::new(pool);
-    let taken = team::run_on(std::slice::from_ref(&crew.caller), move |_| {
+    let taken = team::run_on::<Native, _>(std::slice::from_ref(&crew.caller), move |_| {
         let alone = work.alone();
         let tasks = || pool.parallel_for(0..pool.threads(), |_| work.run());
         let batch = match before {

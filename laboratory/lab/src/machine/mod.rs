@@ -5,12 +5,15 @@
 //! that changes speed under way changes it for all of them.
 
 mod atomics;
+pub(crate) mod check;
 mod distance;
 pub(crate) mod figure;
 mod host;
 mod launch;
+pub(crate) mod own;
 mod picture;
 mod prices;
+mod probe;
 pub(crate) mod simulated;
 mod summary;
 mod team;
@@ -153,7 +156,9 @@ pub(crate) fn measure(options: &MachineOptions, progress: &mut dyn FnMut(&str)) 
         launch::measure(&crews, rounds, progress)
     });
     let wake = probe.take("wake-up", |rounds, progress| match order[..] {
-        [waker, sleeper, ..] if pinned => wake::measure([waker, sleeper], rounds, progress),
+        [waker, sleeper, ..] if pinned => {
+            wake::measure([waker, sleeper], wake::ASLEEP, rounds, progress)
+        }
         _ => Ok(None),
     });
 

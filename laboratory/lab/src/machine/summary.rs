@@ -2,11 +2,13 @@
 
 use serde::Serialize;
 
-/// Median and the range of the middle 80%.
+/// Median, quartiles, and the range of the middle 80%.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct Summary {
     pub(crate) median: f64,
     pub(crate) p10: f64,
+    pub(crate) p25: f64,
+    pub(crate) p75: f64,
     pub(crate) p90: f64,
     pub(crate) samples: usize,
 }
@@ -18,6 +20,8 @@ impl Summary {
         Some(Self {
             median: quantile(&samples, 0.5)?,
             p10: quantile(&samples, 0.1)?,
+            p25: quantile(&samples, 0.25)?,
+            p75: quantile(&samples, 0.75)?,
             p90: quantile(&samples, 0.9)?,
             samples: samples.len(),
         })

@@ -1,19 +1,24 @@
 //! Threads pinned to given CPUs that begin together.
 
 use crate::threads::start;
-use manycore_platform::{CachePadded, Native, Platform};
+use manycore_platform::{Atomic, AtomicInteger, CachePadded, Native, Ordering, Platform};
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 
 /// The meeting point of a team's threads before they start.
-#[derive(Default)]
-struct Start {
-    arrived: CachePadded<AtomicUsize>,
-    abandoned: AtomicBool,
+struct Start<P: Platform> {
+    arrived: CachePadded<P::AtomicUsize>,
+    abandoned: P::AtomicBool,
 }
 
-impl Start {
+impl<P: Platform> Start<P> {
+    fn new() -> Self {
+        Self {
+            arrived: CachePadded::new(P::AtomicUsize::new(0)),
+            abandoned: P::AtomicBool::new(false),
+        }
+    }
+
     /// Waits until all `threads` are here; false if one will not come.
     fn wait(&self, threads: usize) -> bool {
         self.arrived.fetch_add(1, Ordering::AcqRel);
@@ -21,7 +26,7 @@ impl Start {
             if self.abandoned.load(Ordering::Relaxed) {
                 return false;
             }
-            std::hint::spin_loop();
+            P::relax();
         }
         true
     }
@@ -37,17 +42,16 @@ pub(super) fn run<R: Send + 'static>(
     body: impl Fn(usize) -> R + Send + Sync + 'static,
 ) -> io::Result<Vec<R>> {
     let places: Vec<Vec<usize>> = cpus.iter().map(|&cpu| vec![cpu]).collect();
-    run_on(&places, body)
+    run_on::<Native, R>(&places, body)
 }
 
-/// As [`run`], each thread on any of a set of CPUs; an empty set leaves it
-/// free.
-pub(super) fn run_on<R: Send + 'static>(
+/// As [`run`], on any platform, each thread on any of a set of CPUs; an empty set leaves it free.
+pub(super) fn run_on<P: Platform, R: Send + 'static>(
     places: &[Vec<usize>],
     body: impl Fn(usize) -> R + Send + Sync + 'static,
 ) -> io::Result<Vec<R>> {
     let count = places.len();
-    let shared = Arc::new((Start::default(), body));
+    let shared = Arc::new((Start::<P>::new(), body));
     let (send, receive) = mpsc::channel();
     let mut threads = Vec::with_capacity(count);
     let mut refused = None;
@@ -60,7 +64,7 @@ pub(super) fn run_on<R: Send + 'static>(
                 let _ = send.send((index, body(index)));
             }
         };
-        match start::<Native>(format!("machine-{index}"), cpus.clone(), body) {
+        match start::<P>(format!("machine-{index}"), cpus.clone(), body) {
             Ok(thread) => threads.push(thread),
             Err(error) => {
                 shared.0.abandoned.store(true, Ordering::Relaxed);
@@ -70,7 +74,7 @@ pub(super) fn run_on<R: Send + 'static>(
         }
     }
     drop(send);
-    threads.into_iter().for_each(Native::join);
+    threads.into_iter().for_each(P::join);
     if let Some(error) = refused {
         return Err(error);
     }
@@ -89,12 +93,15 @@ mod tests {
     #[test]
     fn results_come_in_order() {
         let places = vec![Vec::new(); 3];
-        assert_eq!(run_on(&places, |index| index * 10).unwrap(), [0, 10, 20]);
+        assert_eq!(
+            run_on::<Native, _>(&places, |index| index * 10).unwrap(),
+            [0, 10, 20]
+        );
     }
 
     #[test]
     fn an_impossible_cpu_is_an_error_and_leaves_no_thread_waiting() {
         let places = [Vec::new(), vec![60_000]];
-        assert!(run_on(&places, |_| ()).is_err());
+        assert!(run_on::<Native, _>(&places, |_| ()).is_err());
     }
 }

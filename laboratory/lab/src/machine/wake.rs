@@ -13,7 +13,7 @@ const EVENTS: u32 = 8;
 
 /// How long the sleeper has slept when it is woken: long enough that its core
 /// is idle and, on most machines, in a shallow sleep of its own.
-const ASLEEP: Duration = Duration::from_millis(1);
+pub(super) const ASLEEP: Duration = Duration::from_millis(1);
 
 /// The cost of a wake-up.
 #[derive(Clone, Debug, Serialize)]
@@ -47,6 +47,7 @@ struct Bed {
 /// Measures wake-ups between two CPUs.
 pub(super) fn measure(
     cpus: [usize; 2],
+    asleep: Duration,
     rounds: usize,
     progress: &mut dyn FnMut(&str),
 ) -> io::Result<Option<WakeCost>> {
@@ -55,7 +56,9 @@ pub(super) fn measure(
         progress(&format!("wake-up, round {round} of {rounds}"));
         let bed = Bed::default();
         let events = team::run(&cpus, move |index| match index {
-            0 => (0..EVENTS).filter_map(|event| wake(&bed, event)).collect(),
+            0 => (0..EVENTS)
+                .filter_map(|event| wake(&bed, event, asleep))
+                .collect(),
             _ => {
                 (0..EVENTS).for_each(|event| sleep(&bed, event));
                 Vec::new()
@@ -71,16 +74,16 @@ pub(super) fn measure(
     let summaries = Summary::of(latency).zip(Summary::of(waker));
     Ok(summaries.map(|(latency_ns, waker_ns)| WakeCost {
         cpus,
-        asleep_ms: ASLEEP.as_secs_f64() * 1e3,
+        asleep_ms: asleep.as_secs_f64() * 1e3,
         latency_ns,
         waker_ns,
     }))
 }
 
 /// Wakes the sleeper; `None` if it turned out to be awake still.
-fn wake(bed: &Bed, event: u32) -> Option<Event> {
+fn wake(bed: &Bed, event: u32, asleep: Duration) -> Option<Event> {
     wait_for(&bed.seen, event);
-    std::thread::sleep(ASLEEP);
+    std::thread::sleep(asleep);
     let start = Native::now();
     bed.calls.store(event + 1, Ordering::Release);
     let woken = bed.calls.wake(1);
@@ -88,8 +91,8 @@ fn wake(bed: &Bed, event: u32) -> Option<Event> {
     wait_for(&bed.seen, event + 1);
     let woken_at = bed.woken_at.load(Ordering::Relaxed);
     // Only Linux says how many it woke.
-    let asleep = woken > 0 || !cfg!(target_os = "linux");
-    asleep.then(|| Event {
+    let was_asleep = woken > 0 || !cfg!(target_os = "linux");
+    was_asleep.then(|| Event {
         latency: Native::ticks_to_ns(woken_at.saturating_sub(start)),
         waker: Native::ticks_to_ns(end.saturating_sub(start)),
     })

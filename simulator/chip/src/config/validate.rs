@@ -190,10 +190,10 @@ impl Config {
             "atomics.kind = far with it",
         )?;
         expect(
-            far || self.atomics.hold.is_none(),
+            self.atomics.kind != AtomicKind::Llsc || self.atomics.hold.is_none(),
             "atomics.hold",
             self.atomics.hold.unwrap_or(0),
-            "atomics.kind = far with it",
+            "atomics.kind = near or far with it",
         )?;
         expect(
             far || self.atomics.posted.is_none(),

@@ -22,7 +22,7 @@ impl Memory {
         if self.config.atomics.kind != AtomicKind::Far
             || self.config.coherence.writes == Writes::Through
             || !request.operation.is_read_modify_write()
-            || self.hold(request.operation) > 0
+            || self.keeps(request.operation) > 0
         {
             return false;
         }
@@ -35,10 +35,12 @@ impl Memory {
         !alone
     }
 
-    /// How long a core keeps the line after `operation`.
-    pub(super) fn hold(&self, operation: Operation) -> u64 {
+    /// How long a core keeps the line after `operation`, which brought the line to it.
+    pub(super) fn keeps(&self, operation: Operation) -> u64 {
+        let near = self.config.atomics.kind == AtomicKind::Near;
         match operation {
             Operation::CompareExchange { .. } => self.config.atomics.hold.unwrap_or(0),
+            _ if near && operation.is_read_modify_write() => self.config.atomics.hold.unwrap_or(0),
             _ => 0,
         }
     }

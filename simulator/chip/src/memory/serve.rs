@@ -131,7 +131,7 @@ impl Memory {
         let taken = self.take_from_all(request.line, tile);
         // Threads that share the writer's caches see the write too.
         self.disturb(request.line, tile);
-        let hold = self.hold(request.operation);
+        let hold = self.keeps(request.operation);
         let line = self.lines.line(request.line);
         line.owner = Some(tile);
         line.busy_until = done + hold;

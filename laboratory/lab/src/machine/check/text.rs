@@ -1,0 +1,73 @@
+//! The check as a table, and as CSV.
+
+use super::{CheckReport, CheckRow};
+use crate::report::csv;
+use crate::report::table::Table;
+use serde::Serialize;
+use std::fmt;
+
+#[derive(Serialize)]
+struct Line<'a> {
+    program: &'a str,
+    threads: usize,
+    native_ns: f64,
+    native_ns_q1: f64,
+    native_ns_q3: f64,
+    native_samples: usize,
+    simulated_ns: f64,
+    simulated_over_native: f64,
+    error: f64,
+}
+
+impl CheckReport {
+    pub(crate) fn csv(&self) -> anyhow::Result<String> {
+        let lines: Vec<Line<'_>> = self.rows.iter().map(|row| self.line(row)).collect();
+        csv::text(&lines)
+    }
+
+    fn line<'a>(&self, row: &'a CheckRow) -> Line<'a> {
+        Line {
+            program: &row.program,
+            threads: self.threads,
+            native_ns: row.native_ns.median,
+            native_ns_q1: row.native_ns.p25,
+            native_ns_q3: row.native_ns.p75,
+            native_samples: row.native_ns.samples,
+            simulated_ns: row.simulated_ns,
+            simulated_over_native: row.ratio,
+            error: row.error(),
+        }
+    }
+}
+
+impl fmt::Display for CheckReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(warning) = &self.disturbed {
+            writeln!(f, "{warning}\n")?;
+        }
+        let rows = self.rows.iter().map(|row| {
+            let native = &row.native_ns;
+            [
+                row.program.clone(),
+                format!(
+                    "{:.1} ({:.1}..{:.1})",
+                    native.median, native.p25, native.p75
+                ),
+                format!("{:.1}", row.simulated_ns),
+                format!("{:.2}", row.ratio),
+            ]
+        });
+        let caption = format!(
+            "{}, {} threads, beside the simulated {}: {} rounds, median (quartiles), ns",
+            self.machine, self.threads, self.preset, self.rounds
+        );
+        let header = ["program", "native", "simulated", "ratio"];
+        writeln!(f, "{}", Table::of_texts(&caption, header, rows).to_text())?;
+        writeln!(
+            f,
+            "Error: median {:.0}%, worst {:.0}%; no value of a preset by --as-preset was chosen by these programs",
+            self.median_error * 100.0,
+            self.worst_error * 100.0
+        )
+    }
+}

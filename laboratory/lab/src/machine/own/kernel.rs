@@ -1,0 +1,114 @@
+//! What the operating system charges.
+
+use crate::machine::team;
+use manycore_platform::{Futex, Native, Platform, ThreadSpec};
+use std::io;
+use std::time::Duration;
+
+type Word = <Native as Platform>::Futex;
+
+/// Calls in one sample of a short system call.
+const CALLS: u32 = 200;
+
+fn timed(work: impl FnOnce()) -> f64 {
+    let start = Native::now();
+    work();
+    Native::ticks_to_ns(Native::now().saturating_sub(start))
+}
+
+/// Nanoseconds of a yield on a CPU where no other thread waits.
+pub(super) fn yield_alone() -> f64 {
+    timed(|| (0..CALLS).for_each(|_| Native::yield_now())) / f64::from(CALLS)
+}
+
+/// Nanoseconds of a futex wait that finds another value, and so does not sleep.
+pub(super) fn refused_wait() -> f64 {
+    let word = Word::new(0);
+    timed(|| (0..CALLS).for_each(|_| word.wait(1, None))) / f64::from(CALLS)
+}
+
+/// Nanoseconds of a yield on a CPU that two threads share, so that each switches.
+pub(super) fn yield_shared(cpu: &[usize]) -> io::Result<f64> {
+    let places = [cpu.to_vec(), cpu.to_vec()];
+    let times = team::run_on::<Native, _>(&places, |_| yield_alone())?;
+    // Within a thread's time both have called.
+    Ok(times.iter().sum::<f64>() / 4.0)
+}
+
+/// Nanoseconds that starting a thread takes its maker.
+pub(super) fn spawn() -> io::Result<f64> {
+    let mut thread = None;
+    let ns = timed(|| thread = Some(Native::spawn(ThreadSpec::default(), Box::new(|| ()))));
+    if let Some(thread) = thread {
+        Native::join(thread?);
+    }
+    Ok(ns)
+}
+
+/// Nanoseconds of a fence on all cores while another core runs a thread of the process.
+pub(super) fn heavy_fence(places: &[Vec<usize>]) -> io::Result<f64> {
+    let spin = Native::duration_to_ticks(Duration::from_micros(300));
+    let times = team::run_on::<Native, _>(places, move |rank| {
+        let start = Native::now();
+        let ns = timed(Native::heavy_fence);
+        while rank > 0 && Native::now().saturating_sub(start) < spin {}
+        ns
+    })?;
+    Ok(times[0])
+}
+
+/// How long a thread runs until another takes its CPU, when two want it: a sample for each turn.
+pub(super) fn slices(cpu: &[usize]) -> io::Result<Vec<f64>> {
+    let places = [cpu.to_vec(), cpu.to_vec()];
+    let window = Native::duration_to_ticks(Duration::from_millis(100));
+    let gap = Native::duration_to_ticks(Duration::from_micros(500));
+    let turns = team::run_on::<Native, _>(&places, move |_| {
+        let (begin, mut turns) = (Native::now(), Vec::new());
+        let (mut since, mut last) = (begin, begin);
+        while last.saturating_sub(begin) < window {
+            let now = Native::now();
+            if now.saturating_sub(last) > gap {
+                turns.push(Native::ticks_to_ns(last.saturating_sub(since)));
+                since = now;
+            }
+            last = now;
+        }
+        turns
+    })?;
+    // A turn of no length is an interruption within another's.
+    Ok(turns.concat().into_iter().filter(|&ns| ns > 1e5).collect())
+}
+
+/// How long the clock interrupt stops a thread: its interruptions of 0.5 to 50 us in 50 ms.
+pub(super) fn interruptions() -> Vec<f64> {
+    let window = Native::duration_to_ticks(Duration::from_millis(50));
+    let begin = Native::now();
+    let (mut last, mut found) = (begin, Vec::new());
+    while last.saturating_sub(begin) < window {
+        let now = Native::now();
+        let ns = Native::ticks_to_ns(now.saturating_sub(last));
+        if (500.0..50_000.0).contains(&ns) {
+            found.push(ns);
+        }
+        last = now;
+    }
+    found
+}
+
+/// Nanoseconds between two clock interrupts: how finely the system's coarse clock counts.
+#[cfg(target_os = "linux")]
+pub(super) fn tick() -> f64 {
+    let tick = rustix::time::clock_getres(rustix::time::ClockId::RealtimeCoarse);
+    tick.tv_sec as f64 * 1e9 + tick.tv_nsec as f64
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn tick() -> f64 {
+    4e6
+}
+
+/// Nanoseconds by which the system may delay the end of a sleep.
+pub(super) fn timer_slack() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/self/timerslack_ns").ok()?;
+    text.trim().parse().ok()
+}

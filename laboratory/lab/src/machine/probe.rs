@@ -1,0 +1,67 @@
+//! Programs that measure one operation, the same on this host and on a simulated machine.
+
+use super::team;
+use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
+use std::io;
+use std::time::Duration;
+
+/// How long threads repeat an operation in one sample.
+const WINDOW: Duration = Duration::from_micros(300);
+
+/// Operations between two looks at the clock.
+const BATCH: u64 = 32;
+
+/// Instructions of the loop around an operation.
+const LOOP: u64 = 2;
+
+/// Handovers in one sample, there and back.
+const HANDOVERS: u64 = 1_000;
+
+/// Nanoseconds of an operation for each thread, while all threads repeat it: the mean.
+pub(super) fn repeated<P: Platform>(
+    places: &[Vec<usize>],
+    operation: impl Fn(usize) + Send + Sync + 'static,
+) -> io::Result<f64> {
+    let window = P::duration_to_ticks(WINDOW);
+    let runs = team::run_on::<P, _>(places, move |rank| {
+        let start = P::now();
+        let mut done = 0;
+        loop {
+            for _ in 0..BATCH {
+                operation(rank);
+                P::compute(LOOP);
+            }
+            done += BATCH;
+            let ticks = P::now().saturating_sub(start);
+            if ticks >= window {
+                return (done as f64, P::ticks_to_ns(ticks));
+            }
+        }
+    })?;
+    let (done, ns) = runs
+        .iter()
+        .fold((0.0, 0.0), |all, run| (all.0 + run.0, all.1 + run.1));
+    Ok(ns / done)
+}
+
+/// Threads that add to one word by fetch-and-add.
+pub(super) fn increments<P: Platform>(places: &[Vec<usize>]) -> io::Result<f64> {
+    let word = CachePadded::new(P::AtomicU64::new(0));
+    repeated::<P>(places, move |_| _ = word.fetch_add(1, Ordering::Relaxed))
+}
+
+/// Two threads that take turns on one word: nanoseconds from a write to the other thread's write.
+/// Natively they wait without a pause.
+pub(super) fn handover<P: Platform>(places: &[Vec<usize>]) -> io::Result<f64> {
+    let word = CachePadded::new(P::AtomicU64::new(0));
+    let times = team::run_on::<P, _>(places, move |rank| {
+        let start = P::now();
+        for turn in 0..HANDOVERS {
+            let mine = 2 * turn + rank as u64;
+            while word.load(Ordering::Acquire) != mine {}
+            word.store(mine + 1, Ordering::Release);
+        }
+        P::ticks_to_ns(P::now().saturating_sub(start))
+    })?;
+    Ok(times[0] / (2 * HANDOVERS) as f64)
+}
