@@ -16,8 +16,21 @@ fn timed(work: impl FnOnce()) -> f64 {
     Native::ticks_to_ns(Native::now().saturating_sub(start))
 }
 
+/// Nanoseconds of a system call that does next to nothing.
+#[cfg(unix)]
+pub(super) fn short_call() -> f64 {
+    // SAFETY: a call without arguments.
+    let call = |_| _ = unsafe { libc::getppid() };
+    timed(|| (0..CALLS).for_each(call)) / f64::from(CALLS)
+}
+
+#[cfg(not(unix))]
+pub(super) fn short_call() -> f64 {
+    yield_alone()
+}
+
 /// Nanoseconds of a yield on a CPU where no other thread waits.
-pub(super) fn yield_alone() -> f64 {
+fn yield_alone() -> f64 {
     timed(|| (0..CALLS).for_each(|_| Native::yield_now())) / f64::from(CALLS)
 }
 

@@ -22,6 +22,8 @@ pub(super) struct Caches {
     pub(super) bytes: [usize; 3],
     pub(super) ways: [usize; 3],
     pub(super) told: bool,
+    /// Bytes of the last one that a program can use.
+    pub(super) reached: usize,
 }
 
 impl Caches {
@@ -50,6 +52,7 @@ impl Caches {
             bytes: caches.map(|cache| cache.0),
             ways: caches.map(|cache| cache.1),
             told,
+            reached: 0,
         }
     }
 }
@@ -79,7 +82,7 @@ impl Measured {
         let sizes = [
             l1 / 2,
             middle(l1, l2),
-            middle(l2, llc),
+            (2 * l2).min(llc),
             (4 * llc).min(256 << 20),
         ];
         let mut chases = sizes.map(Chase::new);
@@ -100,6 +103,9 @@ impl Measured {
                 found.samples.clear();
             }
         }
+        progress("the size of the last cache");
+        let ns = found.median("llc");
+        found.caches.reached = memory::capacity((2 * l2).min(llc), llc, ns);
         for (asleep, name) in ASLEEP.into_iter().zip(["wake", "deep wake"]) {
             progress(name);
             let cpus = [shape.places[0][0], shape.places[1][0]];
@@ -151,7 +157,14 @@ impl Measured {
                 "cas",
                 repeat(&|_| _ = word.compare_exchange(0, 0, relaxed, relaxed)),
             ),
-            ("fence", repeat(&|_| Native::fence(Ordering::SeqCst))),
+            // Without the store the compiler makes one fence of many.
+            (
+                "fence",
+                repeat(&|value| {
+                    word.store(value, relaxed);
+                    Native::fence(Ordering::SeqCst);
+                }),
+            ),
             ("pause", repeat(&|_| Native::relax())),
         ];
         samples
@@ -197,7 +210,7 @@ impl Measured {
     }
 
     fn system(&mut self, shape: &Shape, round: usize) -> anyhow::Result<()> {
-        self.keep("syscall", kernel::yield_alone());
+        self.keep("syscall", kernel::short_call());
         self.keep("refused wait", kernel::refused_wait());
         self.keep("spawn", kernel::spawn()?);
         self.keep("heavy fence", kernel::heavy_fence(&shape.places[..2])?);

@@ -106,7 +106,17 @@ impl Draft {
         {
             self.table(header);
             let set = caches.ways[level] * super::memory::LINE;
-            self.add("size", caches.bytes[level] / set * set, told);
+            let (bytes, from) = match level {
+                2 if caches.reached < caches.bytes[2] => {
+                    let from = "the largest chase within twice the latency";
+                    (
+                        caches.reached,
+                        format!("{from}; {} {told}", caches.bytes[2]),
+                    )
+                }
+                _ => (caches.bytes[level], told.into()),
+            };
+            self.add("size", (bytes / set).max(1) * set, from);
             self.add("ways", caches.ways[level], told);
             let latency = cycles(measured, measured.median(name)).max(above);
             above = latency;
@@ -146,7 +156,7 @@ impl Draft {
         self.add(
             "fence",
             cycles(measured, measured.median("fence")),
-            spread(measured, "fence", "ns"),
+            spread(measured, "fence", "ns with a store before it"),
         );
         let from = spread(
             measured,
@@ -239,7 +249,7 @@ impl Draft {
         self.add(
             "syscall",
             ns(syscall),
-            of("syscall", "ns a yield to nobody"),
+            of("syscall", "ns a call of getppid"),
         );
         let fence = measured.median("heavy fence");
         let from = of("heavy fence", "ns a membarrier beside a busy core");
