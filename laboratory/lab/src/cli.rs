@@ -123,7 +123,7 @@ pub(crate) struct MachineArgs {
     #[arg(long, value_name = "FILE.toml", conflicts_with_all = ["on", "set", "full", "threads", "stats", "timeline", "out", "check", "format"])]
     pub(crate) as_preset: Option<PathBuf>,
     /// Run a counter, locks, barriers, a loop and joins on this machine and on a simulated one, and
-    /// compare their times. No value of --as-preset is chosen by them
+    /// compare their times. --as-preset uses none of these programs
     #[arg(long, value_name = "FILE.toml|PRESET", conflicts_with_all = ["on", "full", "threads", "stats", "timeline", "out"])]
     pub(crate) check: Option<String>,
     /// The form of the output; csv with --check only

@@ -43,25 +43,25 @@ pub(crate) fn run(args: &MachineArgs) -> anyhow::Result<()> {
             let spinner = Spinner::new("machine");
             let report = simulated::measure(&config, &threads, &mut |what| spinner.show(what))?;
             super::output::show(&report, format)?;
-            let mut told = Vec::new();
+            let mut written = Vec::new();
             if let Some(out) = out
                 && let Some((csv, figure)) =
                     instrument::counted(&format!("simulated: {}", config.name))?
             {
                 // As a study's: kept under the machine's name, and the latest under the command's.
                 for name in [&*format!("machine.{machine}.stats"), "machine.stats"] {
-                    told.push(out.write(&format!("{name}.csv"), &csv)?);
+                    written.push(out.write(&format!("{name}.csv"), &csv)?);
                     for (name, contents) in FigureForm::default().files(name, &figure)? {
-                        told.push(out.write(&name, contents)?);
+                        written.push(out.write(&name, contents)?);
                     }
                 }
             }
             // The report may be for a program to read.
-            for path in told {
+            for path in written {
                 eprintln!("wrote {}", path.display());
             }
-            if let Some(told) = instrument::write_timeline()? {
-                eprintln!("{told}");
+            if let Some(line) = instrument::write_timeline()? {
+                eprintln!("{line}");
             }
             Ok(())
         }

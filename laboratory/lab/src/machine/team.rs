@@ -19,7 +19,7 @@ impl<P: Platform> Start<P> {
         }
     }
 
-    /// Waits until all `threads` are here; false if one will not come.
+    /// Waits until all `threads` have arrived. Returns `false` if one of them could not start.
     fn wait(&self, threads: usize) -> bool {
         self.arrived.fetch_add(1, Ordering::AcqRel);
         while self.arrived.load(Ordering::Acquire) < threads {

@@ -1,12 +1,12 @@
-//! The locks under the model checkers: sections do not overlap, each sees the one before, and every
-//! thread gets its turn.
+//! The locks under the model checkers. Sections do not overlap, each section sees the previous one, and each thread
+//! enters.
 
 use super::{Lock, McsLock, TicketLock};
 use manycore_check::{Loom, Shuttle, loom_model, shuttle_pct, shuttle_random, team};
 use manycore_platform::{Atomic, Ordering::Relaxed, Platform};
 
-/// Each of `threads` threads enters `rounds` times. The count is read and written back: right only
-/// if sections exclude each other, and see each other's writes.
+/// Each of `threads` threads enters `rounds` times, reads the count and writes it back. The count is right only if
+/// sections exclude each other and see each other's writes.
 fn count<P: Platform, L: Lock<P>>(threads: usize, rounds: u64) {
     let lock = L::new(threads);
     let count = P::AtomicU64::new(0);

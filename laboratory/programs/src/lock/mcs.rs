@@ -1,4 +1,4 @@
-//! A queue of threads, each of which waits for a word of its own (Mellor-Crummey and Scott, 1991).
+//! The MCS lock: a queue of threads, each of which waits at a word of its own (Mellor-Crummey and Scott, 1991).
 
 use super::Lock;
 use manycore_platform::{
@@ -7,7 +7,7 @@ use manycore_platform::{
     Platform,
 };
 
-/// No rank. Others are stored as one more.
+/// Stands for no rank. Rank r is stored as r + 1.
 const NONE: usize = 0;
 
 const GO: u32 = 0;
@@ -30,7 +30,7 @@ pub struct McsLock<P: Platform> {
 
 /// A thread's place in the queue.
 struct Place<P: Platform> {
-    /// The thread behind it, once that has said so.
+    /// The next thread of the queue, once that thread has stored its rank here.
     next: P::AtomicUsize,
     turn: P::Futex,
 }
@@ -41,11 +41,11 @@ impl<P: Platform> McsLock<P> {
         // Relaxed: no other thread looks at the place until the swap below publishes it.
         place.next.store(NONE, Relaxed);
         place.turn.store(WAIT, Relaxed);
-        // Release publishes the place. Acquire: the section before is seen, if the lock is free,
-        // and the place of the thread before, if not.
+        // Release publishes the place. Acquire: if the lock is free, this thread sees the previous section. If not,
+        // it sees the place of the thread before it.
         let before = self.last.swap(rank + 1, AcqRel);
         if before != NONE {
-            // Release: the thread before sees WAIT, and its GO comes after that.
+            // Release: the thread before sees WAIT, and stores GO later.
             self.places[before - 1].next.store(rank + 1, Release);
             // The word becomes GO once and stays so until this thread enters again. Acquire pairs
             // with the release in `leave`.
@@ -64,7 +64,7 @@ impl<P: Platform> McsLock<P> {
             if freed.is_ok() {
                 return;
             }
-            // Another thread has put itself last; its next step is to say so here.
+            // Another thread is last in the queue. Its next step is to store its rank here.
             while after == NONE {
                 P::relax();
                 after = next.load(Acquire);

@@ -1,4 +1,4 @@
-//! Locks that spin, by which a machine is judged: [`TicketLock`] and [`McsLock`].
+//! Spin locks that show how a machine hands lines over: [`TicketLock`] and [`McsLock`].
 
 mod mcs;
 mod ticket;
@@ -24,11 +24,11 @@ pub trait Lock<P: Platform>: Send + Sync + 'static {
     /// A free lock for the ranks from 0 to less than `threads`.
     fn new(threads: usize) -> Self;
 
-    /// Runs `section` while no other thread is in one. A rank is one thread's, and its sections are
-    /// not nested. Sections must not unwind: the lock would stay taken.
+    /// Runs `section` while no other thread runs a section. Each rank belongs to one thread. Sections are not nested,
+    /// and do not unwind: the lock would stay taken.
     ///
     /// # Panics
     ///
-    /// If there is no such rank.
+    /// Panics if `rank` is not less than the number of threads.
     fn with<R>(&self, rank: usize, section: impl FnOnce() -> R) -> R;
 }

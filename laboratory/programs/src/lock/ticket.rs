@@ -1,4 +1,4 @@
-//! Two counters: threads draw numbers, and are served in their order.
+//! The ticket lock: threads draw numbers, and enter in the order of their numbers.
 
 use super::Lock;
 use manycore_platform::{
@@ -33,10 +33,10 @@ impl<P: Platform> Lock<P> for TicketLock<P> {
 
     fn with<R>(&self, rank: usize, section: impl FnOnce() -> R) -> R {
         assert!(rank < self.threads, "rank {rank} of {}", self.threads);
-        // Relaxed: the number alone is wanted. Each is drawn once.
+        // Relaxed: only the number matters. Each number is drawn once.
         let mine = self.next.fetch_add(1, Relaxed);
-        // The word reaches this number once, by the store of the thread before, and stays until
-        // this thread's own store: a look after it sees it. Acquire pairs with the release below.
+        // The previous holder stores this number once, and only this thread changes it afterwards. So a later look
+        // sees it. Acquire pairs with the release below.
         let mut served = self.served.load(Acquire);
         while served != mine {
             served = P::spin_while(&self.served, served, u64::MAX);

@@ -148,10 +148,10 @@ pub struct Atomics {
     /// With `far`: cycles of any atomic operation at the line's home, beyond its directory's. The
     /// default is the operation's own value.
     pub at_home: Option<u64>,
-    /// Cycles for which a core keeps a line that an atomic operation brought to it, before the next
-    /// request for the line is served. With `far` that is so for a compare-and-swap, which is then
-    /// done in the core; without a value it is done at the home. With `near` it is so for all, as
-    /// where a core goes on with a line until the request has come all the way to it; the default is 0.
+    /// The cycles for which a core keeps a line after an atomic operation has brought the line to it. Only then the
+    /// next request for the line is served. With `far` this concerns a compare-and-swap, which the core then does
+    /// itself. Without a value the line's home does it. With `near` this concerns all atomic operations: a core uses
+    /// the line until another core's request has reached it. The default is 0.
     pub hold: Option<u64>,
     /// With `far`: a core sends additions and bit operations ahead and does not wait
     /// for the old value, as an out-of-order core that has no use for it. One core's

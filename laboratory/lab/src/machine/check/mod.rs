@@ -1,4 +1,4 @@
-//! A preset beside this host, by programs that no value of the preset was chosen by.
+//! Compares a preset with this host, by programs that were not used to measure the preset.
 
 mod program;
 mod text;
@@ -18,7 +18,7 @@ use manycore_platform::Native;
 use program::Program;
 use serde::Serialize;
 
-/// Native rounds: each runs every program once.
+/// The native rounds. Each runs every program once.
 const ROUNDS: usize = 60;
 
 /// A preset's errors on this host.
@@ -31,7 +31,7 @@ pub(crate) struct CheckReport {
     pub(crate) rows: Vec<CheckRow>,
     pub(crate) median_error: f64,
     pub(crate) worst_error: f64,
-    /// A warning, if other programs held the CPUs.
+    /// A warning if other programs used the CPUs.
     pub(crate) disturbed: Option<String>,
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct CheckRow {
 }
 
 impl CheckRow {
-    /// How far the ratio is from 1. Half and double are the same error, 100%.
+    /// The distance of the ratio from 1. Half and double are the same error, 100%.
     pub(crate) fn error(&self) -> f64 {
         self.ratio.max(1.0 / self.ratio) - 1.0
     }
@@ -56,7 +56,7 @@ impl CheckRow {
 ///
 /// # Errors
 ///
-/// A thread that cannot be made or pinned, the error of a simulation, or ctrl-C.
+/// Fails if a thread cannot be made or pinned, if a simulation fails, or after ctrl-C.
 pub(crate) fn measure(
     config: &Config,
     quick: bool,

@@ -1,4 +1,4 @@
-//! The programs of the check, the same on this host and on a simulated machine.
+//! The programs of the check. Each runs on this host and on a simulated machine.
 
 use crate::machine::{probe, team};
 use manycore::Builder;
@@ -7,16 +7,16 @@ use manycore_platform::{Atomic, CachePadded, Ordering::Relaxed, Platform};
 use manycore_programs::barrier::{Barrier, BarrierVisitor, with_barrier};
 use manycore_programs::fork::{Fibonacci, Kernel};
 use manycore_programs::lock::{Lock, McsLock, TicketLock};
-use manycore_programs::{Irregular, Load};
+use manycore_programs::{Folding, Load, TaskSize, UnitTask};
 use manycore_team::barrier::Placement;
 use serde::Serialize;
 use std::io;
 
 /// Episodes of a barrier in one sample.
 const EPISODES: u32 = 300;
-/// Iterations and additions of the unbalanced loop.
+/// Iterations of the unbalanced loop, and the unit tasks of the longest one.
 const ITERATIONS: usize = 1024;
-const ADDITIONS: u64 = 4_000_000;
+const LONGEST: usize = 16;
 /// The Fibonacci number.
 const FIBONACCI: u32 = 22;
 
@@ -57,8 +57,8 @@ impl Program {
         }
     }
 
-    /// Nanoseconds of an operation, an episode, or the whole program, on a thread for each of
-    /// `places`.
+    /// Runs the program on a thread for each of `places`. Returns the nanoseconds of one operation, of one episode,
+    /// or of the whole program.
     pub(super) fn run<P: Broadcast>(self, places: &[Vec<usize>]) -> io::Result<f64> {
         match self {
             Self::CasLoop => increments_by_cas::<P>(places),
@@ -83,7 +83,7 @@ fn increments_by_cas<P: Platform>(places: &[Vec<usize>]) -> io::Result<f64> {
     })
 }
 
-/// The section adds to a counter on a line of its own.
+/// Threads that take a lock. The section adds to a counter on a line of its own.
 fn locked<P: Platform, L: Lock<P>>(places: &[Vec<usize>]) -> io::Result<f64> {
     let lock = L::new(places.len());
     let count = CachePadded::new(P::AtomicU64::new(0));
@@ -110,7 +110,7 @@ impl<P: Broadcast> BarrierVisitor<P> for Episodes<'_> {
     }
 }
 
-/// Runs `work` on a pool twice, from a thread on the first place; the nanoseconds of the second run.
+/// Runs `work` on a pool twice from one thread on the first place. Returns the nanoseconds of the second run.
 fn on_pool<P: Platform>(
     places: &[Vec<usize>],
     mut work: impl FnMut(&manycore::Pool<P>) + Send + Sync + Clone + 'static,
@@ -132,9 +132,18 @@ fn on_pool<P: Platform>(
 }
 
 fn unbalanced<P: Platform>(places: &[Vec<usize>]) -> io::Result<f64> {
-    let load = Irregular::triangular(ITERATIONS, ADDITIONS, 1);
+    let size = TaskSize {
+        read: 64,
+        write: 64,
+        comp: 64,
+    };
+    let task = UnitTask::new(ITERATIONS, size, Folding::Folded, 1).map_err(io::Error::other)?;
+    let task = std::sync::Arc::new(task);
     on_pool::<P>(places, move |pool| {
-        pool.parallel_for(0..ITERATIONS, |index| load.run::<P>(index));
+        pool.parallel_for(0..ITERATIONS, |index| {
+            let times = 1 + index * LONGEST / ITERATIONS;
+            (0..times).for_each(|_| task.run::<P>(index));
+        });
     })
 }
 

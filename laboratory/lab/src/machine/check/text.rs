@@ -65,7 +65,7 @@ impl fmt::Display for CheckReport {
         writeln!(f, "{}", Table::of_texts(&caption, header, rows).to_text())?;
         writeln!(
             f,
-            "Error: median {:.0}%, worst {:.0}%; no value of a preset by --as-preset was chosen by these programs",
+            "Error: median {:.0}%, worst {:.0}%; --as-preset uses none of these programs",
             self.median_error * 100.0,
             self.worst_error * 100.0
         )

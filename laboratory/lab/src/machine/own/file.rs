@@ -1,11 +1,11 @@
-//! The preset's file: refused before anything is measured, and written as a whole.
+//! The preset's file. A bad name is refused before anything is measured. The file appears as a whole.
 
 use crate::failure::bad_input;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// A new file that appears under its name when it is written.
+/// A new file. It appears under its name when it is written.
 pub(crate) struct PresetFile {
     path: PathBuf,
     file: NamedTempFile,
@@ -79,7 +79,7 @@ mod tests {
             assert!(error.is::<BadInput>(), "{error}");
             assert!(error.to_string().contains("expected"), "{error}");
         }
-        // What was not written leaves nothing.
+        // A file that was not written leaves nothing behind.
         drop(PresetFile::prepare(&home.path().join("other.toml")).unwrap());
         assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 1);
     }

@@ -9,13 +9,13 @@ use manycore_chip::config::Config;
 use manycore_chip::{Simulated, Simulation};
 use std::io;
 
-/// A handover that takes longer than this many looks at the last cache: the two cores do not share
-/// one, whatever the system says. A virtual machine's system says what its host made up.
+/// If a handover takes longer than this number of loads from the last cache, the two cores share no cache. A virtual
+/// machine's system may say otherwise: it repeats what its host made up.
 const FAR: f64 = 4.0;
-/// Handovers that differ by less are of one distance.
+/// Handovers whose times differ by less than this factor have one distance.
 const ALIKE: f64 = 1.25;
 
-/// The preset's text.
+/// Returns the text of the preset.
 pub(super) fn preset(
     name: &str,
     shape: &Shape,
@@ -81,7 +81,7 @@ pub(super) fn preset(
         };
         simulated(&draft, probe::increments::<Simulated>, 1)
     })?;
-    let text = draft.text(measured);
+    let text = draft.text();
     Config::from_toml(&text, "the new preset")?;
     Ok(text)
 }
@@ -96,8 +96,8 @@ fn simulated(
     run.value.context("a simulated thread")
 }
 
-/// The cycles with which `time` is nearest to `wanted`. The times rise or fall from 0 cycles on, with
-/// steps: a coarse look at all powers, then halving between the best one's neighbours.
+/// Returns the cycles for which `time` is nearest to `wanted`. The time rises or falls with the cycles, in steps. So
+/// the search tries all powers of two first, and then halves its steps around the best of them.
 fn solve(wanted: f64, time: impl Fn(u64) -> anyhow::Result<f64>) -> anyhow::Result<u64> {
     let mut tried = Vec::new();
     let mut look = |cycles: u64| -> anyhow::Result<()> {

@@ -16,7 +16,7 @@ fn timed(work: impl FnOnce()) -> f64 {
     Native::ticks_to_ns(Native::now().saturating_sub(start))
 }
 
-/// Nanoseconds of a system call that does next to nothing.
+/// Returns the nanoseconds of a system call that does almost nothing.
 #[cfg(unix)]
 pub(super) fn short_call() -> f64 {
     // SAFETY: a call without arguments.
@@ -29,26 +29,26 @@ pub(super) fn short_call() -> f64 {
     yield_alone()
 }
 
-/// Nanoseconds of a yield on a CPU where no other thread waits.
+/// Returns the nanoseconds of a yield on a CPU where no other thread waits.
 fn yield_alone() -> f64 {
     timed(|| (0..CALLS).for_each(|_| Native::yield_now())) / f64::from(CALLS)
 }
 
-/// Nanoseconds of a futex wait that finds another value, and so does not sleep.
+/// Returns the nanoseconds of a futex wait that finds another value, and so does not sleep.
 pub(super) fn refused_wait() -> f64 {
     let word = Word::new(0);
     timed(|| (0..CALLS).for_each(|_| word.wait(1, None))) / f64::from(CALLS)
 }
 
-/// Nanoseconds of a yield on a CPU that two threads share, so that each switches.
+/// Returns the nanoseconds of a yield on a CPU that two threads share, so that each yield switches threads.
 pub(super) fn yield_shared(cpu: &[usize]) -> io::Result<f64> {
     let places = [cpu.to_vec(), cpu.to_vec()];
     let times = team::run_on::<Native, _>(&places, |_| yield_alone())?;
-    // Within a thread's time both have called.
+    // While one thread makes its calls, so does the other: each time is that of both.
     Ok(times.iter().sum::<f64>() / 4.0)
 }
 
-/// Nanoseconds that starting a thread takes its maker.
+/// Returns the nanoseconds that a thread spends to start another thread.
 pub(super) fn spawn() -> io::Result<f64> {
     let mut thread = None;
     let ns = timed(|| thread = Some(Native::spawn(ThreadSpec::default(), Box::new(|| ()))));
@@ -58,7 +58,7 @@ pub(super) fn spawn() -> io::Result<f64> {
     Ok(ns)
 }
 
-/// Nanoseconds of a fence on all cores while another core runs a thread of the process.
+/// Returns the nanoseconds of a fence on all cores while another core runs a thread of the process.
 pub(super) fn heavy_fence(places: &[Vec<usize>]) -> io::Result<f64> {
     let spin = Native::duration_to_ticks(Duration::from_micros(300));
     let times = team::run_on::<Native, _>(places, move |rank| {
@@ -70,7 +70,7 @@ pub(super) fn heavy_fence(places: &[Vec<usize>]) -> io::Result<f64> {
     Ok(times[0])
 }
 
-/// How long a thread runs until another takes its CPU, when two want it: a sample for each turn.
+/// Two threads share a CPU. Returns the nanoseconds of each turn: how long a thread runs until the other one runs.
 pub(super) fn slices(cpu: &[usize]) -> io::Result<Vec<f64>> {
     let places = [cpu.to_vec(), cpu.to_vec()];
     let window = Native::duration_to_ticks(Duration::from_millis(100));
@@ -88,11 +88,11 @@ pub(super) fn slices(cpu: &[usize]) -> io::Result<Vec<f64>> {
         }
         turns
     })?;
-    // A turn of no length is an interruption within another's.
+    // A turn shorter than 0.1 ms is an interruption within a turn of the other thread.
     Ok(turns.concat().into_iter().filter(|&ns| ns > 1e5).collect())
 }
 
-/// How long the clock interrupt stops a thread: its interruptions of 0.5 to 50 us in 50 ms.
+/// Returns how long clock interrupts stop a thread, in nanoseconds: its interruptions of 0.5 to 50 us within 50 ms.
 pub(super) fn interruptions() -> Vec<f64> {
     let window = Native::duration_to_ticks(Duration::from_millis(50));
     let begin = Native::now();
@@ -108,7 +108,7 @@ pub(super) fn interruptions() -> Vec<f64> {
     found
 }
 
-/// Nanoseconds between two clock interrupts: how finely the system's coarse clock counts.
+/// Returns the nanoseconds between two clock interrupts, which is the resolution of the system's coarse clock.
 #[cfg(target_os = "linux")]
 pub(super) fn tick() -> f64 {
     let tick = rustix::time::clock_getres(rustix::time::ClockId::RealtimeCoarse);
@@ -120,7 +120,7 @@ pub(super) fn tick() -> f64 {
     4e6
 }
 
-/// Nanoseconds by which the system may delay the end of a sleep.
+/// Returns the nanoseconds by which the system may delay the end of a sleep.
 pub(super) fn timer_slack() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/self/timerslack_ns").ok()?;
     text.trim().parse().ok()

@@ -1,4 +1,4 @@
-//! The measurements, round by round in turn.
+//! The measurements. Each round takes one sample of each, so that a host that changes its speed changes it for all.
 
 use super::memory::{self, Chase};
 use super::{Shape, kernel};
@@ -14,20 +14,21 @@ use std::time::Duration;
 
 /// Additions in one sample of the clock's frequency.
 const ADDITIONS: u64 = 100_000;
-/// Sleeps before a wake-up: a short one, and one after which a core may sleep deeply.
+/// The sleeps before a wake-up: a short one, and one after which a core may be in a deep sleep state.
 const ASLEEP: [Duration; 2] = [Duration::from_micros(100), Duration::from_millis(10)];
 
-/// Bytes of the caches, as the system says or assumed.
+/// The sizes of the three cache levels in bytes, as the system says, or assumed.
 pub(super) struct Caches {
     pub(super) bytes: [usize; 3],
     pub(super) ways: [usize; 3],
-    pub(super) told: bool,
-    /// Bytes of the last one that a program can use.
+    /// Whether the system says them all.
+    pub(super) are_known: bool,
+    /// The bytes of the last level that a program can use.
     pub(super) reached: usize,
 }
 
 impl Caches {
-    /// Of the first CPU.
+    /// Reads the caches of `cpu`.
     fn of(cpu: usize) -> Self {
         let read = |index: usize, what: &str| {
             let path = format!("/sys/devices/system/cpu/cpu{cpu}/cache/index{index}/{what}");
@@ -46,12 +47,12 @@ impl Caches {
             }
         }
         let assumed = [(32 << 10, 8), (512 << 10, 8), (16 << 20, 16)];
-        let told = found.iter().all(Option::is_some);
+        let are_known = found.iter().all(Option::is_some);
         let caches = [0, 1, 2].map(|level| found[level].unwrap_or(assumed[level]));
         Self {
             bytes: caches.map(|cache| cache.0),
             ways: caches.map(|cache| cache.1),
-            told,
+            are_known,
             reached: 0,
         }
     }
@@ -63,7 +64,7 @@ fn bytes(text: &str) -> Option<usize> {
     unit('K', 1 << 10).or(unit('M', 1 << 20))
 }
 
-/// All that was measured, in nanoseconds (bandwidth: bytes a nanosecond), by name.
+/// All samples by name, in nanoseconds. Bandwidth is in bytes a nanosecond.
 pub(super) struct Measured {
     pub(super) caches: Caches,
     samples: BTreeMap<String, Vec<f64>>,
@@ -98,8 +99,8 @@ impl Measured {
             if interrupt::asked() {
                 return Err(Interrupted("interrupted; nothing was written".into()).into());
             }
+            // Round 0 warms up.
             if round == 0 {
-                // It warmed up.
                 found.samples.clear();
             }
         }
@@ -227,7 +228,7 @@ impl Measured {
     }
 }
 
-/// 1, 2, 4, ... and all.
+/// The numbers of threads: 1, 2, 4, ... and all cores.
 pub(super) fn counts(cores: usize) -> impl Iterator<Item = usize> {
     let powers = std::iter::successors(Some(1), |count| Some(2 * count));
     powers

@@ -5,19 +5,19 @@ use manycore_platform::{Native, Platform};
 use std::hint::black_box;
 use std::io;
 
-/// Bytes in a line, if the system does not say.
+/// The bytes of a cache line.
 pub(super) const LINE: usize = 64;
 
 /// Loads in one sample of a chase.
 const LOADS: usize = 20_000;
 
-/// Samples of which one should be undisturbed.
+/// The samples of a chase. At least one of them should be undisturbed.
 const SAMPLES: usize = 5;
 
 /// Words of 8 bytes in a line.
 const STEP: usize = LINE / 8;
 
-/// Lines that each hold the place of the next one, in a random circle.
+/// Cache lines in a random circle. Each holds the position of the next one.
 pub(super) struct Chase {
     words: Vec<usize>,
     lines: usize,
@@ -27,8 +27,8 @@ pub(super) struct Chase {
 /// Bytes of a large page.
 const LARGE: usize = 2 << 20;
 
-/// Zeros, on large pages where the system has them. On small ones a load far away costs a walk through the page tables
-/// as well, in a virtual machine two.
+/// Returns zeros, on large pages if the system has them. On small pages a load from memory also costs a walk through
+/// the page tables. In a virtual machine it costs two walks.
 fn zeros(words: usize) -> Vec<usize> {
     let words = vec![0; words];
     advise(&words);
@@ -69,7 +69,8 @@ impl Chase {
         }
     }
 
-    /// Nanoseconds a load: the least of some samples, since disturbances only add. A small circle is gone round twice before.
+    /// Returns the nanoseconds of a load. Takes the least of some samples, since disturbances only add time. First walks
+    /// twice around a small circle, which brings it into its cache.
     pub(super) fn sample(&mut self) -> f64 {
         self.walk((2 * self.lines).min(2 * LOADS));
         self.least()
@@ -95,8 +96,8 @@ impl Chase {
     }
 }
 
-/// The most bytes, from `least` on and at most `most`, that a chase finds in the last cache, where a load takes
-/// `ns`. A virtual machine's part of it may be much less than the system says.
+/// Returns the largest size from `least` to `most` bytes whose chase stays in the last cache, where a load takes `ns`.
+/// A virtual machine may have a much smaller part of that cache than its system says.
 pub(super) fn capacity(least: usize, most: usize, ns: f64) -> usize {
     let sizes = std::iter::successors(Some(2 * least), |bytes| Some(2 * bytes));
     let found = sizes
@@ -110,15 +111,16 @@ pub(super) fn capacity(least: usize, most: usize, ns: f64) -> usize {
     found.unwrap_or(least)
 }
 
-/// Bytes of each thread's array, far more than its share of a cache, and bytes of one sample.
+/// The bytes of each thread's array, far more than its share of a cache.
 const ARRAY: usize = 64 << 20;
+/// The bytes that a thread reads in one sample.
 const READ: usize = 16 << 20;
 
-/// Bytes a nanosecond that threads read together, each from memory of its own.
+/// Returns the bytes a nanosecond that all threads read together, each from memory of its own.
 pub(super) fn bandwidth(places: &[Vec<usize>]) -> io::Result<f64> {
     let rates = team::run_on::<Native, _>(places, |_| {
         let array = vec![1_u64; ARRAY / 8];
-        // The first part has left the caches when the last is written.
+        // The first part has left the caches when the last part is written.
         let start = Native::now();
         let sum: u64 = array[..READ / 8]
             .iter()

@@ -1,8 +1,8 @@
 //! A preset of this host, from measurements.
 //!
-//! What one operation costs becomes a value by itself. Two values have no operation of their own:
-//! how far it is between cores, and how long a core keeps a contended line. They are chosen so that
-//! the simulated handover, and simulated contended increments, take as long as the measured ones.
+//! Most values are the cost of one operation, which is measured alone. Two values have no operation of their own: the
+//! distance between cores, and the time for which a core keeps a contended line. They are fitted: with them, the
+//! simulated handover and simulated contended increments take as long as the measured ones.
 
 mod file;
 mod fit;
@@ -19,10 +19,10 @@ use measured::Measured;
 
 /// The shape of the host, from the system.
 pub(super) struct Shape {
-    /// A place for each usable CPU, in the order of the preset's cores.
+    /// For each core of the preset, the CPU on which its thread runs.
     pub(super) places: Vec<Vec<usize>>,
     pub(super) threads_per_core: usize,
-    /// CPUs that share the last cache, as the system says.
+    /// The number of CPUs that share a last cache, as the system says.
     pub(super) sharing: usize,
 }
 
@@ -52,11 +52,11 @@ impl Shape {
     }
 }
 
-/// Measures this host; the text of its preset.
+/// Measures this host. Returns the text of its preset.
 ///
 /// # Errors
 ///
-/// Fewer than two CPUs, threads that cannot be pinned, the error of a simulation, or ctrl-C.
+/// Fails with fewer than two CPUs, if a thread cannot be pinned, if a simulation fails, or after ctrl-C.
 pub(crate) fn measure(
     name: &str,
     quick: bool,

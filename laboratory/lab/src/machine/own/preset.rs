@@ -1,4 +1,4 @@
-//! The preset as text: each key with its value and, as a comment, what it was taken from.
+//! The preset as text. Each key has its value and a comment that names the measurement or the assumption.
 
 use super::Shape;
 use super::kernel;
@@ -6,7 +6,7 @@ use super::measured::{Measured, counts};
 use crate::report::processor::cpu_model;
 use std::fmt::Write as _;
 
-/// All values; times in cycles.
+/// All values of a preset. Times are in cycles.
 #[derive(Clone)]
 pub(super) struct Draft {
     pub(super) snoop: u64,
@@ -60,11 +60,11 @@ impl Draft {
 
     fn shape(&mut self, name: &str, shape: &Shape, measured: &Measured, group: usize) {
         let cores = shape.places.len();
-        let told = "as the system says";
+        let by_system = "as the system says";
         self.add("name", format!("{name:?}"), "the file's");
-        self.add("title", format!("{:?}", cpu_model()), told);
+        self.add("title", format!("{:?}", cpu_model()), by_system);
         self.add("cores", cores, "usable CPUs");
-        self.add("threads-per-core", shape.threads_per_core, told);
+        self.add("threads-per-core", shape.threads_per_core, by_system);
         let from = match group == shape.sharing {
             true => "the system's last cache; handovers agree",
             false => "handovers: the cores do not share a last cache, whatever the system says",
@@ -74,15 +74,9 @@ impl Draft {
         self.add("ghz", format!("{:.3}", ghz(measured)), addition);
         self.add("line", super::memory::LINE, "assumed");
         self.table("[core]");
-        let cpi = measured.median("byte") * ghz(measured) / 6.0;
-        // Between the chain, whose additions take a cycle each, and the unit task.
-        let cpi = cpi.max(0.01).sqrt();
-        let from = spread(
-            measured,
-            "byte",
-            "ns a byte of the unit task, 6 instructions",
-        );
-        let from = format!("{from}; the geometric mean with the chain's 1");
+        let cpi = (measured.median("byte") * ghz(measured) / 6.0).max(0.01);
+        let what = "ns a byte of the unit task, 6 instructions; an instruction of a dependent chain takes a cycle";
+        let from = spread(measured, "byte", what);
         self.add("cpi", format!("{cpi:.3}"), from);
         let pause = cycles(measured, measured.median("pause"));
         self.add(
@@ -94,7 +88,7 @@ impl Draft {
 
     fn caches(&mut self, measured: &Measured) {
         let caches = &measured.caches;
-        let told = if caches.told {
+        let source = if caches.are_known {
             "as the system says"
         } else {
             "assumed: the system does not say"
@@ -111,13 +105,13 @@ impl Draft {
                     let from = "the largest chase within twice the latency";
                     (
                         caches.reached,
-                        format!("{from}; {} {told}", caches.bytes[2]),
+                        format!("{from}; {} {source}", caches.bytes[2]),
                     )
                 }
-                _ => (caches.bytes[level], told.into()),
+                _ => (caches.bytes[level], source.into()),
             };
             self.add("size", (bytes / set).max(1) * set, from);
-            self.add("ways", caches.ways[level], told);
+            self.add("ways", caches.ways[level], source);
             let latency = cycles(measured, measured.median(name)).max(above);
             above = latency;
             self.add(
@@ -319,8 +313,7 @@ impl Draft {
     }
 
     /// The file.
-    pub(super) fn text(&self, measured: &Measured) -> String {
-        let _ = measured;
+    pub(super) fn text(&self) -> String {
         self.write(true)
     }
 
@@ -373,7 +366,7 @@ impl Draft {
     }
 }
 
-/// Stand for the values that are fitted later.
+/// Placeholders for the two values that are fitted last.
 const SNOOP: &str = "fitted snoop";
 const HOLD: &str = "fitted hold";
 
@@ -385,7 +378,7 @@ fn cycles(measured: &Measured, ns: f64) -> u64 {
     (ns.max(0.0) * ghz(measured)).round() as u64
 }
 
-/// The median and the quartiles of a measurement, and what it is.
+/// A comment with a measurement's median, its quartiles, and `what` was measured.
 fn spread(measured: &Measured, name: &str, what: &str) -> String {
     let Some(found) = measured.get(name) else {
         return format!("not measured: {what}");
