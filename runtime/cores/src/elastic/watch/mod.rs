@@ -55,13 +55,12 @@ const HOLD: Duration = Duration::from_millis(50);
 ///
 /// # Quotas
 ///
-/// The watch paces a quota that is not a whole number of CPUs. Each of the kernel's periods begins with the next
-/// larger number of workers. The next smaller number follows when the rest of the quota just pays for it until the
-/// period ends. The CPU time used so stays 2.5% below the quota, and the kernel never stops the group. The watch
-/// counts the CPU time that the group has used (v2, or v1 with `cpuacct` beside `cpu`), or else this process. If
-/// the kernel throttles nevertheless, the margin grows, to at most 25%. With a quota of less than one CPU, one
-/// worker remains, and the kernel sometimes stops it. A quota of at least the CPUs that mask and cpuset leave has
-/// no effect.
+/// The watch paces a quota of fewer CPUs than mask and cpuset leave. (Another quota has no effect.) Each of the
+/// kernel's periods begins with the next larger number of workers. The next smaller number follows when the rest of
+/// the quota just pays for it until the period ends. So the CPU time used stays 2.5% below the quota, and the kernel
+/// never stops the group. The watch counts the CPU time that the group has used (v2, or v1 with `cpuacct` beside
+/// `cpu`), or else this process. If the kernel throttles nevertheless, the margin grows, to at most 25%. With a quota
+/// of less than one CPU, one worker remains, and the kernel sometimes stops it.
 ///
 /// # In a child after `fork`
 ///
