@@ -1,4 +1,4 @@
-//! The parker: the word on which one thread sleeps. All blocking waits of pools use it, except waits for any of
+//! The parker: a word that one thread sleeps on. All blocking waits of pools use it, except waits for any of
 //! many threads ([`EventCount`](super::EventCount)) and waits for a lock.
 
 use manycore_platform::{Atomic, Futex, Ordering, Platform};
