@@ -5,8 +5,7 @@ use manycore_platform::{Atomic, AtomicInteger, Futex, Native, Ordering, Platform
 use std::sync::atomic;
 use std::time::Duration;
 
-/// A place where each thread sleeps until its own condition holds. A thread that makes a condition true rings the
-/// bell.
+/// Each thread sleeps here until its own condition holds. A thread that makes a condition true rings the bell.
 ///
 /// While no thread sleeps, a ring only reads. (An [`EventCount`](super::EventCount) writes at each post, so that its
 /// spinners see the post.)
@@ -31,21 +30,21 @@ impl<P: Platform> Bell<P> {
         }
     }
 
-    /// Wakes the sleepers, if any. The caller has made a condition true before this call.
+    /// Wakes the sleepers. The caller has made a condition true.
     #[inline]
     pub fn ring(&self) {
         P::fence(Ordering::SeqCst);
         self.ring_after_fence();
     }
 
-    /// Does the same as [`ring`](Self::ring), if the caller's last write was an atomic read-modify-write.
+    /// As [`ring`](Self::ring), if the caller did so by an atomic read-modify-write.
     #[inline(always)]
     pub fn ring_after_rmw(&self) {
         P::fence_after_rmw();
         self.ring_after_fence();
     }
 
-    /// Does the same as [`ring`](Self::ring), if the caller has made a full fence since.
+    /// As [`ring`](Self::ring), if the caller has fenced fully since.
     #[inline(always)]
     pub fn ring_after_fence(&self) {
         if self.sleepers.after_fence() != 0 {
@@ -60,8 +59,8 @@ impl<P: Platform> Bell<P> {
         self.word.wake(u32::MAX);
     }
 
-    /// Looks once. If the look finds nothing, the caller sleeps until a ring or for `timeout`, which is called
-    /// after the look. Returns what the look has found. May return spuriously.
+    /// Looks once. If the look finds nothing, the caller sleeps until a ring or for `timeout`, which is called after
+    /// the look. Returns what it has found. May return spuriously.
     pub fn sleep<R>(
         &self,
         look: impl FnOnce() -> Option<R>,

@@ -1,19 +1,19 @@
-//! The event count. A poster announces work to idle workers by it. The poster need not know which workers are idle,
-//! and no wake-up is lost.
+//! The event count. By it a poster announces work to idle workers. It need not know which are idle, and no wake-up is
+//! lost.
 
 use super::sleepers::{AfterRmw, Sleepers};
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Ordering, Platform};
 use std::time::Duration;
 
-/// A count of announcements of work, and of the threads that sleep until the next announcement.
+/// Counts announcements of work, and the threads that sleep until the next one.
 ///
 /// There are two cache lines. Every post writes `posted` and every spinner reads it: the transfer of this line *is*
 /// the announcement. The count of [`Sleepers`] is written only when a thread falls asleep or wakes. So a post reads
 /// that count from its own cache while workers stay awake.
 ///
 /// No wake-up is lost, by the argument of [`Sleepers`]. A post publishes the new count. A sleeper reads `posted`
-/// before it looks for work, and the futex compares `posted` with that value. The comparison fails only if `posted`
-/// wraps all 2^32 values in between.
+/// before it looks for work, and the futex compares `posted` with that value. It would miss a post only if `posted`
+/// wrapped all 2^32 values in between.
 pub struct EventCount<P: Platform> {
     posted: CachePadded<P::Futex>,
     sleepers: Sleepers<P, AfterRmw>,

@@ -7,15 +7,15 @@ use std::cell::UnsafeCell;
 const FREE: u32 = 0;
 const HELD: u32 = 1;
 
-/// How often a thread looks at a held lock before it sleeps. Sections are shorter than these looks take. One in
-/// tests, since a model checker tries each.
+/// How often a thread looks at a held lock before it sleeps. Sections are shorter than these looks. One in tests,
+/// since a model checker tries each.
 const LOOKS: u32 = if cfg!(test) { 1 } else { 64 };
 
 /// A mutex that simulators and model checkers can see. Sections are short and must not unwind. The owner of the
 /// lock keeps it alive until `with` has returned.
 ///
-/// Cost without a waiting thread: one locked instruction. A release of the lock is a store. A thread that sleeps
-/// pays for the fence between that store and the look for sleepers.
+/// Cost without a waiting thread: one locked instruction, and a store for the release. A thread that sleeps pays for
+/// the fence after that store.
 pub struct Lock<P: Platform, T> {
     word: Word<P>,
     value: UnsafeCell<T>,
@@ -40,14 +40,14 @@ impl<P: Platform, T> Lock<P, T> {
 
     /// Runs `section` with exclusive access to the value.
     pub fn with<R>(&self, section: impl FnOnce(&mut T) -> R) -> R {
-        // SAFETY: `free` follows below, and `section` cannot keep the reference.
+        // SAFETY: `section` cannot keep the reference, which ends before `free` below.
         let result = section(unsafe { self.take() });
-        // SAFETY: this thread has taken the lock above, and the section is over.
+        // SAFETY: taken above, and the section is over.
         unsafe { self.free() };
         result
     }
 
-    /// Takes the lock, for a section that begins in one function and ends in another.
+    /// Takes the lock, for a section that ends in another function.
     ///
     /// # Safety
     ///
@@ -71,8 +71,7 @@ impl<P: Platform, T> Lock<P, T> {
     }
 }
 
-/// Makes rustc compile these functions in this crate, so that no crate above compiles them again. No code reads
-/// this.
+/// Compiles these functions in this crate, so that no crate above compiles them again. No code reads this.
 #[expect(dead_code, reason = "it is only there to be compiled")]
 static COMPILED_HERE: [fn(&Word<Native>); 2] = [Word::<Native>::wait, Word::<Native>::wake];
 
@@ -87,8 +86,8 @@ impl<P: Platform> Word<P> {
     /// Takes the lock if it is free. Returns whether it was free.
     #[inline]
     fn is_taken(&self) -> bool {
-        // Acquire pairs with the release in `free`: the last section is over. Relaxed if the lock is held: this
-        // thread then reads nothing that the lock guards.
+        // Acquire pairs with the release in `free`: the last section is over. Relaxed if the lock is held: this thread
+        // then reads nothing in it.
         (self.state)
             .compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed)
             .is_ok()

@@ -4,7 +4,7 @@
 use manycore_platform::{Atomic, Futex, Ordering, Platform};
 use std::time::Duration;
 
-/// The word of one thread that parks. Other threads unpark the thread by it.
+/// The word of one thread that parks, and of the threads that unpark it.
 ///
 /// The thread *lies down* before it announces that it sleeps, so a thread that learns of the sleeper finds it
 /// parked. The thread then [sleeps](Self::sleep) while the word is [`ASLEEP`](Self::ASLEEP). Other threads unpark
@@ -43,14 +43,14 @@ impl<P: Platform> Parker<P> {
         }
     }
 
-    /// Marks the thread as asleep. The thread announces its sleep after that.
+    /// Marks the thread as asleep, before the thread announces its sleep.
     pub fn lie_down(&self) {
         // Release: a thread that learns of the sleeper by other means than a count (by a latch) must find it
         // parked.
         self.word.store(Self::ASLEEP, Ordering::Release);
     }
 
-    /// Marks the thread as up. Returns the reason why it was unparked, or `ASLEEP` if it was not.
+    /// Marks the thread as up. Returns the reason for which it was unparked, or `ASLEEP`.
     pub fn rise(&self) -> u32 {
         // Acquire pairs with `rouse` and `tell`: their earlier writes are visible. Release pairs with `rouse`: a
         // later `rouse` finds this thread up.
@@ -82,7 +82,7 @@ impl<P: Platform> Parker<P> {
                 }
                 Self::ASLEEP if was_held => self.sleep(Self::ASLEEP, None),
                 state => {
-                    // Orderings as in `rise`. The exchange fails if the thread is held again, or unparked.
+                    // As in `rise`. The exchange fails if the thread is held again, or unparked.
                     let up = (self.word).compare_exchange(
                         state,
                         Self::AWAKE,
@@ -111,8 +111,7 @@ impl<P: Platform> Parker<P> {
         self.word.store(Self::AWAKE, Ordering::Relaxed);
     }
 
-    /// Changes the state of a thread that is up. The thread itself calls this, and no other thread writes
-    /// meanwhile.
+    /// Changes the state of this thread, which is up. No other thread writes it meanwhile.
     pub fn set(&self, state: u32) {
         // Relaxed: the store publishes nothing.
         self.word.store(state, Ordering::Relaxed);

@@ -16,8 +16,8 @@ pub type Payload = Box<dyn Any + Send>;
 /// If the destructor panics, the panic ends here. The panic hook has printed its message. Its payload is forgotten,
 /// not dropped, since a chain of such drops could panic without end. The cost is the memory of that one payload.
 ///
-/// A destructor that panics while its own panic cleans up (a value with two such fields) aborts the process. Rust
-/// aborts before the runtime could catch the panic.
+/// A destructor that panics while its own panic cleans up (a value with two such fields) aborts the process. Rust does
+/// that before the runtime could catch the panic.
 #[cold]
 pub fn let_go<T>(value: T) {
     // Unwind safety: the value is gone in either case, and the closure touches nothing else.

@@ -48,8 +48,8 @@ impl Fences for Asymmetric {
     }
 }
 
-/// The number of threads that sleep or are about to sleep, on its own cache line. Publishers read it and only sleepers
-/// write it. So while no thread sleeps, a read transfers no line.
+/// The number of threads that sleep or are about to, on its own cache line. Only sleepers write it, so a publisher's
+/// read transfers no line while no thread sleeps.
 ///
 /// # Why no wake-up is lost
 ///
@@ -59,10 +59,10 @@ impl Fences for Asymmetric {
 /// A sleeper counts itself (S1), fences (S2) and looks at what is published (S3). If that is nothing, it sleeps on that
 /// word as S3 saw it (S4).
 ///
-/// By the contract of [`Fences`] there are two cases. Either S3 sees what P1 published, and the sleeper stays awake.
-/// Or P3 sees the sleeper, and P4 follows. The futex compares the word and falls asleep in one step. So P4 finds the
-/// sleeper asleep, or the word has changed and the sleeper does not fall asleep. `sync::checked` checks both forms,
-/// with each fence left out.
+/// By the contract of [`Fences`], either S3 sees what P1 published, and the sleeper stays awake. Or P3 sees the
+/// sleeper, and P4 follows. The futex compares the word and falls asleep in one step. So P4 finds the sleeper asleep,
+/// or the word has changed and the sleeper does not fall asleep. `sync::checked` checks both forms, with each fence
+/// left out.
 pub struct Sleepers<P: Platform, F: Fences> {
     count: CachePadded<P::AtomicU32>,
     fences: PhantomData<F>,
@@ -83,7 +83,7 @@ impl<P: Platform, F: Fences> Sleepers<P, F> {
         P::name(&self.count, name);
     }
 
-    /// P2 and P3: the number of threads that may sleep. The caller has published before.
+    /// P2 and P3: the number of threads that may sleep.
     #[inline(always)]
     pub fn after_publishing(&self) -> u32 {
         F::publisher::<P>();

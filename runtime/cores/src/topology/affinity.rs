@@ -123,12 +123,12 @@ impl Affinity {
     /// The CPUs of every thread of a pool of `threads` threads, the calling thread first. An empty set leaves a thread
     /// free.
     ///
-    /// If there are more threads than CPUs, the CPUs repeat from the first: on 2 CPUs, 4 threads run on 0, 1, 0, 1.
+    /// Further threads start again at the first CPU: on 2 CPUs, 4 threads run on 0, 1, 0, 1.
     ///
     /// # Errors
     ///
-    /// An error if a list is empty, or names a CPU that is not online or that this process may not use. This holds
-    /// even if there are too few threads to reach that CPU.
+    /// An error if a list is empty, or names a CPU that is not online or that this process may not use, even if no
+    /// thread would get that CPU.
     ///
     /// ```
     /// use manycore_cores::topology::{Affinity, Topology};

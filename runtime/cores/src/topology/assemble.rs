@@ -6,8 +6,8 @@ use super::order::sort_by;
 use super::sysfs::{CacheFacts, Facts};
 use super::{Cache, CoreGroup, Cpu, Topology};
 
-/// The place of a CPU in the hierarchy. Sorted by place, the CPUs of a core are neighbours, and so are the cores of a
-/// group, the groups of a node and the nodes of a package.
+/// The place of a CPU. Sorting by it puts together the CPUs of a core, the cores of a group, the groups of a node and
+/// the nodes of a package.
 #[derive(Clone, Copy)]
 struct CpuLocation<'a> {
     package: i64,
@@ -47,9 +47,9 @@ impl<'a> CpuLocation<'a> {
     }
 }
 
-/// Whether `cache` tells core groups apart. If one core alone has a second-level cache, the system does not report the
-/// shared cache (Arm servers with a system-level cache, many virtual machines). The core still belongs to a group. But
-/// a third-level cache may be one core's own (EPYC 72F3).
+/// Whether `cache` is the cache of a core group. If a core has a second-level cache alone, the system does not report
+/// the shared cache (Arm servers with a system-level cache, many virtual machines). A third-level cache may be one
+/// core's own (EPYC 72F3).
 fn is_shared(cache: &CacheFacts, facts: &Facts) -> bool {
     let alone = match &facts.core {
         Some(core) => cache.shared.is_subset(core),
@@ -134,8 +134,8 @@ fn cache(facts: &Facts) -> Option<Cache> {
     })
 }
 
-/// The CPUs in both the mask and the cpuset. A limit that would leave no CPU describes another machine (a container
-/// with a foreign `/sys`), since this thread does run somewhere. So such a limit is ignored.
+/// The CPUs in both the mask and the cpuset. This thread runs somewhere, so a limit that leaves no CPU is about
+/// another machine (a container with a foreign `/sys`), and is ignored.
 fn usable(cpus: &[Cpu], mask: Option<CpuSet>, cpuset: Option<CpuSet>) -> Vec<Cpu> {
     let mut usable = cpus.to_vec();
     for limit in [mask, cpuset].into_iter().flatten() {

@@ -1,11 +1,11 @@
-//! The limits of this process's control groups: a share of CPU time and a set of CPUs. Supports versions 1 and 2, and
-//! both at once (systemd's hybrid layout).
+//! The limits of this process's control groups: a share of CPU time and a set of CPUs. Versions 1, 2, and both at once
+//! (systemd's hybrid layout).
 
 use super::cpuset::CpuSet;
 use super::sysfs::{Tree, whole};
 use std::time::Duration;
 
-/// The limits of a process by its control groups.
+/// The limits of a process.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct GroupLimits {
     /// CPU time in CPUs, possibly a fraction.
@@ -29,8 +29,7 @@ enum Version {
     Two,
 }
 
-/// The files with the limits of this process. They are valid until the process is moved to another group, or its group
-/// is removed.
+/// The files with the limits of this process, until it is moved to another group or its group is removed.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Groups {
     /// The directories of the groups that may limit CPU time, each inside the next.
@@ -39,7 +38,7 @@ pub(crate) struct Groups {
     cpusets: Vec<Vec<String>>,
 }
 
-/// The quota that counts: the least of all groups around the process.
+/// The least quota of all groups around the process.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Quota {
     pub(crate) cpus: f64,
@@ -103,8 +102,7 @@ impl Groups {
         }
     }
 
-    /// Adds the files of one hierarchy. The innermost level that has a set counts, since the kernel keeps it inside
-    /// the outer sets.
+    /// Adds one hierarchy. Its innermost set counts, since the kernel keeps it inside the outer sets.
     fn add_cpuset(&mut self, levels: &[String], names: &[&str]) {
         let mut files = Vec::with_capacity(levels.len() * names.len());
         for level in levels {
@@ -115,7 +113,7 @@ impl Groups {
         self.cpusets.push(files);
     }
 
-    /// Returns the smallest quota, since every level of the hierarchy limits the levels below it.
+    /// The smallest quota, since every level limits the levels below it.
     pub(crate) fn quota(&self, tree: Tree) -> Option<Quota> {
         let mut least: Option<Quota> = None;
         for (group, (version, level)) in self.quotas.iter().enumerate() {
@@ -150,7 +148,6 @@ impl Groups {
         all
     }
 
-    /// The kernel's counts for the group of `quota`.
     #[inline]
     pub(crate) fn counters(&self, tree: Tree, quota: &Quota) -> Counters {
         let Some((version, level)) = self.quotas.get(quota.group) else {
@@ -214,8 +211,8 @@ fn mount(line: &str) -> Option<Mount<'_>> {
 
 /// The directories of the control group `path` and of the groups around it, innermost first.
 fn levels(mounts: &[Mount], version: Version, controller: &str, path: &str) -> Vec<String> {
-    // The mount may not show the group (a container without its own namespace, or `/../..` from inside one). Then the
-    // group is still inside the group at the mount's top.
+    // If the mount does not show the group (a container without its own namespace, or `/../..` from inside one), the
+    // group is still inside the mount's top.
     let mut best: Option<(&Mount, Option<&str>)> = None;
     for mount in mounts {
         let controls = || version == Version::Two || has(mount.options, ',', controller);

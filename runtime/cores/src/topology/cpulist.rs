@@ -1,11 +1,9 @@
-//! The kernel's notation for sets of CPUs: `0,2,4-7`. Users also write an explicit affinity so. There the order
-//! counts.
+//! The kernel's notation for sets of CPUs: `0,2,4-7`. Users also write affinities so, and then the order counts.
 
 use std::error::Error;
 use std::fmt;
 
-/// More CPUs than any kernel supports (Linux on x86-64 supports 8,192), so that a damaged `0-99999999999` does not
-/// fill the memory.
+/// More CPUs than any kernel supports (Linux on x86-64: 8,192). A damaged `0-99999999999` must not fill the memory.
 const MOST_CPUS: usize = 1 << 16;
 
 /// Why a text is not a list of CPUs.

@@ -145,10 +145,9 @@ impl Topology {
     /// Never fails: it leaves out what the system does not report. A system that reports nothing counts as one core
     /// group of [`available_parallelism`](std::thread::available_parallelism) CPUs.
     ///
-    /// The affinity mask is the calling thread's. Threads inherit it from the thread that spawns them, so call this
-    /// before pinning the caller. The first call opens about 15 small files for every CPU, which takes some 0.1 ms.
-    /// Later calls read only which CPUs are online and what the control groups leave. Call it once for a pool, not
-    /// once for a loop.
+    /// The affinity mask is the calling thread's. Its threads inherit the mask, so call this before pinning the
+    /// caller. The first call opens about 15 small files for every CPU, which takes some 0.1 ms. Later calls read only
+    /// which CPUs are online and what the control groups leave. Call it once for a pool, not once for a loop.
     ///
     /// ```
     /// use manycore_cores::topology::Topology;
@@ -166,9 +165,9 @@ impl Topology {
         }
     }
 
-    /// Reads the machine that a copy of its files describes. The copy is a directory with
-    /// `sys/devices/system/{cpu,node}`, `proc/self/{cgroup,mountinfo}`, `proc/thread-self/status` (for the affinity
-    /// mask) and the mounted control groups. Each of these may be missing.
+    /// Reads the machine that a copy of its files describes. `root` has `sys/devices/system/{cpu,node}`,
+    /// `proc/self/{cgroup,mountinfo}`, `proc/thread-self/status` (for the affinity mask) and the mounted control
+    /// groups, and each may be missing.
     ///
     /// ```
     /// use manycore_cores::topology::Topology;
@@ -261,9 +260,8 @@ impl Topology {
     /// The default number of threads of a pool: one for each usable CPU, but no more than the quota pays for.
     ///
     /// A fractional quota is rounded down. With one thread more, the group uses up its time before the period (usually
-    /// 100 ms) ends. The kernel then stops all threads of the group for the rest of the period, wherever they are in a
-    /// loop that the others wait for. The lost fraction costs less. With less than one CPU, a single thread remains,
-    /// and the kernel sometimes stops it.
+    /// 100 ms) ends. The kernel then stops all its threads for the rest of the period, even in a loop that others wait
+    /// for. The lost fraction costs less. Below one CPU, a single thread remains, and the kernel sometimes stops it.
     ///
     /// ```
     /// use manycore_cores::topology::Topology;
@@ -343,8 +341,8 @@ fn equal_cpus(mask: Option<&CpuSet>) -> Vec<(usize, Facts)> {
     ids.into_iter().map(|id| (id, Facts::default())).collect()
 }
 
-/// The calling thread's affinity mask. `None` if the system has no masks, or if the machine has more CPUs than the
-/// system call's set has bits. In the second case `/proc` has the mask.
+/// The calling thread's affinity mask. `None` if the system has none, or if the machine has more CPUs than the system
+/// call's set has bits (then `/proc` has the mask).
 pub(crate) fn affinity_mask() -> Option<CpuSet> {
     let cpus = manycore_platform::process::allowed_cpus()?;
     Some(cpus.into())

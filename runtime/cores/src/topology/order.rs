@@ -3,7 +3,7 @@
 use super::{Cpu, Topology};
 use std::collections::BinaryHeap;
 
-/// A usable CPU that has no place in the order yet.
+/// A usable CPU without a place in the order.
 #[derive(Clone, Copy)]
 struct Candidate {
     cpu: Cpu,
@@ -21,8 +21,8 @@ pub(super) fn compact(topology: &Topology) -> Vec<usize> {
     ids(&cpus)
 }
 
-/// Far apart: packages take turns, and core groups inside a package do too. Every core of the machine gets one thread
-/// before any core gets a second.
+/// Far apart: packages take turns, and inside them core groups do. Every core gets one thread before any core gets a
+/// second.
 pub(super) fn spread(topology: &Topology) -> Vec<usize> {
     let mut cpus = ranked(topology);
     sort_by(&mut cpus, &|c| {
@@ -75,8 +75,8 @@ fn count_turns(cpus: &mut [Candidate], alike: fn(&Candidate, &Candidate) -> bool
 
 /// Sorts `items` by their keys. Items with equal keys keep their order.
 ///
-/// This is a heap sort that is compiled once. The standard library's `sort` is compiled again for each type, which
-/// takes as long as most of this folder.
+/// A heap sort, compiled once. The standard library's `sort` is compiled for each type, which takes as long as most of
+/// this folder.
 pub(super) fn sort_by<T: Copy>(items: &mut [T], key: &dyn Fn(&T) -> [usize; 5]) {
     let mut keys = Vec::with_capacity(items.len());
     for (index, item) in items.iter().enumerate() {

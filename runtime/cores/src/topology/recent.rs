@@ -1,5 +1,5 @@
-//! The machine for a pool that is built now. A program may build a pool for each of its calls. Reading the limits of
-//! the control groups takes three times as long as the rest of building a pool.
+//! The machine for a pool that is built now. A program may build a pool for each of its calls. Reading its control
+//! groups' limits takes three times as long as the rest of that.
 
 use super::{CpuSet, Topology, affinity_mask};
 use manycore_platform::{Native, Platform};
@@ -28,10 +28,10 @@ static LAST: Mutex<Option<Recent>> = Mutex::new(None);
 pub fn recent() -> Arc<Topology> {
     let (now, mask) = (Native::now(), affinity_mask());
     let holds = Native::duration_to_ticks(HOLDS);
-    // Does not wait for the lock: in a child of `fork`, the thread that holds it may not exist.
+    // Does not wait for the lock: a child of `fork` may lack the thread that holds it.
     let mut last = LAST.try_lock().ok();
     let found = last.as_deref().and_then(Option::as_ref);
-    // Clocks of two cores may differ, so `found.at` may be in the future. Such a result is also out of date.
+    // Clocks of two cores may differ. A result from the future is out of date, too.
     let is_recent = |found: &&Recent| now.checked_sub(found.at).is_some_and(|age| age < holds);
     if let Some(found) = found.filter(is_recent).filter(|found| found.mask == mask) {
         return Arc::clone(&found.machine);

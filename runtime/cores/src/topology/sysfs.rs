@@ -27,7 +27,7 @@ impl Tree<'_> {
 }
 
 /// The last list that was read, and its CPUs. Neighbours mostly share a cache, so their lists have the same text. A
-/// set for each CPU would take time and memory that grow with the square of the number of CPUs.
+/// set for each CPU would take time and memory with the square of the CPUs.
 #[derive(Default)]
 struct LastList {
     text: String,
@@ -45,7 +45,7 @@ impl LastList {
     }
 }
 
-/// Parses a decimal number. All callers use this function, since each call of `parse` would compile another parser.
+/// Parses a decimal number. Each other call of `parse` would compile another parser.
 #[inline(never)]
 pub(super) fn whole(text: &str) -> Option<u64> {
     text.trim().parse().ok()
@@ -55,8 +55,7 @@ pub(super) fn whole(text: &str) -> Option<u64> {
 /// counts too.
 ///
 /// `/proc/stat` has a line for each CPU: user, nice, system, idle, waiting for I/O, interrupts (two columns) and
-/// stolen time. The unit is a hundredth of a second, whatever the kernel's own step. The time of guests follows, which
-/// user time contains already.
+/// stolen time. The unit is always a hundredth of a second. Guests' time follows, which user time includes.
 pub(crate) fn busy_time(tree: Tree, allowed: impl Fn(usize) -> bool) -> Option<Duration> {
     let text = tree.text("proc/stat")?;
     let busy = |line: &str| {

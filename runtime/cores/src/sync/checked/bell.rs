@@ -83,7 +83,7 @@ fn each_fault_of_the_platform_is_caught() {
     }
 }
 
-/// A step of the argument that is left out.
+/// The omitted step of the argument.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum BellMistake {
     /// The ringer reads the count with no fence after its publishing.
@@ -96,7 +96,7 @@ enum BellMistake {
     DoesNotChange,
 }
 
-/// A second version of the bell, which can make one mistake.
+/// A copy of the bell with one mistake.
 struct BellSketch {
     word: <Loom as Platform>::Futex,
     sleepers: <Loom as Platform>::AtomicU32,

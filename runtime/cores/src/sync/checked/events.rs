@@ -32,7 +32,7 @@ impl<P: Platform> Events for EventCount<P> {
 }
 
 /// Thread 0 publishes `items` pieces of work one by one. Each time it wakes one sleeper, if there is one. The other
-/// threads take one item each, or sleep. If there are fewer items than sleepers, thread 0 ends the rest at last.
+/// threads take one item each, or sleep. Thread 0 then ends the rest.
 ///
 /// Loom reports a thread that sleeps while there is work for it.
 fn all_work_is_found<E: Events>(
@@ -133,7 +133,7 @@ fn each_fault_of_the_platform_is_caught() {
     assert!(caught(deaf).contains("deadlock"));
 }
 
-/// A step of the argument that is left out.
+/// The omitted step of the argument.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum EventMistake {
     /// The poster reads `sleepers` with no fence after its post.
@@ -146,7 +146,7 @@ enum EventMistake {
     DoesNotCompare,
 }
 
-/// A second version of the event count, which can make one mistake.
+/// A copy of the event count with one mistake.
 struct EventSketch {
     posted: <Loom as Platform>::Futex,
     sleepers: <Loom as Platform>::AtomicU32,

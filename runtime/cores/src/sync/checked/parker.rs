@@ -1,4 +1,4 @@
-//! The parker under loom: no wake-up is lost, exactly one of several threads unparks a thread, and no thread unparks a
+//! The parker under loom: no wake-up is lost, exactly one of several threads unparks a thread, and none unparks a
 //! thread that gets up by itself.
 
 use crate::sync::Parker;
@@ -10,7 +10,7 @@ const fn reason(rank: usize) -> u32 {
     10 + rank as u32
 }
 
-/// Thread 0 lies down and sleeps until another thread, which has written something, rouses it.
+/// Thread 0 lies down and sleeps until another thread writes something and rouses it.
 fn one_rouses<P: Platform>(others: usize) {
     let (parker, data) = (Parker::<P>::asleep(), P::AtomicU32::new(0));
     let roused = P::AtomicU32::new(0);
@@ -32,7 +32,7 @@ fn one_rouses<P: Platform>(others: usize) {
     assert_eq!(roused.load(Ordering::Relaxed), 1);
 }
 
-/// Thread 0 lies down and gets up by itself, while thread 1 tries to rouse it. Exactly one of them succeeds.
+/// Thread 0 lies down and gets up by itself, while thread 1 tries to rouse it. One of them succeeds.
 fn it_is_roused_or_rises<P: Platform>(rises: impl Fn(&Parker<P>) -> bool + Sync) {
     let parker = Parker::<P>::asleep();
     let (alone, roused) = (P::AtomicBool::new(false), P::AtomicBool::new(false));
