@@ -10,8 +10,8 @@ use std::sync::{Arc, Weak};
 const CORES_BITS: u32 = 16;
 const CORES: u32 = (1 << CORES_BITS) - 1;
 
-/// Places where workers await their turn. Workers whose numbers have the same remainder share a place. Several
-/// places keep a change from one core to two from waking all workers.
+/// Places where workers await their turn. Workers with the same remainder share a place. With one place, a change from
+/// one core to two would wake all workers.
 const PLACES: usize = 32;
 
 /// The number of cores to use, until it is changed. The runtimes that follow an allotment share it with the code
@@ -38,8 +38,8 @@ pub struct Allotment<P: Platform = Native> {
 struct Words<P: Platform> {
     /// Followers read it at every safe point. It is written when the allotment changes.
     word: CachePadded<P::Futex>,
-    /// Each place counts the wake-ups sent to it. The places are on other lines than the word, since only threads
-    /// that park or wake read them.
+    /// Each place counts its wake-ups. Only threads that park or wake read the places, so they are on other lines than
+    /// the word.
     places: CachePadded<[P::Futex; PLACES]>,
     /// The followers to notify of growth.
     followers: Lock<P, Vec<Weak<dyn Follower>>>,
@@ -48,9 +48,9 @@ struct Words<P: Platform> {
 /// A runtime with workers that may sleep outside of [`Allotment::await_turn`]. For example, a pool's worker that
 /// waits within a job sleeps until its wait ends.
 pub trait Follower: Send + Sync {
-    /// Notifies the follower that the workers of these numbers may run from now on. The allotment has its new
-    /// value, but the calling thread has not fenced since. So the follower must fence before it looks which of its
-    /// workers sleep.
+    /// Notifies the follower that the workers of these numbers may run from now on. The allotment has its new value,
+    /// but the calling thread has not fenced since: the follower must fence before it looks which of its workers
+    /// sleep.
     fn may_run(&self, workers: Range<usize>);
 }
 
@@ -134,8 +134,7 @@ impl<P: Platform> Allotment<P> {
             return;
         }
         self.wake_places(gained.clone());
-        // The list is cloned, because the last reference to a follower may end here, and the follower must not be
-        // dropped under the lock.
+        // Cloned, since the last reference to a follower may end here, and must not do so under the lock.
         let followers: Vec<_> = (self.shared.followers)
             .with(|followers| followers.iter().filter_map(Weak::upgrade).collect());
         for follower in followers {
@@ -208,17 +207,16 @@ impl<P: Platform> Allotment<P> {
 
     /// Sleeps until the allotment differs from `seen`. May return early.
     ///
-    /// No wake-up is lost if the caller first reads [`seen`](Self::seen), then checks whatever else it waits for,
-    /// and then calls this. The caller sees a change before the first read. A later change alters the word, and the
-    /// futex compares the word. The word equals `seen` again only after 65,536 changes between the read and the
-    /// sleep.
+    /// No wake-up is lost if the caller first reads [`seen`](Self::seen), then checks whatever else it waits for, and
+    /// then calls this. The caller has seen any change before the first read. A later change alters the word, which
+    /// the futex compares. Only 65,536 changes between the read and the sleep restore the word.
     pub fn wait_while(&self, seen: Seen) {
         // The futex only compares. The caller acquires the reason for the change by its next `seen`.
         self.word().wait(seen.0, None);
     }
 
-    /// Sleeps until `worker` may run, or until `wanted` returns `true`. Only changes for this worker wake it, and
-    /// those for workers whose numbers differ from its own by a multiple of 32.
+    /// Sleeps until `worker` may run, or until `wanted` returns `true`. Changes for other workers do not wake it,
+    /// unless their numbers differ by a multiple of 32.
     ///
     /// # Why the worker is always woken
     ///

@@ -19,17 +19,16 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use std::{fmt, io};
 
-/// How often the watch reads the affinity mask: each read takes some 50 us of processor time.
+/// How often the watch reads the affinity mask, which takes some 50 us of processor time.
 const MASK: Duration = Duration::from_millis(10);
-/// How often the watch reads the files of the control groups, and how often it looks up the groups themselves.
+/// How often the watch reads the control groups' files, and how often it looks up the groups themselves.
 const FILES: Duration = Duration::from_millis(100);
 const GROUPS: Duration = Duration::from_millis(500);
-/// While the watch paces a quota, it reads files and groups more often by this factor.
+/// The factor by which it does both more often while it paces a quota.
 const PACED: u32 = 5;
-/// When the watch's user has not needed the watch for this long, the watch rests.
+/// The watch rests when it has not been needed for this long.
 const REST: Duration = Duration::from_secs(1);
-/// How long a smaller quota must last before the watch obeys it. The watch obeys a larger quota, or the loss of a
-/// CPU, at once.
+/// How long a smaller quota must last before the watch obeys it. A larger quota, or the loss of a CPU, counts at once.
 const HOLD: Duration = Duration::from_millis(50);
 
 /// A thread that sets an [`Allotment`] to the number of cores that this process may use, until the watch is
@@ -55,17 +54,17 @@ const HOLD: Duration = Duration::from_millis(50);
 ///
 /// # Quotas
 ///
-/// The watch paces a quota of fewer CPUs than mask and cpuset leave. (Another quota has no effect.) Each of the
-/// kernel's periods begins with the next larger number of workers. The next smaller number follows when the rest of
-/// the quota just pays for it until the period ends. So the CPU time used stays 2.5% below the quota, and the kernel
-/// never stops the group. The watch counts the CPU time that the group has used (v2, or v1 with `cpuacct` beside
-/// `cpu`), or else this process. If the kernel throttles nevertheless, the margin grows, to at most 25%. With a quota
-/// of less than one CPU, one worker remains, and the kernel sometimes stops it.
+/// The watch paces a quota of fewer CPUs than mask and cpuset leave. Each of the kernel's periods begins with the next
+/// larger number of workers. When the rest of the quota just pays for the next smaller number, that number follows. So
+/// the CPU time used stays 2.5% below the quota, and the kernel never stops the group. The watch counts the CPU time
+/// that the group has used (v2, or v1 with `cpuacct` beside `cpu`), or else this process. If the kernel throttles
+/// nevertheless, the margin grows, to at most 25%. With a quota of less than one CPU, one worker remains, and the
+/// kernel sometimes stops it.
 ///
 /// # In a child after `fork`
 ///
-/// A child of `fork` has only the thread that forked. So the parent's allotment no longer changes in the child, and
-/// dropping the watch there does nothing. Start another watch.
+/// A child of `fork` lacks the watch's thread. So the allotment no longer changes there, and dropping the watch does
+/// nothing. Start another watch.
 ///
 /// # Cost
 ///
@@ -99,7 +98,7 @@ pub struct Watch {
 pub struct Limits {
     /// CPUs that the affinity mask and the cpuset leave.
     pub cpus: usize,
-    /// The CPUs' worth of CPU time that the control groups grant. `None` means any.
+    /// CPU time that the control groups grant, in CPUs. `None` means any.
     pub quota: Option<f64>,
     /// The last argument of [`Watch::cap`].
     pub cap: Option<NonZeroUsize>,
@@ -126,10 +125,9 @@ struct WatchState {
     pace: QuotaPace,
     /// The last decision of the pace. `None` if there is no quota below `cpus`.
     paced: Option<Pace>,
-    /// The times at which files and groups are due, on the clock of the sources.
+    /// When files and groups are due, on the clock of the sources.
     files_at: Duration,
     groups_at: Duration,
-    /// Returns whether the watch's user does not need the watch.
     is_idle: Option<IsIdle>,
     /// Since when each call of `is_idle` has returned `true`.
     idle_since: Option<Duration>,
@@ -212,13 +210,12 @@ impl Watch {
         self.shared.publish(&state);
     }
 
-    /// Sets whether the allotment leaves out CPUs that other processes keep busy. A new watch counts them as
-    /// available.
+    /// Sets whether the allotment leaves out CPUs that other processes keep busy. At first it does not.
     ///
-    /// This is for teams that meet at barriers more often than every 10 ms: beside a busy process, two workers on
-    /// 1.5 CPUs make less progress than one worker on a whole CPU. Independent jobs gain by the half CPU. The watch
-    /// counts the use by other processes for 300 ms, in whole CPUs. It ignores less than 0.3 of a CPU, and always
-    /// leaves one CPU. Does nothing if the kernel has no `/proc/stat`.
+    /// This is for teams that meet at barriers more often than every 10 ms: beside a busy process, two workers on 1.5
+    /// CPUs make less progress than one worker on a whole CPU. Independent jobs gain by the half CPU. The use is
+    /// counted for 300 ms, in whole CPUs. Less than 0.3 of a CPU does not count, and one CPU always remains. Does
+    /// nothing if the kernel has no `/proc/stat`.
     ///
     /// If several processes heed each other, nothing makes their shares even.
     ///
@@ -245,11 +242,10 @@ impl Watch {
 
     /// Lets the watch rest while it is not needed, so that an idle process does not wake up.
     ///
-    /// `is_idle` returns whether the watch is not needed. The watch calls `is_idle(false)` at each look. When that
-    /// has returned `true` for a second, the watch calls `is_idle(true)`. If that returns `true` as well, the watch
-    /// rests until [`wake`](Self::wake), and the allotment does not change. A caller that needs the watch first
-    /// makes `is_idle` return `false`. It then calls `wake`, unless it knows that `is_idle` was not called with
-    /// `true` before.
+    /// `is_idle` returns whether the watch is not needed. Each look calls it with `false`. After a second of `true`,
+    /// the watch calls `is_idle(true)`. If that is `true` too, the watch rests until [`wake`](Self::wake), and the
+    /// allotment does not change. A caller that needs the watch first makes `is_idle` return `false`, and then calls
+    /// `wake`, unless it knows that `is_idle` was not called with `true` before.
     ///
     /// # Panics
     ///
@@ -326,7 +322,7 @@ impl Drop for Watch {
         self.shared.lock().stop = true;
         self.shared.stops.notify_one();
         if let Some(thread) = self.thread.take() {
-            // An error means that the thread panicked, which the panic hook has reported.
+            // An error is a panic, which the panic hook has reported.
             let _ = thread.join();
         }
     }
@@ -463,7 +459,7 @@ impl WatchState {
         }
     }
 
-    /// The allotment's new number of cores, from the last reads and the last decision of the pace.
+    /// The allotment's new number of cores, by the last reads.
     fn capped(&self) -> usize {
         let cap = self.cap.map_or(usize::MAX, NonZeroUsize::get);
         let paced = self.paced.map_or(usize::MAX, |pace| pace.workers);

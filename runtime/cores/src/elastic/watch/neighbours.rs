@@ -4,10 +4,9 @@
 //! A team that meets at barriers then waits for this worker at each barrier. So CPUs that others use count as gone,
 //! in whole CPUs.
 //!
-//! The others' use is the busy time of this process's CPUs, less the time that the process itself has used. Time
-//! that a hypervisor has taken (steal) is busy time. While this process competes, others get less than they want,
-//! so at first the process leaves them too few CPUs. They then use more, and the process leaves more, until others
-//! have as many CPUs as they use up.
+//! The others' use is the busy time of this process's CPUs, less the time that the process itself has used. Time that
+//! a hypervisor has taken (steal) is busy time. While this process competes, others get less than they want, and it
+//! leaves them one CPU too few. They then use more, until it leaves them as many CPUs as they use up.
 
 use std::time::Duration;
 
@@ -36,7 +35,6 @@ pub(super) struct Neighbours {
 }
 
 impl Neighbours {
-    /// Returns whether the window is over.
     pub(super) fn is_due(&self, now: Duration) -> bool {
         self.last
             .is_none_or(|last| now.saturating_sub(last.now) >= WINDOW)
@@ -44,7 +42,7 @@ impl Neighbours {
 
     /// Ends the window, and begins the next.
     pub(super) fn learn(&mut self, load: Load) {
-        // If the set of CPUs has changed, the earlier use of the new CPUs does not count: their window begins now.
+        // The earlier use of new CPUs does not count: their window begins now.
         if let Some(last) = self.last.replace(load).filter(|last| last.set == load.set) {
             let others = load.busy.saturating_sub(last.busy).as_secs_f64()
                 - load.own.saturating_sub(last.own).as_secs_f64();
@@ -72,7 +70,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// A kernel that divides its CPUs fairly among threads that each always want one. It counts in steps of 10 ms,
-    /// as a real kernel does, from a random phase on.
+    /// from a random phase on.
     struct FairKernel {
         cpus: usize,
         others: usize,
@@ -146,7 +144,7 @@ mod tests {
     fn the_first_load_ends_no_window() {
         let mut neighbours = Neighbours::default();
         assert!(neighbours.is_due(Duration::ZERO));
-        // This is the use since the machine began. It ends no window.
+        // The use since the machine began ends no window.
         neighbours.learn(Load {
             now: Duration::ZERO,
             busy: Duration::from_secs(1_000_000),
@@ -157,7 +155,7 @@ mod tests {
         assert!(!neighbours.is_due(WINDOW / 2));
     }
 
-    /// The mask grows. The use of the new CPUs before that is not part of this window.
+    /// The mask grows. The earlier use of the new CPUs does not count.
     #[test]
     fn new_cpus_count_as_free_for_a_window() {
         let mut neighbours = Neighbours::default();

@@ -1,21 +1,20 @@
 //! How many workers a CPU quota pays for, from one moment to the next.
 //!
-//! A quota of 1.5 CPUs is 150 ms of CPU time in each period of 100 ms. Two workers use it up in 75 ms, and the
-//! kernel stops them for the rest, wherever they are. One worker leaves a third of the quota unused. So two workers
-//! run from the period's beginning, until the rest of the quota just pays for one worker to the period's end. A
-//! change has a cost: data move to another cache, and a team divides its work anew. Two changes a period are the
-//! fewest that use the quota.
+//! A quota of 1.5 CPUs is 150 ms of CPU time in each period of 100 ms. Two workers use it up in 75 ms, and the kernel
+//! stops them for the rest, wherever they are. One worker leaves a third of the quota unused. So two workers run from
+//! the period's beginning, until the rest of the quota just pays for one worker to the period's end. A change moves
+//! data to another cache and divides a team's work anew. Two changes a period are the fewest that use the quota.
 //!
 //! The pace is a closed loop: it counts the CPU time that all threads have used, not the number of workers. Workers
 //! that continue for a while after they should stop use more. The pace learns how much, and reserves that time in
 //! the next period (`reserve`).
 //!
 //! [`Phase`] knows when the kernel's periods begin. Otherwise the pace makes up periods that are ten times shorter.
-//! Wherever a kernel's period begins, its use then differs from the rate by at most the variation within one
-//! made-up period.
+//! The use in any of the kernel's periods then differs from the rate by at most the variation within one made-up
+//! period.
 //!
-//! The kernel may throttle nevertheless: because of processes in the group whose time is not visible, or because
-//! the watch runs late. Then the margin grows. It shrinks again slowly.
+//! If the kernel throttles nevertheless (processes in the group whose time is not visible, or a late watch), the
+//! margin grows. It shrinks again slowly.
 
 use super::phase::Phase;
 use std::time::Duration;
@@ -34,9 +33,9 @@ const LEFT_OVER: f64 = 0.02;
 const LACK: f64 = 0.03;
 /// The shortest time between two looks, as a part of the kernel's period, and in seconds.
 const SOON: [f64; 2] = [0.002, 0.0005];
-/// The longest time between two looks as a part of the period: where its beginning is known, and where it is not.
+/// The longest part: where the period's beginning is known, and where it is not.
 const LATE: [f64; 2] = [0.05, 0.02];
-/// If a period needed less than the reserve, this part of the reserve remains in the next period.
+/// The part of the reserve that remains if a period needed less.
 const FORGET: f64 = 0.9;
 
 /// How much of the quota has been used.
@@ -57,11 +56,9 @@ pub(super) struct Usage {
 pub(super) struct Pace {
     /// Workers, at least one.
     pub(super) workers: usize,
-    /// When to look again.
     pub(super) next: Duration,
 }
 
-/// The controller.
 #[derive(Debug)]
 pub(super) struct QuotaPace {
     margin: f64,
@@ -70,7 +67,7 @@ pub(super) struct QuotaPace {
     base: f64,
     /// Whether the larger number of workers is allowed.
     many: bool,
-    /// CPU seconds that workers use after they should stop: the most so far, and the most in this period.
+    /// The most CPU seconds that workers used after they should stop: so far, and in this period.
     reserve: f64,
     overrun: f64,
     last: Option<Usage>,
@@ -147,8 +144,8 @@ impl QuotaPace {
             / usage.now.saturating_sub(last.now).as_secs_f64().max(1e-6);
         let base = last.used.as_secs_f64()
             + usage.used.saturating_sub(last.used).as_secs_f64() * share.min(1.0);
-        // The next made-up period pays back excess use. But the debt is limited, since the kernel has forgotten it.
-        // Several made-up periods may have passed between two looks.
+        // The next made-up period pays back excess use, up to a limit, since the kernel has forgotten it. Several
+        // made-up periods may have passed between two looks.
         let is_made_up = !was_known && !self.phase.is_known();
         let debt = if is_made_up {
             let passed = began.saturating_sub(begun_before).as_secs_f64();
@@ -199,7 +196,7 @@ mod tests {
         used: f64,
         periods: u64,
         throttled: u64,
-        /// The number of changes of the number of workers.
+        /// Changes of the number of workers.
         changes: u64,
     }
 
@@ -337,8 +334,7 @@ mod tests {
         }
     }
 
-    /// This checks the kernel of these tests: others use half a CPU, which exceeds the margin, and the kernel
-    /// throttles.
+    /// This checks the test's kernel: half a CPU that others use exceeds the margin.
     #[test]
     fn a_pace_without_regard_to_others_throttles() {
         let mut kernel = QuotaKernel::new(1.5, 100_000);
@@ -368,7 +364,7 @@ mod tests {
         assert!(throttled > 0 && (0.49..0.51).contains(&used), "{used}");
     }
 
-    /// A look is late while less than the rate is used: that leaves no debt.
+    /// The look is late, but less than the rate was used.
     #[test]
     fn a_late_look_leaves_no_debt() {
         let mut pace = QuotaPace::new();

@@ -5,8 +5,7 @@
 //! halves it. So after some periods the beginning is known to a five-hundredth of a period. A group that rests has
 //! no periods: the first period after a rest may begin at any time.
 //!
-//! If the kernel does not count periods, or has not counted one yet, `Phase` makes up shorter periods
-//! ([`SHORTER`]).
+//! If the kernel counts no periods, or none yet, `Phase` makes up shorter ones ([`SHORTER`]).
 
 use std::time::Duration;
 
@@ -18,16 +17,16 @@ const SHORTER: u32 = 10;
 /// The period that has begun last.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Phase {
-    /// The period has begun between these two times.
+    /// It has begun between these two times.
     earliest: Duration,
     latest: Duration,
     length: Duration,
-    /// Whether this is a period of the kernel. Otherwise it is made up.
+    /// Whether this is a period of the kernel, and not made up.
     is_known: bool,
 }
 
 impl Phase {
-    /// Makes up a period. `period` is the length of the kernel's periods.
+    /// Makes up a period. The kernel's have the length `period`.
     pub(super) fn make_up(&mut self, now: Duration, period: Duration) {
         *self = Self {
             earliest: now,
@@ -55,8 +54,8 @@ impl Phase {
         self.is_known
     }
 
-    /// Follows the looks at `last` and at `now`. `counted` has the kernel's counts of periods at these looks. If a
-    /// period has begun between them, returns the earliest time at which it may have begun.
+    /// `counted` has the kernel's counts at the looks `last` and `now`. If a period has begun between them, returns
+    /// the earliest time at which it may have.
     pub(super) fn follow(
         &mut self,
         last: Duration,
@@ -122,8 +121,8 @@ mod tests {
 
     const PERIOD: Duration = Duration::from_millis(100);
 
-    /// Looks as `next_look` says, or after 5 ms if that is sooner, but up to `late` microseconds late. The kernel's
-    /// periods begin at `phase`. Returns how precisely the beginning is known in the end.
+    /// Looks as `next_look` says, at least each 5 ms, up to `late` microseconds late, at periods that begin at
+    /// `phase`. Returns how precisely the beginning is known in the end.
     fn known_after(periods: u32, phase: u64, late: u64) -> Duration {
         let mut rng = fastrand::Rng::with_seed(phase);
         let count = |now: Duration| (now.as_micros() as u64 + 100_000 - phase) / 100_000;
@@ -182,7 +181,7 @@ mod tests {
             it.follow(ms(170), ms(172), Some((1, 2)), PERIOD),
             Some(ms(170))
         );
-        // There was a rest, so the known beginning of the period before does not help.
+        // After a rest, the earlier beginning does not help.
         assert_eq!(
             it.follow(ms(172), ms(240), Some((2, 3)), PERIOD),
             Some(ms(172))

@@ -15,7 +15,7 @@ pub(super) struct Sources {
     groups: Groups,
     mask: Option<CpuSet>,
     cpuset: Option<CpuSet>,
-    /// The number of CPUs that both `mask` and `cpuset` leave.
+    /// CPUs that both `mask` and `cpuset` leave.
     cpus: usize,
     /// Changes when `mask` or `cpuset` changes.
     set: u32,
@@ -24,12 +24,10 @@ pub(super) struct Sources {
 }
 
 impl Sources {
-    /// The sources of this process.
     pub(super) fn of_this_process() -> Self {
         Self::new(PathBuf::from("/"), true)
     }
 
-    /// The sources of a process with its files below `root`.
     #[cfg(test)]
     pub(super) fn below(root: &std::path::Path) -> Self {
         Self::new(root.to_owned(), false)

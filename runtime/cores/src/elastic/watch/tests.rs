@@ -1,4 +1,4 @@
-//! Tests of how the watch reads trees of files, and what it decides.
+//! How the watch reads trees of files, and what it decides.
 
 use super::neighbours::WINDOW;
 use super::*;
@@ -103,7 +103,7 @@ fn the_process_is_moved() {
     assert_eq!(watching.after(GROUPS), 4);
 }
 
-/// The group is removed, as when a container's group is replaced. The limits of its parents then count.
+/// As when a container's group is replaced: the limits of its parents count.
 #[test]
 fn the_group_is_removed() {
     let machine = FakeMachine::v2().write("sys/fs/cgroup/a/b/cpuset.cpus.effective", "0-1\n");
@@ -131,7 +131,7 @@ fn a_larger_quota_is_obeyed_at_once_and_a_smaller_one_if_it_lasts() {
     assert_eq!(quota(&state), Some(4.0));
     see(&mut state, "400000 100000\n", start + HOLD);
     assert_eq!(quota(&state), Some(4.0));
-    // The smaller quota was gone meanwhile, so it must last anew.
+    // It was gone meanwhile, so it must last anew.
     see(&mut state, "250000 100000\n", start + HOLD);
     assert_eq!(quota(&state), Some(4.0));
     see(&mut state, "250000 100000\n", start + 2 * HOLD);
