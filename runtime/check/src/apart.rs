@@ -10,21 +10,20 @@ const PART: &str = "MANYCORE_CAUGHT_APART";
 const CAUGHT: &str = "\ncaught apart: ";
 /// The exit code of a test process that ends with a panic. A check that cannot fail panics too.
 const PANICKED: i32 = 101;
-/// A child that runs for longer hangs, which corrupted memory may cause as well.
+/// A child that runs for longer hangs, which corrupted memory may cause.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// As [`caught_at_random`], for a fault that gives one piece of memory to two threads: a lock that admits two threads,
-/// or a job that runs after its frame is gone. In this process, the fault could corrupt the test. So the test runs
-/// again in a child process, up to this search. `part` tells the searches of a test apart. The test's own function
-/// must contain the closure `model`.
+/// or a job that runs after its frame is gone. The fault could corrupt the test itself, so the test runs again in a
+/// child process, up to this search. `part` tells the searches of a test apart. The test's own function must contain
+/// the closure `model`.
 ///
-/// Returns the checker's message. Returns `None` if the child died of the fault, and, in the child itself, for other
-/// searches than its own.
+/// Returns the checker's message. `None` if the child died of the fault, and, in the child, for searches other than
+/// its own.
 ///
 /// # Panics
 ///
-/// Panics if 200,000 schedules pass, or if the child does not find the test, because another function contains
-/// `model`.
+/// Panics if 200,000 schedules pass, or if the child does not find the test (another function contains `model`).
 ///
 /// ```no_run
 /// use manycore_check::{Shuttle, caught_apart};

@@ -14,8 +14,8 @@ use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// [`Shuttle`](crate::Shuttle) with total store order. The stores of each thread wait in the thread's own buffer, and
-/// reach memory one by one, in their order, at random times. The thread itself reads its own stores at once.
+/// [`Shuttle`](crate::Shuttle) with total store order. The stores of each thread wait in its own buffer, and reach
+/// memory one by one, in order, at random times. The thread itself reads them at once.
 ///
 /// A read-modify-write, a full fence, a system call and the end of a thread empty the thread's buffer. A light fence
 /// does nothing. A heavy fence empties the buffers of all threads, one after the other. So a protocol with asymmetric
@@ -64,7 +64,7 @@ impl<T: Copy + Send> Commit for Mutex<Word<T>> {
     }
 }
 
-/// The buffer of each thread: the words that it has stored to, in order.
+/// Each thread's buffer: the words that it has stored to, in order.
 #[derive(Default)]
 struct Buffers {
     of: Vec<(ThreadId, VecDeque<Arc<dyn Commit>>)>,
@@ -73,7 +73,7 @@ struct Buffers {
 }
 
 ::shuttle::lazy_static! {
-    // The standard library's locks. A thread takes and releases them between two steps of the model.
+    // The standard library's locks, taken and released between two steps of the model.
     static ref BUFFERS: Mutex<Buffers> = Mutex::new(Buffers::default());
     static ref STEPS: atomic::AtomicU32 = atomic::AtomicU32::new(0);
 }
@@ -308,7 +308,7 @@ unsafe impl Platform for Buffered {
         // A thread that begins meanwhile has made no store that this thread could know of.
         let mut threads: Vec<ThreadId> = buffers().of.iter().map(|(thread, _)| *thread).collect();
         while !threads.is_empty() {
-            // Other threads run meanwhile, whether or not their buffers have been emptied.
+            // Other threads run meanwhile, with or without an emptied buffer.
             step();
             let next = threads.swap_remove(thread_rng().gen_range(0..threads.len()));
             buffers().empty(next);

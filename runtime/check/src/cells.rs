@@ -1,9 +1,8 @@
-//! The parts that the checkers share: implementations of the platform's traits for their copies of the standard
-//! library.
+//! What the checkers share: the platform's traits for their copies of the standard library.
 
 use std::collections::VecDeque;
 
-/// A checker's atomic type. The wrapper is needed since the trait and the type are both foreign to this crate.
+/// A checker's atomic type, wrapped since it and the traits are foreign to this crate.
 pub struct Cell<A>(pub(crate) A);
 
 /// Implements the platform's traits for the types of the module `atomic` at the place of use, a copy of

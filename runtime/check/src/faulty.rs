@@ -1,4 +1,4 @@
-//! A platform with one fault. It shows what a protocol would do with one mistake, without a second copy of its code.
+//! A platform with one fault: it gives a protocol one mistake without a copy of its code.
 
 use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering, Platform, forward};
 use std::marker::PhantomData;
@@ -9,8 +9,8 @@ use std::time::Duration;
 /// Production code on this platform is production code with that fault: a claim that loads and stores instead of a
 /// fetch-and-add, or a missing fence. If a check passes with the fault, the check checks nothing.
 ///
-/// This platform is for models. Outside of a checker's models, for example over [`Native`](manycore_platform::Native),
-/// a program on it can corrupt memory, even in safe code.
+/// Use it in models only. Elsewhere, for example over [`Native`](manycore_platform::Native), a program on it can
+/// corrupt memory, even in safe code.
 ///
 /// ```
 /// use manycore_check::{Faulty, Loom, TornAdd, caught, loom_model, team};
@@ -47,7 +47,7 @@ pub trait Fault: Send + Sync + 'static {
     const TORN_CAS: bool = false;
     /// Fences do nothing.
     const NO_FENCE: bool = false;
-    /// There are no asymmetric fences. This is no fault, but makes the protocols take their other path.
+    /// There are no asymmetric fences. This is no fault, but the protocols' other path.
     const NO_LIGHT_FENCES: bool = false;
     /// The heavy half of an asymmetric fence does nothing.
     const NO_HEAVY_FENCE: bool = false;

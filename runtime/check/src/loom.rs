@@ -110,8 +110,8 @@ impl<T: Copy> Plain<T> {
 
 /// A word, and its sleepers behind a lock.
 ///
-/// The lock makes comparing and falling asleep one step. It also orders a waker after the sleepers that it finds. It
-/// does not order a waker that decides by another word whether to wake at all.
+/// The lock makes comparing and falling asleep one step. It also orders a waker after the sleepers that it finds, but
+/// not a waker that decides by another word whether to wake at all.
 pub struct LoomFutex {
     word: atomic::AtomicU32,
     sleepers: Mutex<Sleepers>,
@@ -140,8 +140,7 @@ impl Futex for LoomFutex {
         }
         let ticket = sleepers.enter();
         if timeout.is_some() {
-            // The other threads run. Some reach their wake-up before this thread continues, and others do not. Loom
-            // tries both.
+            // The other threads run. Loom tries both orders of their wake-up and of this thread's return.
             drop(sleepers);
             thread::yield_now();
             lock().leave(ticket);

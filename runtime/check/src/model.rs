@@ -1,6 +1,6 @@
 //! Runs a model: exhaustively, at random, or expecting it to fail.
 //!
-//! A model is boxed at once. The long code that checks it is then compiled here, and not in each test for each model.
+//! A model is boxed at once, so that the long code that checks it is compiled here, and not for each model.
 
 use ::shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
 use ::shuttle::{Config, Runner};
@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const FEW: usize = 5_000;
 
 thread_local! {
-    /// Whether this thread's models are tried in all interleavings and schedules, whatever the environment says.
+    /// Whether this thread tries all interleavings and schedules, whatever the environment says.
     static WHOLE: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -117,15 +117,15 @@ fn run(scheduler: impl Scheduler + 'static, model: Model) -> usize {
     let mut config = Config::new();
     // Unoptimised frames are large.
     config.stack_size = 256 << 10;
-    // The warnings say that shuttle ignores orderings, as `README.md` does.
+    // The warnings say that shuttle ignores orderings: so does `README.md`.
     config.silence_warnings = true;
     let runs = Runner::new(scheduler, config).run(model);
     println!("shuttle: {runs} schedules, all good");
     runs
 }
 
-/// Runs `check`. All interleavings and schedules of its models are tried even without `MANYCORE_SCHEDULES`. This is
-/// for a check of what all of them show together.
+/// Runs `check`, with all interleavings and schedules of its models even without `MANYCORE_SCHEDULES`. For a check of
+/// what all of them show together.
 ///
 /// ```
 /// use manycore_check::{Loom, exhaustively, loom_model, team};
@@ -148,8 +148,8 @@ fn scaled(schedules: usize) -> usize {
     }
 }
 
-/// The factor by which the environment multiplies the checks. If it is not set, each model is only checked for a
-/// moment, so that a first run of all tests is short. CI sets 1.
+/// The factor that the environment sets for the number of checks. Without it each model is checked for a moment, so
+/// that a first run of all tests is short. CI sets 1.
 fn factor() -> Option<usize> {
     const NAME: &str = "MANYCORE_SCHEDULES";
     let value = std::env::var(NAME).ok()?;
@@ -177,8 +177,8 @@ fn factor() -> Option<usize> {
 /// ```
 pub fn team<P: Platform>(threads: usize, member: impl Fn(usize) + Sync) {
     let member: &(dyn Fn(usize) + Sync) = &member;
-    // SAFETY: every thread that has the reference is joined before `team` returns or unwinds, and `member` lives until
-    // then. If joining panics, the model has failed, and none of its threads runs on.
+    // SAFETY: `member` lives until `team` returns or unwinds, and before that every thread with the reference is
+    // joined. If joining panics, the model has failed, and none of its threads runs on.
     let member: &'static (dyn Fn(usize) + Sync) = unsafe { std::mem::transmute(member) };
     team_of::<P>(threads, member);
 }
@@ -207,8 +207,8 @@ fn team_of<P: Platform>(threads: usize, member: &'static (dyn Fn(usize) + Sync))
 }
 
 /// Runs a model that is broken on purpose under random schedules until one schedule shows the fault. Returns the
-/// checker's message. If one schedule in 10,000 shows the fault, only one run in 10^8 misses it. With few schedules,
-/// as [`shuttle_random`] tries, such a test would sometimes fail for no reason.
+/// checker's message. If one schedule in 10,000 shows the fault, one run in 10^8 misses it. With few schedules, as in
+/// [`shuttle_random`], a test would sometimes fail for no reason.
 ///
 /// # Panics
 ///

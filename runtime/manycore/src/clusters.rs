@@ -1,5 +1,5 @@
-//! Clusters: sets of near permits of a pool. If all threads shared one line, a launch would cost a transfer of that
-//! line for each thread.
+//! Clusters: sets of near permits of a pool. If all threads shared one line, a launch would transfer it for each
+//! thread.
 //!
 //! Instead, each cluster has its own lines. The caller announces a loop once in each cluster that it invites. Helpers
 //! count themselves in and out at their cluster's gate. One word for each cluster says which of its members hold
@@ -8,8 +8,8 @@
 
 use std::ops::Range;
 
-/// The most members of a cluster, in pools of up to the square of this number. Two in tests, so that a few threads are
-/// in several clusters.
+/// The most members of a cluster, in pools of up to its square. Two in tests, so that few threads are in several
+/// clusters.
 const LEAST: usize = if cfg!(test) { 2 } else { 8 };
 /// The most members of any cluster. One word holds two bits for each member.
 pub(crate) const MOST: usize = 32;
@@ -24,7 +24,7 @@ pub(crate) struct Clusters {
     starts: Box<[usize]>,
 }
 
-/// The place of a permit: its cluster, and its number there.
+/// The place of a permit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Member {
     pub(crate) cluster: u32,
@@ -52,7 +52,6 @@ impl Invited {
         self.count == 1
     }
 
-    /// Only `cluster`.
     pub(crate) fn only(cluster: usize) -> Self {
         Self {
             first: cluster as u32,
@@ -107,19 +106,16 @@ impl Clusters {
         }
     }
 
-    /// The number of clusters.
     #[inline]
     pub(crate) fn count(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// The number of permits in all clusters.
     #[inline]
     pub(crate) fn permits(&self) -> usize {
         self.members.len()
     }
 
-    /// The place of `permit`.
     #[inline]
     pub(crate) fn of(&self, permit: usize) -> Member {
         self.members[permit]
@@ -144,7 +140,7 @@ impl Clusters {
         invited.map(below).sum()
     }
 
-    /// The clusters that are not `invited`: those before, and those after.
+    /// The clusters before and after the `invited` clusters.
     pub(crate) fn others(&self, invited: Invited) -> [Invited; 2] {
         let after = invited.first + invited.count;
         let count = self.count() as u32 - after;
@@ -159,7 +155,6 @@ impl Clusters {
         [before, after]
     }
 
-    /// All clusters.
     #[inline]
     pub(crate) fn all(&self) -> Invited {
         Invited {

@@ -1,5 +1,5 @@
-//! Access to this crate for the crate `rayon-core` and the laboratory, which are built on it. This is not part of the
-//! public interface, and may change in any release.
+//! Access for the crate `rayon-core` and the laboratory, which are built on this crate. Not part of the public
+//! interface: it may change in any release.
 
 pub use crate::loops::{Divided, divided};
 pub use crate::partition::{Claims, Partition};
@@ -40,10 +40,9 @@ pub fn probe<P: Platform>(pool: &Pool<P>) -> Probe {
 /// Makes the pool that `builder` describes. `name_of`, if given, names each thread just before it is made. `make`, if
 /// given, makes the threads.
 ///
-/// The current thread calls `make` once for each thread of the pool. `make` makes another thread
-/// [run](ThreadStart::run) its argument. Such a pool is [dedicated](Builder::dedicated) and has no
-/// [reserve](BuilderExt::reserve), and its threads are not bound. The end of the pool does not wait for them, but the
-/// code that has made them may.
+/// The current thread calls `make` for each thread of the pool. `make` makes another thread [run](ThreadStart::run)
+/// its argument. Such a pool is [dedicated](Builder::dedicated), has no [reserve](BuilderExt::reserve), and binds no
+/// threads. Its end does not wait for them, but the code that has made them may.
 ///
 /// # Errors
 ///

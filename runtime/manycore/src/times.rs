@@ -19,9 +19,9 @@
 //! | [`SPIN_BUDGET`] | 60 us | a wake-up and falling asleep: spinning in vain at most doubles the price of a gap (ski rental) |
 //! | [`BLOCKING_SPIN`] | 10 us | the cost of a caller's falling asleep |
 //! | [`FIRST_SLICE`] | 250 ns | the length of a search among few workers |
-//! | [`LONGEST_SLICE`] | 4 us | the latest time at which a spinning worker finds a job |
+//! | [`LONGEST_SLICE`] | 4 us | a spinning worker finds a job this late at most |
 //! | [`WATCH_FIRST_NAP`] | 200 us | four wake-ups, [`WAKE_NS`]: the watchdog costs at most a quarter of a core, and half as much after each nap |
-//! | [`WATCH_LONGEST_NAP`] | 2 ms | the latest time at which a job is seen when all awake workers block |
+//! | [`WATCH_LONGEST_NAP`] | 2 ms | when all awake workers block, a job is seen this late at most |
 //! | [`LONGEST_LEFT`] | 10 ms | a few time slices of the system, 3 to 4 ms each |
 //! | [`IN_VAIN`] | 50 ms | 25 of the longest naps |
 //! | [`PROBE`] | 20 us | several switches of threads, 2 us each |
@@ -32,7 +32,7 @@
 //! | [`LONGEST_PAUSE`] | 640 ms | the first pause, doubled seven times |
 //! | [`FIRST_NAP`] | 50 us | a wake-up |
 //! | [`LONGEST_NAP`] | 2 ms | as for the watchdog |
-//! | [`MONITOR_TICK`] | 2 ms | the latest time at which a job is seen when all awake workers block; 500 wake-ups a second, 0.2% of a core |
+//! | [`MONITOR_TICK`] | 2 ms | as above; 500 wake-ups a second, 0.2% of a core |
 //! | [`MONITOR_STAYS`] | 500 ticks | a second: a monitor is started at most this often, for 50 us |
 //! | [`QUIET_LOOK`] | 200 us | four wake-ups: a look at a pool that is about to end |
 //! | [`REFUSED`] | 10 ms | a few time slices: until then another thread may have ended |
@@ -54,24 +54,23 @@ pub(crate) const SLACK_NS: f32 = 3.0 * POST_NS;
 /// The same if sharing does not gain, or would cost a wake-up.
 pub(crate) const LONG_SLACK_NS: f32 = 20_000.0;
 
-/// The longest block, in ns. A block hides work from thieves, and this length is small compared with any loop that has
-/// such blocks. Claims every 16 us cost 0.3%.
+/// The longest block, in ns. A block hides work from thieves, but is short compared with a loop that has blocks this
+/// long. Claims every 16 us cost 0.3%.
 pub(crate) const MAX_BLOCK_NS: f32 = 16_000.0;
 /// Work up to this, in ns, may stay with the caller if sharing does not gain. Longer work is always posted, since its
-/// iterations may block. It also invites clusters for which it has no iterations, since the members of the other
-/// clusters may be busy.
+/// iterations may block. It also invites clusters for which it has no iterations, since other clusters may be busy.
 pub(crate) const CHOSEN_NS: f32 = 2.0 * WAKE_NS as f32;
 
-/// The time from the call that rouses a sleeper to the sleeper's first instruction, in ns. This and the next two
-/// constants are first guesses, used until there are measurements.
+/// The time from the call that rouses a sleeper to its first instruction, in ns. This and the next two are first
+/// guesses, used until there are measurements.
 pub(crate) const WAKE_NS: u64 = 50_000;
 /// The time from the end of a timed sleep to the first instruction.
 pub(crate) const LATENESS_NS: u64 = 30_000;
 /// The cost of one more cluster to the caller that closes a loop's gates.
 pub(crate) const CLOSING_NS: u64 = 100;
 
-/// How long a worker spins for the next loop at most, unless the builder sets another time. This is about the cost of
-/// falling asleep and being woken, so spinning in vain at most doubles the price of a gap.
+/// How long a worker spins for the next loop at most, unless the builder sets another time: about the cost of falling
+/// asleep and being woken, so that spinning in vain at most doubles the price of a gap.
 pub(crate) const SPIN_BUDGET: Duration = Duration::from_micros(60);
 /// How long a caller from outside spins for a call that other threads run, before it sleeps.
 pub(crate) const BLOCKING_SPIN: Duration = Duration::from_micros(10);
@@ -84,13 +83,13 @@ pub(crate) const LONGEST_SLICE: Duration = Duration::from_micros(4);
 pub(crate) const WATCH_FIRST_NAP: Duration = Duration::from_micros(200);
 /// The watchdog's longest nap. When all awake workers block, a job is seen this late at most.
 pub(crate) const WATCH_LONGEST_NAP: Duration = Duration::from_millis(2);
-/// How long a job may be left to awake workers that keep all cores busy, since they may be spinning for that very job.
+/// How long a job may be left to awake workers that keep all cores busy: they may be spinning for it.
 pub(crate) const LONGEST_LEFT: Duration = Duration::from_millis(10);
 /// The watchdog ends its watch when no job was left during naps of this length in sum.
 pub(crate) const IN_VAIN: Duration = Duration::from_millis(50);
 /// A core counts as idle if a thread that yields it repeatedly for this time always gets it back at once.
 pub(crate) const PROBE: Duration = Duration::from_micros(20);
-/// A core that comes back later than this does not come back at once: another thread has run.
+/// If the core comes back later than this, another thread has run.
 pub(crate) const AT_ONCE: Duration = Duration::from_micros(8);
 
 /// A thread that runs again later than this has waited for another process's time slice.

@@ -72,11 +72,11 @@ pub trait AtomicInteger<T: Copy>: Atomic<T> {
 pub trait Futex {
     /// Sleeps while the word holds `expected`, until woken or until `timeout` has passed. May return spuriously.
     ///
-    /// The comparison and the falling asleep are one step with respect to [`wake`](Self::wake). So if a thread has
-    /// compared the word before a change, a `wake` after the change wakes that thread.
+    /// The comparison and the falling asleep are one step with respect to [`wake`](Self::wake). So a `wake` after a
+    /// change of the word wakes a thread that has compared before the change.
     fn wait(&self, expected: u32, timeout: Option<Duration>);
 
-    /// Wakes up to `count` sleepers. Returns how many it woke, as far as the platform knows.
+    /// Wakes up to `count` sleepers. Returns their number, as far as the platform knows.
     fn wake(&self, count: u32) -> usize;
 }
 

@@ -52,8 +52,8 @@
 //!
 //! Sandboxes and old kernels of Linux may refuse some calls. If `membarrier` is refused from the beginning, note 2
 //! applies. If it is refused later, the process is aborted ([`heavy_fence`](Platform::heavy_fence)). Refused timer
-//! slack and refused moves of a thread have no effect. Refused binding is an error. If `/proc`, `/sys` or the control
-//! groups are missing, note 4 applies.
+//! slack and moves of a thread have no effect. Refused binding is an error. If `/proc`, `/sys` or the control groups
+//! are missing, note 4 applies.
 //!
 //! `ci/platforms.sh` does the checks of the second column. It also runs Linux's tests with the parts that other
 //! systems use (`--cfg manycore_portable`).

@@ -37,8 +37,8 @@ use std::time::Duration;
 ///    until it is dropped. The memory below it faults, as the trait `Stack` demands.
 /// 8. **Forks.** Of the parent's threads, a child of `fork` has only one. In the child, [`forks`](Self::forks) differs
 ///    from its value in the parent.
-/// 9. **No unwinding** out of any method. The exception is a platform whose threads run no code of the runtime from
-///    then on (a model checker that has found a fault).
+/// 9. **No unwinding** out of any method. Except if no thread of the platform runs code of the runtime from then on (a
+///    model checker that has found a fault).
 ///
 /// Soundness does not depend on the other methods: [`now`](Self::now), [`core`](Self::core), the hints and the
 /// announcements may return any value and do anything. The clock only feeds decisions (how large a block, how long to
@@ -113,14 +113,14 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// it is `fence(SeqCst)`. So sleep protocols, which need the fence, do not pay for two barriers.
     ///
     /// The machine must really execute the read-modify-write. If no code uses the result of a `swap`, a compiler may
-    /// replace it by a plain store unless an ordering forbids that. LLVM does so for `Relaxed` and `Release`. Such a
+    /// replace it by a plain store unless an ordering forbids that. LLVM did so for `Relaxed` and `Release`. Such a
     /// `swap` must be `SeqCst`: it then acquires, which a store cannot, and on x86-64 even a `SeqCst` store is the
     /// locked exchange.
     fn fence_after_rmw();
 
-    /// The cheap half of an asymmetric fence. It orders what this thread did before it with what the thread does after
-    /// it, like `fence(SeqCst)`, but only towards threads that call [`heavy_fence`](Self::heavy_fence), not towards
-    /// other light fences.
+    /// The cheap half of an asymmetric fence. It orders this thread's accesses before it and after it, like
+    /// `fence(SeqCst)`, but only towards threads that call [`heavy_fence`](Self::heavy_fence), not towards other light
+    /// fences.
     ///
     /// Let two threads each write one word, fence, and read the other's word. If one fence is light and one heavy, at
     /// least one thread sees the other's write. On Linux, if the kernel grants `membarrier`, the light fence tests a
@@ -143,8 +143,7 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// On Linux, the process is aborted if the system refuses `membarrier` after it had granted it, because the
     /// process has entered a sandbox meanwhile. A line on the standard error says so. Other threads have already left
     /// out fences. A heavy fence that does nothing, or that unwinds out of a call that others rely on, would corrupt
-    /// memory. So enter such a sandbox before you make the first pool. Then nothing is granted, and all fences are
-    /// real.
+    /// memory. Enter such a sandbox before making the first pool. Then nothing is granted, and all fences are real.
     fn heavy_fence();
 
     /// A spin-loop hint to the core (`pause`, `yield`).
@@ -207,8 +206,8 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     }
 
     /// Calls `wake`, which wakes the thread with this [number](Self::thread_number). Meanwhile, that thread may not
-    /// run on the cores for which `is_taken` returns `true`, if it may run on others. Afterwards it may run where it
-    /// could before. This is a hint: a platform may only call `wake`.
+    /// run on cores that `is_taken`, if it may run on others. Afterwards it may run where it could before. This is a
+    /// hint: a platform may only call `wake`.
     ///
     /// Linux on a virtual machine may wake a thread on the core on which it fell asleep, though another thread is busy
     /// there and another core is idle. Linux takes a halted core for a core that the host has taken away.
@@ -266,15 +265,14 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// of `fork` has another generation than its parent. A child compares the generation with the one in which its
     /// memory was filled. The generation never changes while a process runs.
     ///
-    /// A pool's threads do not exist in a child, so a child must not wait for a pool of another generation. Natively
-    /// this is one relaxed load. Always 0 on platforms that do not fork.
+    /// A child has no threads of its parent's pools, so it must not wait for a pool of another generation. Natively
+    /// one relaxed load. Always 0 on platforms that do not fork.
     #[inline(always)]
     fn forks() -> u32 {
         0
     }
 
-    /// Makes the platform count forks from now on. Call this before relying on [`forks`](Self::forks). Later calls
-    /// cost a load.
+    /// Counts forks from now on. Call this before relying on [`forks`](Self::forks). Later calls cost a load.
     ///
     /// Natively the C library calls a handler in each child (`pthread_atfork`). It does not do so in a child of a
     /// direct `clone` system call, nor in a child of `vfork` or `posix_spawn`, which may only call `exec`.
@@ -317,8 +315,7 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// ```
     fn stack(bytes: usize) -> io::Result<Self::Stack>;
 
-    /// Charges the core with `instructions` of private work. Does nothing natively, where the work itself takes the
-    /// time.
+    /// Charges the core with `instructions` of private work. Does nothing natively: the work itself takes the time.
     #[inline(always)]
     fn compute(instructions: u64) {
         let _ = instructions;

@@ -51,13 +51,13 @@ impl Default for ThreadPoolBuilder {
 }
 
 impl ThreadPoolBuilder {
-    /// Describes a pool with as many threads as there are cores.
+    /// A pool with as many threads as cores.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Makes a pool whose threads may borrow, while `with_pool` runs. `wrapper` is called on a new thread of a scope,
-    /// and [runs](ThreadBuilder::run) the thread that it receives.
+    /// Makes a pool whose threads may borrow, while `with_pool` runs. Each new thread of a scope calls `wrapper`,
+    /// which [runs](ThreadBuilder::run) its argument.
     ///
     /// # Errors
     ///
@@ -98,7 +98,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
     ///
     /// # Errors
     ///
-    /// Returns an error if a thread cannot be started, or if a thread of another pool asks for
+    /// An error if a thread cannot be started, or if a pool's thread asks for
     /// [`use_current_thread`](Self::use_current_thread).
     pub fn build(self) -> Result<ThreadPool, ThreadPoolBuildError> {
         let (pool, watch) = self.make()?;
@@ -109,7 +109,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
     ///
     /// # Errors
     ///
-    /// Returns an error if there is a global pool already, or as [`build`](Self::build).
+    /// An error if there is a global pool, or as [`build`](Self::build).
     pub fn build_global(self) -> Result<(), ThreadPoolBuildError> {
         global::make(|| self.make_for_good())
     }
@@ -131,8 +131,8 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
             .apply(Pool::builder())
             .name("rayon")
             .adopt_current_thread(self.use_current_thread);
-        // By default a pool has as many threads as there are cores. If it follows the cores, it has as many as there
-        // may ever be.
+        // By default there is a thread for each core, or, if the pool follows the cores, for each that there may ever
+        // be.
         if let Some(threads) = asked {
             builder = builder.threads(threads.min(max_num_threads()));
         }
@@ -172,8 +172,8 @@ impl ThreadPoolBuilder {
 }
 
 impl<S> ThreadPoolBuilder<S> {
-    /// Makes `spawn` responsible for the pool's threads. The thread that builds the pool calls `spawn` once for each
-    /// thread of the pool. `spawn` makes another thread [run](ThreadBuilder::run) its argument.
+    /// Lets `spawn` make the pool's threads. The thread that builds the pool calls it once for each of them. `spawn`
+    /// makes another thread [run](ThreadBuilder::run) its argument.
     pub fn spawn_handler<F>(self, spawn: F) -> ThreadPoolBuilder<CustomSpawn<F>>
     where
         F: FnMut(ThreadBuilder) -> io::Result<()>,
@@ -191,7 +191,7 @@ impl<S> ThreadPoolBuilder<S> {
         }
     }
 
-    /// Sets the function that gives the threads' names by their numbers.
+    /// Sets the function that names the threads by their numbers.
     pub fn thread_name<F>(mut self, closure: F) -> Self
     where
         F: FnMut(usize) -> String + 'static,
@@ -200,8 +200,8 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Sets the number of threads. 0, the default, means the number in the environment variable `RAYON_NUM_THREADS`,
-    /// and without it as many threads as there are cores.
+    /// Sets the number of threads. 0, the default, means the environment variable `RAYON_NUM_THREADS`, or else the
+    /// number of cores.
     pub fn num_threads(mut self, num_threads: usize) -> Self {
         self.num_threads = num_threads;
         self
@@ -264,8 +264,8 @@ impl<S> fmt::Debug for ThreadPoolBuilder<S> {
     }
 }
 
-/// The number in `RAYON_NUM_THREADS`. If that is unset or no number, the number in the variable of its older name.
-/// `None` if the number is 0.
+/// The number in `RAYON_NUM_THREADS`. If that is no number, the number in the variable's older name. `None` if the
+/// number is 0.
 fn threads_of_environment() -> Option<usize> {
     let number = |name| -> Option<usize> { env::var(name).ok()?.parse().ok() };
     let asked = number("RAYON_NUM_THREADS").or_else(|| number("RAYON_RS_NUM_CPUS"));

@@ -1,5 +1,4 @@
-//! The global pool, and the free functions. A free function uses the current thread's pool, or the global pool if the
-//! thread is in none.
+//! The global pool, and the free functions. They use the current thread's pool, or else the global pool.
 
 use crate::builder::ThreadPoolBuilder;
 use crate::error::ThreadPoolBuildError;
@@ -34,14 +33,13 @@ fn prepare() {
     }
 }
 
-/// Ends the threads of the global pool, if there are any, and waits until they have ended. Call this before a `fork`,
-/// before the library is unloaded, or before a search for leaks. The next call starts new threads. rayon-core has no
-/// such function.
+/// Ends the threads of the global pool, and waits until they have ended. Call this before a `fork`, before the library
+/// is unloaded, or before a search for leaks. The next call starts new threads. rayon-core has no such function.
 ///
 /// The function waits until nothing runs in the pool and no thread is in a call of it. If another call begins
-/// meanwhile, either the threads serve it before they end, or the call starts new threads afterwards. Returns `false`
-/// if the threads still exist, because the caller is inside of the pool, or because the pool has a spawn handler or
-/// uses its builder's thread. The thread of [`follow_cores`](crate::ThreadPoolBuilderExt::follow_cores) stays.
+/// meanwhile, the threads serve it before they end, or it starts new threads. Returns `false` if the threads still
+/// exist: the caller is inside of the pool, or the pool has a spawn handler or uses its builder's thread. The thread
+/// of [`follow_cores`](crate::ThreadPoolBuilderExt::follow_cores) stays.
 ///
 /// ```
 /// assert_eq!(rayon_core::join(|| 1, || 2), (1, 2));
@@ -170,7 +168,7 @@ where
     manycore::in_place_scope_fifo(op)
 }
 
-/// Runs `func` in the pool at some time. Does not wait for it.
+/// Runs `func` in the pool at some time, without waiting.
 ///
 /// ```
 /// let (tell, told) = std::sync::mpsc::channel();
@@ -213,7 +211,7 @@ where
     manycore::broadcast(op)
 }
 
-/// Runs `op` on each thread of the pool at some time. Does not wait for them.
+/// Runs `op` on each thread of the pool at some time, without waiting.
 pub fn spawn_broadcast<OP>(op: OP)
 where
     OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,

@@ -26,7 +26,7 @@ pub struct ThreadPool {
 impl Drop for ThreadPool {
     fn drop(&mut self) {
         trace::ends(&self.pool);
-        // SAFETY: the `ThreadPool` ends here, so no code uses the field after this.
+        // SAFETY: no code uses the field after this.
         unsafe { ManuallyDrop::take(&mut self.pool) }.dismiss();
     }
 }
@@ -55,8 +55,8 @@ impl ThreadPool {
         seam::probe(&self.pool)
     }
 
-    /// Ends the pool's threads, and waits until they have ended. The pool itself remains, and its next call starts new
-    /// threads. This is [`end_global_threads`](crate::end_global_threads) for this pool.
+    /// Ends the pool's threads, and waits until they have ended. The pool's next call starts new threads. See
+    /// [`end_global_threads`](crate::end_global_threads).
     #[must_use = "the threads may be there still"]
     pub fn end_threads(&self) -> bool {
         self.pool.end_threads()
@@ -135,7 +135,7 @@ impl ThreadPool {
     ///
     /// # Panics
     ///
-    /// Panics with the first panic in the scope.
+    /// As [`scope`](Self::scope).
     pub fn scope_fifo<'scope, OP, R>(&self, op: OP) -> R
     where
         OP: FnOnce(&ScopeFifo<'scope>) -> R + Send,
@@ -148,7 +148,7 @@ impl ThreadPool {
     ///
     /// # Panics
     ///
-    /// Panics with the first panic in the scope.
+    /// As [`scope`](Self::scope).
     pub fn in_place_scope<'scope, OP, R>(&self, op: OP) -> R
     where
         OP: FnOnce(&Scope<'scope>) -> R,
@@ -160,7 +160,7 @@ impl ThreadPool {
     ///
     /// # Panics
     ///
-    /// Panics with the first panic in the scope.
+    /// As [`scope`](Self::scope).
     pub fn in_place_scope_fifo<'scope, OP, R>(&self, op: OP) -> R
     where
         OP: FnOnce(&ScopeFifo<'scope>) -> R,
@@ -168,7 +168,7 @@ impl ThreadPool {
         self.pool.in_place_scope_fifo(op)
     }
 
-    /// Runs `op` in this pool at some time. Does not wait for it.
+    /// Runs `op` in this pool at some time, without waiting.
     pub fn spawn<OP>(&self, op: OP)
     where
         OP: FnOnce() + Send + 'static,
@@ -184,7 +184,7 @@ impl ThreadPool {
         self.pool.spawn_fifo(op);
     }
 
-    /// Runs `op` on each thread of this pool at some time. Does not wait for them.
+    /// Runs `op` on each thread of this pool at some time, without waiting.
     pub fn spawn_broadcast<OP>(&self, op: OP)
     where
         OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,

@@ -1,5 +1,5 @@
-//! The settings of a pool that rayon lacks. They come from the environment, so that a program need not change, or from
-//! an extension of the builder.
+//! The settings that rayon lacks, from the environment, so that a program need not change, or from an extension of the
+//! builder.
 
 use crate::builder::ThreadPoolBuilder;
 use manycore::seam::BuilderExt;
@@ -18,8 +18,8 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Reads the settings from the environment. Reports an invalid value and ignores it: the program did not ask for
-    /// this crate, so it must not end because of the value.
+    /// Reads the settings from the environment. Reports and ignores an invalid value: the program did not ask for this
+    /// crate, and must not end because of it.
     pub(crate) fn of_environment() -> Self {
         let switch = |name, default| match env::var(name).as_deref() {
             Err(_) | Ok("") => default,
@@ -70,36 +70,36 @@ impl Settings {
 /// # Ok::<(), rayon_core::ThreadPoolBuildError>(())
 /// ```
 pub trait ThreadPoolBuilderExt: Sized {
-    /// Binds the threads to CPUs. The variable is `MANYCORE_AFFINITY`, by default `none`.
+    /// Binds the threads to CPUs. Variable: `MANYCORE_AFFINITY`, by default `none`.
     #[must_use]
     fn affinity(self, affinity: Affinity) -> Self;
 
-    /// Whether the pool follows the cores that the system leaves. The variable is `MANYCORE_FOLLOW`, by default `0`. A
+    /// Whether the pool follows the cores that the system leaves. Variable: `MANYCORE_FOLLOW`, by default `0`. A
     /// separate thread watches the cores, which takes 0.5% of a CPU.
     #[must_use]
     fn follow_cores(self, follow: bool) -> Self;
 
-    /// Whether a thread that calls the pool from outside acts as a thread of the pool meanwhile. The variable is
+    /// Whether a thread that calls the pool from outside acts as a thread of the pool meanwhile. Variable:
     /// `MANYCORE_CALLERS`, by default `0`, as in rayon. With `1` an installed call needs no hand-over, but runs on its
     /// caller's thread, stack and thread-local variables.
     #[must_use]
     fn callers_take_part(self, take_part: bool) -> Self;
 
-    /// Whether the pool may start another thread in place of a waiting thread. The variable is `MANYCORE_RESERVE`, by
+    /// Whether the pool may start another thread in place of a waiting thread. Variable: `MANYCORE_RESERVE`, by
     /// default `1`. A pool with a spawn handler has no reserve. Without a reserve a waiting worker runs others' jobs,
     /// as rayon's workers do. Start handlers and exit handlers also see the threads of the reserve.
     #[must_use]
     fn reserve(self, reserve: bool) -> Self;
 
-    /// Whether a thread at the end of a scope runs no jobs of the scopes around it. The variable is
-    /// `MANYCORE_SCOPES_ALONE`, by default `0`, as in rayon. With `1` a thread that waits for an inner scope with a
-    /// lock held runs no job of the outer scope, which might need the lock.
+    /// Whether a thread at the end of a scope runs no jobs of the scopes around it. Variable: `MANYCORE_SCOPES_ALONE`,
+    /// by default `0`, as in rayon. With `1` a thread that holds a lock around an inner scope runs no job of the outer
+    /// scope, which might need the lock.
     #[must_use]
     fn scopes_alone(self, alone: bool) -> Self;
 
-    /// Whether the pool starts its threads with the first work for them, and not when it is built. The variable is
-    /// `MANYCORE_LAZY`, by default `0`, as in rayon. Start handlers run when the threads start. Pools with a spawn
-    /// handler start their threads at once.
+    /// Whether the pool starts its threads with the first work for them, and not when it is built. Variable:
+    /// `MANYCORE_LAZY`, by default `0`, as in rayon. Start handlers run then. Pools with a spawn handler start at
+    /// once.
     #[must_use]
     fn lazy(self, lazy: bool) -> Self;
 }

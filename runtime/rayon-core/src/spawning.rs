@@ -72,7 +72,7 @@ impl fmt::Debug for ThreadBuilder {
 
 /// How a pool's threads are made.
 pub trait ThreadSpawn {
-    /// Builds the pool. `name_of` is the program's function that names the threads, if it has one.
+    /// Builds the pool. `name_of` is the program's function that names the threads.
     ///
     /// # Errors
     ///

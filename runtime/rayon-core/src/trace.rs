@@ -1,11 +1,11 @@
-//! The events that the feature `tracing` sends to a subscriber, with the target `rayon_core`. A pool sends one when it
-//! is made and when it ends, and a thread when it starts and when it ends. A call from outside sends its duration, and
-//! the state of the pool's queues at its end. Without the feature nothing of this is compiled.
+//! The events that the feature `tracing` sends to a subscriber, with the target `rayon_core`. Pools send them when
+//! they are made and end, threads when they start and end. A call from outside sends its duration, and the pool's
+//! queues at its end. Without the feature nothing of this is compiled.
 
 use manycore::{Builder, Pool};
 
-/// The thread number that a handler sees. As in rayon, it is less than the number of threads. A thread that the pool
-/// starts in place of a waiting thread has the number of another thread.
+/// The thread number that a handler sees. As in rayon, it is less than the number of threads. A thread in place of a
+/// waiting thread has another thread's number.
 fn number(index: usize) -> usize {
     index % crate::current_num_threads()
 }

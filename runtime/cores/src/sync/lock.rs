@@ -11,8 +11,8 @@ const HELD: u32 = 1;
 /// since a model checker tries each.
 const LOOKS: u32 = if cfg!(test) { 1 } else { 64 };
 
-/// A mutex that simulators and model checkers can see. Sections are short and must not unwind. The owner of the
-/// lock keeps it alive until `with` has returned.
+/// A mutex that simulators and model checkers can see. Sections are short and must not unwind. Its owner keeps it
+/// alive until `with` has returned.
 ///
 /// Cost without a waiting thread: one locked instruction, and a store for the release. A thread that sleeps pays for
 /// the fence after that store.
@@ -78,7 +78,6 @@ static COMPILED_HERE: [fn(&Word<Native>); 2] = [Word::<Native>::wait, Word::<Nat
 /// The lock without its value.
 struct Word<P: Platform> {
     state: P::Futex,
-    /// The threads that wait for the lock.
     waiting: Sleepers<P, Asymmetric>,
 }
 
@@ -100,14 +99,12 @@ impl<P: Platform> Word<P> {
         }
     }
 
-    /// Frees the lock.
     #[inline]
     fn free(&self) {
         // Release publishes the section's writes to the next section.
         self.state.store(FREE, Ordering::Release);
-        // `Sleepers` needs a published fact: that the lock is free. Each release wakes one thread, which wakes the
-        // next when it releases the lock in turn. If another thread takes the lock first, that thread wakes the
-        // next.
+        // The published fact is that the lock is free. Each release wakes one thread, which wakes the next when it
+        // releases the lock. If another thread takes the lock first, that thread wakes the next.
         if self.waiting.after_publishing() > 0 {
             self.wake();
         }

@@ -1,5 +1,5 @@
-//! The parker: a word that one thread sleeps on. All blocking waits of pools use it, except waits for any of
-//! many threads ([`EventCount`](super::EventCount)) and waits for a lock.
+//! The parker: a word that one thread sleeps on. All blocking waits of pools use it, except for any of many threads
+//! ([`EventCount`](super::EventCount)) and for a lock.
 
 use manycore_platform::{Atomic, Futex, Ordering, Platform};
 use std::time::Duration;
@@ -10,8 +10,8 @@ use std::time::Duration;
 /// parked. The thread then [sleeps](Self::sleep) while the word is [`ASLEEP`](Self::ASLEEP). Other threads unpark
 /// it with a *reason*, any number except `ASLEEP` ([`AWAKE`](Self::AWAKE) is no particular reason):
 ///
-/// * [`rouse`](Self::rouse): several threads may try. Each time the thread lies down, exactly one of them succeeds:
-///   the one whose exchange finds `ASLEEP`. If the parked thread first gets up by itself ([`rise`](Self::rise),
+/// * [`rouse`](Self::rouse): several threads may try. Each time the thread lies down, exactly one succeeds: its
+///   exchange finds `ASLEEP`. If the parked thread first gets up by itself ([`rise`](Self::rise),
 ///   [`rise_unroused`](Self::rise_unroused)), none succeeds.
 /// * [`tell`](Self::tell): only one thread calls this. It need not know whether the parked thread lies down.
 ///

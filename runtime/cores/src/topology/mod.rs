@@ -142,7 +142,7 @@ pub struct Topology {
 impl Topology {
     /// Looks at this machine.
     ///
-    /// Never fails: it leaves out what the system does not report. A system that reports nothing counts as one core
+    /// Never fails: it leaves out what the system does not report. If it reports nothing, the machine is one core
     /// group of [`available_parallelism`](std::thread::available_parallelism) CPUs.
     ///
     /// The affinity mask is the calling thread's. Its threads inherit the mask, so call this before pinning the
@@ -245,8 +245,8 @@ impl Topology {
         self.quota
     }
 
-    /// Whether the system reports how its CPUs belong together. If not, they count as the cores of one group, and
-    /// [`distance`](Self::distance) relies on that.
+    /// Whether the system reports how its CPUs belong together. If not, [`distance`](Self::distance) takes them for
+    /// the cores of one group.
     ///
     /// ```
     /// use manycore_cores::topology::Topology;

@@ -9,7 +9,7 @@ pub use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::io;
 
 pub(crate) fn native_stack(bytes: usize) -> io::Result<NativeStack> {
-    // No address space has this size. The check also keeps the sum of the size and the guard from overflowing.
+    // No address space is so large, and the sum with the guard must not overflow.
     if bytes > isize::MAX as usize / 2 {
         let what = format!("a stack of {bytes} bytes");
         return Err(io::Error::new(io::ErrorKind::OutOfMemory, what));

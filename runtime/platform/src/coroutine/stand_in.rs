@@ -12,7 +12,7 @@ pub type StackPointer = NonZeroUsize;
 ///
 /// # Safety
 ///
-/// There are no requirements, since no coroutine runs on these stacks.
+/// No requirements: no coroutine runs on these stacks.
 pub unsafe trait Stack {
     /// The highest address.
     fn base(&self) -> StackPointer;
@@ -64,7 +64,7 @@ pub(crate) fn native_stack(_bytes: usize) -> io::Result<NativeStack> {
     Err(io::Error::new(io::ErrorKind::Unsupported, what))
 }
 
-/// The state of a coroutine after it was resumed.
+/// Why a coroutine has returned to its caller.
 #[derive(Clone, Copy, Debug)]
 pub enum CoroutineResult<Yield, Return> {
     /// The coroutine has suspended itself with this value.
@@ -87,7 +87,7 @@ impl<Input, Yield, Return, S: Stack> Coroutine<Input, Yield, Return, S> {
     ///
     /// # Panics
     ///
-    /// Always panics: the stack cannot be this platform's.
+    /// Always panics.
     pub fn with_stack(
         _stack: S,
         _body: impl FnOnce(&Yielder<Input, Yield>, Input) -> Return + 'static,
@@ -99,11 +99,11 @@ impl<Input, Yield, Return, S: Stack> Coroutine<Input, Yield, Return, S> {
     ///
     /// # Safety
     ///
-    /// There are no requirements.
+    /// No requirements.
     ///
     /// # Panics
     ///
-    /// Always panics: the stack cannot be this platform's.
+    /// Always panics.
     pub unsafe fn with_stack_unchecked(
         _stack: S,
         _body: impl FnOnce(&Yielder<Input, Yield>, Input) -> Return,

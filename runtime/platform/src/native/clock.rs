@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The time in ticks: on x86-64 of the time-stamp counter, on 64-bit Arm of the virtual counter, on 64-bit RISC-V of
-/// the timer, elsewhere in nanoseconds.
+/// the timer, elsewhere nanoseconds.
 #[inline(always)]
 pub(super) fn now() -> u64 {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -69,7 +69,7 @@ fn nanoseconds() -> u64 {
     CALLS.fetch_add(A_CALL, Ordering::Relaxed)
 }
 
-/// The time that one call counts for, in nanoseconds: that of some instructions.
+/// The time that a call counts for, in nanoseconds: some instructions.
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
 const A_CALL: u64 = 10;
 
@@ -97,8 +97,8 @@ pub(super) fn ticks_per_ns() -> f64 {
     put.map_or_else(f64::from_bits, |_| mine)
 }
 
-/// The length of the measurement in nanoseconds. The two clocks are read within 50 ns of each other at both ends, so
-/// the rate is exact to about 0.02%.
+/// The length of the measurement in nanoseconds. At both ends the two clocks are read within 50 ns, so the rate is
+/// good to about 0.02%.
 const CALIBRATION: u64 = 500_000;
 
 fn calibrate() -> f64 {

@@ -55,8 +55,7 @@ std::thread_local! {
     static SLOT: Cell<*const ()> = const { Cell::new(std::ptr::null()) };
 }
 
-/// Spin iterations between two looks at the clock. A look costs as much as a `pause`, but the spinner waits for the
-/// word.
+/// Spin iterations between two looks at the clock. A look costs as much as a `pause`.
 const SPINS_PER_CLOCK: u32 = 16;
 
 // SAFETY: by the number of the promise. 1: the cells are the standard library's. 2: the system's `futex` has the

@@ -20,8 +20,8 @@ impl NativeThread {
     pub(super) fn join(self) {
         // An error is the thread's panic. The panic hook has already printed its message.
         if let Err(payload) = self.0.join() {
-            // The payload is the user's value, and its destructor may panic. The payload of that second panic is
-            // leaked, since its destructor may panic again.
+            // The payload is the user's value, and its destructor may panic. That second panic's payload is leaked,
+            // since it may do so again.
             let dropped = catch_unwind(AssertUnwindSafe(|| drop(payload)));
             std::mem::forget(dropped);
         }
@@ -58,8 +58,7 @@ pub(super) fn spawn(spec: ThreadSpec, body: Box<dyn FnOnce() + Send>) -> io::Res
         }
         return Ok(NativeThread(thread));
     }
-    // The thread binds itself, since that works on every system. Only the thread knows whether it succeeded, so the
-    // creator waits for the verdict.
+    // The thread binds itself, which works on every system, so the creator waits for its verdict.
     let verdict = Arc::new(Verdict::default());
     let given = Arc::clone(&verdict);
     let thread = builder.spawn(move || {
@@ -83,8 +82,8 @@ pub(super) fn spawn(spec: ThreadSpec, body: Box<dyn FnOnce() + Send>) -> io::Res
     }
 }
 
-/// Whether a thread could be bound. This is no channel, since the standard library's channel takes longer to compile
-/// than the rest of this crate.
+/// Whether a thread could be bound. Not a channel: the standard library's takes longer to compile than the rest of
+/// this crate.
 #[derive(Default)]
 struct Verdict {
     result: Mutex<Option<io::Result<()>>>,

@@ -6,8 +6,7 @@
 //! data to another cache and divides a team's work anew. Two changes a period are the fewest that use the quota.
 //!
 //! The pace is a closed loop: it counts the CPU time that all threads have used, not the number of workers. Workers
-//! that continue for a while after they should stop use more. The pace learns how much, and reserves that time in
-//! the next period (`reserve`).
+//! that stop late use more. The pace learns how much, and reserves it in the next period (`reserve`).
 //!
 //! [`Phase`] knows when the kernel's periods begin. Otherwise the pace makes up periods that are ten times shorter.
 //! The use in any of the kernel's periods then differs from the rate by at most the variation within one made-up
@@ -33,7 +32,7 @@ const LEFT_OVER: f64 = 0.02;
 const LACK: f64 = 0.03;
 /// The shortest time between two looks, as a part of the kernel's period, and in seconds.
 const SOON: [f64; 2] = [0.002, 0.0005];
-/// The longest part: where the period's beginning is known, and where it is not.
+/// The longest part, if the period's beginning is known, and if not.
 const LATE: [f64; 2] = [0.05, 0.02];
 /// The part of the reserve that remains if a period needed less.
 const FORGET: f64 = 0.9;
@@ -176,8 +175,8 @@ mod tests {
     const SLICE: f64 = 5_000.0;
     const KEPT: f64 = 1_000.0;
 
-    /// A kernel that grants `quota` microseconds of CPU time in each `period`, in slices to each CPU, and stops
-    /// CPUs that get no more. Its only process has workers that never rest.
+    /// A kernel that grants `quota` microseconds of CPU time in each `period`, in slices to each CPU, and stops CPUs
+    /// that get no more. Its process has workers that never rest.
     struct QuotaKernel {
         quota: f64,
         period: u64,
@@ -289,7 +288,7 @@ mod tests {
         }
     }
 
-    /// This holds whenever the kernel's periods begin, and whether or not it counts them.
+    /// Whenever the kernel's periods begin, and whether or not it counts them.
     #[test]
     fn a_quota_is_used_and_never_runs_out() {
         for cpus in [1.05, 1.25, 1.5, 1.75, 2.0, 2.5, 3.9, 17.3] {

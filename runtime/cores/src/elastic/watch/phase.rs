@@ -9,7 +9,7 @@
 
 use std::time::Duration;
 
-/// The watch looks for the beginning until it is known to this part of a period.
+/// The beginning is looked for until it is known to this part of a period.
 const EXACT: u32 = 500;
 /// The kernel's period is this many made-up periods.
 const SHORTER: u32 = 10;
@@ -85,7 +85,7 @@ impl Phase {
         let patience = period / SHORTER;
         let is_over = now >= self.end();
         if self.is_known {
-            // The group may rest, or its quota may have another period.
+            // The group may rest, or have another period.
             let is_late = now >= self.end() + patience || self.length != period;
             is_late.then(|| self.make_up(now, period))?;
         } else if is_over {
@@ -144,7 +144,7 @@ mod tests {
     }
 
     proptest! {
-        /// This holds whenever the periods begin, and however late the looks are.
+        /// Whenever the periods begin, and however late the looks are.
         #[test]
         fn the_beginning_is_found(phase in 0_u64..100_000, late in prop_oneof![0_u64..300, 0_u64..20_000]) {
             prop_assert!(known_after(20, phase, late) <= Duration::from_millis(5).max(Duration::from_micros(late)));

@@ -154,13 +154,13 @@ fn a_quota_sets_the_pace() {
     ] {
         let mut watching = machine.watching();
         assert_eq!(watching.state.cores(), 2);
-        // The group has used nothing, so the larger number of workers runs.
+        // Nothing is used, so the larger number runs.
         watching.now += Duration::from_millis(5);
         assert_eq!(watching.after(Duration::ZERO), 3);
         watching.state.cap = NonZeroUsize::new(1);
         assert_eq!(watching.after(Duration::ZERO), 1);
         watching.state.cap = None;
-        // The group has used more than the quota.
+        // More than the quota is used.
         machine.put(
             "sys/fs/cgroup/a/cpu.stat",
             "usage_usec 200000\nnr_throttled 0\n",
@@ -186,7 +186,7 @@ fn cpus_that_neighbours_use_are_left_out() {
         machine.put("proc/stat", stat);
         watching.after(WINDOW - MASK)
     };
-    // This exceeds the use of any machine during this test, so that the clocks do not matter.
+    // More than any machine uses during this test, so that the clocks do not matter.
     let stat = |cpu: usize, column: usize, seconds: u64| {
         let mut times = [0; 10];
         times[column] = seconds * 100;
@@ -199,7 +199,7 @@ fn cpus_that_neighbours_use_are_left_out() {
     watching.state.neighbours = Some(Neighbours::default());
     assert_eq!(see(&mut watching, &stat(1, 0, 0)), 4);
     assert_eq!(see(&mut watching, &stat(1, 0, 100_000)), 1);
-    // Stolen time and interrupts count. Idle time, I/O, guests and a CPU outside the set do not.
+    // Stolen time and interrupts; then idle time, I/O, guests and a CPU outside the set.
     for (cpu, column, cores) in [
         (3, 7, 1),
         (0, 6, 1),

@@ -19,7 +19,6 @@ impl CpuSet {
         Self(unsafe { MaybeUninit::zeroed().assume_init() })
     }
 
-    /// The set of all CPUs.
     pub(super) fn all() -> Self {
         let mut set = Self::new();
         (0..MOST).for_each(|cpu| set.insert(cpu));
@@ -31,10 +30,9 @@ impl CpuSet {
         Self::allowed_to(THIS)
     }
 
-    /// The CPUs that a thread may run on.
     pub(super) fn allowed_to(thread: libc::pid_t) -> io::Result<Self> {
         let mut set = Self::new();
-        // SAFETY: `size_of_val` bytes are writable at the address of the set.
+        // SAFETY: `size_of_val` bytes are writable there.
         let got = unsafe { libc::sched_getaffinity(thread, size_of_val(&set.0), &raw mut set.0) };
         if got == 0 {
             Ok(set)
@@ -43,14 +41,13 @@ impl CpuSet {
         }
     }
 
-    /// Makes this thread run on the set's CPUs only.
     pub(super) fn bind(&self) -> io::Result<()> {
         self.bind_thread(THIS)
     }
 
     /// Makes a thread run on the set's CPUs only.
     pub(super) fn bind_thread(&self, thread: libc::pid_t) -> io::Result<()> {
-        // SAFETY: `size_of_val` bytes are readable at the address of the set.
+        // SAFETY: `size_of_val` bytes are readable there.
         let set =
             unsafe { libc::sched_setaffinity(thread, size_of_val(&self.0), &raw const self.0) };
         if set == 0 {

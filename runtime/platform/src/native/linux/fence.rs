@@ -15,17 +15,17 @@
 //!
 //! # If the call is refused later
 //!
-//! A process may enter a sandbox while pools run. Their threads have left out fences by then, and leave out the next
-//! fence before they could learn of the refusal. No other barrier reaches them for these accesses (changing a page's
-//! protection interrupts the other cores on some processors only). So a heavy fence that is refused must not return.
-//! It must not unwind either, since other threads await the end of that call. So the process is aborted with a line
-//! that says what to do.
+//! A process may enter a sandbox while pools run. Their threads have left out fences, and leave out the next one
+//! before they could learn of it. No other barrier reaches them for these accesses (changing a page's protection
+//! interrupts the other cores on some processors only). So a heavy fence that is refused must not return. It must not
+//! unwind either, since other threads await the end of that call. So the process is aborted with a line that says what
+//! to do.
 //!
 //! # After a fork
 //!
 //! A child's memory is registered if its parent's was: the kernel keeps the registration with the address space, which
-//! `fork` copies. A kernel that only looks like Linux may not do so. Then the call fails, as for a process that never
-//! registered. The heavy fence registers again and repeats the call.
+//! `fork` copies. A kernel that only looks like Linux may not do so. Then the call fails once, and the heavy fence
+//! registers again and repeats it.
 
 use std::io;
 use std::sync::atomic::{AtomicU8, Ordering, compiler_fence, fence};
@@ -39,8 +39,8 @@ const GRANTED: u8 = 2;
 
 #[inline(always)]
 pub(in crate::native) fn light() {
-    // Relaxed: `heavy` only needs that a thread that reads `GRANTED` does so after the registration. `heavy` itself
-    // calls `are_light`.
+    // Relaxed: a thread reads `GRANTED` after the registration, and `heavy` needs no more: it calls `are_light`
+    // itself.
     if DECIDED.load(Ordering::Relaxed) == GRANTED {
         compiler_fence(Ordering::SeqCst);
     } else {
@@ -49,7 +49,7 @@ pub(in crate::native) fn light() {
 }
 
 pub(in crate::native) fn heavy() {
-    // The call is a fence for this thread too, but the language does not know that.
+    // The call fences this thread too, but the language does not know that.
     fence(Ordering::SeqCst);
     if are_light() {
         if let Err(error) = fence_all() {
@@ -69,8 +69,8 @@ pub(in crate::native) fn are_light() -> bool {
     decided == GRANTED
 }
 
-/// Several threads may call this at once. A lock could stay locked in a child of a fork. Registering twice has the
-/// same effect as registering once, and the first answer counts for all threads.
+/// Several threads may be here at once, without a lock that a fork could leave locked. Registering twice is harmless,
+/// and the first answer counts for all.
 #[cold]
 fn decide() -> u8 {
     let granted = !cfg!(miri)
@@ -117,12 +117,11 @@ static REGISTERS: extern "C" fn() = register_early;
 
 fn fence_all() -> io::Result<libc::c_int> {
     let fence_all = || membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED);
-    // If the call fails, registers again, as the module's documentation says about forks.
+    // Registers again if necessary: see the module's "After a fork".
     fence_all().or_else(|_| register().and_then(|_| fence_all()))
 }
 
-/// Writes by the system call. The lock of the standard library's `stderr` may be held by a thread that waits for this
-/// one.
+/// Writes by the system call: a thread that waits for this one may hold the lock of the standard library's `stderr`.
 #[cold]
 fn refused_later(error: &io::Error) -> ! {
     let line = format!(
@@ -140,8 +139,8 @@ mod tests {
     use super::*;
     use std::sync::atomic::AtomicU32;
 
-    /// Each of two threads writes a word and then reads the other's. At least one of them must see the other's write.
-    /// Without any fence, on x86-64 both reads miss within a few rounds.
+    /// Two threads each write a word and read the other's. At least one must see the other's write. (Without fences,
+    /// on x86-64 both miss within a few rounds.)
     #[test]
     fn one_of_two_sees_the_other() {
         const ROUNDS: u32 = 2_000;

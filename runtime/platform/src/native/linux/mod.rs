@@ -1,4 +1,4 @@
-//! Linux, which has all of the system's facilities that the platform uses.
+//! Linux, which has all facilities that the platform uses.
 
 mod cpus;
 mod fence;
@@ -14,5 +14,5 @@ pub(super) use thread::{
     wake_elsewhere,
 };
 
-/// A child of a fork calls this. There is nothing to do, since the kernel's futexes are not copied.
+/// A child of a fork calls this. The kernel's futexes are not copied, so nothing is to do.
 pub(super) fn begin_anew() {}

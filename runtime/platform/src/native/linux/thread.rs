@@ -15,7 +15,7 @@ pub(in crate::native) fn bind(cpus: &[usize]) -> io::Result<()> {
 }
 
 /// Linux lets a timer expire 50 us late to batch wake-ups. That is too late for a worker that sleeps until just before
-/// the next loop is expected.
+/// the next loop.
 pub(in crate::native) fn sharpen_timer() {
     // Miri has no such call. If a system refuses the call, timers stay imprecise.
     if cfg!(not(miri)) {
@@ -42,7 +42,7 @@ pub(in crate::native) fn preemptions() -> u64 {
     }
     // SAFETY: the structure has only numbers.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: the call fills the structure in. It cannot fail, since the calling thread exists.
+    // SAFETY: the call fills it in, and cannot fail, since the calling thread exists.
     unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) };
     usage.ru_nivcsw as u64
 }
@@ -108,8 +108,7 @@ pub(in crate::native) fn wake_elsewhere(
     }
 }
 
-/// If the thread may run on CPUs that are not taken, makes it run only on those. Then returns the CPUs that it could
-/// run on before.
+/// Makes a thread run only on CPUs that are not taken, if it may run on any. Then returns the CPUs of before.
 fn forbid(thread: libc::pid_t, is_taken: &dyn Fn(usize) -> bool) -> Option<CpuSet> {
     let allowed = CpuSet::allowed_to(thread).ok()?;
     let mut elsewhere = CpuSet::new();
@@ -121,12 +120,12 @@ fn forbid(thread: libc::pid_t, is_taken: &dyn Fn(usize) -> bool) -> Option<CpuSe
 
 /// Makes a thread run on the CPUs of `before` again.
 fn allow(thread: libc::pid_t, before: &CpuSet) {
-    // The kernel keeps a mask that was set, and would not give the thread CPUs that its control group gets later. If
-    // only the group limits the thread, a mask of all CPUs has the same effect.
+    // The kernel keeps a mask that was set, even if the thread's control group gets CPUs later. If only the group
+    // limits the thread, a mask of all CPUs is as good.
     let unlimited = CpuSet::all().bind_thread(thread);
     if unlimited.is_err() || CpuSet::allowed_to(thread).is_ok_and(|now| !now.equals(before)) {
-        // This fails only if the mask was narrowed from outside meanwhile. The mask that is set now then allows no
-        // more CPUs than the outside does.
+        // Fails only if the mask was narrowed from outside meanwhile. Then the mask that is set now allows no more
+        // than that.
         let _ = before.bind_thread(thread);
     }
 }
@@ -141,7 +140,7 @@ mod tests {
             super::begin_on(&[cpu]);
             assert!(super::CpuSet::allowed().unwrap().equals(&before));
         }
-        // The thread can run on none of these CPUs, so nothing happens.
+        // No such CPUs: nothing happens.
         super::begin_on(&[]);
         super::begin_on(&[super::MOST + 1]);
         assert!(super::CpuSet::allowed().unwrap().equals(&before));
@@ -165,7 +164,7 @@ mod tests {
         wake_elsewhere(thread, &|cpu| cpu == first, &mut || {
             within = CpuSet::allowed_to(thread as libc::pid_t).unwrap_or(before);
         });
-        // All CPUs are taken, so the thread may run anywhere.
+        // All are taken: the thread may run anywhere.
         wake_elsewhere(thread, &|_| true, &mut || {
             go.send(()).expect("the thread waits")
         });

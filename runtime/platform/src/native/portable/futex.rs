@@ -1,5 +1,5 @@
-//! Words to sleep on, by a table of condition variables. The word's address chooses the table's bucket. A wake-up
-//! wakes all threads of the bucket, which the contract allows.
+//! Words to sleep on, by a table of condition variables. The word's address chooses a bucket. A wake-up wakes the
+//! whole bucket, which the contract allows.
 //!
 //! # No wake-up is lost
 //!
@@ -24,7 +24,7 @@ struct Bucket {
     woken: Condvar,
 }
 
-/// The number of buckets, which exceeds the number of sleepers in most programs.
+/// More buckets than most programs have sleepers.
 const BUCKETS: usize = 64;
 
 /// Null until a thread needs the table, and null again in a child.
@@ -52,8 +52,8 @@ fn table() -> &'static [Bucket; BUCKETS] {
 fn make_table() -> *mut [Bucket; BUCKETS] {
     let null = std::ptr::null_mut();
     let mine = Box::into_raw(Box::new(std::array::from_fn(|_| Bucket::default())));
-    // Release: a thread that loads the pointer finds the buckets made. Acquire: if another thread was first, this
-    // thread finds that thread's buckets made.
+    // Release: a thread that loads the pointer finds the buckets made. Acquire: so does this thread, if another was
+    // first.
     match TABLE.compare_exchange(null, mine, Ordering::Release, Ordering::Acquire) {
         Ok(_) => mine,
         Err(first) => {
@@ -95,8 +95,7 @@ mod tests {
     use super::*;
     use std::thread;
 
-    /// Each thread is at most one step ahead of the other, and sleeps until the other has made its step. A lost
-    /// wake-up hangs the test.
+    /// Each thread sleeps until the other has made the same step. A lost wake-up hangs the test.
     #[test]
     fn threads_that_wait_for_each_other_make_progress() {
         const STEPS: u32 = if cfg!(miri) { 50 } else { 20_000 };
@@ -126,7 +125,7 @@ mod tests {
         let word = AtomicU32::new(1);
         wait(&word, 0, None);
         wait(&word, 1, Some(Duration::from_millis(1)));
-        // This time exceeds what the system's clock can count. It must not overflow, and a wake-up must end the wait.
+        // More than the system's clock can count: no overflow, and a wake-up ends the wait.
         thread::scope(|scope| {
             scope.spawn(|| {
                 while word.load(Ordering::Relaxed) == 1 {
@@ -139,14 +138,14 @@ mod tests {
         });
     }
 
-    /// When the child is made, its bucket is locked by a thread that the child does not have.
+    /// The child's bucket is locked by a thread that the child does not have.
     #[cfg(all(unix, not(miri)))]
     #[test]
     fn a_child_does_not_wait_for_its_parents_locks() {
         let word = AtomicU32::new(0);
         let guard = bucket(&word).lock.lock();
-        // SAFETY: the child does what the handler of forks does. It then allocates, which needs only the C library's
-        // own locks, and exits.
+        // SAFETY: the child does what the handler of forks does, allocates, which needs only the C library's own
+        // locks, and exits.
         let child = unsafe { libc::fork() };
         if child == 0 {
             begin_anew();
