@@ -83,7 +83,7 @@ impl Clusters {
                 // If the last cluster is small and has room, it takes in this part.
                 match starts[..] {
                     [.., before, last] if last - before < most / 2 && end - before <= most => {
-                        *starts.last_mut().expect("there are two") = end;
+                        *starts.last_mut().expect("there are two starts") = end;
                     }
                     _ => starts.push(end),
                 }

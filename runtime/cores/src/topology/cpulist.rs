@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn says_what_is_wrong() {
+    fn errors_name_the_wrong_item() {
         assert_eq!(parse(""), Err(CpuListError::Empty));
         assert_eq!(parse("0,,1"), Err(CpuListError::Item(String::new())));
         assert_eq!(parse("-1"), Err(CpuListError::Item("-1".into())));

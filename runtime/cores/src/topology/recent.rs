@@ -64,8 +64,8 @@ mod tests {
                 ..ThreadSpec::default()
             };
             let body = move || drop(tell.send(recent().usable().to_vec()));
-            let thread = Native::spawn(spec, Box::new(body)).expect("one thread more");
-            let usable = told.recv().expect("it tells");
+            let thread = Native::spawn(spec, Box::new(body)).expect("the system makes a thread");
+            let usable = told.recv().expect("the thread sends its CPUs");
             Native::join(thread);
             assert!(usable.iter().map(|cpu| cpu.id).eq([cpu]));
             assert_eq!(ids(), all);
@@ -75,7 +75,7 @@ mod tests {
     // Under Miri's own clock, one look takes longer than a result is valid.
     #[test]
     #[cfg_attr(miri, ignore)]
-    fn a_moment_later_it_is_the_same() {
+    fn a_moment_later_the_result_is_the_same() {
         let mut looks = (0..1_000).map(|_| (recent(), recent()));
         assert!(looks.any(|(one, other)| Arc::ptr_eq(&one, &other)));
     }

@@ -24,7 +24,7 @@ const MASK: Duration = Duration::from_millis(10);
 /// How often the watch reads the control groups' files, and how often it looks up the groups themselves.
 const FILES: Duration = Duration::from_millis(100);
 const GROUPS: Duration = Duration::from_millis(500);
-/// The factor by which it does both more often while it paces a quota.
+/// While the watch paces a quota, it does both more often by this factor.
 const PACED: u32 = 5;
 /// The watch rests when it has not been needed for this long.
 const REST: Duration = Duration::from_secs(1);
@@ -307,7 +307,7 @@ impl Watch {
     fn expect_here(&self) {
         assert!(
             self.is_here(),
-            "this Watch is the parent's, whose thread a child of fork does not have: start one here"
+            "this Watch is the parent's, and a child of fork lacks its thread: start another Watch"
         );
     }
 }

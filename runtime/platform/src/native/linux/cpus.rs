@@ -59,7 +59,7 @@ impl CpuSet {
 
     /// Panics if `cpu` is not below [`MOST`].
     pub(super) fn insert(&mut self, cpu: usize) {
-        assert!(cpu < MOST, "CPU {cpu} of at most {MOST}");
+        assert!(cpu < MOST, "CPU {cpu} is not below {MOST}");
         // SAFETY: `cpu` is within the set.
         unsafe { libc::CPU_SET(cpu, &mut self.0) };
     }

@@ -126,8 +126,8 @@ fn fence_all() -> io::Result<libc::c_int> {
 fn refused_later(error: &io::Error) -> ! {
     let line = format!(
         "manycore: the system refuses membarrier, which it granted before ({error}); aborting, \
-         since threads of this process have left out fences in reliance on it; forbid it before \
-         the first pool is made, and manycore does without\n"
+         since threads of this process rely on it; if a sandbox forbids it before the first \
+         pool is made, manycore does without it\n"
     );
     // SAFETY: `len` bytes of the string are readable. An error has no remedy.
     let _ = unsafe { libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len()) };
@@ -165,7 +165,7 @@ mod tests {
                 saw_x.store(x.load(Ordering::Relaxed), Ordering::Relaxed);
                 turn.wait();
                 let sees = |word: &AtomicU32| word.load(Ordering::Relaxed) == round;
-                assert!(sees(&saw_x) || sees(&saw_y), "both missed in {round}");
+                assert!(sees(&saw_x) || sees(&saw_y), "both miss in round {round}");
             }
         });
     }

@@ -152,7 +152,7 @@ mod tests {
     fn a_thread_that_is_woken_elsewhere_may_run_everywhere_again() {
         use std::sync::mpsc::channel;
         let before = CpuSet::allowed().expect("the system gives the mask");
-        let first = before.iter().next().expect("it runs somewhere");
+        let first = before.iter().next().expect("the thread may run somewhere");
         let ((number, numbers), (go, gone)) = (channel(), channel());
         let other = std::thread::spawn(move || {
             number.send(thread_number()).expect("the test waits");
@@ -174,7 +174,7 @@ mod tests {
         let is_only = before.iter().count() == 1;
         let expected = Some(first).filter(|_| !is_only && !cfg!(miri));
         assert!(forbidden.eq(expected));
-        assert!(other.join().expect("it ends").equals(&before));
+        assert!(other.join().expect("the thread ends").equals(&before));
         // No such thread exists, so the call only wakes.
         let mut calls = 0;
         for thread in [0, 1 << 40] {
