@@ -10,8 +10,8 @@ use std::sync::{Arc, Weak};
 const CORES_BITS: u32 = 16;
 const CORES: u32 = (1 << CORES_BITS) - 1;
 
-/// Places where workers await their turn. Workers with the same remainder share a place. With one place, a change from
-/// one core to two would wake all workers.
+/// Places where workers await their turn. Workers whose numbers have the same remainder share a place. With one place,
+/// a change from one core to two would wake all workers.
 const PLACES: usize = 32;
 
 /// The number of cores to use, until it is changed. The runtimes that follow an allotment share it with the code

@@ -210,7 +210,7 @@ impl Watch {
         self.shared.publish(&state);
     }
 
-    /// Sets whether the allotment leaves out CPUs that other processes keep busy. At first it does not.
+    /// Sets whether the allotment leaves out CPUs that other processes keep busy. At first it includes them.
     ///
     /// This is for teams that meet at barriers more often than every 10 ms: beside a busy process, two workers on 1.5
     /// CPUs make less progress than one worker on a whole CPU. Independent jobs gain by the half CPU. The use is
@@ -242,10 +242,10 @@ impl Watch {
 
     /// Lets the watch rest while it is not needed, so that an idle process does not wake up.
     ///
-    /// `is_idle` returns whether the watch is not needed. Each look calls it with `false`. After a second of `true`,
-    /// the watch calls `is_idle(true)`. If that is `true` too, the watch rests until [`wake`](Self::wake), and the
-    /// allotment does not change. A caller that needs the watch first makes `is_idle` return `false`, and then calls
-    /// `wake`, unless it knows that `is_idle` was not called with `true` before.
+    /// `is_idle` returns whether the watch is not needed. Each look calls `is_idle(false)`. When that has been `true`
+    /// for a second, the watch calls `is_idle(true)`. If that is `true` too, the watch rests until
+    /// [`wake`](Self::wake), and the allotment does not change. A caller that needs the watch first makes `is_idle`
+    /// return `false`, and then calls `wake`, unless it knows that `is_idle` was not called with `true` before.
     ///
     /// # Panics
     ///
@@ -263,7 +263,7 @@ impl Watch {
         self.shared.lock().is_idle = Some(is_idle);
     }
 
-    /// If the watch rests, ends its rest: it looks at once. Does nothing in a child after `fork`.
+    /// Ends the watch's rest, if it rests. It then looks at once. Does nothing in a child after `fork`.
     ///
     /// ```
     /// let watch = manycore_cores::elastic::Watch::start()?;

@@ -8,7 +8,7 @@
 //! The pace is a closed loop: it counts the CPU time that all threads have used, not the number of workers. Workers
 //! that stop late use more. The pace learns how much, and reserves it in the next period (`reserve`).
 //!
-//! [`Phase`] knows when the kernel's periods begin. Otherwise the pace makes up periods that are ten times shorter.
+//! If [`Phase`] does not know when the kernel's periods begin, the pace makes up periods that are ten times shorter.
 //! The use in any of the kernel's periods then differs from the rate by at most the variation within one made-up
 //! period.
 //!
@@ -32,7 +32,7 @@ const LEFT_OVER: f64 = 0.02;
 const LACK: f64 = 0.03;
 /// The shortest time between two looks, as a part of the kernel's period, and in seconds.
 const SOON: [f64; 2] = [0.002, 0.0005];
-/// The longest part, if the period's beginning is known, and if not.
+/// The longest part of the period: if its beginning is known, and if it is not.
 const LATE: [f64; 2] = [0.05, 0.02];
 /// The part of the reserve that remains if a period needed less.
 const FORGET: f64 = 0.9;
@@ -288,7 +288,7 @@ mod tests {
         }
     }
 
-    /// Whenever the kernel's periods begin, and whether or not it counts them.
+    /// This holds whenever the kernel's periods begin, and whether or not it counts them.
     #[test]
     fn a_quota_is_used_and_never_runs_out() {
         for cpus in [1.05, 1.25, 1.5, 1.75, 2.0, 2.5, 3.9, 17.3] {
@@ -363,7 +363,7 @@ mod tests {
         assert!(throttled > 0 && (0.49..0.51).contains(&used), "{used}");
     }
 
-    /// The look is late, but less than the rate was used.
+    /// The look is late, but the use is below the rate.
     #[test]
     fn a_late_look_leaves_no_debt() {
         let mut pace = QuotaPace::new();

@@ -17,7 +17,7 @@ const SHORTER: u32 = 10;
 /// The period that has begun last.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Phase {
-    /// It has begun between these two times.
+    /// The period has begun between these two times.
     earliest: Duration,
     latest: Duration,
     length: Duration,
@@ -26,7 +26,7 @@ pub(super) struct Phase {
 }
 
 impl Phase {
-    /// Makes up a period. The kernel's have the length `period`.
+    /// Makes up a period. The kernel's periods have the length `period`.
     pub(super) fn make_up(&mut self, now: Duration, period: Duration) {
         *self = Self {
             earliest: now,
@@ -55,7 +55,7 @@ impl Phase {
     }
 
     /// `counted` has the kernel's counts at the looks `last` and `now`. If a period has begun between them, returns
-    /// the earliest time at which it may have.
+    /// the earliest time at which it may have begun.
     pub(super) fn follow(
         &mut self,
         last: Duration,
@@ -144,7 +144,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whenever the periods begin, and however late the looks are.
+        /// This holds whenever the periods begin, and however late the looks are.
         #[test]
         fn the_beginning_is_found(phase in 0_u64..100_000, late in prop_oneof![0_u64..300, 0_u64..20_000]) {
             prop_assert!(known_after(20, phase, late) <= Duration::from_millis(5).max(Duration::from_micros(late)));
