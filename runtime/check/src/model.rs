@@ -34,7 +34,7 @@ type Model = Box<dyn Fn() + Send + Sync>;
 /// use manycore_check::{Loom, loom_model, team};
 /// use manycore_platform::{Atomic, Ordering::Relaxed, Platform};
 ///
-/// The other thread's store comes before or after the load.
+/// // The other thread's store comes before or after the load.
 /// let interleavings = loom_model(None, || {
 ///     let flag = <Loom as Platform>::AtomicBool::new(false);
 ///     team::<Loom>(2, |rank| match rank {

@@ -22,7 +22,7 @@
 /// /// Counts what programs announce.
 /// struct Counting;
 ///
-/// SAFETY: all methods on which memory safety depends are `Native`'s.
+/// // SAFETY: all methods on which memory safety depends are `Native`'s.
 /// unsafe impl Platform for Counting {
 ///     forward!(Native: cells fences threads slot rest);
 ///

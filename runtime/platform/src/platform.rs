@@ -247,7 +247,7 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// ```
     /// use manycore_platform::{Native, Platform};
     ///
-    /// SAFETY: the pointer is null.
+    /// // SAFETY: the pointer is null.
     /// unsafe { Native::set_slot(std::ptr::null()) };
     /// assert!(Native::slot().is_null());
     /// ```
@@ -286,7 +286,7 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     ///
     /// Native::watch_forks()?;
     /// let generation = Native::forks();
-    /// While this is the same process:
+    /// // While this is the same process:
     /// assert_eq!(Native::forks(), generation);
     /// # Ok::<(), std::io::Error>(())
     /// ```

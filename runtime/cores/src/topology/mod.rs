@@ -172,7 +172,7 @@ impl Topology {
     /// ```
     /// use manycore_cores::topology::Topology;
     ///
-    /// Without these files: as many equal CPUs as this machine has.
+    /// // Without these files: as many equal CPUs as this machine has.
     /// let machine = Topology::from_root("/nonexistent");
     /// assert!(!machine.is_described());
     /// assert_eq!(machine.core_groups().len(), 1);

@@ -75,7 +75,7 @@ const HOLD: Duration = Duration::from_millis(50);
 /// use manycore_cores::elastic::Watch;
 ///
 /// let watch = Watch::start()?;
-/// A runtime reads the allotment at its safe points. A pool does so after `manycore::Builder::follow`.
+/// // A runtime reads the allotment at its safe points. A pool does so after `manycore::Builder::follow`.
 /// assert!(watch.allotment().cores() >= 1);
 /// # Ok::<(), std::io::Error>(())
 /// ```
