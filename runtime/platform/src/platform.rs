@@ -37,7 +37,7 @@ use std::time::Duration;
 ///    until it is dropped. The memory below it faults, as the trait `Stack` demands.
 /// 8. **Forks.** Of the parent's threads, a child of `fork` has only one. In the child, [`forks`](Self::forks) differs
 ///    from its value in the parent.
-/// 9. **No unwinding** out of any method. Except if no thread of the platform runs code of the runtime from then on (a
+/// 9. **No unwinding** out of any method, unless no thread of the platform runs code of the runtime from then on (a
 ///    model checker that has found a fault).
 ///
 /// Soundness does not depend on the other methods: [`now`](Self::now), [`core`](Self::core), the hints and the
