@@ -1,29 +1,29 @@
-//! Searches a model in a process of its own, if its fault may break memory.
+//! Searches for a fault in a separate process, if the fault may corrupt memory.
 
 use crate::caught_at_random;
 use std::process::{Command, Output, abort, exit};
 use std::time::Duration;
 
-/// Names the search that a child process is for.
+/// The environment variable that names the search of a child process.
 const PART: &str = "MANYCORE_CAUGHT_APART";
-/// Before what the checker said, on the child's standard output.
+/// Precedes the checker's message on the child's standard output.
 const CAUGHT: &str = "\ncaught apart: ";
 /// The exit code of a test process that ends with a panic. A check that cannot fail panics too.
 const PANICKED: i32 = 101;
-/// After so long a child hangs: damaged memory may do that as well.
+/// A child that runs for longer hangs, which corrupted memory may cause.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// As [`caught_at_random`], for a fault that gives one piece of memory to two threads: a lock that
-/// admits two threads, or a job that runs after its frame is gone. Broken memory is no finding, so
-/// the test runs again in a child process, up to this search. `part` names the search among the
-/// searches of the test. The closure `model` must be written in the test's own function.
+/// As [`caught_at_random`], for a fault that gives one piece of memory to two threads: a lock that admits two threads,
+/// or a job that runs after its frame is gone. The fault could corrupt the test itself, so the test runs again in a
+/// child process, up to this search. `part` tells the searches of a test apart. The test's own function must contain
+/// the closure `model`.
 ///
-/// Returns what the checker said; `None` where the child died of the fault, and in the child
-/// itself for the searches that it is not for.
+/// Returns the checker's message. `None` if the child died of the fault, and, in the child, for searches other than
+/// its own.
 ///
 /// # Panics
 ///
-/// When 200,000 schedules pass, or the child does not find the test: `model` was not written in it.
+/// Panics if 200,000 schedules pass, or if the child does not find the test (another function contains `model`).
 ///
 /// ```no_run
 /// use manycore_check::{Shuttle, caught_apart};
@@ -63,7 +63,7 @@ fn said(test: &str, part: &str, output: &Output) -> Option<String> {
     match output.status.code() {
         Some(0) => match text.split_once(CAUGHT) {
             Some((_, why)) => Some(why.to_string()),
-            None => panic!("{test} did not come to `{part}`: {text}"),
+            None => panic!("{test} did not reach `{part}`: {text}"),
         },
         Some(PANICKED) => panic!("{test}, `{part}`: {}", panic_message(&output.stderr)),
         _ => {
@@ -85,8 +85,7 @@ fn panic_message(stderr: &[u8]) -> String {
     message.join("\n")
 }
 
-/// The name of the test that contains the closure `M`, as the harness prints it: without the
-/// crate's name.
+/// The name of the test that contains the closure `M`, as the test harness prints it: without the crate's name.
 fn test_of<M>() -> &'static str {
     let name = std::any::type_name::<M>();
     let name = name.split("::{{closure}}").next().unwrap_or(name);
@@ -101,7 +100,7 @@ mod tests {
     use std::panic::resume_unwind;
 
     #[test]
-    fn searches_of_a_test_are_told_apart() {
+    fn each_search_of_a_test_has_its_own_child() {
         for (part, word) in [("first", "one"), ("second", "two")] {
             if let Some(why) = caught_apart(part, move || panic!("{word} is found")) {
                 assert!(why.contains(word), "{why}");

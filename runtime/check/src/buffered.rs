@@ -1,5 +1,5 @@
-//! The world of shuttle with store buffers: a processor like x86-64, where other threads see a
-//! store late. Only this world shows whether asymmetric fences are needed.
+//! The world of shuttle with store buffers: a processor like x86-64, where other threads see a store late. Only this
+//! world shows whether asymmetric fences are needed.
 
 use crate::shuttle::{Shuttle, ShuttleThread, WaitQueue};
 use ::shuttle::rand::{Rng, thread_rng};
@@ -14,14 +14,13 @@ use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// [`Shuttle`](crate::Shuttle) with total store order: each thread's stores wait in a buffer of its
-/// own, and reach memory one by one, in their order, at random times. The thread itself reads what
-/// it has stored.
+/// [`Shuttle`](crate::Shuttle) with total store order. The stores of each thread wait in its own buffer, and reach
+/// memory one by one, in order, at random times. The thread itself reads them at once.
 ///
-/// A read-modify-write, a full fence, a system call and the end of a thread empty the thread's
-/// buffer. A light fence does nothing. A heavy fence empties the buffers of all threads, one after
-/// the other. So a protocol with asymmetric fences runs here as on x86-64, and a protocol without
-/// its heavy fence fails. `Loom` and `Shuttle` treat both kinds as full fences.
+/// A read-modify-write, a full fence, a system call and the end of a thread empty the thread's buffer. A light fence
+/// does nothing. A heavy fence empties the buffers of all threads, one after the other. So a protocol with asymmetric
+/// fences runs here as on x86-64, and a protocol without its heavy fence fails. `Loom` and `Shuttle` treat both kinds
+/// as full fences.
 ///
 /// ```
 /// use manycore_check::{Buffered, caught_at_random, shuttle_random, team};
@@ -47,11 +46,11 @@ pub struct Buffered;
 /// A word of memory, and the stores to it that are still in buffers.
 struct Word<T> {
     value: T,
-    /// The oldest of each thread first.
+    /// The stores of each thread are in their order.
     pending: Vec<(ThreadId, T)>,
 }
 
-/// A store of this thread's reaches memory.
+/// Moves the thread's oldest store to this word into memory.
 trait Commit: Send + Sync {
     fn commit(&self, thread: ThreadId);
 }
@@ -61,26 +60,25 @@ impl<T: Copy + Send> Commit for Mutex<Word<T>> {
         let mut word = lock(self);
         let oldest = word.pending.iter().position(|store| store.0 == thread);
         let store = oldest.map(|index| word.pending.remove(index));
-        word.value = store.expect("what a buffer holds is pending").1;
+        word.value = store.expect("a store in a buffer is pending").1;
     }
 }
 
-/// The stores of each thread, in their order.
+/// Each thread's buffer: the words that it has stored to, in order.
 #[derive(Default)]
 struct Buffers {
     of: Vec<(ThreadId, VecDeque<Arc<dyn Commit>>)>,
-    /// One step in `patience` empties a place of some buffer. 0 until a number is chosen.
+    /// One step in `patience` moves a store of some buffer to memory. 0 until a number is chosen.
     patience: u32,
 }
 
 ::shuttle::lazy_static! {
-    // The standard library's locks: they are taken between two steps of the model, and no step
-    // is made while one is held.
+    // The standard library's locks, taken and released between two steps of the model.
     static ref BUFFERS: Mutex<Buffers> = Mutex::new(Buffers::default());
     static ref STEPS: atomic::AtomicU32 = atomic::AtomicU32::new(0);
 }
 
-/// A model that fails unwinds its threads, whatever they hold.
+/// Ignores poison: if a model fails, its threads unwind, whatever locks they hold.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -93,7 +91,7 @@ fn me() -> ThreadId {
     thread::current().id()
 }
 
-/// Another thread may come first, and a store may reach memory.
+/// Lets another thread run first, and may move a store to memory.
 fn step() {
     STEPS.load(Ordering::Relaxed);
     let mut buffers = buffers();
@@ -133,7 +131,7 @@ impl Buffers {
 pub struct BufferedCell<T>(Arc<Mutex<Word<T>>>);
 
 impl<T: Copy + Send + 'static> BufferedCell<T> {
-    /// Does `change` in memory, after all that this thread has stored.
+    /// Applies `change` in memory, after all stores of this thread.
     fn modify(&self, change: impl FnOnce(T) -> T) -> T {
         step();
         buffers().empty(me());
@@ -211,7 +209,7 @@ macro_rules! impl_integers {
 
 impl_integers!(u32, u64, usize);
 
-/// A pointer, by its address.
+/// A pointer, kept as its address.
 pub struct BufferedPtr<T>(BufferedCell<usize>, PhantomData<atomic::AtomicPtr<T>>);
 
 impl<T> Atomic<*mut T> for BufferedPtr<T> {
@@ -245,7 +243,7 @@ impl<T> Atomic<*mut T> for BufferedPtr<T> {
     }
 }
 
-/// A word that threads sleep on: the system compares it in memory.
+/// A word that threads sleep on. The system compares the value in memory.
 pub struct BufferedFutex {
     word: BufferedCell<u32>,
     queue: WaitQueue,
@@ -275,10 +273,10 @@ impl Futex for BufferedFutex {
     }
 }
 
-// SAFETY: as `Shuttle`, with these differences. 1 and 3: memory has one order of stores, and a
-// thread's stores enter it in program order. A read-modify-write and a full fence come after all
-// earlier stores of the thread. A heavy fence comes after all earlier stores of every thread, which
-// a light fence beside it needs. 2: the system compares under the lock that `wake` takes.
+// SAFETY: as `Shuttle`, with these differences. 1 and 3: memory has one order of stores, and a thread's stores enter
+// it in program order. A read-modify-write and a full fence come after all earlier stores of the thread. A heavy fence
+// comes after all earlier stores of every thread, as the light fence of another thread needs. 2: the system compares
+// under the lock that `wake` takes.
 unsafe impl Platform for Buffered {
     type AtomicU32 = BufferedCell<u32>;
     type AtomicU64 = BufferedCell<u64>;
@@ -307,17 +305,17 @@ unsafe impl Platform for Buffered {
 
     fn heavy_fence() {
         Self::fence(Ordering::SeqCst);
-        // A thread that is new meanwhile has stored nothing that this one could know of.
+        // A thread that begins meanwhile has made no store that this thread could know of.
         let mut threads: Vec<ThreadId> = buffers().of.iter().map(|(thread, _)| *thread).collect();
         while !threads.is_empty() {
-            // Other threads run meanwhile, whether or not they have had their interrupt.
+            // Other threads run meanwhile, with or without an emptied buffer.
             step();
             let next = threads.swap_remove(thread_rng().gen_range(0..threads.len()));
             buffers().empty(next);
         }
     }
 
-    /// The read-modify-write has emptied the buffer.
+    /// Does nothing, since the read-modify-write has emptied the buffer.
     fn fence_after_rmw() {}
 
     fn spin_while(word: &BufferedFutex, value: u32, until: u64) -> u32 {
@@ -334,7 +332,7 @@ unsafe impl Platform for Buffered {
         buffers().empty(me());
         let body = move || {
             body();
-            // Not before others have had a chance to miss its last stores.
+            // The step lets other threads miss this thread's last stores.
             step();
             buffers().empty(me());
         };

@@ -1,14 +1,12 @@
-//! The common parts of the two checkers: the implementations of the seam's traits on their copies
-//! of the standard library.
+//! What the checkers share: the platform's traits for their copies of the standard library.
 
 use std::collections::VecDeque;
 
-/// A checker's atomic type; the traits and the types it joins are both
-/// foreign to this crate.
+/// A checker's atomic type, wrapped since it and the traits are foreign to this crate.
 pub struct Cell<A>(pub(crate) A);
 
-/// Implements the seam's traits for the types of the module `atomic` at the
-/// place of use, which is a copy of `std::sync::atomic`.
+/// Implements the platform's traits for the types of the module `atomic` at the place of use, a copy of
+/// `std::sync::atomic`.
 macro_rules! impl_cells {
     () => {
         $crate::cells::impl_cells!(u32: AtomicU32, u64: AtomicU64, usize: AtomicUsize);
@@ -26,9 +24,8 @@ macro_rules! impl_cells {
     };
 }
 
-/// The parts of a checker's `impl Platform` that are the same for both. It uses the modules
-/// `atomic` and `thread` at the place of use, copies of the standard library's, and a thread-local
-/// `SLOT`.
+/// The methods that both checkers' `impl Platform` share. They use the modules `atomic` and `thread` at the place of
+/// use, copies of the standard library's, and a thread-local `SLOT`.
 macro_rules! common_platform {
     ($futex:ident, $thread:ident) => {
         type AtomicU32 = Cell<atomic::AtomicU32>;
@@ -48,8 +45,8 @@ macro_rules! common_platform {
             Self::fence(Ordering::SeqCst);
         }
 
-        /// Says so, to have the unlikelier protocol checked; [`Fenced`](crate::Fenced)
-        /// says otherwise.
+        /// Returns `true`, so that the protocol with light fences is checked. [`Fenced`](crate::Fenced) returns
+        /// `false`.
         fn has_light_fences() -> bool {
             true
         }
@@ -63,8 +60,7 @@ macro_rules! common_platform {
         }
 
         fn fence_after_rmw() {
-            // The contract on every machine. The model cannot express that x86-64 needs no
-            // instruction for it.
+            // The contract on every machine. The model cannot express that x86-64 needs no instruction for this fence.
             atomic::fence(Ordering::SeqCst);
         }
 
@@ -128,7 +124,7 @@ macro_rules! common_platform {
 
 pub(crate) use {common_platform, impl_cells};
 
-/// The threads that sleep on a word, by ticket, in order of falling asleep.
+/// The tickets of the threads that sleep on a word, in order of falling asleep.
 #[derive(Default)]
 pub(crate) struct Sleepers {
     pub(crate) queue: VecDeque<u32>,
@@ -136,7 +132,7 @@ pub(crate) struct Sleepers {
 }
 
 impl Sleepers {
-    /// One more falls asleep; the ticket.
+    /// Adds a sleeper. Returns its ticket.
     pub(crate) fn enter(&mut self) -> u32 {
         let ticket = self.next_ticket;
         self.next_ticket += 1;
@@ -144,7 +140,7 @@ impl Sleepers {
         ticket
     }
 
-    /// One wakes by itself.
+    /// Removes a sleeper that has woken by itself.
     pub(crate) fn leave(&mut self, ticket: u32) {
         self.queue.retain(|&other| other != ticket);
     }

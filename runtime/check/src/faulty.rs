@@ -1,5 +1,4 @@
-//! A platform with one fault: what a protocol's code would be with one thing
-//! about it wrong, without writing the code again.
+//! A platform with one fault: it gives a protocol one mistake without a copy of its code.
 
 use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering, Platform, forward};
 use std::marker::PhantomData;
@@ -7,12 +6,11 @@ use std::time::Duration;
 
 /// The platform `P` with the fault `F`.
 ///
-/// Production code on it is production code with that fault: a claim by load
-/// and store where there should be a fetch-and-add, a fence left out. A check
-/// that passes on it checks nothing.
+/// Production code on this platform is production code with that fault: a claim that loads and stores instead of a
+/// fetch-and-add, or a missing fence. If a check passes with the fault, the check checks nothing.
 ///
-/// Outside of a checker's models, over [`Native`](manycore_platform::Native) say, a program on
-/// it can break memory, in safe code too: that is what a fault is. It is for models.
+/// Use it in models only. Elsewhere, for example over [`Native`](manycore_platform::Native), a program on it can
+/// corrupt memory, even in safe code.
 ///
 /// ```
 /// use manycore_check::{Faulty, Loom, TornAdd, caught, loom_model, team};
@@ -45,14 +43,13 @@ pub trait Fault: Send + Sync + 'static {
     const TORN_BITS: bool = false;
     /// Swaps are a load and a store.
     const TORN_SWAP: bool = false;
-    /// A compare-and-swap compares, and then stores.
+    /// A compare-and-swap compares and then stores, in two steps.
     const TORN_CAS: bool = false;
     /// Fences do nothing.
     const NO_FENCE: bool = false;
-    /// There are no asymmetric fences: nothing wrong, but another way through the
-    /// protocols.
+    /// There are no asymmetric fences. This is no fault, but the protocols' other path.
     const NO_LIGHT_FENCES: bool = false;
-    /// The dear half of an asymmetric fence does nothing.
+    /// The heavy half of an asymmetric fence does nothing.
     const NO_HEAVY_FENCE: bool = false;
     /// Every access to an atomic is relaxed.
     const RELAXED: bool = false;
@@ -79,17 +76,17 @@ macro_rules! fault {
 }
 
 fault!(
-    /// The fault of a claim that loads and stores instead of adding at once.
+    /// The fault of a claim that loads and then stores.
     TornAdd,
     TORN_ADD
 );
 fault!(
-    /// The fault of one flag among others that is set with them, as they were.
+    /// The fault of code that sets one of several flags in a word and rewrites the others with old values.
     TornBits,
     TORN_BITS
 );
 fault!(
-    /// The fault of a flag that is looked at and then set.
+    /// The fault of code that looks at a flag and then sets it.
     TornSwap,
     TORN_SWAP
 );
@@ -169,7 +166,7 @@ impl<T: Copy, A: Atomic<T>, F: Fault> Atomic<T> for FaultyCell<A, F> {
         failure: Ordering,
     ) -> Result<T, T> {
         if F::TORN_CAS {
-            // Changes nothing: only compares.
+            // This only compares: it stores the value that it found.
             self.cell
                 .compare_exchange(current, current, Ordering::SeqCst, Ordering::SeqCst)?;
             self.cell.store(new, Ordering::SeqCst);
@@ -235,9 +232,8 @@ impl<A: Futex, F: Fault> Futex for FaultyCell<A, F> {
     }
 }
 
-// SAFETY: without a fault (`Fenced`) it is `P`, which keeps the promises. A fault breaks one
-// promise on purpose: the checker, or the model's own assertions, must stop a broken protocol
-// before it breaks memory. `Fault` and `Faulty` say so.
+// SAFETY: without a fault (`Fenced`) this is `P`, which keeps the promises. A fault breaks one promise on purpose. The
+// checker, or the model's own assertions, must stop a broken protocol before it corrupts memory. `Faulty` says so.
 unsafe impl<P: Platform, F: Fault> Platform for Faulty<P, F> {
     type AtomicU32 = FaultyCell<P::AtomicU32, F>;
     type AtomicU64 = FaultyCell<P::AtomicU64, F>;

@@ -1,15 +1,13 @@
-//! The model-checked world: [`manycore_platform`]'s seam over two checkers, so
-//! that the runtime's own code, not a copy of it, runs under them.
+//! The model-checked world: platforms over two checkers, so that the runtime's own code, not a copy, runs under them.
 //!
-//! * [`Loom`] tries every interleaving of a few threads and steps, and every
-//!   value that a weakly ordered load may return.
-//! * [`Shuttle`] runs whole pools under thousands of random schedules, one
-//!   step at a time.
-//! * [`Buffered`] is shuttle's with a store buffer a thread: what asymmetric fences are for.
-//! * [`Faulty`] is any of them with one fault built in, for the checks of
-//!   the checks: a protocol on faulty atomics must be [`caught`].
+//! * [`Loom`] tries every interleaving of a few threads and steps, and every value that a weakly ordered load may
+//!   return.
+//! * [`Shuttle`] runs whole pools under thousands of random schedules, one step at a time.
+//! * [`Buffered`] is `Shuttle` with a store buffer for each thread. It shows whether asymmetric fences are needed.
+//! * [`Faulty`] is any of these with one fault, to test the checks: a check must [catch](caught) a protocol on faulty
+//!   atomics.
 //!
-//! This crate's `README.md` says what neither checker can show.
+//! This crate's `README.md` says what these checkers cannot show.
 
 mod apart;
 mod buffered;

@@ -1,5 +1,4 @@
-//! The world of loom: every interleaving and every value that a load may
-//! return, for a handful of threads and steps.
+//! The world of loom: every interleaving, and every value that a load may return, for a few threads and steps.
 
 use crate::cells::{Cell, Sleepers, common_platform, impl_cells};
 use ::loom::sync::{Condvar, Mutex, atomic};
@@ -9,12 +8,12 @@ use std::io;
 use std::sync::PoisonError;
 use std::time::Duration;
 
-/// The platform of [`loom_model`](crate::loom_model), which is exhaustive: loom's atomics, with the
-/// orderings of the code under test.
+/// The platform of [`loom_model`](crate::loom_model), which is exhaustive. It uses loom's atomics, with the orderings
+/// of the code under test.
 ///
-/// Time is counted in calls: each [`now`](Platform::now) of a thread is 20 us
-/// after its last one, so that what waits by the clock soon waits otherwise. A
-/// timed sleep ends when the others have had a turn, woken or not.
+/// Time is counted in calls: each [`now`](Platform::now) of a thread returns 20 us more than its last one, so that a
+/// wait with a time limit soon ends. A timed sleep ends when the other threads have had a turn, whether or not they
+/// woke it.
 ///
 /// ```
 /// use manycore_check::{Loom, loom_model, team};
@@ -33,7 +32,7 @@ pub struct Loom;
 
 impl_cells!();
 
-/// The step of [`Platform::now`], in ticks of a nanosecond.
+/// The step of [`Platform::now`]. A tick is a nanosecond.
 const TICKS_A_CALL: u64 = 20_000;
 
 ::loom::thread_local! {
@@ -41,8 +40,7 @@ const TICKS_A_CALL: u64 = 20_000;
     static CLOCK: std::cell::Cell<u64> = std::cell::Cell::new(0);
 }
 
-/// Plain memory. Loom fails the model if two accesses, at least one a write, are not ordered by
-/// synchronisation.
+/// Plain memory. If two accesses, at least one a write, are not ordered by synchronisation, loom fails the model.
 ///
 /// ```
 /// use manycore_check::{Plain, caught, loom_model, team, Loom};
@@ -61,8 +59,7 @@ const TICKS_A_CALL: u64 = 20_000;
 #[derive(Debug)]
 pub struct Plain<T>(::loom::cell::UnsafeCell<T>);
 
-// SAFETY: the threads of a model take turns on one thread of the system, and
-// no turn ends inside an access.
+// SAFETY: the threads of a model take turns on one thread of the system, and no turn ends inside an access.
 unsafe impl<T: Copy + Send> Sync for Plain<T> {}
 
 impl<T: Copy> Plain<T> {
@@ -76,26 +73,26 @@ impl<T: Copy> Plain<T> {
         Self(::loom::cell::UnsafeCell::new(value))
     }
 
-    /// Reads.
+    /// Reads the memory.
     ///
     /// # Panics
     ///
-    /// If a write is not ordered before or after this.
+    /// Panics if a write is not ordered before or after this read.
     ///
     /// ```
     /// # use manycore_check::{Plain, loom_model};
     /// loom_model(None, || assert_eq!(Plain::new(7).read(), 7));
     /// ```
     pub fn read(&self) -> T {
-        // SAFETY: see `Sync`; the pointer is the cell's own.
+        // SAFETY: as for `Sync` above. The pointer is the cell's own.
         self.0.with(|value| unsafe { *value })
     }
 
-    /// Writes.
+    /// Writes the memory.
     ///
     /// # Panics
     ///
-    /// If another access is not ordered before or after this.
+    /// Panics if another access is not ordered before or after this write.
     ///
     /// ```
     /// # use manycore_check::{Plain, loom_model};
@@ -111,11 +108,10 @@ impl<T: Copy> Plain<T> {
     }
 }
 
-/// A word with a queue of sleepers behind a lock.
+/// A word, and its sleepers behind a lock.
 ///
-/// The lock is what makes comparing and falling asleep one step. It orders a
-/// waker after the sleepers it finds and nothing more: a waker that looks at
-/// another word to see whether it need come here at all gets no help from it.
+/// The lock makes comparing and falling asleep one step. It also orders a waker after the sleepers that it finds, but
+/// not a waker that decides by another word whether to wake at all.
 pub struct LoomFutex {
     word: atomic::AtomicU32,
     sleepers: Mutex<Sleepers>,
@@ -138,15 +134,13 @@ impl Futex for LoomFutex {
     fn wait(&self, expected: u32, timeout: Option<Duration>) {
         let lock = || self.sleepers.lock().unwrap_or_else(PoisonError::into_inner);
         let mut sleepers = lock();
-        // Relaxed: a protocol that needs this load to be ordered must bring
-        // its own fence.
+        // Relaxed: a protocol that needs an order for this load must have its own fence.
         if self.word.load(Ordering::Relaxed) != expected {
             return;
         }
         let ticket = sleepers.enter();
         if timeout.is_some() {
-            // The others run; some come to their wake-up before this thread
-            // goes on, some do not: loom tries both.
+            // The other threads run. Loom tries both orders of their wake-up and of this thread's return.
             drop(sleepers);
             thread::yield_now();
             lock().leave(ticket);
@@ -174,11 +168,10 @@ impl Futex for LoomFutex {
 /// A thread of the model.
 pub struct LoomThread(thread::JoinHandle<()>);
 
-// SAFETY: by the number of the promise. 1 and 3: loom's fences and cells keep to the orderings that are asked for.
-// 2: the comparison and the falling asleep are under the lock that `wake` takes. 4: a load.
-// 5: loom's threads, which run their body once. 6: loom's thread-local variable. 7: `Native`'s
-// stack. 8: models do not fork. 9: loom unwinds when a model has failed, and lets none of its
-// threads go on.
+// SAFETY: by the number of the promise. 1 and 3: loom's fences and cells keep the requested orderings. 2: the
+// comparison and the falling asleep are under the lock that `wake` takes. 4: the method returns what it has loaded. 5:
+// loom's threads run their body once. 6: the slot is loom's thread-local variable. 7: the stack is `Native`'s. 8:
+// models do not fork. 9: loom unwinds if a model has failed, and then none of its threads continues.
 unsafe impl Platform for Loom {
     common_platform!(LoomFutex, LoomThread);
 

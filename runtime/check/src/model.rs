@@ -1,7 +1,6 @@
-//! Running a model: exhaustively, at random, or expecting it to fail.
+//! Runs a model: exhaustively, at random, or expecting it to fail.
 //!
-//! A model loses its type at once: what checks it is long, and is compiled here once, not in each test
-//! once for each model.
+//! A model is boxed at once, so that the long code that checks it is compiled here, and not for each model.
 
 use ::shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
 use ::shuttle::{Config, Runner};
@@ -12,31 +11,30 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// As many interleavings as are tried where the environment does not ask for all.
+/// How many interleavings are tried if the environment does not ask for all.
 const FEW: usize = 5_000;
 
 thread_local! {
-    /// Whether all interleavings and schedules of this thread's models are tried, whatever the environment says.
+    /// Whether this thread tries all interleavings and schedules, whatever the environment says.
     static WHOLE: Cell<bool> = const { Cell::new(false) };
 }
 
 /// A model without its type.
 type Model = Box<dyn Fn() + Send + Sync>;
 
-/// Runs `model` under loom in every interleaving, or in those with at most
-/// `preemptions` places where a thread is interrupted that could have gone on.
-/// Prints and returns how many there were. Without the environment variable `MANYCORE_SCHEDULES` it
-/// ends after the first 5,000.
+/// Runs `model` under loom in every interleaving, or in every interleaving with at most `preemptions` interruptions of
+/// a thread that could have continued. Prints and returns the number of interleavings. Without the environment
+/// variable `MANYCORE_SCHEDULES` it ends after the first 5,000.
 ///
 /// # Panics
 ///
-/// When an interleaving panics, deadlocks or has a data race.
+/// Panics if an interleaving panics, deadlocks or has a data race.
 ///
 /// ```
 /// use manycore_check::{Loom, loom_model, team};
 /// use manycore_platform::{Atomic, Ordering::Relaxed, Platform};
 ///
-/// // The other thread's store comes before the load or after it.
+/// // The other thread's store comes before or after the load.
 /// let interleavings = loom_model(None, || {
 ///     let flag = <Loom as Platform>::AtomicBool::new(false);
 ///     team::<Loom>(2, |rank| match rank {
@@ -53,7 +51,7 @@ pub fn loom_model(preemptions: Option<usize>, model: impl Fn() + Send + Sync + '
 fn loom_boxed(preemptions: Option<usize>, model: Model) -> usize {
     let mut builder = ::loom::model::Builder::new();
     builder.preemption_bound = preemptions;
-    // Waits on the clock take steps that are not the protocol's.
+    // Waits on the clock also take steps.
     builder.max_branches = 20_000;
     if factor().is_none() && !WHOLE.get() {
         builder.max_permutations = Some(FEW);
@@ -69,14 +67,12 @@ fn loom_boxed(preemptions: Option<usize>, model: Model) -> usize {
     runs
 }
 
-/// Runs `model` under shuttle in `schedules` random schedules, times the
-/// factor in the environment variable `MANYCORE_SCHEDULES`; without it, in a quarter of them. Prints and
-/// returns how many that were.
+/// Runs `model` under shuttle in random schedules. Their number is `schedules` times the environment variable
+/// `MANYCORE_SCHEDULES`, or a quarter of `schedules` without that variable. Prints and returns the number.
 ///
 /// # Panics
 ///
-/// Panics if a schedule panics, deadlocks or does not end, and prints the schedule for
-/// `shuttle::replay`.
+/// Panics if a schedule panics, deadlocks or does not end. Then prints the schedule for `shuttle::replay`.
 ///
 /// ```
 /// use manycore_check::{Shuttle, shuttle_random, team};
@@ -88,13 +84,12 @@ pub fn shuttle_random(schedules: usize, model: impl Fn() + Send + Sync + 'static
     shuttle_boxed(scaled(schedules), None, Box::new(model))
 }
 
-/// As [`shuttle_random`], by the PCT scheduler: threads run by priority, which
-/// changes at `depth` random steps. Finds what takes few, but far apart,
-/// interruptions to go wrong.
+/// As [`shuttle_random`], with the PCT scheduler: threads run by priority, and priorities change at `depth` random
+/// steps. This finds faults that need few interruptions that are far apart.
 ///
 /// # Panics
 ///
-/// As [`shuttle_random`].
+/// Panics like [`shuttle_random`].
 ///
 /// ```
 /// use manycore_check::{Shuttle, shuttle_pct, team};
@@ -110,7 +105,7 @@ pub fn shuttle_pct(
     shuttle_boxed(scaled(schedules), Some(depth), Box::new(model))
 }
 
-/// By the PCT scheduler, if a depth is given.
+/// Uses the PCT scheduler if a depth is given.
 fn shuttle_boxed(schedules: usize, depth: Option<usize>, model: Model) -> usize {
     match depth {
         None => run(RandomScheduler::new(schedules), model),
@@ -122,15 +117,15 @@ fn run(scheduler: impl Scheduler + 'static, model: Model) -> usize {
     let mut config = Config::new();
     // Unoptimised frames are large.
     config.stack_size = 256 << 10;
-    // That orderings are not modelled is known: `README.md`.
+    // The warnings say that shuttle ignores orderings: so does `README.md`.
     config.silence_warnings = true;
     let runs = Runner::new(scheduler, config).run(model);
     println!("shuttle: {runs} schedules, all good");
     runs
 }
 
-/// Runs `check`, of whose models all interleavings and schedules are tried also without
-/// `MANYCORE_SCHEDULES`: for a check of what all of them show together.
+/// Runs `check`, with all interleavings and schedules of its models even without `MANYCORE_SCHEDULES`. For a check of
+/// what all of them show together.
 ///
 /// ```
 /// use manycore_check::{Loom, exhaustively, loom_model, team};
@@ -144,7 +139,7 @@ pub fn exhaustively<R>(check: impl FnOnce() -> R) -> R {
     result
 }
 
-/// As many schedules as the environment asks for.
+/// The number of schedules that the environment asks for.
 fn scaled(schedules: usize) -> usize {
     match factor() {
         Some(factor) => schedules * factor,
@@ -153,24 +148,23 @@ fn scaled(schedules: usize) -> usize {
     }
 }
 
-/// By how much the environment multiplies the checks. Nothing, if it does not say: then each model is
-/// checked for a moment, as suits somebody who tries all tests for the first time. CI says 1.
+/// The factor that the environment sets for the number of checks. Without it each model is checked for a moment, so
+/// that a first run of all tests is short. CI sets 1.
 fn factor() -> Option<usize> {
     const NAME: &str = "MANYCORE_SCHEDULES";
     let value = std::env::var(NAME).ok()?;
     match value.parse() {
         Ok(factor) if factor > 0 => Some(factor),
-        _ => panic!("{NAME}={value}: expected how many times as many schedules to try, from 1"),
+        _ => panic!("{NAME}={value}: expected a factor for the number of schedules, at least 1"),
     }
 }
 
-/// Runs `member` on `threads` threads of the model, the calling one as number
-/// 0, and returns when all have.
+/// Runs `member` on `threads` threads of the model and returns when all have returned. The calling thread is number 0.
 ///
 /// # Panics
 ///
-/// With the panic of member 0, or if the platform refuses a thread. How
-/// another member's panic ends a model is the checker's business.
+/// Panics with the panic of member 0, or if the platform refuses a thread. The checker decides how another member's
+/// panic ends a model.
 ///
 /// ```
 /// use manycore_check::team;
@@ -183,9 +177,8 @@ fn factor() -> Option<usize> {
 /// ```
 pub fn team<P: Platform>(threads: usize, member: impl Fn(usize) + Sync) {
     let member: &(dyn Fn(usize) + Sync) = &member;
-    // SAFETY: every thread that has the reference is joined before `team`
-    // returns or unwinds, which is before `member` dies; except where the
-    // model has failed, and then none of its threads runs on.
+    // SAFETY: `member` lives until `team` returns or unwinds, and before that every thread with the reference is
+    // joined. If joining panics, the model has failed, and none of its threads runs on.
     let member: &'static (dyn Fn(usize) + Sync) = unsafe { std::mem::transmute(member) };
     team_of::<P>(threads, member);
 }
@@ -200,7 +193,7 @@ fn team_of<P: Platform>(threads: usize, member: &'static (dyn Fn(usize) + Sync))
     };
     let others: Vec<_> = (1..threads).map(spawn).collect();
     let first = catch_unwind(AssertUnwindSafe(|| member(0)));
-    // Joining may panic too, where the first panic was the end of the model.
+    // Joining may panic too, if the first panic has ended the model.
     let rest = catch_unwind(AssertUnwindSafe(|| {
         let mut started = Ok(());
         for other in others {
@@ -213,14 +206,13 @@ fn team_of<P: Platform>(threads: usize, member: &'static (dyn Fn(usize) + Sync))
     }
 }
 
-/// Runs a model that is broken on purpose under random schedules until one schedule shows the
-/// fault, and returns the checker's message. It tries enough schedules to miss a fault of one
-/// schedule in 10,000 only once in 10^8 runs. With a fixed number, as [`shuttle_random`] has, such
-/// a test would sometimes fail for no reason.
+/// Runs a model that is broken on purpose under random schedules until one schedule shows the fault. Returns the
+/// checker's message. If one schedule in 10,000 shows the fault, one run in 10^8 misses it. With few schedules, as in
+/// [`shuttle_random`], a test would sometimes fail for no reason.
 ///
 /// # Panics
 ///
-/// When 200,000 schedules pass: the check cannot fail.
+/// Panics if 200,000 schedules pass: the check cannot fail.
 ///
 /// ```
 /// use manycore_check::{Shuttle, caught_at_random, team};
@@ -237,11 +229,11 @@ pub fn caught_at_random(model: impl Fn() + Send + Sync + 'static) -> String {
     caught(|| shuttle_boxed(200_000, None, Box::new(model)))
 }
 
-/// Runs a model that is broken on purpose and returns what the checker said.
+/// Runs a model that is broken on purpose. Returns the checker's message.
 ///
 /// # Panics
 ///
-/// When the model passes: the check cannot fail.
+/// Panics if the model passes: the check cannot fail.
 ///
 /// ```
 /// use manycore_check::{Loom, caught, loom_model, team};

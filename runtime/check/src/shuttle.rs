@@ -1,5 +1,4 @@
-//! The world of shuttle: whole pools under random schedules, one step at a
-//! time and sequentially consistent.
+//! The world of shuttle: whole pools under random schedules, one step at a time and sequentially consistent.
 
 use crate::cells::{Cell, Sleepers, common_platform, impl_cells};
 use ::shuttle::rand::{Rng, thread_rng};
@@ -10,13 +9,11 @@ use std::io;
 use std::sync::PoisonError;
 use std::time::Duration;
 
-/// The platform of [`shuttle_random`](crate::shuttle_random) and
-/// [`shuttle_pct`](crate::shuttle_pct), which try schedules.
+/// The platform of [`shuttle_random`](crate::shuttle_random) and [`shuttle_pct`](crate::shuttle_pct).
 ///
-/// The clock is one for all threads and jumps at random, from a few ticks to
-/// far beyond any budget, so every decision that rests on time is taken
-/// either way. A timed sleep may end at any moment; an untimed one ends by a
-/// wake-up only, and if none comes shuttle reports a deadlock.
+/// All threads share one clock. It jumps at random, from a few ticks to far beyond any time limit, so every decision
+/// that depends on time is made both ways. A timed sleep may end at any moment. An untimed sleep ends only by a
+/// wake-up. If none comes, shuttle reports a deadlock.
 ///
 /// ```
 /// use manycore_check::{Shuttle, shuttle_random, team};
@@ -45,13 +42,12 @@ impl_cells!();
 }
 
 ::shuttle::lazy_static! {
-    // The standard library's atomic: reading the clock is no step of the
-    // model.
+    // The standard library's atomic, so that reading the clock is no step of the model.
     static ref CLOCK: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
 }
 
-/// The threads that sleep on a word. The lock makes comparing and falling asleep one step. A
-/// wake-up picks sleepers at random.
+/// The threads that sleep on a word. The lock makes comparing and falling asleep one step. A wake-up picks sleepers at
+/// random.
 pub(crate) struct WaitQueue {
     sleepers: Mutex<Sleepers>,
     woken: Condvar,
@@ -67,7 +63,7 @@ impl Default for WaitQueue {
 }
 
 impl WaitQueue {
-    /// Sleeps if the word `is_as_expected`.
+    /// Sleeps if `is_as_expected` returns `true`.
     pub(crate) fn wait(&self, is_as_expected: impl FnOnce() -> bool, timeout: Option<Duration>) {
         let lock = || self.sleepers.lock().unwrap_or_else(PoisonError::into_inner);
         let mut sleepers = lock();
@@ -91,7 +87,7 @@ impl WaitQueue {
         }
     }
 
-    /// Wakes up to `count`; how many.
+    /// Wakes up to `count` sleepers. Returns how many it woke.
     pub(crate) fn wake(&self, count: u32) -> usize {
         let mut sleepers = self.sleepers.lock().unwrap_or_else(PoisonError::into_inner);
         let woken = sleepers.queue.len().min(count as usize);
@@ -137,15 +133,14 @@ impl Futex for ShuttleFutex {
 pub struct ShuttleThread(thread::JoinHandle<()>);
 
 // SAFETY: by the number of the promise. 1 and 3: each operation is a step of one thread, and the steps have one order.
-// 2: the comparison and the falling asleep are under the lock that `wake` takes. 4: a load.
-// 5: shuttle's threads, which run their body once. 6: shuttle's thread-local variable. 7: `Native`'s
-// stack. 8: models do not fork. 9: shuttle unwinds when a model has failed, and lets none of its
-// threads go on.
+// 2: the comparison and the falling asleep are under the lock that `wake` takes. 4: the method returns what it has
+// loaded. 5: shuttle's threads run their body once. 6: the slot is shuttle's thread-local variable. 7: the stack is
+// `Native`'s. 8: models do not fork. 9: shuttle unwinds if a model has failed, and then none of its threads continues.
 unsafe impl Platform for Shuttle {
     common_platform!(ShuttleFutex, ShuttleThread);
 
     fn now() -> u64 {
-        // From 2 ns to half a millisecond, every magnitude as likely.
+        // From 2 ns to a quarter of a millisecond. Every power of two is equally likely.
         let step = 2 << thread_rng().gen_range(0..18);
         CLOCK.fetch_add(step, Ordering::Relaxed) + step
     }

@@ -1,10 +1,10 @@
-//! The machine under a runtime: which CPUs there are, how many of them this process may use now,
-//! and what the runtime's threads wait on.
+//! The machine below a runtime: its CPUs, the number of CPUs that this process may use now, and the primitives that
+//! threads wait on.
 //!
 //! * [`topology`]: CPUs, cores, caches, NUMA nodes and packages; affinity masks and quotas.
-//! * [`elastic`]: an [`Allotment`](elastic::Allotment) of cores that changes, and a
-//!   [`Watch`](elastic::Watch) that keeps it at what the system leaves this process.
-//! * [`sync`]: a lock, parking and event counts, over any [`Platform`](manycore_platform::Platform).
+//! * [`elastic`]: an [`Allotment`](elastic::Allotment), the number of cores that a runtime may use now, and a
+//!   [`Watch`](elastic::Watch), which sets that number to what the system leaves this process.
+//! * [`sync`]: a lock, a parker and event counts, over any [`Platform`](manycore_platform::Platform).
 //!
 //! ```
 //! use manycore_cores::elastic::Allotment;
@@ -16,8 +16,8 @@
 //! assert_eq!(allotment.cores(), 1);
 //! ```
 //!
-//! Pools (crate `manycore`), teams (crate `manycore-team`) and the OpenMP library stand on this crate
-//! side by side. It knows none of them.
+//! The crate `manycore` (pools), the crate `manycore-team` (teams) and the OpenMP library all use this crate. This
+//! crate does not depend on them.
 
 pub mod elastic;
 pub mod sync;

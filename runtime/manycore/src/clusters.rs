@@ -1,26 +1,26 @@
-//! Clusters: a pool's permits in sets that are near one another. If all threads shared one line, a
-//! launch would cost a transfer of it for each thread.
+//! Clusters: sets of near permits of a pool. If all threads shared one line, a launch would transfer it for each
+//! thread.
 //!
-//! Instead, each cluster has lines of its own. The caller announces a loop once in each cluster that it
-//! invites. Helpers count themselves in and out at their cluster's gate. One word for each cluster
-//! says which of its members hold iterations. So a line crosses the chip once for a cluster, and goes
-//! from core to core only within it. A pool of up to [`LEAST`] threads has one cluster.
+//! Instead, each cluster has its own lines. The caller announces a loop once in each cluster that it invites. Helpers
+//! count themselves in and out at their cluster's gate. One word for each cluster says which of its members hold
+//! iterations. So a line crosses the chip once for each cluster, and otherwise moves only between the cluster's cores.
+//! A pool of up to [`LEAST`] threads has one cluster.
 
 use std::ops::Range;
 
-/// The most members of a cluster, in pools of up to the square of this.
-/// Two in tests, so that a few threads are in several.
+/// The most members of a cluster, in pools of up to its square. Two in tests, so that few threads are in several
+/// clusters.
 const LEAST: usize = if cfg!(test) { 2 } else { 8 };
-/// The most members of any cluster: their bits, two for each, are in one word.
+/// The most members of any cluster. One word holds two bits for each member.
 pub(crate) const MOST: usize = 32;
 
-/// Which permits are near one another.
+/// The clusters of a pool's permits.
 pub(crate) struct Clusters {
-    /// By permit.
+    /// The place of each permit.
     members: Box<[Member]>,
     /// The permits, cluster by cluster, in ascending order within a cluster.
     permits: Box<[usize]>,
-    /// The start of each cluster in `permits`; and, last, the number of permits.
+    /// The start of each cluster in `permits`, and then the number of permits.
     starts: Box<[usize]>,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Clusters {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Member {
     pub(crate) cluster: u32,
-    /// Its number in the cluster.
+    /// The permit's number in the cluster.
     pub(crate) number: u32,
 }
 
@@ -40,19 +40,18 @@ pub struct Invited {
 }
 
 impl Invited {
-    /// Their numbers.
+    /// The numbers of the clusters.
     #[inline]
     pub(crate) fn clusters(self) -> Range<usize> {
         self.first as usize..(self.first + self.count) as usize
     }
 
-    /// Whether there is but one.
+    /// Whether there is only one cluster.
     #[inline]
     pub(crate) fn is_one(self) -> bool {
         self.count == 1
     }
 
-    /// `cluster` alone.
     pub(crate) fn only(cluster: usize) -> Self {
         Self {
             first: cluster as u32,
@@ -62,12 +61,11 @@ impl Invited {
 }
 
 impl Clusters {
-    /// For permits in the core groups `groups`.
+    /// The clusters of permits whose core groups are `groups`.
     ///
-    /// A tree of two levels is lowest if both have the same number of branches, so a cluster has
-    /// about the square root of all permits, or the next lower power of two. A larger core group is
-    /// cut into equal parts. Several core groups that are much smaller, or that hold few of the
-    /// pool's threads, are one cluster.
+    /// A tree of two levels is lowest if both levels have the same number of branches. So a cluster has about the
+    /// square root of the number of permits, or the next lower power of two. A larger core group is cut into equal
+    /// parts. Several core groups that are much smaller, or that hold few of the pool's threads, are one cluster.
     pub(crate) fn new(groups: &[u32]) -> Self {
         Self::of_at_least(LEAST, groups)
     }
@@ -82,10 +80,10 @@ impl Clusters {
             for part in 0..parts {
                 let length = group.len() / parts + usize::from(part < group.len() % parts);
                 let end = starts[starts.len() - 1] + length;
-                // The last cluster takes it in, if it is small and has room.
+                // If the last cluster is small and has room, it takes in this part.
                 match starts[..] {
                     [.., before, last] if last - before < most / 2 && end - before <= most => {
-                        *starts.last_mut().expect("there are two") = end;
+                        *starts.last_mut().expect("there are two starts") = end;
                     }
                     _ => starts.push(end),
                 }
@@ -108,31 +106,28 @@ impl Clusters {
         }
     }
 
-    /// How many there are.
     #[inline]
     pub(crate) fn count(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// The permits in all.
     #[inline]
     pub(crate) fn permits(&self) -> usize {
         self.members.len()
     }
 
-    /// The place of `permit`.
     #[inline]
     pub(crate) fn of(&self, permit: usize) -> Member {
         self.members[permit]
     }
 
-    /// The permits in `cluster`, ascending.
+    /// The permits in `cluster`, in ascending order.
     #[inline]
     pub(crate) fn members(&self, cluster: usize) -> &[usize] {
         &self.permits[self.starts[cluster]..self.starts[cluster + 1]]
     }
 
-    /// How many of the permits below `allowed` the clusters `invited` have.
+    /// How many of the permits below `allowed` are in the clusters `invited`.
     #[inline]
     pub(crate) fn allowed(&self, invited: Range<usize>, allowed: usize) -> usize {
         if allowed >= self.permits() {
@@ -145,7 +140,7 @@ impl Clusters {
         invited.map(below).sum()
     }
 
-    /// The clusters that are not `invited`: those before and those after.
+    /// The clusters before and after the `invited` clusters.
     pub(crate) fn others(&self, invited: Invited) -> [Invited; 2] {
         let after = invited.first + invited.count;
         let count = self.count() as u32 - after;
@@ -160,7 +155,6 @@ impl Clusters {
         [before, after]
     }
 
-    /// All clusters.
     #[inline]
     pub(crate) fn all(&self) -> Invited {
         Invited {
@@ -169,7 +163,7 @@ impl Clusters {
         }
     }
 
-    /// `count` clusters, among them the cluster of `permit`. Loops of near callers invite the same.
+    /// `count` clusters, including the cluster of `permit`. Loops of near callers invite the same clusters.
     pub(crate) fn around(&self, permit: usize, count: usize) -> Invited {
         let all = self.count();
         let count = count.clamp(1, all);
@@ -195,13 +189,13 @@ mod tests {
     }
 
     #[test]
-    fn of_common_machines() {
+    fn clusters_of_common_machines() {
         assert_eq!(sizes(&[0]), [1]);
         assert_eq!(sizes(&[0; 8]), [8]);
-        // Two chiplets of four, and one thread in each of two sockets.
+        // Two chiplets of four. Then one thread in each of two sockets.
         assert_eq!(sizes(&[0, 0, 0, 0, 1, 1, 1, 1]), [4, 4]);
         assert_eq!(sizes(&[0, 1]), [2]);
-        // 12 chiplets of 8; a mesh of 64; two sockets of 52; a mesh of 1,024.
+        // Twelve chiplets of 8, a mesh of 64, two sockets of 52, and a mesh of 1,024.
         let chiplets: Vec<u32> = (0..96).map(|core| core / 8).collect();
         assert_eq!(sizes(&chiplets), [8; 12]);
         assert_eq!(sizes(&[0; 64]), [8; 8]);
@@ -212,7 +206,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn each_permit_is_in_one(groups in prop::collection::vec(0..9_u32, 1..300)) {
+        fn each_permit_is_in_one_cluster(groups in prop::collection::vec(0..9_u32, 1..300)) {
             let clusters = Clusters::new(&groups);
             let mut seen = vec![0; groups.len()];
             for cluster in 0..clusters.count() {
@@ -229,7 +223,7 @@ mod tests {
         }
 
         #[test]
-        fn the_invited_are_so_many_and_around_the_caller(
+        fn the_invited_clusters_are_counted_and_include_the_callers(
             groups in prop::collection::vec(0..9_u32, 1..300),
             permit: prop::sample::Index,
             count in 1..40_usize,

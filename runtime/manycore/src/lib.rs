@@ -6,33 +6,32 @@
 //! assert!(samples.iter().all(|&x| x == 2.0));
 //! ```
 //!
-//! Nothing needs tuning. The default [`Partitioner`] measures each loop while it runs, a loop
-//! too short to gain from a second thread runs inline, and idle workers spin only while the
-//! next loop is likely to be near.
+//! Nothing needs tuning. The default [`Partitioner`] measures each loop while it runs. A loop too short to gain from a
+//! second thread runs inline. Idle workers spin only while the next loop is likely to be near.
 //!
-//! # Which call for which need
+//! # Which call for which purpose
 //!
-//! The free functions use the [global pool](Pool::global), or, inside of a pool, that pool. The
-//! methods of [`Pool`] of the same names use a pool of your own.
+//! The free functions use the pool that the current thread is in, or else the [global pool](Pool::global). The methods
+//! of [`Pool`] with the same names use that pool.
 //!
-//! | need | call | cost |
+//! | purpose | call | cost |
 //! |---|---|---|
 //! | a loop over indices | [`parallel_for`], [`Pool::parallel_for_blocks`] | 1,000 trivial iterations: 1.25 times the serial loop; two tasks of 10 us: 0.54 times (hot) |
 //! | a loop over a slice | [`for_each`], [`for_each_mut`], [`chunks_mut`] | as above |
-//! | a reduction | [`map_reduce`] | as a loop, and one value a stretch of neighbouring indices |
-//! | the same sum on any number of threads | [`Pool::map_reduce_deterministic`] | as a loop in at most 1,024 blocks, and one value a block |
+//! | a reduction | [`map_reduce`] | as a loop, and one value for each stretch of neighbouring indices |
+//! | the same sum on any number of threads | [`Pool::map_reduce_deterministic`] | as a loop in at most 1,024 blocks, and one value for each block |
 //! | chains of adaptors | [`prelude`]: `par_iter`, `map`, `filter`, `collect`, `par_sort` and the like | as a loop |
-//! | a scan | [`Pool::inclusive_scan`], [`Pool::exclusive_scan`] | two reads and one write an item |
+//! | a scan | [`Pool::inclusive_scan`], [`Pool::exclusive_scan`] | two reads and one write for each item |
 //! | fork-join: two closures | [`join`] | 2.59 ns if no thread steals the second; two plain calls take 1.49 ns |
 //! | a scope: jobs that borrow | [`scope()`], [`scope_fifo`], [`in_place_scope`] | for each job one allocation, and a queue with a lock |
-//! | a background job | [`spawn`], [`spawn_fifo`] | as above; if the pool sleeps it begins after 1.23 to 1.26 times a futex wake-up |
+//! | a background job | [`spawn`], [`spawn_fifo`] | as above; if the pool sleeps, the job begins after 1.23 to 1.26 times a futex wake-up |
 //! | the same closure on every thread | [`broadcast`], [`spawn_broadcast`] | one job for each thread |
 //! | a call inside of one pool | [`Pool::install`] | one locked instruction to enter and one to leave, if the first permit is free |
 //! | ranks that meet at barriers | the crate `manycore-team` | a barrier of two threads: 118 ns |
 //! | cores that change | [`Builder::follow`] with an [`elastic::Watch`] | one read of a cached word a block; the watch's thread takes 0.5% of a CPU, or 2.5% under a quota |
 //!
-//! The figures are native, on two threads of a 2-core virtual machine (Intel Xeon, 2.6 GHz, Linux
-//! 6.18), 2026-11-23; `docs/figures.md` in the repository has their spreads and commands.
+//! The figures are native, on two threads of a 2-core virtual machine (Intel Xeon, 2.6 GHz, Linux 6.18), 2026-11-23.
+//! In the repository, `docs/figures.md` has their spreads and commands.
 //!
 //! A reduction and a join:
 //!
@@ -77,29 +76,26 @@
 //!
 //! # When not to use it
 //!
-//! * **For input and output.** A job that blocks in the system keeps its permit, and a pool of n
-//!   threads runs n jobs at once. Use an asynchronous runtime, or threads of your own.
-//! * **For jobs that wait for each other**, by a lock, a channel or a condition variable, and are
-//!   more than the pool has threads. Ranks that must all make progress belong in a team (crate
-//!   `manycore-team`) or in threads. Iterations of one loop may wait for each other only if they are no more
-//!   than the pool's threads.
-//! * **For parallel iterators of your own making**, or for adaptors that see their neighbours:
-//!   [`iter`] has none. Programs that use rayon's run on this pool by `runtime/rayon-core`.
-//! * **For a deadline.** Workers sleep when no loop is due, and a wake-up takes as long as the
-//!   system makes it take.
-//! * **On WebAssembly** and other systems without threads a pool has one thread, and everything
-//!   runs on its caller.
+//! * **For input and output.** A job that blocks in the system keeps its permit, and a pool of n threads runs n jobs
+//!   at once. Use an asynchronous runtime, or your own threads.
+//! * **For jobs that wait for each other**, by a lock, a channel or a condition variable, if they outnumber the pool's
+//!   threads. Ranks that must all make progress belong in a team (crate `manycore-team`) or in threads. Iterations of
+//!   one loop may wait for each other only if they do not outnumber the pool's threads.
+//! * **For your own parallel iterators**, or for adaptors that see their neighbours: [`iter`] has none. Programs with
+//!   rayon's iterators run on this pool by `runtime/rayon-core`.
+//! * **For a deadline.** Workers sleep when no loop is due, and the system decides how long a wake-up takes.
+//! * **On WebAssembly** and other systems without threads. There a pool has one thread, and everything runs on its
+//!   caller.
 //!
 //! # What callers may rely on
 //!
-//! The caller takes part in its own call. Calls nest, and several threads may call at once. A panic
-//! reaches the caller when all threads have left the call, and the pool goes on. A thread that
-//! waits for a call runs only descendants of that call, so stacks get no deeper than the program's
-//! own recursion. While there is work to take and a permit is idle, a thread begins some of it
-//! within a bound.
+//! The caller takes part in its own call. Calls nest, and several threads may call at once. A panic reaches the caller
+//! when all threads have left the call, and the pool remains usable. A thread that waits for a call runs only
+//! descendants of that call, so stacks get no deeper than the program's own recursion. If there is work to take and a
+//! permit is idle, a thread begins some of the work within a bound.
 //!
-//! Everything is written over the [`Platform`] trait, so that the same code is model-checked;
-//! [`Native`] is the default and costs nothing.
+//! All code uses the [`Platform`] trait, so that the same code is model-checked. [`Native`] is the default, and its
+//! abstraction costs nothing.
 
 mod clusters;
 #[cfg(test)]
@@ -129,7 +125,7 @@ pub use pool::{
 };
 pub use topology::Affinity;
 
-/// The README's example, compiled with the others.
+/// The README's example, compiled with the documentation tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,4 +1,4 @@
-//! The traits of parallel iterators: `use manycore::prelude::*`.
+//! The traits of parallel iterators, for `use manycore::prelude::*`.
 //!
 //! ```
 //! use manycore::prelude::*;

@@ -1,5 +1,5 @@
-//! The one way into this crate for what is built on it besides programs: the crate `rayon-core`, and
-//! the laboratory. It is no part of the interface, and may change in any release.
+//! Access for the crate `rayon-core` and the laboratory, which are built on this crate. Not part of the public
+//! interface: it may change in any release.
 
 pub use crate::loops::{Divided, divided};
 pub use crate::partition::{Claims, Partition};
@@ -13,19 +13,19 @@ use crate::pool::{BuildError, Builder, FnContext, Making, Pool};
 use manycore_platform::Platform;
 use std::io;
 
-/// Each thread claims blocks of this number of `iterations` from a range of its own, and takes half
-/// of another's when it is empty.
+/// A partitioner by which each thread claims blocks of this number of `iterations` from its own range. When the range
+/// is empty, the thread takes half of another's range.
 #[must_use]
 pub fn sharded(iterations: usize) -> Partitioner {
     Partitioner::sharded(iterations)
 }
 
-/// Counts of the sleeps and wake-ups of `pool`'s workers since it was made.
+/// Counts of the sleeps and wake-ups of `pool`'s workers since the pool was made.
 pub fn tally<P: Platform>(pool: &Pool<P>) -> Tally {
     pool.registry().tally()
 }
 
-/// Looks at `pool`. Reads two words a thread, and writes nothing.
+/// The state of `pool`. Reads two words for each thread, and writes nothing.
 ///
 /// ```
 /// let pool = manycore::Pool::builder().threads(1).build()?;
@@ -37,17 +37,16 @@ pub fn probe<P: Platform>(pool: &Pool<P>) -> Probe {
     pool.registry().probe()
 }
 
-/// A pool as `builder` describes it. If there is a `name_of`, it names the threads; if there is a
-/// `make`, it makes them. `name_of` runs just before the thread is made.
+/// Makes the pool that `builder` describes. `name_of`, if given, names each thread just before it is made. `make`, if
+/// given, makes the threads.
 ///
-/// `make` is called once for each thread, on the current one, and has another thread
-/// [run](ThreadStart::run) what it is given. Then the pool is [dedicated](Builder::dedicated) and has
-/// no [reserve](BuilderExt::reserve), its threads are bound to nothing, and its end waits for none of
-/// them: whoever has made them may.
+/// The current thread calls `make` for each thread of the pool. `make` makes another thread [run](ThreadStart::run)
+/// its argument. Such a pool is [dedicated](Builder::dedicated), has no [reserve](BuilderExt::reserve), and binds no
+/// threads. Its end does not wait for them, but the code that has made them may.
 ///
 /// # Errors
 ///
-/// As [`Builder::build`]; an error of `make` is a [`BuildError::Spawn`].
+/// As [`Builder::build`]. An error of `make` is a [`BuildError::Spawn`].
 ///
 /// ```
 /// use manycore::{Pool, seam};
@@ -74,30 +73,29 @@ pub fn build(
     })
 }
 
-/// The global pool of this process; `make` makes it if there is none yet.
+/// Returns the global pool of this process. Makes it by `make` if there is none.
 ///
 /// # Errors
 ///
-/// The errors of `make`.
+/// Returns the errors of `make`.
 pub fn global<E>(make: impl FnOnce() -> Result<Pool, E>) -> Result<&'static Pool, E> {
     Pool::global_or_made(make).map(|(pool, _)| pool)
 }
 
-/// Makes the global pool by `make`; `false`: there is one.
+/// Makes the global pool by `make`. Returns `false` if there is one already.
 ///
 /// # Errors
 ///
-/// The errors of `make`.
+/// Returns the errors of `make`.
 pub fn make_global<E>(make: impl FnOnce() -> Result<Pool, E>) -> Result<bool, E> {
     Pool::global_or_made(make).map(|(_, made)| made)
 }
 
-/// [`join_context`](crate::join_context), but a thread that is in no pool uses the one of
-/// `elsewhere`.
+/// [`join_context`](crate::join_context), but a thread that is in no pool uses the pool that `elsewhere` returns.
 ///
 /// # Panics
 ///
-/// As [`join`](crate::join).
+/// Panics like [`join`](crate::join).
 #[inline]
 pub fn join_context<A, B, RA, RB>(a: A, b: B, elsewhere: fn() -> &'static Pool) -> (RA, RB)
 where

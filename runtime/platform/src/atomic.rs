@@ -1,5 +1,4 @@
-//! The atomic types as traits, so that a model checker or a simulator can
-//! stand in for `std::sync::atomic`.
+//! The atomic types as traits, so that a model checker or a simulator can replace `std::sync::atomic`.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -26,7 +25,7 @@ pub trait Atomic<T: Copy>: Send + Sync {
     /// Writes the value and returns the one before.
     fn swap(&self, value: T, order: Ordering) -> T;
 
-    /// Writes `new` if the cell holds `current`; returns what it held.
+    /// Writes `new` if the cell holds `current`. Returns the value before.
     ///
     /// # Errors
     ///
@@ -51,13 +50,13 @@ pub trait Atomic<T: Copy>: Send + Sync {
 /// assert_eq!(word.fetch_sub(1, Ordering::Relaxed), 0b10);
 /// ```
 pub trait AtomicInteger<T: Copy>: Atomic<T> {
-    /// Adds and returns the value before; wraps.
+    /// Adds with wrap-around. Returns the value before.
     fn fetch_add(&self, value: T, order: Ordering) -> T;
-    /// Subtracts and returns the value before; wraps.
+    /// Subtracts with wrap-around. Returns the value before.
     fn fetch_sub(&self, value: T, order: Ordering) -> T;
-    /// Bitwise and; returns the value before.
+    /// Applies bitwise and. Returns the value before.
     fn fetch_and(&self, value: T, order: Ordering) -> T;
-    /// Bitwise or; returns the value before.
+    /// Applies bitwise or. Returns the value before.
     fn fetch_or(&self, value: T, order: Ordering) -> T;
 }
 
@@ -67,26 +66,23 @@ pub trait AtomicInteger<T: Copy>: Atomic<T> {
 /// use manycore_platform::{Atomic, Futex, Native, Platform};
 ///
 /// let word = <Native as Platform>::Futex::new(1);
-/// word.wait(0, None); // the word is not 0: returns at once
-/// assert_eq!(word.wake(1), 0); // nobody sleeps
+/// word.wait(0, None); // The word is not 0, so this returns at once.
+/// assert_eq!(word.wake(1), 0); // No thread sleeps.
 /// ```
 pub trait Futex {
-    /// Sleeps while the word holds `expected`, until woken or until `timeout`
-    /// has passed. May return spuriously.
+    /// Sleeps while the word holds `expected`, until woken or until `timeout` has passed. May return spuriously.
     ///
-    /// The comparison and the falling asleep are one step with respect to
-    /// [`wake`](Self::wake): a `wake` that follows a change of the word is
-    /// never lost on a thread that had compared before the change.
+    /// The comparison and the falling asleep are one step with respect to [`wake`](Self::wake). So a `wake` after a
+    /// change of the word wakes a thread that has compared before the change.
     fn wait(&self, expected: u32, timeout: Option<Duration>);
 
-    /// Wakes up to `count` sleepers; returns how many, as far as the platform
-    /// knows.
+    /// Wakes up to `count` sleepers. Returns their number, as far as the platform knows.
     fn wake(&self, count: u32) -> usize;
 }
 
-/// Implements [`Atomic`] for a type by its own methods of the same names, or by its field's. The
-/// arguments are the type, its value, the constructor of a value, the field, and, after a
-/// semicolon, a type parameter if the type has one.
+/// Implements [`Atomic`] for a type by the type's own methods of the same names, or by those of a field. The arguments
+/// are the type, the type of its value, the constructor, the field, and, after a semicolon, a type parameter if the
+/// type has one.
 ///
 /// ```
 /// use manycore_platform::{Atomic, Ordering, impl_atomic};
@@ -136,7 +132,7 @@ macro_rules! impl_atomic {
     };
 }
 
-/// As [`impl_atomic`](crate::impl_atomic), [`AtomicInteger`] too.
+/// As [`impl_atomic`](crate::impl_atomic), and implements [`AtomicInteger`] too.
 ///
 /// ```
 /// use manycore_platform::{Atomic, AtomicInteger, Ordering, impl_atomic_integer};

@@ -1,13 +1,12 @@
-//! A value with cache lines of its own.
+//! A value that has its cache lines for itself.
 
 use std::ops::{Deref, DerefMut};
 
-/// A value that shares no cache line with another one, so that cores that write other values do
-/// not slow it down.
+/// A value that shares no cache line with another value, so that writes to other values do not slow its users down.
 ///
-/// The padding is what one core's access takes away from the others. x86-64 prefetches lines of
-/// 64 bytes in pairs (Intel's optimization manual, "spatial prefetcher"), some 64-bit Arm and POWER
-/// processors have lines of 128 bytes, and IBM's Z has lines of 256.
+/// The padding is what one core's access takes from the other cores. x86-64 prefetches lines of 64 bytes in pairs
+/// (Intel's optimization manual, "spatial prefetcher"). Some 64-bit Arm and POWER processors have lines of 128 bytes,
+/// and IBM's Z has lines of 256 bytes.
 ///
 /// ```
 /// use manycore_platform::CachePadded;
@@ -41,13 +40,13 @@ use std::ops::{Deref, DerefMut};
 pub struct CachePadded<T>(T);
 
 impl<T> CachePadded<T> {
-    /// `value`, padded.
+    /// Pads `value`.
     #[inline]
     pub const fn new(value: T) -> Self {
         Self(value)
     }
 
-    /// The value without its padding.
+    /// Returns the value without its padding.
     #[inline]
     pub fn into_inner(self) -> T {
         self.0

@@ -1,8 +1,7 @@
-/// Implements methods and types of [`Platform`](crate::Platform) by forwarding to another platform,
-/// for a crate that wraps one. It stands in the `impl`. The arguments are the other platform and
-/// the names to forward:
+/// Implements methods and types of [`Platform`](crate::Platform) by forwarding them to another platform, for a crate
+/// that wraps it. Write the macro inside the `impl`. The arguments are the other platform and the names to forward:
 ///
-/// | word | what |
+/// | name | what it forwards |
 /// |---|---|
 /// | `cells` | the atomic types, [`Futex`](crate::Platform::Futex) and [`spin_while`](crate::Platform::spin_while) |
 /// | `fences` | the four fences, [`has_light_fences`](crate::Platform::has_light_fences) and [`fence_after_rmw`](crate::Platform::fence_after_rmw) |
@@ -11,8 +10,8 @@
 /// | `announcements` | [`compute`](crate::Platform::compute), [`read`](crate::Platform::read), [`write`](crate::Platform::write) and [`name`](crate::Platform::name) |
 /// | `rest` | everything else: the clock, the core, stacks, forks, and the hints |
 ///
-/// The macro forwards each method, but the `impl` is still unsafe: its author promises that the
-/// other methods keep the contract too.
+/// The macro forwards each method, but the `impl` is still unsafe: its author promises that the other methods keep the
+/// contract too.
 ///
 /// ```
 /// use manycore_platform::{Native, Platform, forward};
@@ -23,7 +22,7 @@
 /// /// Counts what programs announce.
 /// struct Counting;
 ///
-/// // SAFETY: all that memory depends on is `Native`'s.
+/// // SAFETY: all methods on which memory safety depends are `Native`'s.
 /// unsafe impl Platform for Counting {
 ///     forward!(Native: cells fences threads slot rest);
 ///
@@ -78,7 +77,7 @@ macro_rules! forward {
 
         #[inline(always)]
         unsafe fn set_slot(value: *const ()) {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller keeps `set_slot`'s promise.
             unsafe { <$platform as $crate::Platform>::set_slot(value) };
         }
     };

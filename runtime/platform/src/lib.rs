@@ -1,12 +1,10 @@
-//! The seam of manycore: everything the runtime touches that is not private
-//! memory goes through [`Platform`].
+//! The seam of manycore: the runtime reaches everything outside of its own memory through [`Platform`].
 //!
-//! The runtime is generic over a platform, with [`Native`] as the default
-//! type parameter, so that the same pool and loop code runs on this machine's
-//! cores, under a model checker (`manycore-check`), and on a simulated chip
-//! (`manycore-chip`). The trait is chosen at compile time; on [`Native`] every method is a
-//! `std::sync::atomic` operation, one instruction or one system call, and
-//! inlines to exactly that (`ci/seam-cost.sh` counts the instructions).
+//! The runtime is generic over a platform, and [`Native`] is the default type parameter. So the same code of pools and
+//! loops runs on this machine's cores, under a model checker (`manycore-check`), and on a simulated chip
+//! (`manycore-chip`). The platform is chosen at compile time. On [`Native`] every method is a `std::sync::atomic`
+//! operation, one instruction or one system call, and inlines to exactly that (`ci/seam-cost.sh` counts the
+//! instructions).
 //!
 //! ```
 //! use manycore_platform::{Atomic, AtomicInteger, Native, Ordering, Platform};
@@ -23,8 +21,8 @@
 //!
 //! # Systems
 //!
-//! [`Native`] uses these parts of each system. The runtime works without each of them, and the
-//! notes say what the replacement costs.
+//! The table says what [`Native`] uses on each system. The runtime works without each of these parts, and the notes
+//! say what the replacement costs.
 //!
 //! | target | checked by | sleep | light fences | clock | binding, [`core`](Platform::core) | mask, quota, topology | forks | coroutines |
 //! |---|---|---|---|---|---|---|---|---|
@@ -37,28 +35,28 @@
 //! | FreeBSD x86-64 | compiling | table (1) | fences (2) | as Linux | no (3) | number of CPUs (4) | counted | yes |
 //! | wasm32 | a program in node | none (6) | fences (2) | counts calls (7) | no (3) | one CPU | none there | no (5) |
 //!
-//! 1. 64 condition variables, chosen by the word's address: a wake-up takes a lock, and
-//!    now and then wakes a thread for its neighbour.
-//! 2. Every join has a fence, and takes 9 ns instead of 4 on an x86-64 machine if no thread steals
-//!    (a Chase-Lev deque with either, in `docs/design.md`).
-//! 3. A thread that is to be bound to CPUs is an error of [`Platform::spawn`], of the kind
-//!    `Unsupported`; threads that are not stay where the system puts them. The core is 0.
-//! 4. The CPUs are taken for one group of equals; their number is
-//!    [`available_parallelism`](std::thread::available_parallelism)'s.
-//! 5. [`Platform::stack`] is an error of the kind `Unsupported`, on 64-bit Arm under Windows too.
-//!    Nothing but the ranks of a team that outnumber its threads needs one.
-//! 6. There are no threads: [`Platform::spawn`] is an error of the kind `Unsupported`, and a pool
-//!    of one runs everything on its caller.
-//! 7. `wasm32-unknown-unknown` has no clock. A budget of time still ends.
+//! 1. 64 condition variables, chosen by the word's address. A wake-up takes a lock, and sometimes also wakes a thread
+//!    that sleeps on another word.
+//! 2. Every join has a full fence. It takes 9 ns instead of 4 on an x86-64 machine if no thread steals (a Chase-Lev
+//!    deque with either fence, in `docs/design.md`).
+//! 3. [`Platform::spawn`] fails with `Unsupported` for a thread that must be bound to CPUs. Other threads stay where
+//!    the system puts them. The core is 0.
+//! 4. The CPUs count as one group of equal CPUs. Their number is that of
+//!    [`available_parallelism`](std::thread::available_parallelism).
+//! 5. [`Platform::stack`] fails with `Unsupported`, also on 64-bit Arm under Windows. Only a team with more ranks than
+//!    threads needs a stack.
+//! 6. There are no threads. [`Platform::spawn`] fails with `Unsupported`, and a pool of one thread runs everything on
+//!    its caller.
+//! 7. `wasm32-unknown-unknown` has no clock. Each look at the clock counts as 10 ns, so spinning with a time limit
+//!    still ends.
 //!
-//! Linux may refuse some calls, in sandboxes and old kernels. Without `membarrier` it is as in (2),
-//! if it is refused from the beginning; if it is refused later, the process is aborted
-//! ([`heavy_fence`](Platform::heavy_fence)). Refused timer slack and affinity are done without,
-//! except for binding, which is an error. `/proc`, `/sys` and the control groups may be missing:
-//! then it is as in (4).
+//! Sandboxes and old kernels of Linux may refuse some calls. If `membarrier` is refused from the beginning, note 2
+//! applies. If it is refused later, the process is aborted ([`heavy_fence`](Platform::heavy_fence)). Refused timer
+//! slack and moves of a thread have no effect. Refused binding is an error. If `/proc`, `/sys` or the control groups
+//! are missing, note 4 applies.
 //!
-//! `ci/platforms.sh` does the checks of the second column; it also runs the tests of Linux with
-//! what the others have in place of its own (`--cfg manycore_portable`).
+//! `ci/platforms.sh` does the checks of the second column. It also runs Linux's tests with the parts that other
+//! systems use (`--cfg manycore_portable`).
 
 mod atomic;
 mod cache_padded;

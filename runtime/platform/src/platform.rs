@@ -1,4 +1,4 @@
-//! The trait, and what its implementations promise.
+//! The trait [`Platform`], and the promises of its implementations.
 
 use crate::atomic::{Atomic, AtomicInteger, Futex};
 use crate::coroutine::Stack;
@@ -7,49 +7,44 @@ use std::io;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// A world that the runtime can run in: this host, a model checker, a
-/// simulated chip.
+/// A world that the runtime can run in: this host, a model checker, or a simulated chip.
 ///
-/// All methods are associated functions: a platform has no value, so a user of
-/// the native runtime never holds or names one.
+/// All methods are associated functions. A platform has no value, so a user of the native runtime never holds or names
+/// one.
 ///
 /// # Safety
 ///
-/// The runtime keeps jobs on the stacks of the threads that wait for them, and hands out pointers
-/// to them. These pointers stay valid because an implementation promises:
+/// The runtime keeps jobs on the stacks of the threads that wait for them, and hands out pointers to these jobs. The
+/// pointers stay valid because an implementation promises:
 ///
-/// 1. **Cells.** [`AtomicU32`](Self::AtomicU32) and the other cells hold what was last
-///    written; each operation is indivisible, and orders other memory at least as the
-///    operation of the same name of `std::sync::atomic` does with the same ordering.
-///    A cell may be moved and dropped while nothing refers to it.
-/// 2. **Futexes.** [`Futex::wait`] and [`Futex::wake`] keep the promise that stands there,
-///    that no wake-up is lost. They touch no memory but the word, and the word not after
-///    they returned. `wait` may return spuriously, and so too early.
-/// 3. **Fences.** [`fence`](Self::fence) and [`fence_after_rmw`](Self::fence_after_rmw) are fences,
-///    and a [`light_fence`](Self::light_fence) with a [`heavy_fence`](Self::heavy_fence) is a pair
-///    of fences, each as documented at the method. A heavy fence that the system no longer allows
-///    does not return. [`has_light_fences`](Self::has_light_fences) always returns the same value.
-/// 4. **Spinning.** [`spin_while`](Self::spin_while) returns a value that the word held, read
-///    with `Acquire` ordering.
-/// 5. **Threads.** If [`spawn`](Self::spawn) returns `Ok`, it runs the body once, on a thread that
-///    runs nothing else; otherwise the body is dropped and never runs. The caller's earlier actions
-///    happen before the body. The body's run and the dropping of its captures happen before the
-///    return of [`join`](Self::join).
-/// 6. **The slot.** [`slot`](Self::slot) returns what [`set_slot`](Self::set_slot) set last
-///    on the same thread, and null on a thread where nothing was set. A thread's slot can be
-///    used for as long as code of the runtime runs on the thread.
-/// 7. **Stacks.** A [`Stack`](Self::Stack) is writable memory from `base` down to `limit`, without
-///    another reference until it is dropped. Below it is memory that faults, as its trait demands.
-/// 8. **Forks.** In a process that a `fork` made, where of all threads only one goes on,
-///    [`forks`](Self::forks) differs from what it was in the parent.
-/// 9. **No unwinding**, out of any method, unless no thread of the platform runs code of the
-///    runtime from then on (a model checker that has found a fault).
+/// 1. **Cells.** [`AtomicU32`](Self::AtomicU32) and the other cells hold the value that was last written. Each
+///    operation is indivisible, and orders other memory at least like the operation of `std::sync::atomic` with the
+///    same name and ordering. A cell may be moved and dropped while nothing refers to it.
+/// 2. **Futexes.** [`Futex::wait`] and [`Futex::wake`] lose no wake-up, as documented there. They touch no memory
+///    except the word, and they do not touch the word after they have returned. `wait` may return spuriously, and so
+///    too early.
+/// 3. **Fences.** [`fence`](Self::fence) and [`fence_after_rmw`](Self::fence_after_rmw) are fences, and a
+///    [`light_fence`](Self::light_fence) with a [`heavy_fence`](Self::heavy_fence) is a pair of fences, each as
+///    documented at the method. If the system no longer allows a heavy fence, `heavy_fence` does not return.
+///    [`has_light_fences`](Self::has_light_fences) always returns the same value.
+/// 4. **Spinning.** [`spin_while`](Self::spin_while) returns a value that the word held, read with `Acquire` ordering.
+/// 5. **Threads.** If [`spawn`](Self::spawn) returns `Ok`, it runs the body once, on a thread that runs nothing else.
+///    Otherwise the body is dropped and never runs. The caller's earlier actions happen before the body. The body's
+///    run and the dropping of its captures happen before the return of [`join`](Self::join).
+/// 6. **The slot.** [`slot`](Self::slot) returns the pointer that [`set_slot`](Self::set_slot) set last on the same
+///    thread, or null if none was set. A thread's slot can be used while code of the runtime runs on the thread.
+/// 7. **Stacks.** A [`Stack`](Self::Stack) is writable memory from `base` down to `limit`, without another reference
+///    until it is dropped. The memory below it faults, as the trait `Stack` demands.
+/// 8. **Forks.** Of the parent's threads, a child of `fork` has only one. In the child, [`forks`](Self::forks) differs
+///    from its value in the parent.
+/// 9. **No unwinding** out of any method, unless no thread of the platform runs code of the runtime from then on (a
+///    model checker that has found a fault).
 ///
-/// Soundness does not depend on the other methods: [`now`](Self::now), [`core`](Self::core), the
-/// hints and the announcements may return any value and do anything. The clock feeds decisions (how
-/// large a block, how long to spin), so a platform with a clock that jumps stays sound.
+/// Soundness does not depend on the other methods: [`now`](Self::now), [`core`](Self::core), the hints and the
+/// announcements may return any value and do anything. The clock only feeds decisions (how large a block, how long to
+/// spin), so a platform with a clock that jumps is sound.
 ///
-/// Safe code cannot implement it:
+/// Safe code cannot implement the trait:
 ///
 /// ```compile_fail,E0200
 /// use manycore_platform::{Native, Platform};
@@ -66,7 +61,7 @@ use std::time::Duration;
 /// }
 /// ```
 ///
-/// and code that says that it keeps the promises, by [forwarding](crate::forward) them here, can:
+/// Code can, if it states that it keeps the promises, here because it [forwards](crate::forward) each method:
 ///
 /// ```
 /// use manycore_platform::{Native, Platform};
@@ -104,93 +99,83 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     type AtomicPtr<T>: Atomic<*mut T>;
     /// A 32-bit atomic integer that threads can sleep on.
     type Futex: AtomicInteger<u32> + Futex;
-    /// A spawned thread, to be joined.
+    /// A spawned thread that can be joined.
     type Thread: Send + Sync;
-    /// Memory that a coroutine runs on, given back when it is dropped, by whatever thread.
+    /// Memory that a coroutine runs on. Any thread may drop it, which returns the memory.
     type Stack: Stack + Send + 'static;
 
     /// An atomic fence.
     fn fence(order: Ordering);
 
-    /// A sequentially consistent fence right after an atomic
-    /// read-modify-write.
+    /// A sequentially consistent fence right after an atomic read-modify-write.
     ///
-    /// If the hardware's read-modify-write is itself a full barrier (x86-64), this only stops the
-    /// compiler; elsewhere it is `fence(SeqCst)`. Sleep protocols need the fence and pay for it
-    /// once.
+    /// If the hardware's read-modify-write is itself a full barrier (x86-64), this only stops the compiler. Elsewhere
+    /// it is `fence(SeqCst)`. So sleep protocols, which need the fence, do not pay for two barriers.
     ///
-    /// The machine must really execute the read-modify-write. If no code uses the result of a
-    /// `swap`, a compiler may replace it by a plain store unless an ordering forbids that; LLVM did
-    /// so for `Relaxed` and `Release`. Such a `swap` must be `SeqCst`: it then acquires, which a
-    /// store cannot, and on x86-64 even a `SeqCst` store is the locked exchange.
+    /// The machine must really execute the read-modify-write. If no code uses the result of a `swap`, a compiler may
+    /// replace it by a plain store unless an ordering forbids that. LLVM did so for `Relaxed` and `Release`. Such a
+    /// `swap` must be `SeqCst`: it then acquires, which a store cannot, and on x86-64 even a `SeqCst` store is the
+    /// locked exchange.
     fn fence_after_rmw();
 
-    /// The cheap half of an asymmetric fence: orders what this thread did
-    /// before it against what it does after it, as `fence(SeqCst)` would,
-    /// towards threads that call [`heavy_fence`](Self::heavy_fence) (not
-    /// towards other light fences).
+    /// The cheap half of an asymmetric fence. It orders this thread's accesses before it and after it, like
+    /// `fence(SeqCst)`, but only towards threads that call [`heavy_fence`](Self::heavy_fence), not towards other light
+    /// fences.
     ///
-    /// Let two threads each write one word, fence, and read the other's word. If one fence is light
-    /// and one heavy, at least one thread sees the other's write. On Linux, if the kernel grants
-    /// `membarrier`, the light fence is a test of a flag and stops only the compiler; elsewhere it
-    /// is a fence.
+    /// Let two threads each write one word, fence, and read the other's word. If one fence is light and one heavy, at
+    /// least one thread sees the other's write. On Linux, if the kernel grants `membarrier`, the light fence tests a
+    /// flag and stops only the compiler. Elsewhere it is a full fence.
     fn light_fence();
 
-    /// Whether the cheap half is cheap: a matter of the compiler. Asks the system,
-    /// once; the answer does not change.
+    /// Whether a light fence stops only the compiler. The first call asks the system. The answer does not change.
     fn has_light_fences() -> bool;
 
-    /// [`light_fence`](Self::light_fence) without its test. The caller must have checked
-    /// [`has_light_fences`](Self::has_light_fences): without light fences, this is no fence.
+    /// [`light_fence`](Self::light_fence) without its test. The caller must have checked that
+    /// [`has_light_fences`](Self::has_light_fences) is true. Otherwise this is no fence.
     fn untested_light_fence();
 
-    /// The expensive half: a fence for every thread of the process. It takes some microseconds and
-    /// interrupts every core that runs a thread of the process. Use it where time does not matter:
-    /// in thieves, and in threads about to sleep.
+    /// The expensive half of an asymmetric fence: a fence for every thread of the process. It takes some microseconds
+    /// and interrupts every core that runs a thread of the process. Use it where time does not matter: in thieves, and
+    /// in threads about to sleep.
     ///
     /// # Aborts
     ///
-    /// Natively on Linux, if the system refuses `membarrier` after it had granted it, because a
-    /// sandbox was entered meanwhile: a line on the standard error says so, and the process is
-    /// aborted. Other threads have left out fences in reliance on the grant, and a heavy fence
-    /// that does nothing, or unwinds out of a call that others rely on, would break memory. A
-    /// program that enters such a sandbox does so before it makes its first pool; then nothing is
-    /// granted, and all fences are real.
+    /// On Linux, the process is aborted if the system refuses `membarrier` after it had granted it, because the
+    /// process has entered a sandbox meanwhile. A line on the standard error says so. Other threads have already left
+    /// out fences. A heavy fence that does nothing, or that unwinds out of a call that others rely on, would corrupt
+    /// memory. Enter such a sandbox before making the first pool. Then nothing is granted, and all fences are real.
     fn heavy_fence();
 
     /// A spin-loop hint to the core (`pause`, `yield`).
     fn relax();
 
-    /// Spins while `word` holds `value`, at most until the clock passes
-    /// `until`; returns what it last read, with `Acquire` ordering.
+    /// Spins while `word` holds `value`, at most until the clock passes `until`. Returns the value that it last read,
+    /// with `Acquire` ordering.
     ///
     /// A simulator may park the spinner on the line until it is invalidated.
     fn spin_while(word: &Self::Futex, value: u32, until: u64) -> u32;
 
-    /// Begins to fetch the line at `address`, which need not be valid, for
-    /// reading; a hint.
+    /// Begins to fetch the line at `address` for reading. `address` need not be valid. A hint.
     fn prefetch(address: *const ());
 
-    /// Begins to fetch the line at `address`, which need not be valid, for
-    /// writing; a hint.
+    /// Begins to fetch the line at `address` for writing. `address` need not be valid. A hint.
     fn prefetch_write(address: *const ());
 
     /// Lets the operating system run another thread on this core.
     fn yield_now();
 
-    /// The clock, in ticks; monotonic on one core, and close to it across
-    /// cores.
+    /// The clock, in ticks. It is monotonic on one core, and nearly so across cores.
     fn now() -> u64;
 
-    /// Ticks in one nanosecond.
+    /// The number of ticks in one nanosecond.
     fn ticks_per_ns() -> f64;
 
-    /// Nanoseconds that `ticks` last.
+    /// The nanoseconds that `ticks` last.
     fn ticks_to_ns(ticks: u64) -> f64 {
         ticks as f64 / Self::ticks_per_ns()
     }
 
-    /// Ticks that `duration` lasts.
+    /// The ticks that `duration` lasts.
     fn duration_to_ticks(duration: Duration) -> u64 {
         (duration.as_nanos() as f64 * Self::ticks_per_ns()) as u64
     }
@@ -203,75 +188,71 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// [`ThreadSpec::cpus`].
     fn spawn(spec: ThreadSpec, body: Box<dyn FnOnce() + Send>) -> io::Result<Self::Thread>;
 
-    /// Waits for a thread to end. A panic of that thread is not passed on:
-    /// the runtime catches them where they matter.
+    /// Waits for a thread to end. Does not pass on a panic of that thread: the runtime catches panics where they
+    /// matter.
     fn join(thread: Self::Thread);
 
-    /// The core this thread is on now, as the system numbers them.
+    /// The core that this thread is on now, by the system's number.
     fn core() -> usize;
 
-    /// Moves this thread off `core` if it is there and may run elsewhere; it
-    /// stays free to be moved back. A few microseconds; a hint, which may do
-    /// nothing.
+    /// Moves this thread off `core` if it is there and may run elsewhere. The system may move it back. Takes a few
+    /// microseconds. A hint, which may do nothing.
     fn leave_core(core: usize);
 
-    /// Moves this thread to a CPU of `cpus` if it may run on any of them; the system may move it
-    /// back. It takes some 20 microseconds. It is a hint, which may do nothing.
+    /// Moves this thread to a CPU of `cpus` if it may run on any of them. The system may move it back. Takes some 20
+    /// microseconds. A hint, which may do nothing.
     fn begin_on(cpus: &[usize]) {
         let _ = cpus;
     }
 
-    /// Runs `wake`, which wakes the thread with this [number](Self::thread_number), with the cores that are taken
-    /// forbidden to that thread, if it may run on others. Afterwards the thread may run where it could before. A
-    /// hint: a platform may do no more than run `wake`.
+    /// Calls `wake`, which wakes the thread with this [number](Self::thread_number). Meanwhile, that thread may not
+    /// run on cores that `is_taken`, if it may run on others. Afterwards it may run where it could before. This is a
+    /// hint: a platform may only call `wake`.
     ///
-    /// Linux on a virtual machine wakes a thread on the core on which it fell asleep, though another thread is busy
-    /// there and another core is idle: it takes a halted core for a core that the host has taken away.
+    /// Linux on a virtual machine may wake a thread on the core on which it fell asleep, though another thread is busy
+    /// there and another core is idle. Linux takes a halted core for a core that the host has taken away.
     fn wake_elsewhere(thread: u64, is_taken: &dyn Fn(usize) -> bool, wake: &mut dyn FnMut());
 
-    /// How often the system has preempted this thread. Only differences mean anything. A system call on
-    /// Linux; always 0 on systems without such a count.
+    /// How often the system has preempted this thread. Only differences have a meaning. On Linux this is a system
+    /// call. Always 0 on systems without such a count.
     fn preemptions() -> u64;
 
-    /// A number of this thread for [`is_blocked`](Self::is_blocked). 0: the system has no such number.
+    /// This thread's number for [`is_blocked`](Self::is_blocked), or 0 if the system has no such numbers.
     fn thread_number() -> u64 {
         0
     }
 
-    /// Whether the thread with this number sleeps in the system, as seen a moment ago; `false` if that is
-    /// not known. On Linux it reads a small file, which takes some 10 us.
+    /// Whether the thread with this number slept in the system a moment ago. `false` if that is not known. On Linux
+    /// this reads a small file, which takes some 10 us.
     fn is_blocked(thread: u64) -> bool {
         let _ = thread;
         false
     }
 
-    /// This thread's slot: a pointer the runtime keeps per thread, null at
-    /// first. On a simulator that runs many threads on one host thread it is
-    /// the simulated thread's.
+    /// This thread's slot: a pointer that the runtime keeps for each thread, at first null. On a simulator that runs
+    /// many simulated threads on one host thread, the slot belongs to the simulated thread.
     ///
-    /// Natively a thread-local variable, and inlined. Code on a coroutine that changes
-    /// threads must not call this on either side of a suspension in one function: the
-    /// compiler may compute the variable's address once.
+    /// Natively this is a thread-local variable, and inlined. A function on a coroutine that may change threads must
+    /// not call this both before and after a suspension: the compiler may compute the variable's address only once.
     fn slot() -> *const ();
 
     /// Sets this thread's slot.
     ///
     /// # Safety
     ///
-    /// Code of the runtime takes what is in the slot for its own and follows it. Whenever such
-    /// code runs on this thread, the slot must hold null, or what the runtime itself had put
-    /// there and what is still alive. (What reads the slot and does not follow it, as a
-    /// fiber's `slot` of the runtime, may be called with anything there.)
+    /// Code of the runtime follows the pointer in the slot as its own. Whenever such code runs on this thread, the
+    /// slot must hold null, or a pointer that the runtime itself had put there and whose target is alive. Code that
+    /// only reads the slot and does not follow it (a fiber's `slot`) may run with any pointer in the slot.
     ///
     /// ```
     /// use manycore_platform::{Native, Platform};
     ///
-    /// // SAFETY: null.
+    /// // SAFETY: the pointer is null.
     /// unsafe { Native::set_slot(std::ptr::null()) };
     /// assert!(Native::slot().is_null());
     /// ```
     ///
-    /// Safe code cannot call it:
+    /// Safe code cannot call this:
     ///
     /// ```compile_fail,E0133
     /// use manycore_platform::{Native, Platform};
@@ -280,23 +261,21 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// ```
     unsafe fn set_slot(value: *const ());
 
-    /// The generation of this process. It is 0 until [`watch_forks`](Self::watch_forks) is called, and a child of
-    /// `fork` then has another number than its parent. A child compares it with the generation in which its memory was
-    /// filled. It never changes while a process runs.
+    /// The generation of this process. It is 0 until [`watch_forks`](Self::watch_forks) is called. After that, a child
+    /// of `fork` has another generation than its parent. A child compares the generation with the one in which its
+    /// memory was filled. The generation never changes while a process runs.
     ///
-    /// A pool's threads do not exist in a child: a pool of another generation must not be
-    /// waited for. One relaxed load natively; 0 on platforms that do not fork.
+    /// A child has no threads of its parent's pools, so it must not wait for a pool of another generation. Natively
+    /// one relaxed load. Always 0 on platforms that do not fork.
     #[inline(always)]
     fn forks() -> u32 {
         0
     }
 
-    /// Has forks counted from now on; to be called before [`forks`](Self::forks) is relied on.
-    /// Calls after the first cost a load.
+    /// Counts forks from now on. Call this before relying on [`forks`](Self::forks). Later calls cost a load.
     ///
-    /// Natively the C library calls a handler in each child (`pthread_atfork`). It does not count a
-    /// child of a direct `clone` system call, nor a child of `vfork` or `posix_spawn`, which may
-    /// only call `exec`.
+    /// Natively the C library calls a handler in each child (`pthread_atfork`). It does not do so in a child of a
+    /// direct `clone` system call, nor in a child of `vfork` or `posix_spawn`, which may only call `exec`.
     ///
     /// # Errors
     ///
@@ -307,7 +286,7 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     ///
     /// Native::watch_forks()?;
     /// let generation = Native::forks();
-    /// // ... and for as long as this is the same process:
+    /// // While this is the same process:
     /// assert_eq!(Native::forks(), generation);
     /// # Ok::<(), std::io::Error>(())
     /// ```
@@ -315,12 +294,11 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
         Ok(())
     }
 
-    /// A stack for a coroutine, of at least `bytes` that can be used, with a guard
-    /// below them. A page of it costs memory once it is touched.
+    /// A stack for a coroutine, with at least `bytes` usable bytes and a guard below them. A page of the stack costs
+    /// memory once it is touched.
     ///
-    /// Natively that is some 10 us, in system calls and page faults: keep stacks. On a
-    /// simulator it is memory of the simulated machine, since the addresses of what
-    /// lies on a stack decide which lines and sets of the caches it takes.
+    /// Natively this takes some 10 us, in system calls and page faults, so reuse stacks. On a simulator the stack is
+    /// memory of the simulated machine, since its addresses decide which lines and sets of the caches it uses.
     ///
     /// # Errors
     ///
@@ -337,27 +315,26 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// ```
     fn stack(bytes: usize) -> io::Result<Self::Stack>;
 
-    /// Charges the core with `instructions` of private work. A no-op natively:
-    /// there the work itself takes the time.
+    /// Charges the core with `instructions` of private work. Does nothing natively: the work itself takes the time.
     #[inline(always)]
     fn compute(instructions: u64) {
         let _ = instructions;
     }
 
-    /// Announces a read of `data`, line by line. A no-op natively.
+    /// Announces a read of `data`, line by line. Does nothing natively.
     #[inline(always)]
     fn read<T>(data: &[T]) {
         let _ = data;
     }
 
-    /// Announces a write of `data`, line by line. A no-op natively.
+    /// Announces a write of `data`, line by line. Does nothing natively.
     #[inline(always)]
     fn write<T>(data: &mut [T]) {
         let _ = data;
     }
 
-    /// Gives `object` a name, for a simulator's report of waiting threads, until another name is
-    /// given to its address. Does nothing natively.
+    /// Gives the address of `object` a name for a simulator's report of waiting threads. A later name replaces it.
+    /// Does nothing natively.
     #[inline(always)]
     fn name<T: ?Sized>(object: &T, name: &'static str) {
         let _ = (object, name);

@@ -3,11 +3,10 @@
 use crate::native;
 use std::time::Duration;
 
-/// The CPUs that the calling thread, and threads that it makes, may run on, by the system's
-/// numbers. `None` if the system does not report them, or has more CPUs than the call can name
-/// (1,024 on Linux).
+/// The system's numbers of the CPUs that the calling thread, and threads that it makes, may run on. `None` if the
+/// system does not report them, or has more CPUs than the call can name (1,024 on Linux).
 ///
-/// One system call.
+/// This makes one system call.
 ///
 /// ```
 /// if let Some(cpus) = manycore_platform::process::allowed_cpus() {
@@ -19,8 +18,8 @@ pub fn allowed_cpus() -> Option<Vec<usize>> {
     native::allowed_cpus()
 }
 
-/// Registers `last` to be called when the program returns from `main` or calls
-/// [`exit`](std::process::exit). Nothing happens on systems without such a list, or if the list is full.
+/// Registers `last` to be called when the program returns from `main` or calls [`exit`](std::process::exit). Does
+/// nothing if the system has no list of such functions, or if the list is full.
 ///
 /// ```
 /// extern "C" fn goodbye() {
@@ -30,7 +29,7 @@ pub fn allowed_cpus() -> Option<Vec<usize>> {
 /// ```
 pub fn at_exit(last: extern "C" fn()) {
     #[cfg(unix)]
-    // SAFETY: a function of this program, which is not unloaded before its end.
+    // SAFETY: `last` is a function of this program, which is not unloaded before its end.
     unsafe {
         libc::atexit(last);
     }
@@ -38,8 +37,7 @@ pub fn at_exit(last: extern "C" fn()) {
     let _ = last;
 }
 
-/// CPU time that all threads of this process have used so far; `None` where the system is not
-/// asked.
+/// CPU time that all threads of this process have used so far. `None` on systems other than Linux.
 ///
 /// ```
 /// let before = manycore_platform::process::cpu_time();

@@ -9,18 +9,17 @@
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct ThreadSpec {
-    /// The name shown by debuggers and `ps`; the operating system may cut it.
+    /// The name that debuggers and `ps` show. The operating system may cut it.
     pub name: String,
-    /// Stack size in bytes; `None` leaves the platform's default.
+    /// The stack size in bytes. `None` means the platform's default.
     ///
-    /// Natively that is the standard library's, 2 MiB unless the environment variable
-    /// `RUST_MIN_STACK` says otherwise. It is address space: of memory it takes the pages that
-    /// were touched, and the system adds a guard page and some 20 KiB for the thread itself.
-    /// The GNU C library also reserves 64 MiB of address space for a thread's allocations, if
-    /// that much can be had; under a tight limit (`ulimit -v`) it does without.
+    /// Natively the standard library's default: 2 MiB, unless the environment variable `RUST_MIN_STACK` is set. This
+    /// is address space. Only touched pages use memory. The system adds a guard page and some 20 KiB for the thread
+    /// itself. The GNU C library also reserves 64 MiB of address space for a thread's allocations, if a limit (`ulimit
+    /// -v`) allows that.
     pub stack_size: Option<usize>,
-    /// The logical CPUs the thread may run on; empty leaves it free.
+    /// The logical CPUs that the thread may run on. An empty list leaves the thread free.
     ///
-    /// [`Platform::spawn`](crate::Platform::spawn) fails if the thread cannot be bound to them.
+    /// If the thread cannot be bound to them, [`Platform::spawn`](crate::Platform::spawn) fails.
     pub cpus: Vec<usize>,
 }

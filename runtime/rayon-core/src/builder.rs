@@ -51,13 +51,13 @@ impl Default for ThreadPoolBuilder {
 }
 
 impl ThreadPoolBuilder {
-    /// A pool of as many threads as there are cores.
+    /// A pool with as many threads as cores.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Makes a pool with threads that may borrow, while `with_pool` runs: `wrapper` receives each
-    /// thread, and [runs](ThreadBuilder::run) it in a thread of a scope.
+    /// Makes a pool whose threads may borrow, while `with_pool` runs. Each new thread of a scope calls `wrapper`,
+    /// which [runs](ThreadBuilder::run) its argument.
     ///
     /// # Errors
     ///
@@ -86,7 +86,7 @@ impl ThreadPoolBuilder {
                 let named = thread.to_std();
                 named.spawn_scoped(scope, || wrapper(thread)).map(drop)
             };
-            // The pool ends before the scope does, also by a panic, and its threads with it.
+            // The pool and its threads end before the scope does, even if `with_pool` panics.
             let pool = self.spawn_handler(spawn).build()?;
             Ok(with_pool(&pool))
         })
@@ -98,8 +98,8 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
     ///
     /// # Errors
     ///
-    /// A thread cannot be started, or [`use_current_thread`](Self::use_current_thread) was asked
-    /// for by a thread that is a pool's already.
+    /// An error if a thread cannot be started, or if a pool's thread asks for
+    /// [`use_current_thread`](Self::use_current_thread).
     pub fn build(self) -> Result<ThreadPool, ThreadPoolBuildError> {
         let (pool, watch) = self.make()?;
         Ok(ThreadPool::of(pool, watch))
@@ -109,12 +109,12 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
     ///
     /// # Errors
     ///
-    /// There is one already, or else as [`build`](Self::build).
+    /// An error if there is a global pool, or as [`build`](Self::build).
     pub fn build_global(self) -> Result<(), ThreadPoolBuildError> {
         global::make(|| self.make_for_good())
     }
 
-    /// The pool, and what looks after its cores.
+    /// Makes the pool, and the watch of the cores that it follows.
     fn make(self) -> Result<(Pool, Option<Watch>), ThreadPoolBuildError> {
         let asked = match self.num_threads {
             0 => threads_of_environment(),
@@ -131,7 +131,8 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
             .apply(Pool::builder())
             .name("rayon")
             .adopt_current_thread(self.use_current_thread);
-        // Else as many as the cores, or, if the pool follows them, as there may ever be.
+        // By default there is a thread for each core, or, if the pool follows the cores, for each that there may ever
+        // be.
         if let Some(threads) = asked {
             builder = builder.threads(threads.min(max_num_threads()));
         }
@@ -153,7 +154,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
     /// As `make`, for a pool that lives as long as the process.
     fn make_for_good(self) -> Result<Pool, ThreadPoolBuildError> {
         let (pool, watch) = self.make()?;
-        // It goes on watching.
+        // The watch continues until the process ends.
         std::mem::forget(watch);
         Ok(pool)
     }
@@ -163,7 +164,7 @@ impl ThreadPoolBuilder {
     /// The global pool with default settings.
     pub(crate) fn make_global() -> Result<Pool, ThreadPoolBuildError> {
         match Self::new().make_for_good() {
-            // A system without threads: the caller runs everything.
+            // If the system has no threads, the caller runs everything.
             Err(error) if error.is_unsupported() => Ok(Pool::builder().threads(1).build()?),
             made => made,
         }
@@ -171,8 +172,8 @@ impl ThreadPoolBuilder {
 }
 
 impl<S> ThreadPoolBuilder<S> {
-    /// Has `spawn` make the pool's threads. It is called once for each on the thread that builds
-    /// the pool, and has another thread [run](ThreadBuilder::run) what it is given.
+    /// Lets `spawn` make the pool's threads. The thread that builds the pool calls it once for each of them. `spawn`
+    /// makes another thread [run](ThreadBuilder::run) its argument.
     pub fn spawn_handler<F>(self, spawn: F) -> ThreadPoolBuilder<CustomSpawn<F>>
     where
         F: FnMut(ThreadBuilder) -> io::Result<()>,
@@ -190,7 +191,7 @@ impl<S> ThreadPoolBuilder<S> {
         }
     }
 
-    /// The threads' names by their numbers.
+    /// Sets the function that names the threads by their numbers.
     pub fn thread_name<F>(mut self, closure: F) -> Self
     where
         F: FnMut(usize) -> String + 'static,
@@ -199,8 +200,8 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// How many threads; 0, the default: as the environment variable `RAYON_NUM_THREADS` says,
-    /// and without one as many as there are cores.
+    /// Sets the number of threads. 0, the default, means the environment variable `RAYON_NUM_THREADS`, or else the
+    /// number of cores.
     pub fn num_threads(mut self, num_threads: usize) -> Self {
         self.num_threads = num_threads;
         self
@@ -212,8 +213,7 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Sets the handler of panics that no caller waits for. Without a handler the process is
-    /// aborted.
+    /// Sets the handler of panics that no caller waits for. Without a handler the process is aborted.
     pub fn panic_handler<H>(mut self, panic_handler: H) -> Self
     where
         H: Fn(Box<dyn Any + Send>) + Send + Sync + 'static,
@@ -222,14 +222,13 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// The size of the threads' stacks in bytes.
+    /// Sets the size of the threads' stacks in bytes.
     pub fn stack_size(mut self, stack_size: usize) -> Self {
         self.stack_size = Some(stack_size);
         self
     }
 
-    /// Does nothing, as in rayon: see [`scope_fifo`](crate::scope_fifo) and
-    /// [`spawn_fifo`](crate::spawn_fifo).
+    /// Does nothing, as in rayon. See [`scope_fifo`](crate::scope_fifo) and [`spawn_fifo`](crate::spawn_fifo).
     #[deprecated(note = "use `scope_fifo` and `spawn_fifo` for similar effect")]
     pub fn breadth_first(self) -> Self {
         self
@@ -265,8 +264,8 @@ impl<S> fmt::Debug for ThreadPoolBuilder<S> {
     }
 }
 
-/// The number in `RAYON_NUM_THREADS`, or in its older name. 0, and what is no number, is as if
-/// the variable were not set.
+/// The number in `RAYON_NUM_THREADS`. If that is no number, the number in the variable's older name. `None` if the
+/// number is 0.
 fn threads_of_environment() -> Option<usize> {
     let number = |name| -> Option<usize> { env::var(name).ok()?.parse().ok() };
     let asked = number("RAYON_NUM_THREADS").or_else(|| number("RAYON_RS_NUM_CPUS"));

@@ -1,4 +1,4 @@
-//! Functions that rayon has deprecated and still has.
+//! Functions that rayon has deprecated but still offers.
 #![allow(deprecated)]
 
 use crate::builder::ThreadPoolBuilder;
@@ -6,7 +6,7 @@ use crate::pool::ThreadPool;
 use std::any::Any;
 use std::error::Error;
 
-/// Another name of [`ThreadPoolBuilder`].
+/// Another name for [`ThreadPoolBuilder`].
 #[deprecated(note = "use `ThreadPoolBuilder`")]
 #[derive(Debug, Default)]
 pub struct Configuration {
@@ -23,7 +23,7 @@ impl Configuration {
     ///
     /// # Errors
     ///
-    /// As that.
+    /// As [`ThreadPoolBuilder::build`].
     pub fn build(self) -> Result<ThreadPool, Box<dyn Error + 'static>> {
         Ok(self.builder.build()?)
     }
@@ -86,7 +86,7 @@ impl Configuration {
 ///
 /// # Errors
 ///
-/// As that.
+/// As [`ThreadPoolBuilder::build_global`].
 #[deprecated(note = "use `ThreadPoolBuilder::build_global`")]
 pub fn initialize(config: Configuration) -> Result<(), Box<dyn Error>> {
     Ok(config.builder.build_global()?)

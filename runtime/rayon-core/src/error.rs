@@ -1,10 +1,10 @@
-//! Why a pool cannot be made.
+//! The error of a pool that cannot be made.
 
 use manycore::BuildError;
 use std::error::Error;
 use std::{fmt, io};
 
-/// A pool could not be made.
+/// The reason why a pool could not be made.
 ///
 /// ```
 /// let nobody = rayon_core::ThreadPoolBuilder::new()
@@ -45,7 +45,7 @@ impl From<BuildError> for ThreadPoolBuildError {
 
 impl fmt::Display for ThreadPoolBuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The first two are rayon's words: programs compare them.
+        // The first two messages are rayon's own, since programs compare them.
         match &self.0 {
             Why::GlobalExists => {
                 f.write_str("The global thread pool has already been initialized.")

@@ -1,16 +1,15 @@
-//! The global pool, and the free functions: they use the current thread's pool, and the global pool
-//! if there is none.
+//! The global pool, and the free functions. They use the current thread's pool, or else the global pool.
 
 use crate::builder::ThreadPoolBuilder;
 use crate::error::ThreadPoolBuildError;
 use crate::{BroadcastContext, FnContext, Scope, ScopeFifo};
 use manycore::{Pool, seam};
 
-/// The global pool, made as rayon makes it if there is none.
+/// Returns the global pool. Makes it, as rayon does, if there is none.
 ///
 /// # Panics
 ///
-/// If it cannot be made.
+/// Panics if the pool cannot be made.
 fn pool() -> &'static Pool {
     match seam::global(ThreadPoolBuilder::make_global) {
         Ok(pool) => pool,
@@ -27,22 +26,20 @@ pub(crate) fn make(
     }
 }
 
-/// From here on there is a pool for the current thread: its own, or the global one.
+/// Makes sure that the current thread has a pool: its own, or the global one.
 fn prepare() {
     if manycore::current_thread_index().is_none() {
         pool();
     }
 }
 
-/// Ends the threads of the global pool, if there are any, and waits until they have ended: before
-/// a `fork`, before the library is unloaded, before leaks are looked for. The next call starts them
-/// afresh. rayon's core has no such function.
+/// Ends the threads of the global pool, and waits until they have ended. Call this before a `fork`, before the library
+/// is unloaded, or before a search for leaks. The next call starts new threads. rayon-core has no such function.
 ///
-/// It waits until nothing runs in the pool and no thread is in a call of it. The threads do a call
-/// that comes meanwhile before they end, or the call starts them again afterwards. Returns `false`
-/// if the threads are still there: this was called from inside of the pool, or the pool has a spawn
-/// handler or uses its builder's thread. The thread of
-/// [`follow_cores`](crate::ThreadPoolBuilderExt::follow_cores) stays.
+/// The function waits until nothing runs in the pool and no thread is in a call of it. If another call begins
+/// meanwhile, the threads serve it before they end, or it starts new threads. Returns `false` if the threads still
+/// exist: the caller is inside of the pool, or the pool has a spawn handler or uses its builder's thread. The thread
+/// of [`follow_cores`](crate::ThreadPoolBuilderExt::follow_cores) stays.
 ///
 /// ```
 /// assert_eq!(rayon_core::join(|| 1, || 2), (1, 2));
@@ -54,7 +51,7 @@ pub fn end_global_threads() -> bool {
     Pool::end_global()
 }
 
-/// How many threads the current pool has, or the global one.
+/// The number of threads of the current pool, or else of the global pool.
 ///
 /// ```
 /// assert!(rayon_core::current_num_threads() >= 1);
@@ -64,11 +61,11 @@ pub fn current_num_threads() -> usize {
     manycore::current_num_threads()
 }
 
-/// Runs both closures, perhaps at once, and returns both results.
+/// Runs both closures, perhaps at the same time, and returns both results.
 ///
 /// # Panics
 ///
-/// With the panic of the first closure, or else of the second; both have run then.
+/// Panics with the panic of the first closure, or else of the second. Both have run by then.
 ///
 /// ```
 /// assert_eq!(rayon_core::join(|| 1, || 2), (1, 2));
@@ -84,7 +81,7 @@ where
     seam::join_context(|_| oper_a(), |_| oper_b(), pool)
 }
 
-/// [`join`] with closures that learn whether they run on another thread than the caller's.
+/// [`join`] with closures that can ask whether they run on another thread than the caller's.
 ///
 /// # Panics
 ///
@@ -106,12 +103,12 @@ where
     seam::join_context(oper_a, oper_b, pool)
 }
 
-/// Runs `op`, which may spawn jobs that borrow what outlives the scope, in the pool; returns when
-/// all have run.
+/// Runs `op` in the pool. `op` may spawn jobs that borrow values which outlive the scope. Returns when all jobs have
+/// run.
 ///
 /// # Panics
 ///
-/// With the first panic in the scope.
+/// Panics with the first panic in the scope.
 ///
 /// ```
 /// let mut halves = [0, 0];
@@ -171,7 +168,7 @@ where
     manycore::in_place_scope_fifo(op)
 }
 
-/// Runs `func` in the pool some time, and waits for nothing.
+/// Runs `func` in the pool at some time, without waiting.
 ///
 /// ```
 /// let (tell, told) = std::sync::mpsc::channel();
@@ -186,7 +183,7 @@ where
     manycore::spawn(func);
 }
 
-/// [`spawn`]; a thread begins its own jobs in the order in which they came.
+/// As [`spawn`], but a thread begins its own jobs in the order in which it has spawned them.
 pub fn spawn_fifo<F>(func: F)
 where
     F: FnOnce() + Send + 'static,
@@ -195,11 +192,11 @@ where
     manycore::spawn_fifo(func);
 }
 
-/// Runs `op` on each thread of the pool, and waits for all.
+/// Runs `op` on each thread of the pool, and waits for all of them.
 ///
 /// # Panics
 ///
-/// With the panic of the thread with the lowest number.
+/// Panics with the panic of the thread with the lowest number.
 ///
 /// ```
 /// let indices = rayon_core::broadcast(|context| context.index());
@@ -214,7 +211,7 @@ where
     manycore::broadcast(op)
 }
 
-/// Runs `op` on each thread of the pool some time, and waits for nothing.
+/// Runs `op` on each thread of the pool at some time, without waiting.
 pub fn spawn_broadcast<OP>(op: OP)
 where
     OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,

@@ -9,5 +9,5 @@ pub(crate) type ThreadHandler = Box<dyn Fn(usize) + Send + Sync>;
 /// Called with a panic's payload if no caller waits for it.
 pub(crate) type PanicHandler = Arc<dyn Fn(Box<dyn Any + Send>) + Send + Sync>;
 
-/// A thread's name by its number.
+/// Returns a thread's name by its number.
 pub(crate) type NameOf = Box<dyn FnMut(usize) -> String>;

@@ -1,13 +1,13 @@
-//! rayon-core's interface over manycore: any program that uses rayon runs on manycore's pool,
-//! unchanged, once its `Cargo.toml` says
+//! rayon-core's interface over manycore. A program that uses rayon runs on manycore's pool, unchanged, if its
+//! `Cargo.toml` contains
 //!
 //! ```toml
 //! [patch.crates-io]
 //! rayon-core = { path = "…/manycore/runtime/rayon-core" }
 //! ```
 //!
-//! The functions, types and their meanings are as in rayon-core 1.13. The README beside this crate
-//! says how to check that the patch took effect, what differs, and what can be set.
+//! The functions and types have the same meaning as in rayon-core 1.13. This crate's README says how to check that the
+//! patch has taken effect, what differs, and what can be set.
 //!
 //! ```
 //! let (a, b) = rayon_core::join(|| 1 + 1, || 2 + 2);
@@ -41,9 +41,9 @@ pub use pool::ThreadPool;
 pub use settings::ThreadPoolBuilderExt;
 pub use spawning::ThreadBuilder;
 
-/// The most threads that a pool can have: 16,383.
+/// The largest number of threads that a pool can have: 16,383.
 ///
-/// A larger number in a builder counts as this one.
+/// A builder reduces larger numbers to this one.
 ///
 /// ```
 /// assert!(rayon_core::max_num_threads() >= 1);
@@ -52,7 +52,7 @@ pub fn max_num_threads() -> usize {
     (1 << 14) - 1
 }
 
-/// The README's example, compiled with the others.
+/// The README's example, compiled with the documentation tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

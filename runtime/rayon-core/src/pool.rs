@@ -1,4 +1,4 @@
-//! A pool of one's own.
+//! A pool that is not the global one.
 
 #[allow(deprecated)]
 use crate::Configuration;
@@ -9,8 +9,7 @@ use std::error::Error;
 use std::fmt;
 use std::mem::ManuallyDrop;
 
-/// A pool of threads. When it is dropped its threads finish their work and end; dropping does not
-/// wait for that.
+/// A pool of threads. When it is dropped, its threads finish their work and end. Dropping does not wait for that.
 ///
 /// ```
 /// let pool = rayon_core::ThreadPoolBuilder::new().num_threads(2).build()?;
@@ -18,16 +17,16 @@ use std::mem::ManuallyDrop;
 /// # Ok::<(), rayon_core::ThreadPoolBuildError>(())
 /// ```
 pub struct ThreadPool {
-    /// Taken when this is dropped.
+    /// Taken out when the `ThreadPool` is dropped.
     pool: ManuallyDrop<Pool>,
-    /// The watch of the cores that it follows.
+    /// The watch of the cores that the pool follows.
     _watch: Option<Watch>,
 }
 
 impl Drop for ThreadPool {
     fn drop(&mut self) {
         trace::ends(&self.pool);
-        // SAFETY: this is the end of it; no code uses the pool any more.
+        // SAFETY: no code uses the field after this.
         unsafe { ManuallyDrop::take(&mut self.pool) }.dismiss();
     }
 }
@@ -40,7 +39,7 @@ impl ThreadPool {
         }
     }
 
-    /// A pool as `configuration` describes it.
+    /// Makes the pool that `configuration` describes.
     ///
     /// # Errors
     ///
@@ -51,14 +50,13 @@ impl ThreadPool {
         configuration.build()
     }
 
-    /// The state of the pool: its queues, and how many of its threads sleep. rayon's pools have no
-    /// such method.
+    /// The state of the pool: its queues, and how many of its threads sleep. rayon's pools have no such method.
     pub fn probe(&self) -> Probe {
         seam::probe(&self.pool)
     }
 
-    /// Ends the pool's threads, and waits until they have ended; the pool goes on, and its next
-    /// call starts them afresh. As [`end_global_threads`](crate::end_global_threads), of this pool.
+    /// Ends the pool's threads, and waits until they have ended. The pool's next call starts new threads. See
+    /// [`end_global_threads`](crate::end_global_threads).
     #[must_use = "the threads may be there still"]
     pub fn end_threads(&self) -> bool {
         self.pool.end_threads()
@@ -68,7 +66,7 @@ impl ThreadPool {
     ///
     /// # Panics
     ///
-    /// With the panic of `op`.
+    /// Panics with the panic of `op`.
     pub fn install<OP, R>(&self, op: OP) -> R
     where
         OP: FnOnce() -> R + Send,
@@ -77,11 +75,11 @@ impl ThreadPool {
         trace::call(&self.pool, "install", || self.pool.install(op))
     }
 
-    /// Runs `op` on each thread of the pool, and waits for all.
+    /// Runs `op` on each thread of the pool, and waits for all of them.
     ///
     /// # Panics
     ///
-    /// With the panic of the thread with the lowest number.
+    /// Panics with the panic of the thread with the lowest number.
     pub fn broadcast<OP, R>(&self, op: OP) -> Vec<R>
     where
         OP: Fn(BroadcastContext<'_>) -> R + Sync,
@@ -90,7 +88,7 @@ impl ThreadPool {
         trace::call(&self.pool, "broadcast", || self.pool.broadcast(op))
     }
 
-    /// How many threads the pool has.
+    /// The number of threads of the pool.
     pub fn current_num_threads(&self) -> usize {
         self.pool.threads()
     }
@@ -100,7 +98,7 @@ impl ThreadPool {
         self.pool.current_thread_index()
     }
 
-    /// Whether the current thread, if it belongs to the pool, has jobs of its own left.
+    /// Whether the current thread has jobs that no thread has begun. `None` if it is no thread of the pool.
     pub fn current_thread_has_pending_tasks(&self) -> Option<bool> {
         self.pool.current_thread_has_pending_tasks()
     }
@@ -109,7 +107,7 @@ impl ThreadPool {
     ///
     /// # Panics
     ///
-    /// With the panic of the first closure, or else of the second.
+    /// Panics with the panic of the first closure, or else of the second.
     pub fn join<A, B, RA, RB>(&self, oper_a: A, oper_b: B) -> (RA, RB)
     where
         A: FnOnce() -> RA + Send,
@@ -124,7 +122,7 @@ impl ThreadPool {
     ///
     /// # Panics
     ///
-    /// With the first panic in the scope.
+    /// Panics with the first panic in the scope.
     pub fn scope<'scope, OP, R>(&self, op: OP) -> R
     where
         OP: FnOnce(&Scope<'scope>) -> R + Send,
@@ -137,7 +135,7 @@ impl ThreadPool {
     ///
     /// # Panics
     ///
-    /// With the first panic in the scope.
+    /// As [`scope`](Self::scope).
     pub fn scope_fifo<'scope, OP, R>(&self, op: OP) -> R
     where
         OP: FnOnce(&ScopeFifo<'scope>) -> R + Send,
@@ -150,7 +148,7 @@ impl ThreadPool {
     ///
     /// # Panics
     ///
-    /// With the first panic in the scope.
+    /// As [`scope`](Self::scope).
     pub fn in_place_scope<'scope, OP, R>(&self, op: OP) -> R
     where
         OP: FnOnce(&Scope<'scope>) -> R,
@@ -162,7 +160,7 @@ impl ThreadPool {
     ///
     /// # Panics
     ///
-    /// With the first panic in the scope.
+    /// As [`scope`](Self::scope).
     pub fn in_place_scope_fifo<'scope, OP, R>(&self, op: OP) -> R
     where
         OP: FnOnce(&ScopeFifo<'scope>) -> R,
@@ -170,7 +168,7 @@ impl ThreadPool {
         self.pool.in_place_scope_fifo(op)
     }
 
-    /// Runs `op` in this pool some time, and waits for nothing.
+    /// Runs `op` in this pool at some time, without waiting.
     pub fn spawn<OP>(&self, op: OP)
     where
         OP: FnOnce() + Send + 'static,
@@ -178,7 +176,7 @@ impl ThreadPool {
         self.pool.spawn(op);
     }
 
-    /// As [`spawn`](Self::spawn); a thread begins its own jobs in the order in which they came.
+    /// As [`spawn`](Self::spawn), but a thread begins its own jobs in the order in which it has spawned them.
     pub fn spawn_fifo<OP>(&self, op: OP)
     where
         OP: FnOnce() + Send + 'static,
@@ -186,7 +184,7 @@ impl ThreadPool {
         self.pool.spawn_fifo(op);
     }
 
-    /// Runs `op` on each thread of this pool some time, and waits for nothing.
+    /// Runs `op` on each thread of this pool at some time, without waiting.
     pub fn spawn_broadcast<OP>(&self, op: OP)
     where
         OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
@@ -199,7 +197,7 @@ impl ThreadPool {
         self.pool.yield_now()
     }
 
-    /// As [`yield_now`](Self::yield_now), of the current thread's own jobs.
+    /// As [`yield_now`](Self::yield_now), but only for jobs of the current thread.
     pub fn yield_local(&self) -> Option<Yield> {
         self.pool.yield_local()
     }

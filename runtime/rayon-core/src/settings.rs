@@ -1,5 +1,5 @@
-//! The settings of this pool that rayon lacks: by the environment, so that a program need not be
-//! changed, or by an extension of the builder.
+//! The settings that rayon lacks, from the environment, so that a program need not change, or from an extension of the
+//! builder.
 
 use crate::builder::ThreadPoolBuilder;
 use manycore::seam::BuilderExt;
@@ -18,8 +18,8 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// The settings of the environment. An invalid value is reported once and ignored: the program
-    /// did not ask for this crate, and must not end because of it.
+    /// Reads the settings from the environment. Reports and ignores an invalid value: the program did not ask for this
+    /// crate, and must not end because of it.
     pub(crate) fn of_environment() -> Self {
         let switch = |name, default| match env::var(name).as_deref() {
             Err(_) | Ok("") => default,
@@ -47,7 +47,7 @@ impl Settings {
         }
     }
 
-    /// `builder` with these.
+    /// Applies the settings to `builder`.
     pub(crate) fn apply(&self, builder: Builder) -> Builder {
         builder
             .affinity(self.affinity.clone())
@@ -58,8 +58,8 @@ impl Settings {
     }
 }
 
-/// Settings that rayon's builder lacks. Each has an environment variable, for programs that are
-/// not to be changed; what a program sets wins.
+/// Settings that rayon's builder lacks. Each also has an environment variable, for programs that cannot be changed. A
+/// call overrides the variable.
 ///
 /// ```
 /// use rayon_core::{ThreadPoolBuilder, ThreadPoolBuilderExt};
@@ -70,37 +70,36 @@ impl Settings {
 /// # Ok::<(), rayon_core::ThreadPoolBuildError>(())
 /// ```
 pub trait ThreadPoolBuilderExt: Sized {
-    /// The binding of the threads; variable `MANYCORE_AFFINITY`, `none` by default.
+    /// Binds the threads to CPUs. Variable: `MANYCORE_AFFINITY`, by default `none`.
     #[must_use]
     fn affinity(self, affinity: Affinity) -> Self;
 
-    /// Whether the pool follows the cores that the system leaves; variable `MANYCORE_FOLLOW`,
-    /// `0` by default. A thread of its own looks after them, which takes 0.5% of a CPU.
+    /// Whether the pool follows the cores that the system leaves. Variable: `MANYCORE_FOLLOW`, by default `0`. A
+    /// separate thread watches the cores, which takes 0.5% of a CPU.
     #[must_use]
     fn follow_cores(self, follow: bool) -> Self;
 
-    /// Whether a thread that calls the pool from outside acts as a thread of the pool meanwhile;
-    /// variable `MANYCORE_CALLERS`, `0` by default, as in rayon. An installed call then costs no
-    /// hand-over, but runs on its caller's thread, stack and thread-local variables.
+    /// Whether a thread that calls the pool from outside acts as a thread of the pool meanwhile. Variable:
+    /// `MANYCORE_CALLERS`, by default `0`, as in rayon. With `1` an installed call needs no hand-over, but runs on its
+    /// caller's thread, stack and thread-local variables.
     #[must_use]
     fn callers_take_part(self, take_part: bool) -> Self;
 
-    /// Whether the pool may start another thread in the place of a waiting thread; variable
-    /// `MANYCORE_RESERVE`, `1` by default. A pool with a spawn handler has no reserve. Without a
-    /// reserve a waiting worker runs others' jobs, as rayon's workers do. A start handler and an
-    /// exit handler also see the threads of the reserve.
+    /// Whether the pool may start another thread in place of a waiting thread. Variable: `MANYCORE_RESERVE`, by
+    /// default `1`. A pool with a spawn handler has no reserve. Without a reserve a waiting worker runs others' jobs,
+    /// as rayon's workers do. Start handlers and exit handlers also see the threads of the reserve.
     #[must_use]
     fn reserve(self, reserve: bool) -> Self;
 
-    /// Whether the end of a scope runs no jobs of the scopes around it; variable
-    /// `MANYCORE_SCOPES_ALONE`, `0` by default, as rayon has it. With it a lock that is held
-    /// around an inner scope meets no job of the outer one.
+    /// Whether a thread at the end of a scope runs no jobs of the scopes around it. Variable: `MANYCORE_SCOPES_ALONE`,
+    /// by default `0`, as in rayon. With `1` a thread that holds a lock around an inner scope runs no job of the outer
+    /// scope, which might need the lock.
     #[must_use]
     fn scopes_alone(self, alone: bool) -> Self;
 
-    /// Whether the pool starts its threads with the first work for them, and not when it is
-    /// built; variable `MANYCORE_LAZY`, `0` by default, as rayon has it. Start handlers run then.
-    /// Pools with a spawn handler start at once.
+    /// Whether the pool starts its threads with the first work for them, and not when it is built. Variable:
+    /// `MANYCORE_LAZY`, by default `0`, as in rayon. Start handlers run then. Pools with a spawn handler start at
+    /// once.
     #[must_use]
     fn lazy(self, lazy: bool) -> Self;
 }

@@ -1,4 +1,4 @@
-//! The function that makes a pool's threads: the program's own, or the standard library's.
+//! The ways to make a pool's threads: by the program's own function, or by the standard library.
 
 use crate::error::ThreadPoolBuildError;
 use crate::handlers::NameOf;
@@ -7,7 +7,7 @@ use manycore::{Builder, Pool};
 use std::cell::RefCell;
 use std::{fmt, io, thread};
 
-/// A thread that a pool needs; see [`spawn_handler`](crate::ThreadPoolBuilder::spawn_handler).
+/// A thread that a pool needs. See [`spawn_handler`](crate::ThreadPoolBuilder::spawn_handler).
 ///
 /// ```
 /// let pool = rayon_core::ThreadPoolBuilder::new()
@@ -22,7 +22,7 @@ use std::{fmt, io, thread};
 /// ```
 pub struct ThreadBuilder {
     start: ThreadStart,
-    /// Whether the program has given names.
+    /// Whether the program has named the threads.
     is_named: bool,
 }
 
@@ -32,22 +32,22 @@ impl ThreadBuilder {
         self.start.index()
     }
 
-    /// The name that the pool's builder gave it.
+    /// The name that the pool's builder gave the thread.
     pub fn name(&self) -> Option<&str> {
         self.is_named.then(|| self.start.name())
     }
 
-    /// The size of its stack in bytes, if the builder set it.
+    /// The size of the thread's stack in bytes, if the builder set it.
     pub fn stack_size(&self) -> Option<usize> {
         self.start.stack_size()
     }
 
-    /// Makes the current thread the pool's; returns when the pool has ended.
+    /// Makes the current thread this thread of the pool. Returns when the pool has ended.
     pub fn run(self) {
         self.start.run();
     }
 
-    /// A thread with the name and the stack asked for.
+    /// A thread with the requested name and stack size.
     pub(crate) fn to_std(&self) -> thread::Builder {
         let mut builder = thread::Builder::new();
         if let Some(name) = self.name() {
@@ -70,13 +70,13 @@ impl fmt::Debug for ThreadBuilder {
     }
 }
 
-/// How the threads of a described pool are made.
+/// How a pool's threads are made.
 pub trait ThreadSpawn {
-    /// Builds the pool; the program may have names for its threads.
+    /// Builds the pool. `name_of` is the program's function that names the threads.
     ///
     /// # Errors
     ///
-    /// The errors of the builder and of the program's spawn handler.
+    /// Returns the errors of the builder and of the program's spawn handler.
     fn build(
         self,
         builder: &Builder,
@@ -84,7 +84,7 @@ pub trait ThreadSpawn {
     ) -> Result<Pool, ThreadPoolBuildError>;
 }
 
-/// The pool makes them itself.
+/// The pool makes its threads itself.
 #[derive(Debug, Default)]
 pub struct DefaultSpawn;
 
@@ -98,7 +98,7 @@ impl ThreadSpawn for DefaultSpawn {
     }
 }
 
-/// A function of the program's makes them.
+/// A function of the program makes the threads.
 pub struct CustomSpawn<F>(pub(crate) F);
 
 impl<F: FnMut(ThreadBuilder) -> io::Result<()>> ThreadSpawn for CustomSpawn<F> {

@@ -1,16 +1,16 @@
-//! The events that the feature `tracing` sends to a subscriber, with the target `rayon_core`: pools
-//! that are made and end, threads that start and end, and, for each call from outside, its duration
-//! and the pool's queues at its end. Without the feature nothing of this is compiled.
+//! The events that the feature `tracing` sends to a subscriber, with the target `rayon_core`. Pools send them when
+//! they are made and end, threads when they start and end. A call from outside sends its duration, and the pool's
+//! queues at its end. Without the feature nothing of this is compiled.
 
 use manycore::{Builder, Pool};
 
-/// The number that a handler sees: below the number of threads, as in rayon. Threads that the pool
-/// starts in the place of waiting threads have the numbers of others.
+/// The thread number that a handler sees. As in rayon, it is less than the number of threads. A thread in place of a
+/// waiting thread has another thread's number.
 fn number(index: usize) -> usize {
     index % crate::current_num_threads()
 }
 
-/// `builder` is about to make a pool of `threads` threads.
+/// Sets the handlers of `builder`'s threads.
 #[cfg(feature = "tracing")]
 pub(crate) fn threads(
     builder: Builder,
@@ -48,21 +48,21 @@ pub(crate) fn threads(
     }
 }
 
-/// `pool` was made.
+/// Sends the event that `pool` was made.
 pub(crate) fn made(pool: &Pool) {
     #[cfg(feature = "tracing")]
     tracing::debug!(target: "rayon_core", threads = pool.threads(), "pool made");
     let _ = pool;
 }
 
-/// `pool` ends.
+/// Sends the event that `pool` ends.
 pub(crate) fn ends(pool: &Pool) {
     #[cfg(feature = "tracing")]
     tracing::debug!(target: "rayon_core", threads = pool.threads(), "pool ends");
     let _ = pool;
 }
 
-/// Runs `call`, which is made from outside of `pool` or inside of it.
+/// Runs `call`, a call of `pool` from outside or inside of it.
 #[inline]
 pub(crate) fn call<R>(pool: &Pool, name: &'static str, call: impl FnOnce() -> R) -> R {
     #[cfg(feature = "tracing")]

@@ -6,23 +6,22 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Weak};
 
-/// The low bits of the word: cores. Above them a count of changes.
+/// The low bits of the word hold the number of cores. The bits above them count changes.
 const CORES_BITS: u32 = 16;
 const CORES: u32 = (1 << CORES_BITS) - 1;
 
-/// Places where workers await their turn; further ones share them, by remainder.
-/// More than one, so that a change from one core to two does not wake a crowd.
+/// Places where workers await their turn. Workers whose numbers have the same remainder share a place. With one place,
+/// a change from one core to two would wake all workers.
 const PLACES: usize = 32;
 
-/// The number of cores to use, until it is changed. The code that sets it and the runtimes that
-/// follow it share it.
+/// The number of cores to use, until it is changed. The runtimes that follow an allotment share it with the code
+/// that sets it.
 ///
-/// Worker `w` of a runtime may run while `w` is less than [`cores`](Self::cores). A clone
-/// is the same allotment.
+/// Worker `w` of a runtime may run while `w` is less than [`cores`](Self::cores). A clone is the same allotment.
 ///
 /// # Cost
 ///
-/// A look is one load of a line that is written only when the allotment changes.
+/// A look loads a line that is written only when the allotment changes.
 ///
 /// ```
 /// use manycore_cores::elastic::Allotment;
@@ -37,29 +36,30 @@ pub struct Allotment<P: Platform = Native> {
 }
 
 struct Words<P: Platform> {
-    /// Read at every safe point, written when the allotment changes.
+    /// Followers read it at every safe point. It is written when the allotment changes.
     word: CachePadded<P::Futex>,
-    /// Each place counts the wake-ups sent to it. The places are on other lines than the word: only
-    /// threads that park or wake look here.
+    /// Each place counts its wake-ups. Only threads that park or wake read the places, so they are on other lines than
+    /// the word.
     places: CachePadded<[P::Futex; PLACES]>,
-    /// The followers that hear of growth.
+    /// The followers to notify of growth.
     followers: Lock<P, Vec<Weak<dyn Follower>>>,
 }
 
-/// A runtime with workers that may sleep outside of [`Allotment::await_turn`]. For example, a
-/// pool's worker that waits inside of a job sleeps until the end of its wait.
+/// A runtime with workers that may sleep outside of [`Allotment::await_turn`]. For example, a pool's worker that
+/// waits within a job sleeps until its wait ends.
 pub trait Follower: Send + Sync {
-    /// The workers of these numbers may run from now on. The allotment has its new value, but this
-    /// thread has not fenced since: a follower fences before it looks which of its workers sleep.
+    /// Notifies the follower that the workers of these numbers may run from now on. The allotment has its new value,
+    /// but the calling thread has not fenced since: the follower must fence before it looks which of its workers
+    /// sleep.
     fn may_run(&self, workers: Range<usize>);
 }
 
-/// A version of the allotment, for [`Allotment::wait_while`].
+/// A version of the allotment's word, for [`Allotment::wait_while`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen(u32);
 
 impl Seen {
-    /// The cores there were.
+    /// The number of cores in this version.
     #[must_use]
     pub fn cores(self) -> usize {
         (self.0 & CORES) as usize
@@ -93,38 +93,38 @@ impl<P: Platform> Allotment<P> {
         &self.shared.word
     }
 
-    /// How many cores there are now.
+    /// The number of cores now.
     ///
-    /// Relaxed: a number, no other memory is read on its strength.
+    /// Relaxed: the number publishes no other memory.
     #[inline]
     #[must_use]
     pub fn cores(&self) -> usize {
         Seen(Atomic::load(self.word(), Ordering::Relaxed)).cores()
     }
 
-    /// Whether the worker of this number, from 0, may run now.
+    /// Returns whether the worker of this number may run now. Workers are numbered from 0.
     #[inline]
     #[must_use]
     pub fn allows(&self, worker: usize) -> bool {
         worker < self.cores()
     }
 
-    /// The allotment now, to be compared later.
+    /// The current version of the allotment, to compare with a later one.
     ///
-    /// Acquire pairs with the release of a change: a thread that sees a [`nudge`](Self::nudge) also
-    /// sees the reason for it.
+    /// Acquire pairs with the release of a change: a thread that sees a [`nudge`](Self::nudge) also sees the reason
+    /// for it.
     #[inline]
     #[must_use]
     pub fn seen(&self) -> Seen {
         Seen(Atomic::load(self.word(), Ordering::Acquire))
     }
 
-    /// Allots `cores` from now on. Wakes the threads that [wait](Self::wait_while), the workers
-    /// whose [turn](Self::await_turn) it now is, and sleeping workers of pools that may run now.
+    /// Allots `cores` from now on. If the number grows, wakes the threads that [wait](Self::wait_while), the
+    /// workers whose [turn](Self::await_turn) has come, and the sleeping workers of pools that may now run.
     ///
     /// # Panics
     ///
-    /// As [`new`](Self::new).
+    /// Panics like [`new`](Self::new).
     #[track_caller]
     pub fn set(&self, cores: usize) {
         let cores = checked(cores);
@@ -134,8 +134,7 @@ impl<P: Platform> Allotment<P> {
             return;
         }
         self.wake_places(gained.clone());
-        // Cloned, since a follower that ends with its last reference here must not do so under the
-        // lock.
+        // Cloned, since the last reference to a follower may end here, and must not do so under the lock.
         let followers: Vec<_> = (self.shared.followers)
             .with(|followers| followers.iter().filter_map(Weak::upgrade).collect());
         for follower in followers {
@@ -143,7 +142,7 @@ impl<P: Platform> Allotment<P> {
         }
     }
 
-    /// From now on growth reaches `follower`, while it lives.
+    /// From now on, notifies `follower` of growth, while the follower lives.
     ///
     /// ```
     /// use manycore_cores::elastic::{Allotment, Follower};
@@ -171,22 +170,21 @@ impl<P: Platform> Allotment<P> {
         });
     }
 
-    /// Wakes all threads that [wait](Self::wait_while) or [await their turn](Self::await_turn), as
-    /// if the allotment had changed: something else that they check has changed.
+    /// Wakes all threads that [wait](Self::wait_while) or [await their turn](Self::await_turn), because something
+    /// else that they check has changed.
     pub fn nudge(&self) {
         self.change(|cores| cores);
         self.wake_places(0..PLACES);
     }
 
-    /// Changes the word; returns what it was.
+    /// Changes the word. Returns the version before.
     fn change(&self, cores: impl Fn(u32) -> u32) -> Seen {
         let word = self.word();
         let mut before = Atomic::load(word, Ordering::Relaxed);
         loop {
             let count = (before >> CORES_BITS).wrapping_add(1);
             let after = count << CORES_BITS | cores(before & CORES);
-            // Release: a thread that acquires the new word in `seen` sees the writes before the
-            // nudge.
+            // Release: a thread that acquires the new word in `seen` sees the writes before the nudge.
             match word.compare_exchange(before, after, Ordering::Release, Ordering::Relaxed) {
                 Ok(_) => break,
                 Err(now) => before = now,
@@ -200,37 +198,33 @@ impl<P: Platform> Allotment<P> {
         let (first, count) = (workers.start, workers.len().min(PLACES));
         for worker in first..first + count {
             let place = &self.shared.places[worker % PLACES];
-            // Release: a thread that reads this count sees the word written before it, and the
-            // reason for the nudge.
+            // Release: a thread that reads this count sees the word written before it, and the reason for the
+            // nudge.
             place.fetch_add(1, Ordering::Release);
             place.wake(u32::MAX);
         }
     }
 
-    /// Sleeps until the allotment is no longer as it was seen; may return early.
+    /// Sleeps until the allotment differs from `seen`. May return early.
     ///
-    /// No wake-up is lost if the caller looks in this order: [`seen`](Self::seen), then
-    /// at whatever else it waits for, then this. A change before the first look is in
-    /// what it saw; one after it changes the word, which the futex compares; and the
-    /// word differs from `seen` until 65,536 further changes have been made between the
-    /// look and the sleep.
+    /// No wake-up is lost if the caller first reads [`seen`](Self::seen), then checks whatever else it waits for, and
+    /// then calls this. The caller has seen any change before the first read. A later change alters the word, which
+    /// the futex compares. Only 65,536 changes between the read and the sleep restore the word.
     pub fn wait_while(&self, seen: Seen) {
-        // The futex compares; what a change was for the caller's next `seen` acquires.
+        // The futex only compares. The caller acquires the reason for the change by its next `seen`.
         self.word().wait(seen.0, None);
     }
 
-    /// Sleeps until `worker` may run, or is `wanted` nevertheless. A change that does not concern
-    /// the worker does not wake it. (Workers are woken together if their numbers differ by a
-    /// multiple of 32.)
+    /// Sleeps until `worker` may run, or until `wanted` returns `true`. Changes for other workers do not wake it,
+    /// unless their numbers differ by a multiple of 32.
     ///
-    /// # Why it is always woken
+    /// # Why the worker is always woken
     ///
-    /// The worker reads the count of its place, checks the word and `wanted`, and sleeps while the
-    /// count is unchanged. A thread that makes room for the worker changes the word and then the
-    /// count. A thread that [nudges](Self::nudge) first does what makes the worker `wanted`, and
-    /// then changes the count. If the worker read the new count, its checks come after the change
-    /// (acquire). If it read the old count, the futex compares and does not sleep, or is woken.
-    /// `elastic::checked` checks this.
+    /// The worker reads the count of its place, checks the word and `wanted`, and sleeps while the count is
+    /// unchanged. A thread that makes room for the worker changes the word and then the count. A thread that
+    /// [nudges](Self::nudge) first makes `wanted` true and then changes the count. If the worker reads the new
+    /// count, its checks come after the change (acquire). If it reads the old count, the futex compares the count:
+    /// the worker does not sleep, or it is woken. `elastic::checked` checks this.
     ///
     /// ```
     /// use manycore_cores::elastic::Allotment;

@@ -1,10 +1,10 @@
-//! A worker that awaits its turn is woken for it.
+//! Model checks: a worker that awaits its turn is woken for it.
 
 use super::Allotment;
 use manycore_check::{Deaf, Faulty, Loom, Relaxed, caught, loom_model, team};
 use manycore_platform::{Atomic, Ordering, Platform};
 
-/// One thread makes room for worker 1, which parks before, meanwhile or never.
+/// One thread makes room for worker 1, which parks before that, meanwhile or never.
 fn makes_room<P: Platform>() {
     let allotment = Allotment::<P>::new(1);
     team::<P>(2, |rank| match rank {
@@ -16,7 +16,7 @@ fn makes_room<P: Platform>() {
     });
 }
 
-/// Room is made for a moment, and then again.
+/// One thread makes room, takes it back, and makes it again.
 fn flickers<P: Platform>() {
     let allotment = Allotment::<P>::new(1);
     team::<P>(2, |rank| match rank {
@@ -25,12 +25,12 @@ fn flickers<P: Platform>() {
     });
 }
 
-/// Something is sent to worker 1, which is not allowed to run.
+/// One thread sends something to worker 1, which may not run.
 fn is_nudged<P: Platform>() {
     let (allotment, mail) = (Allotment::<P>::new(1), P::AtomicBool::new(false));
     team::<P>(2, |rank| match rank {
         0 => {
-            // Relaxed: published by the nudge.
+            // Relaxed: the nudge publishes it.
             mail.store(true, Ordering::Relaxed);
             allotment.nudge();
         }
@@ -38,7 +38,7 @@ fn is_nudged<P: Platform>() {
     });
 }
 
-/// As a team follows it: by the word alone.
+/// A thread waits as a team does: by the word alone.
 fn sees_the_change<P: Platform>() {
     let (allotment, mail) = (Allotment::<P>::new(1), P::AtomicBool::new(false));
     team::<P>(2, |rank| match rank {
@@ -66,7 +66,7 @@ fn all<P: Platform>() -> [fn(); 4] {
 }
 
 #[test]
-fn whose_turn_it_is_wakes() {
+fn a_worker_is_woken_for_its_turn() {
     for model in all::<Loom>() {
         loom_model(None, model);
     }

@@ -1,20 +1,20 @@
-//! The bell: it wakes threads that wait for conditions of any kind.
+//! The bell wakes threads that wait for conditions of any kind.
 
 use super::sleepers::{AfterRmw, Sleepers};
 use manycore_platform::{Atomic, AtomicInteger, Futex, Native, Ordering, Platform};
 use std::sync::atomic;
 use std::time::Duration;
 
-/// Threads sleep here, each until its own condition holds. A thread that makes a condition true rings the bell.
+/// Each thread sleeps here until its own condition holds. A thread that makes a condition true rings the bell.
 ///
 /// While no thread sleeps, a ring only reads. (An [`EventCount`](super::EventCount) writes at each post, so that its
 /// spinners see the post.)
 ///
-/// No wake-up is lost, by the argument of [`Sleepers`]. The ringer publishes the condition, and the sleeper looks at the
-/// condition. Before its look, the sleeper reads `word`, and it sleeps only while `word` is the same. If the
-/// ringer finds the sleeper counted, the ringer changes `word`, by a release. If the sleeper has read the change, by an
-/// acquire, its look finds the condition. Otherwise the futex finds `word` changed, or the ringer wakes the sleeper.
-/// `sync::checked` checks this.
+/// No wake-up is lost, by the argument of [`Sleepers`]. The ringer publishes the condition, and the sleeper looks
+/// at it. Before its look, the sleeper reads `word`, and it sleeps only while `word` is the same. If the ringer
+/// finds the sleeper counted, the ringer changes `word`, with release. If the sleeper has read the change, with
+/// acquire, its look finds the condition. Otherwise the futex finds `word` changed, or the ringer wakes the
+/// sleeper. `sync::checked` checks this.
 pub struct Bell<P: Platform> {
     word: P::Futex,
     sleepers: Sleepers<P, AfterRmw>,
@@ -30,21 +30,21 @@ impl<P: Platform> Bell<P> {
         }
     }
 
-    /// A condition may hold now, by something that the caller did before.
+    /// Wakes the sleepers. The caller has made a condition true.
     #[inline]
     pub fn ring(&self) {
         P::fence(Ordering::SeqCst);
         self.ring_after_fence();
     }
 
-    /// The same, if the caller did it by an atomic read-modify-write.
+    /// As [`ring`](Self::ring), if the caller did so by an atomic read-modify-write.
     #[inline(always)]
     pub fn ring_after_rmw(&self) {
         P::fence_after_rmw();
         self.ring_after_fence();
     }
 
-    /// The same, if the caller did it before a full fence.
+    /// As [`ring`](Self::ring), if the caller has fenced fully since.
     #[inline(always)]
     pub fn ring_after_fence(&self) {
         if self.sleepers.after_fence() != 0 {
@@ -54,20 +54,20 @@ impl<P: Platform> Bell<P> {
 
     #[cold]
     fn wake(&self) {
-        // Release: what the caller has published.
+        // Release publishes the caller's condition.
         self.word.fetch_add(1, Ordering::Release);
         self.word.wake(u32::MAX);
     }
 
-    /// Looks once. If the look finds nothing, the caller sleeps until a ring, or until the timeout, which is asked for after the
-    /// look. Returns what the look has found. May return spuriously.
+    /// Looks once. If the look finds nothing, the caller sleeps until a ring or for `timeout`, which is called after
+    /// the look. Returns what it has found. May return spuriously.
     pub fn sleep<R>(
         &self,
         look: impl FnOnce() -> Option<R>,
         timeout: impl FnOnce() -> Option<Duration>,
     ) -> Option<R> {
         self.sleepers.sleep(|| {
-            // Acquire: pairs with the release in `wake`, and keeps the look after this.
+            // Acquire pairs with the release in `wake`, and keeps the look after this load.
             let word = self.word.load(Ordering::Acquire);
             let found = look();
             if found.is_none() {

@@ -1,26 +1,26 @@
-//! The event count. With it a poster announces work to idle workers, without knowing which workers
-//! are idle, and without losing a wake-up.
+//! The event count. By it a poster announces work to idle workers. It need not know which are idle, and no wake-up is
+//! lost.
 
 use super::sleepers::{AfterRmw, Sleepers};
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Ordering, Platform};
 use std::time::Duration;
 
-/// Announcements of work, and the threads asleep waiting for one.
+/// Counts announcements of work, and the threads that sleep until the next one.
 ///
-/// There are two lines. Every post writes `posted` and every spinner reads it: the transfer of this
-/// line *is* the announcement. The count of [`Sleepers`] is written only when a thread falls asleep
-/// or wakes, so a post reads it from its own cache while workers stay awake.
+/// There are two cache lines. Every post writes `posted` and every spinner reads it: the transfer of this line *is*
+/// the announcement. The count of [`Sleepers`] is written only when a thread falls asleep or wakes. So a post reads
+/// that count from its own cache while workers stay awake.
 ///
-/// No wake-up is lost, by the argument of [`Sleepers`]. A post publishes the new count. A sleeper
-/// checks whether `posted` still has the value that it had *seen* before it looked for work: the
-/// futex compares that. `posted` would have to wrap all 2^32 values between the two to deceive it.
+/// No wake-up is lost, by the argument of [`Sleepers`]. A post publishes the new count. A sleeper reads `posted`
+/// before it looks for work, and the futex compares `posted` with that value. It would miss a post only if `posted`
+/// wrapped all 2^32 values in between.
 pub struct EventCount<P: Platform> {
     posted: CachePadded<P::Futex>,
     sleepers: Sleepers<P, AfterRmw>,
 }
 
 impl<P: Platform> EventCount<P> {
-    /// For a simulator's accounts.
+    /// Names the two lines for a simulator's accounts.
     pub fn name(&self) {
         P::name(&self.posted, "pool: event count");
         self.sleepers.name("pool: sleepers");
@@ -35,27 +35,26 @@ impl<P: Platform> EventCount<P> {
         }
     }
 
-    /// The number of posts so far; read it before looking for work.
+    /// The number of posts so far. Read it before looking for work.
     ///
-    /// Acquire pairs with [`post`](Self::post)'s release: a thread that reads the new count finds
-    /// the work that was published before it.
+    /// Acquire pairs with [`post`](Self::post)'s release: a thread that reads the new count finds the work that was
+    /// published before it.
     #[inline]
     pub fn seen(&self) -> u32 {
         self.posted.load(Ordering::Acquire)
     }
 
-    /// Spins until a post after `seen`, or until the clock passes `until`.
+    /// Spins until a post after `seen`, or until the clock passes `until`. Returns whether there was a post.
     #[inline]
     pub fn spin(&self, seen: u32, until: u64) -> bool {
         P::spin_while(&self.posted, seen, until) != seen
     }
 
-    /// Announces work published before the call; returns how many threads
-    /// are asleep. The caller decides whether to [`wake`](Self::wake) any.
+    /// Announces the work that the caller has published. Returns how many threads are asleep. The caller decides
+    /// whether to [`wake`](Self::wake) any.
     ///
-    /// Cost: one locked instruction on a line that the spinners share (one transfer if there is a
-    /// spinner, none otherwise), and one read of a line that is written only when a thread falls
-    /// asleep or wakes.
+    /// Cost: one locked instruction on a line that the spinners share (one transfer if there is a spinner), and one
+    /// read of a line that is written only when a thread falls asleep or wakes.
     #[inline]
     pub fn post(&self) -> u32 {
         // Release publishes the work to threads that read the count (`seen`).
@@ -68,8 +67,7 @@ impl<P: Platform> EventCount<P> {
         self.posted.wake(count);
     }
 
-    /// Sleeps unless something was posted after `seen`; may return for no
-    /// reason.
+    /// Sleeps unless there was a post after `seen`. May return spuriously.
     pub fn sleep(&self, seen: u32, timeout: Option<Duration>) {
         self.sleepers.sleep(|| self.posted.wait(seen, timeout));
     }

@@ -1,4 +1,4 @@
-//! A lock over the platform, for what is not on a fast path.
+//! A lock over the platform, for paths that need not be fast.
 
 use super::sleepers::{Asymmetric, Sleepers};
 use manycore_platform::{Atomic, Futex, Native, Ordering, Platform};
@@ -7,15 +7,15 @@ use std::cell::UnsafeCell;
 const FREE: u32 = 0;
 const HELD: u32 = 1;
 
-/// Looks at a lock that is held before the thread sleeps: sections are shorter than that. One in
-/// tests, since a model checker tries each.
+/// How often a thread looks at a held lock before it sleeps. Sections are shorter than these looks. One in tests,
+/// since a model checker tries each.
 const LOOKS: u32 = if cfg!(test) { 1 } else { 64 };
 
-/// A mutex that a simulator and a model checker can see. Sections are short and must not unwind.
-/// Its owner keeps it alive until `with` has returned.
+/// A mutex that simulators and model checkers can see. Sections are short and must not unwind. Its owner keeps it
+/// alive until `with` has returned.
 ///
-/// Cost without a waiting thread: one locked instruction. Releasing the lock is a store; a thread
-/// that sleeps pays for the fence that this needs.
+/// Cost without a waiting thread: one locked instruction, and a store for the release. A thread that sleeps pays for
+/// the fence after that store.
 pub struct Lock<P: Platform, T> {
     word: Word<P>,
     value: UnsafeCell<T>,
@@ -38,25 +38,25 @@ impl<P: Platform, T> Lock<P, T> {
         }
     }
 
-    /// Runs `section` with the value.
+    /// Runs `section` with exclusive access to the value.
     pub fn with<R>(&self, section: impl FnOnce(&mut T) -> R) -> R {
-        // SAFETY: freed below.
+        // SAFETY: `section` cannot keep the reference, which ends before `free` below.
         let result = section(unsafe { self.take() });
         // SAFETY: taken above, and the section is over.
         unsafe { self.free() };
         result
     }
 
-    /// Takes the lock, for what begins in one function and ends in another.
+    /// Takes the lock, for a section that ends in another function.
     ///
     /// # Safety
     ///
-    /// The reference is not used after [`free`](Self::free).
+    /// The caller does not use the reference after [`free`](Self::free).
     #[expect(clippy::mut_from_ref, reason = "the lock makes it the only one")]
     #[inline]
     pub unsafe fn take(&self) -> &mut T {
         self.word.take();
-        // SAFETY: the state went from FREE to HELD by this thread, and goes back in `free`.
+        // SAFETY: this thread has changed the state from FREE to HELD. Only `free` changes it back.
         unsafe { &mut *self.value.get() }
     }
 
@@ -64,30 +64,29 @@ impl<P: Platform, T> Lock<P, T> {
     ///
     /// # Safety
     ///
-    /// The current thread has taken it.
+    /// The current thread has taken the lock.
     #[inline]
     pub unsafe fn free(&self) {
         self.word.free();
     }
 }
 
-/// Compiled in this crate, so that no crate above compiles it again. No code reads it.
-#[expect(dead_code, reason = "to have it compiled is all")]
+/// Compiles these functions in this crate, so that no crate above compiles them again. No code reads this.
+#[expect(dead_code, reason = "it is only there to be compiled")]
 static COMPILED_HERE: [fn(&Word<Native>); 2] = [Word::<Native>::wait, Word::<Native>::wake];
 
-/// The lock without its value: whether it is held, and the threads that wait.
+/// The lock without its value.
 struct Word<P: Platform> {
     state: P::Futex,
-    /// Threads that wait.
     waiting: Sleepers<P, Asymmetric>,
 }
 
 impl<P: Platform> Word<P> {
-    /// Takes the lock if it is free.
+    /// Takes the lock if it is free. Returns whether it was free.
     #[inline]
     fn is_taken(&self) -> bool {
-        // Acquire pairs with the release in `free`: the last section is over. Relaxed if it
-        // is held: nothing is read on its strength.
+        // Acquire pairs with the release in `free`: the last section is over. Relaxed if the lock is held: this thread
+        // then reads nothing in it.
         (self.state)
             .compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed)
             .is_ok()
@@ -100,14 +99,12 @@ impl<P: Platform> Word<P> {
         }
     }
 
-    /// Frees the lock.
     #[inline]
     fn free(&self) {
-        // Release publishes what the section did to the next one.
+        // Release publishes the section's writes to the next section.
         self.state.store(FREE, Ordering::Release);
-        // The published fact is that the lock is free. The release wakes one thread, which wakes
-        // the next when it releases the lock in turn. If another thread takes the lock first, that
-        // thread wakes the next.
+        // The published fact is that the lock is free. Each release wakes one thread, which wakes the next when it
+        // releases the lock. If another thread takes the lock first, that thread wakes the next.
         if self.waiting.after_publishing() > 0 {
             self.wake();
         }
@@ -119,7 +116,7 @@ impl<P: Platform> Word<P> {
         self.state.wake(1);
     }
 
-    /// Takes the lock when it is free.
+    /// Waits until the lock is free, and takes it.
     #[cold]
     #[inline(never)]
     fn wait(&self) {

@@ -1,4 +1,4 @@
-//! Primitives that threads wait on, for runtimes over [`Platform`](manycore_platform::Platform).
+//! Primitives that threads wait on, for runtimes over any [`Platform`](manycore_platform::Platform).
 
 mod bell;
 #[cfg(test)]

@@ -1,29 +1,28 @@
-//! The parker: the word of a thread that sleeps. All blocking waits of pools use it, except waits
-//! for any of many threads ([`EventCount`](super::EventCount)) and for a lock.
+//! The parker: a word that one thread sleeps on. All blocking waits of pools use it, except for any of many threads
+//! ([`EventCount`](super::EventCount)) and for a lock.
 
 use manycore_platform::{Atomic, Futex, Ordering, Platform};
 use std::time::Duration;
 
 /// The word of one thread that parks, and of the threads that unpark it.
 ///
-/// The thread *lies down* before it announces that it sleeps, so a thread that learns of a sleeper
-/// finds it parked. Then it [sleeps](Self::sleep) while the word says so. Other threads unpark it
-/// with a *reason*, any number except [`ASLEEP`](Self::ASLEEP) ([`AWAKE`](Self::AWAKE) is no
-/// particular reason):
+/// The thread *lies down* before it announces that it sleeps, so a thread that learns of the sleeper finds it
+/// parked. The thread then [sleeps](Self::sleep) while the word is [`ASLEEP`](Self::ASLEEP). Other threads unpark
+/// it with a *reason*, any number except `ASLEEP` ([`AWAKE`](Self::AWAKE) is no particular reason):
 ///
-/// * [`rouse`](Self::rouse): several threads may try, and exactly one succeeds each time the thread
-///   lies down: the thread whose exchange finds `ASLEEP`. If the parked thread gets up by itself
-///   first ([`rise`](Self::rise), [`rise_unroused`](Self::rise_unroused)), none succeeds.
-/// * [`tell`](Self::tell): one thread does this, and need not know whether the other lies down.
+/// * [`rouse`](Self::rouse): several threads may try. Each time the thread lies down, exactly one succeeds: its
+///   exchange finds `ASLEEP`. If the parked thread first gets up by itself ([`rise`](Self::rise),
+///   [`rise_unroused`](Self::rise_unroused)), none succeeds.
+/// * [`tell`](Self::tell): only one thread calls this. It need not know whether the parked thread lies down.
 ///
-/// No wake-up is lost: both change the word before they wake, and the futex compares the word and
-/// falls asleep in one step. Checked by `sync::checked`.
+/// No wake-up is lost: both calls change the word before they wake, and the futex compares the word and falls
+/// asleep in one step. `sync::checked` checks this.
 pub struct Parker<P: Platform> {
     word: P::Futex,
 }
 
 impl<P: Platform> Parker<P> {
-    /// The thread is up, and has no reason.
+    /// The thread is up, without a reason.
     pub const AWAKE: u32 = 0;
     /// The thread lies down, and no thread has unparked it yet.
     pub const ASLEEP: u32 = 1;
@@ -44,21 +43,21 @@ impl<P: Platform> Parker<P> {
         }
     }
 
-    /// Lies down. The thread announces its sleep next.
+    /// Marks the thread as asleep, before the thread announces its sleep.
     pub fn lie_down(&self) {
-        // Release: a thread that learns of the sleeper by other means than a count (by a latch)
-        // must find it parked.
+        // Release: a thread that learns of the sleeper by other means than a count (by a latch) must find it
+        // parked.
         self.word.store(Self::ASLEEP, Ordering::Release);
     }
 
-    /// The thread gets up; returns what it was taken out for, or `ASLEEP`.
+    /// Marks the thread as up. Returns the reason for which it was unparked, or `ASLEEP`.
     pub fn rise(&self) -> u32 {
-        // Acquire pairs with `rouse` and `tell`: their earlier writes are visible. Release pairs
-        // with `rouse`: a late thread finds this one up.
+        // Acquire pairs with `rouse` and `tell`: their earlier writes are visible. Release pairs with `rouse`: a
+        // later `rouse` finds this thread up.
         self.word.swap(Self::AWAKE, Ordering::AcqRel)
     }
 
-    /// The thread gets up unless it was roused; whether it did so by itself.
+    /// Marks the thread as up unless another thread has unparked it. Returns whether none had.
     pub fn rise_unroused(&self) -> bool {
         // As in `rise`.
         (self.word)
@@ -71,8 +70,8 @@ impl<P: Platform> Parker<P> {
             .is_ok()
     }
 
-    /// As [`rise`](Self::rise), once the state is not `held`: the thread sleeps until then. If the state
-    /// was `held` and is `ASLEEP` after that, the thread sleeps on until it is taken out.
+    /// As [`rise`](Self::rise), but the thread first sleeps while the state is `held`. If the state then turns to
+    /// `ASLEEP`, the thread sleeps until another thread unparks it.
     pub fn rise_after(&self, held: u32) -> u32 {
         let mut was_held = false;
         loop {
@@ -83,7 +82,7 @@ impl<P: Platform> Parker<P> {
                 }
                 Self::ASLEEP if was_held => self.sleep(Self::ASLEEP, None),
                 state => {
-                    // As in `rise`. It fails if the thread is held again, or taken out.
+                    // As in `rise`. The exchange fails if the thread is held again, or unparked.
                     let up = (self.word).compare_exchange(
                         state,
                         Self::AWAKE,
@@ -98,23 +97,23 @@ impl<P: Platform> Parker<P> {
         }
     }
 
-    /// The thread, which is `held`, lies again as if it had just lain down. `false`: it was taken out meanwhile.
+    /// Changes the state of a thread that is `held` back to `ASLEEP`. Returns `false` if the thread was unparked
+    /// meanwhile.
     pub fn lay_back(&self, held: u32) -> bool {
-        // Release: as in `lie_down`. Relaxed if it fails: the thread acquires when it gets up.
+        // Release as in `lie_down`. Relaxed on failure: the thread acquires when it gets up.
         (self.word)
             .compare_exchange(held, Self::ASLEEP, Ordering::Release, Ordering::Relaxed)
             .is_ok()
     }
 
-    /// Marks the thread, which has its reason and is on no list, as up. Relaxed: no other thread
-    /// looks.
+    /// Marks the thread as up. The thread has its reason and is on no list. Relaxed: no other thread looks.
     pub fn reset(&self) {
         self.word.store(Self::AWAKE, Ordering::Relaxed);
     }
 
-    /// The thread, which is up, changes the state. No other thread writes it meanwhile.
+    /// Changes the state of this thread, which is up. No other thread writes it meanwhile.
     pub fn set(&self, state: u32) {
-        // Relaxed: it publishes nothing.
+        // Relaxed: the store publishes nothing.
         self.word.store(state, Ordering::Relaxed);
     }
 
@@ -124,23 +123,23 @@ impl<P: Platform> Parker<P> {
         self.word.load(Ordering::Acquire)
     }
 
-    /// The same for others: a hint, unless a lock orders it. Relaxed: what the thread acts on it
-    /// acquires itself.
+    /// The state, for other threads. It is a hint unless a lock orders the read. Relaxed: the parked thread itself
+    /// acquires what it acts on.
     pub fn glance(&self) -> u32 {
         self.word.load(Ordering::Relaxed)
     }
 
-    /// Spins while the state is `seen`, until the clock passes `until`; returns the state.
+    /// Spins while the state is `seen`, until the clock passes `until`. Returns the state.
     pub fn spin(&self, seen: u32, until: u64) -> u32 {
         P::spin_while(&self.word, seen, until)
     }
 
-    /// Sleeps while the state is `seen`, for `time` at most; may return spuriously.
+    /// Sleeps while the state is `seen`, for at most `time`. May return spuriously.
     pub fn sleep(&self, seen: u32, time: Option<Duration>) {
         self.word.wait(seen, time);
     }
 
-    /// Sleeps until taken out; returns the reason.
+    /// Sleeps until another thread unparks this thread. Returns the reason.
     pub fn sleep_out(&self) -> u32 {
         loop {
             match self.state() {
@@ -150,11 +149,11 @@ impl<P: Platform> Parker<P> {
         }
     }
 
-    /// Unparks the thread for `reason`. Returns `true` if it lay down and no other thread has
-    /// unparked it; the caller then [wakes](Self::wake) it.
+    /// Unparks the thread for `reason`. Returns `true` if the thread lay down and no other thread had unparked it.
+    /// The caller then [wakes](Self::wake) it.
     pub fn rouse(&self, reason: u32) -> bool {
-        // Acquire pairs with `lie_down`, release with `rise`. Relaxed if it did not lie there:
-        // whether the caller may rely on that is a matter of its fences.
+        // Acquire pairs with `lie_down`, release with `rise`. Relaxed if the thread was not asleep: the caller's
+        // fences decide whether the caller may rely on that.
         (self.word)
             .compare_exchange(Self::ASLEEP, reason, Ordering::AcqRel, Ordering::Relaxed)
             .is_ok()

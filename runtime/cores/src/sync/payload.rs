@@ -1,9 +1,8 @@
-//! Letting go of the user's values where nothing may unwind.
+//! Dropping the user's values where nothing may unwind.
 //!
-//! A panic's payload is any value, so its destructor may panic too. The runtime drops such payloads
-//! in places that must not unwind, because other threads still use the caller's stack: at a second
-//! panic of a loop, when a rank fails after another, when a handler panics. All these places use
-//! [`let_go`].
+//! A panic's payload is any value, so its destructor may panic too. The runtime drops such payloads in places that
+//! must not unwind, because other threads still use the caller's stack: at a second panic of a loop, when a rank fails
+//! after another, or when a handler panics. All these places use [`let_go`].
 
 use std::any::Any;
 use std::mem::forget;
@@ -12,17 +11,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// The value that a panic throws.
 pub type Payload = Box<dyn Any + Send>;
 
-/// Drops the value; never unwinds.
+/// Drops the value. Never unwinds.
 ///
-/// If the destructor panics, the panic is over here: its message has been printed by the
-/// panic hook, and what it has thrown is forgotten, not dropped, since that could panic
-/// in its turn without end. The price is the memory of that one payload.
+/// If the destructor panics, the panic ends here. The panic hook has printed its message. Its payload is forgotten,
+/// not dropped, since a chain of such drops could panic without end. The cost is the memory of that one payload.
 ///
-/// A destructor that panics while its own panic cleans up (a value with two such fields) aborts the
-/// process: Rust does that before the runtime could catch it.
+/// A destructor that panics while its own panic cleans up (a value with two such fields) aborts the process. Rust does
+/// that before the runtime could catch the panic.
 #[cold]
 pub fn let_go<T>(value: T) {
-    // Unwind safety: the value is gone either way, and nothing else is touched.
+    // Unwind safety: the value is gone in either case, and the closure touches nothing else.
     forget(catch_unwind(AssertUnwindSafe(|| drop(value))));
 }
 
@@ -35,7 +33,7 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-    /// Counts its drops; each but the last throws one with a step less to go.
+    /// Counts its drops. Each drop throws another chain with one step less, until no step is left.
     struct ThrowingChain {
         steps: u32,
         drops: Arc<AtomicU32>,
@@ -46,7 +44,7 @@ mod tests {
             self.drops.fetch_add(1, Relaxed);
             if let Some(steps) = self.steps.checked_sub(1) {
                 let drops = Arc::clone(&self.drops);
-                // Without the hook: its messages would drown the messages of real failures.
+                // This bypasses the panic hook, whose messages would drown those of real failures.
                 resume_unwind(Box::new(ThrowingChain { steps, drops }));
             }
         }
@@ -84,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn it_holds_while_a_panic_is_under_way() {
+    fn let_go_works_during_a_panic() {
         struct LetsGo(Option<ThrowingChain>);
         impl Drop for LetsGo {
             fn drop(&mut self) {

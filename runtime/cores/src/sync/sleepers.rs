@@ -1,24 +1,24 @@
-//! A count of sleeping threads for publishers, in two forms of fences.
+//! A count of sleeping threads that publishers read, in two forms that differ in their fences.
 
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Native, Ordering, Platform};
 use std::marker::PhantomData;
 use std::sync::atomic;
 
-/// The two fences of a protocol with two sides. A publisher publishes and then checks whether the
-/// other side sleeps. A sleeper announces its sleep and then checks what was published.
+/// The two fences of a protocol with two sides. A publisher publishes and then checks whether the other side sleeps. A
+/// sleeper announces its sleep and then checks what is published.
 ///
-/// The contract: if a publisher passes its fence and a sleeper passes its own, at least one of them
-/// sees, after its fence, what the other did before its fence.
+/// The contract: if a publisher passes its fence and a sleeper passes its own, at least one of them sees, after its
+/// fence, what the other did before its fence.
 pub trait Fences: Send + Sync + 'static {
-    /// The fence for a thread that has published.
+    /// The fence of a thread that has published.
     fn publisher<P: Platform>();
 
-    /// The fence for a thread that has said that it sleeps.
+    /// The fence of a thread that has announced its sleep.
     fn sleeper<P: Platform>();
 }
 
-/// Both sides pay alike. For publishers that have just made an atomic read-modify-write: their
-/// fence is free on machines with locked instructions.
+/// Both sides pay the same. For publishers that have just made an atomic read-modify-write: on machines with locked
+/// instructions, their fence is free.
 #[derive(Debug)]
 pub enum AfterRmw {}
 
@@ -33,7 +33,7 @@ impl Fences for AfterRmw {
     }
 }
 
-/// Sleepers pay for both: for publishers that only store.
+/// Sleepers pay for both sides. For publishers that only store.
 #[derive(Debug)]
 pub enum Asymmetric {}
 
@@ -48,23 +48,21 @@ impl Fences for Asymmetric {
     }
 }
 
-/// The number of threads that sleep or are about to, on a line of its own. Publishers read it and
-/// only sleepers write it, so a look costs no transfer while no thread sleeps.
+/// The number of threads that sleep or are about to, on its own cache line. Only sleepers write it, so a publisher's
+/// read transfers no line while no thread sleeps.
 ///
 /// # Why no wake-up is lost
 ///
-/// A publisher does  
-///   P1 publish; P2 fence; P3 read the count; P4 if it is not 0, change the word that sleepers
-///   sleep on (unless P1 has), and wake them.
+/// A publisher publishes (P1), fences (P2) and reads the count (P3). If the count is not 0, the publisher changes the
+/// word that sleepers sleep on, unless P1 has changed it, and wakes them (P4).
 ///
-/// A sleeper does  
-///   S1 count itself; S2 fence; S3 look at what is published; S4 sleep, if there was nothing, on
-///   that word as S3 saw it.
+/// A sleeper counts itself (S1), fences (S2) and looks at what is published (S3). If that is nothing, it sleeps on that
+/// word as S3 saw it (S4).
 ///
-/// By the contract of [`Fences`] either S3 sees what P1 published, and the sleeper stays awake; or P3
-/// sees the sleeper, and P4 follows. The futex compares the word and falls asleep in one step, so
-/// P4 finds the sleeper asleep, or the word has changed and it does not fall asleep. Checked by
-/// `sync::checked` in both forms, with each fence left out.
+/// By the contract of [`Fences`], either S3 sees what P1 published, and the sleeper stays awake. Or P3 sees the
+/// sleeper, and P4 follows. The futex compares the word and falls asleep in one step. So P4 finds the sleeper asleep,
+/// or the word has changed and the sleeper does not fall asleep. `sync::checked` checks both forms, with each fence
+/// left out.
 pub struct Sleepers<P: Platform, F: Fences> {
     count: CachePadded<P::AtomicU32>,
     fences: PhantomData<F>,
@@ -80,12 +78,12 @@ impl<P: Platform, F: Fences> Sleepers<P, F> {
         }
     }
 
-    /// For a simulator's accounts.
+    /// Names the line for a simulator's accounts.
     pub fn name(&self, name: &'static str) {
         P::name(&self.count, name);
     }
 
-    /// P2 and P3: how many may sleep, to be asked after something was published.
+    /// P2 and P3: the number of threads that may sleep.
     #[inline(always)]
     pub fn after_publishing(&self) -> u32 {
         F::publisher::<P>();
@@ -95,18 +93,18 @@ impl<P: Platform, F: Fences> Sleepers<P, F> {
     /// P3 alone, for a publisher that has made a full fence already.
     #[inline(always)]
     pub fn after_fence(&self) -> u32 {
-        // Relaxed: ordered by the fences on both sides, and carries no data.
+        // Relaxed: the fences on both sides order the load, and the count carries no data.
         self.count.load(Ordering::Relaxed)
     }
 
-    /// S1 and S2, then `section`, which looks and sleeps.
+    /// S1 and S2. Then calls `section`, which looks and sleeps.
     #[inline]
     pub fn sleep<R>(&self, section: impl FnOnce() -> R) -> R {
-        // Relaxed: the fence orders it before what `section` looks at, and it publishes nothing.
+        // Relaxed: the fence orders the addition before the looks of `section`, and the addition publishes nothing.
         self.count.fetch_add(1, Ordering::Relaxed);
         F::sleeper::<P>();
         let result = section();
-        // Relaxed: a publisher that still counts this thread makes one call too many.
+        // Relaxed: a publisher that still counts this thread only wakes in vain.
         self.count.fetch_sub(1, Ordering::Relaxed);
         result
     }

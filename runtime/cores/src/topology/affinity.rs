@@ -18,20 +18,18 @@ use std::str::FromStr;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Affinity {
-    /// Wherever the operating system puts them.
+    /// The operating system chooses the CPUs.
     #[default]
     None,
-    /// One CPU each, as close together as
-    /// [`compact_order`](Topology::compact_order) says.
+    /// One CPU each, in the [`compact_order`](Topology::compact_order).
     Compact,
-    /// One CPU each, as far apart as
-    /// [`spread_order`](Topology::spread_order) says.
+    /// One CPU each, in the [`spread_order`](Topology::spread_order).
     Spread,
-    /// One CPU each, in this order.
+    /// One CPU each, in the order of this list.
     List(Vec<usize>),
 }
 
-/// A text that is no [`Affinity`].
+/// The error for a text that is not an [`Affinity`].
 ///
 /// ```
 /// use manycore_cores::topology::Affinity;
@@ -62,8 +60,7 @@ impl fmt::Display for ParseAffinityError {
 
 impl Error for ParseAffinityError {}
 
-/// An [`Affinity`] that this machine, or this process's share of it, cannot
-/// give.
+/// The error for an [`Affinity`] that names CPUs which this process cannot use.
 ///
 /// ```
 /// use manycore_cores::topology::{Affinity, AffinityError, Topology};
@@ -75,19 +72,19 @@ impl Error for ParseAffinityError {}
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AffinityError {
-    /// A list without a CPU.
+    /// The list is empty.
     Empty {
         /// The CPUs that could be listed.
         usable: String,
     },
-    /// A CPU that the machine does not have, or that is offline.
+    /// The machine does not have this CPU, or the CPU is offline.
     Offline {
         /// The CPU.
         cpu: usize,
         /// The CPUs that could be listed.
         usable: String,
     },
-    /// A CPU that this process may not run on.
+    /// This process may not run on this CPU.
     NotAllowed {
         /// The CPU.
         cpu: usize,
@@ -123,16 +120,15 @@ impl fmt::Display for AffinityError {
 impl Error for AffinityError {}
 
 impl Affinity {
-    /// The CPUs of every thread of a pool of `threads`, the calling thread
-    /// first; an empty set leaves a thread free.
+    /// The CPUs of every thread of a pool of `threads` threads, the calling thread first. An empty set leaves a thread
+    /// free.
     ///
-    /// Threads beyond the CPUs start over at the first: on 2 CPUs, 4 threads
-    /// sit on 0, 1, 0, 1.
+    /// Further threads start again at the first CPU: on 2 CPUs, 4 threads run on 0, 1, 0, 1.
     ///
     /// # Errors
     ///
-    /// A list that is empty, or that names a CPU which is not online or not
-    /// this process's to use, even if there are too few threads to reach it.
+    /// An error if a list is empty, or names a CPU that is not online or that this process may not use, even if no
+    /// thread would get that CPU.
     ///
     /// ```
     /// use manycore_cores::topology::{Affinity, Topology};

@@ -1,5 +1,4 @@
-//! Builds a strictly nested hierarchy from separate facts about each CPU: package, node, core
-//! group, core, CPU.
+//! Builds a strictly nested hierarchy (package, node, core group, core, CPU) from separate facts about each CPU.
 
 use super::cgroup::GroupLimits;
 use super::cpuset::CpuSet;
@@ -7,14 +6,14 @@ use super::order::sort_by;
 use super::sysfs::{CacheFacts, Facts};
 use super::{Cache, CoreGroup, Cpu, Topology};
 
-/// The place of a CPU. Sorting by it puts the CPUs of a core, the cores of a group, the groups of a
-/// node and the nodes of a package side by side.
+/// The place of a CPU. Sorting by it puts together the CPUs of a core, the cores of a group, the groups of a node and
+/// the nodes of a package.
 #[derive(Clone, Copy)]
 struct CpuLocation<'a> {
     package: i64,
     node: usize,
-    /// The first CPU that shares the last-level cache; `None` where no cache is
-    /// known to be shared, so that the whole node is one group.
+    /// The first CPU that shares the last-level cache. `None` if no cache is known to be shared: then the whole node
+    /// is one group.
     cache: Option<usize>,
     /// The first CPU of the core.
     core: usize,
@@ -37,7 +36,7 @@ impl<'a> CpuLocation<'a> {
     }
 
     fn key(&self) -> [usize; 5] {
-        // The kernel numbers a package that it does not know -1: it comes first.
+        // The kernel gives an unknown package the number -1. It comes first.
         let package = usize::try_from(self.package.saturating_add(1)).unwrap_or(0);
         let cache = self.cache.map_or(0, |first| first + 1);
         [package, self.node, cache, self.core, self.id]
@@ -48,10 +47,9 @@ impl<'a> CpuLocation<'a> {
     }
 }
 
-/// A second-level cache of one core's own says that the system does not report
-/// the shared one (Arm servers with a system-level cache, many virtual
-/// machines), not that the core is alone. A third level of a core's own does
-/// exist (EPYC 72F3).
+/// Whether `cache` is the cache of a core group. If a core has a second-level cache alone, the system does not report
+/// the shared cache (Arm servers with a system-level cache, many virtual machines). A third-level cache may be one
+/// core's own (EPYC 72F3).
 fn is_shared(cache: &CacheFacts, facts: &Facts) -> bool {
     let alone = match &facts.core {
         Some(core) => cache.shared.is_subset(core),
@@ -60,7 +58,7 @@ fn is_shared(cache: &CacheFacts, facts: &Facts) -> bool {
     cache.level >= 3 || !alone
 }
 
-/// Builds the topology of `facts`, which holds at least one CPU.
+/// Builds the topology from `facts`, which has at least one CPU.
 pub(super) fn assemble(
     facts: &[(usize, Facts)],
     mask: Option<CpuSet>,
@@ -76,7 +74,7 @@ pub(super) fn assemble(
     let mut groups: Vec<CoreGroup> = Vec::new();
     for (index, place) in places.iter().enumerate() {
         let before = index.checked_sub(1).map(|i| (places[i], cpus[i]));
-        // The next number if this CPU opens a new unit, otherwise the number of its unit.
+        // If this CPU opens a new unit, the next number, otherwise the number of its unit.
         let number = |get: fn(&Cpu) -> usize,
                       same: fn(CpuLocation<'_>, CpuLocation<'_>) -> bool| {
             match &before {
@@ -136,9 +134,8 @@ fn cache(facts: &Facts) -> Option<Cache> {
     })
 }
 
-/// The CPUs in the mask and in the set. A limit that would leave nothing is
-/// about another machine than the one described (a container with a foreign
-/// `/sys`): this thread does run somewhere, so it is left out.
+/// The CPUs in both the mask and the cpuset. This thread runs somewhere, so a limit that leaves no CPU is about
+/// another machine (a container with a foreign `/sys`), and is ignored.
 fn usable(cpus: &[Cpu], mask: Option<CpuSet>, cpuset: Option<CpuSet>) -> Vec<Cpu> {
     let mut usable = cpus.to_vec();
     for limit in [mask, cpuset].into_iter().flatten() {

@@ -1,5 +1,5 @@
-//! The limits of this process's control groups: a share of CPU time and a set of CPUs. Versions 1
-//! and 2, and both at once (systemd's hybrid layout).
+//! The limits of this process's control groups: a share of CPU time and a set of CPUs. Versions 1, 2, and both at once
+//! (systemd's hybrid layout).
 
 use super::cpuset::CpuSet;
 use super::sysfs::{Tree, whole};
@@ -8,19 +8,18 @@ use std::time::Duration;
 /// The limits of a process.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct GroupLimits {
-    /// CPU time per time, in CPUs; fractions happen.
+    /// CPU time in CPUs, possibly a fraction.
     pub(super) quota: Option<f64>,
     pub(super) cpuset: Option<CpuSet>,
 }
 
-/// A mounted hierarchy.
+/// A mounted hierarchy of control groups.
 struct Mount<'a> {
-    /// The control group that `point` shows; not `/` in a container that sees
-    /// only its own part.
+    /// The control group that `point` shows. Not `/` in a container that sees only its own part.
     root: &'a str,
     point: &'a str,
     version: Version,
-    /// Version 1 names its controllers here.
+    /// The mount options. Version 1 names its controllers here.
     options: &'a str,
 }
 
@@ -30,28 +29,26 @@ enum Version {
     Two,
 }
 
-/// The files with the limits of this process. Valid until the process is moved to another group, or
-/// its group is removed.
+/// The files with the limits of this process, until it is moved to another group or its group is removed.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Groups {
-    /// The groups with a share of CPU time that counts, each inside the next.
+    /// The directories of the groups that may limit CPU time, each inside the next.
     quotas: Vec<(Version, String)>,
-    /// For each hierarchy with sets of CPUs, the candidate files. The first file that exists
-    /// counts.
+    /// For each hierarchy with cpusets, the candidate files. The first file that exists counts.
     cpusets: Vec<Vec<String>>,
 }
 
-/// The share of CPU time that counts: the least of those around the process.
+/// The least quota of all groups around the process.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Quota {
     pub(crate) cpus: f64,
-    /// How often it is granted anew.
+    /// How often the kernel grants the quota anew.
     pub(crate) period: Duration,
-    /// The index of its group in [`Groups`].
+    /// The index of the quota's group in [`Groups`].
     group: usize,
 }
 
-/// The use by a group with a quota.
+/// The kernel's counts for a group with a quota.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Counters {
     /// CPU time, if it is counted for this very group.
@@ -105,8 +102,7 @@ impl Groups {
         }
     }
 
-    /// The innermost level that has a set: the kernel keeps it inside those
-    /// further out.
+    /// Adds one hierarchy. Its innermost set counts, since the kernel keeps it inside the outer sets.
     fn add_cpuset(&mut self, levels: &[String], names: &[&str]) {
         let mut files = Vec::with_capacity(levels.len() * names.len());
         for level in levels {
@@ -117,7 +113,7 @@ impl Groups {
         self.cpusets.push(files);
     }
 
-    /// Every level of the hierarchy limits what is below: the smallest quota counts.
+    /// The smallest quota, since every level limits the levels below it.
     pub(crate) fn quota(&self, tree: Tree) -> Option<Quota> {
         let mut least: Option<Quota> = None;
         for (group, (version, level)) in self.quotas.iter().enumerate() {
@@ -152,7 +148,6 @@ impl Groups {
         all
     }
 
-    /// The use by the group of `quota`.
     #[inline]
     pub(crate) fn counters(&self, tree: Tree, quota: &Quota) -> Counters {
         let Some((version, level)) = self.quotas.get(quota.group) else {
@@ -167,7 +162,7 @@ impl Groups {
         Counters {
             usage: match version {
                 Version::Two => number("usage_usec").map(Duration::from_micros),
-                // Only where both controllers are mounted together.
+                // The file exists only if both controllers are mounted together.
                 Version::One => {
                     let text = tree.text(&format!("{level}/cpuacct.usage"));
                     text.and_then(|text| whole(&text)).map(Duration::from_nanos)
@@ -195,8 +190,8 @@ fn all_mounts(lines: &str) -> Vec<Mount<'_>> {
     mounts
 }
 
-/// Parses a line of `mountinfo`: id, parent, device, root, mount point,
-/// options, optional fields, `-`, type, source, options of the file system.
+/// Parses a line of `mountinfo`: id, parent, device, root, mount point, options, optional fields, `-`, type, source,
+/// options of the file system.
 fn mount(line: &str) -> Option<Mount<'_>> {
     let mut words = line.split(' ');
     let (root, point) = (words.nth(3)?, words.next()?);
@@ -214,11 +209,10 @@ fn mount(line: &str) -> Option<Mount<'_>> {
     })
 }
 
-/// The directories of the control group `path` and of those around it,
-/// innermost first.
+/// The directories of the control group `path` and of the groups around it, innermost first.
 fn levels(mounts: &[Mount], version: Version, controller: &str, path: &str) -> Vec<String> {
-    // A group outside what the mount shows (a container without a namespace of
-    // its own, or `/../..` from inside one) still has the mount's top around it.
+    // If the mount does not show the group (a container without its own namespace, or `/../..` from inside one), the
+    // group is still inside the mount's top.
     let mut best: Option<(&Mount, Option<&str>)> = None;
     for mount in mounts {
         let controls = || version == Version::Two || has(mount.options, ',', controller);
@@ -261,21 +255,21 @@ fn has(text: &str, separator: char, name: &str) -> bool {
     text.split(separator).any(|one| one == name)
 }
 
-/// `cpu.max`: quota and period in microseconds. `max` stands for no quota.
+/// Reads `cpu.max`: quota and period in microseconds. `max` means no quota.
 fn quota_v2(tree: Tree, level: &str) -> Option<(f64, Duration)> {
     let text = tree.text(&format!("{level}/cpu.max"))?;
     let (quota, period) = text.trim().split_once(' ')?;
     share(quota, period)
 }
 
-/// Two files. -1 stands for no quota.
+/// Reads version 1's two files. -1 means no quota.
 fn quota_v1(tree: Tree, level: &str) -> Option<(f64, Duration)> {
     let quota = tree.text(&format!("{level}/cpu.cfs_quota_us"))?;
     let period = tree.text(&format!("{level}/cpu.cfs_period_us"))?;
     share(&quota, &period)
 }
 
-/// CPUs, and the period.
+/// The quota in CPUs, and the period.
 fn share(quota: &str, period: &str) -> Option<(f64, Duration)> {
     let microseconds = |text: &str| whole(text).filter(|&us| us > 0);
     let (quota, period) = (microseconds(quota)?, microseconds(period)?);

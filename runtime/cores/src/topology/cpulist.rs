@@ -1,11 +1,9 @@
-//! The kernel's notation for sets of CPUs: `0,2,4-7`. Also what a user writes
-//! for an explicit affinity, where the order counts.
+//! The kernel's notation for sets of CPUs: `0,2,4-7`. Users also write affinities so, and then the order counts.
 
 use std::error::Error;
 use std::fmt;
 
-/// More CPUs than any kernel is built for (Linux on x86-64 stops at 8,192). A
-/// damaged `0-99999999999` must not fill the memory.
+/// More CPUs than any kernel supports (Linux on x86-64: 8,192). A damaged `0-99999999999` must not fill the memory.
 const MOST_CPUS: usize = 1 << 16;
 
 /// Why a text is not a list of CPUs.
@@ -38,7 +36,7 @@ impl fmt::Display for CpuListError {
 
 impl Error for CpuListError {}
 
-/// Reads a list, in the order it is written, repetitions kept.
+/// Parses a list. Keeps its order and repetitions.
 pub(super) fn parse(text: &str) -> Result<Vec<usize>, CpuListError> {
     let text = text.trim();
     if text.is_empty() {
@@ -53,7 +51,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<usize>, CpuListError> {
                 if !digit.is_ascii_digit() {
                     return Err(CpuListError::Item(item.to_owned()));
                 }
-                // More digits make it no smaller.
+                // Further digits do not make the number smaller.
                 cpu = MOST_CPUS.min(10 * cpu + usize::from(digit - b'0'));
             }
             match cpu {
@@ -76,8 +74,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<usize>, CpuListError> {
     Ok(cpus)
 }
 
-/// Writes a list so that [`parse`] gives it back: runs of successive numbers
-/// become ranges, the order stays.
+/// Formats a list so that [`parse`] returns it. Successive numbers become ranges, and the order stays.
 pub(super) fn format(cpus: &[usize]) -> String {
     let mut text = String::new();
     let mut rest = cpus;
@@ -109,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn says_what_is_wrong() {
+    fn errors_name_the_wrong_item() {
         assert_eq!(parse(""), Err(CpuListError::Empty));
         assert_eq!(parse("0,,1"), Err(CpuListError::Item(String::new())));
         assert_eq!(parse("-1"), Err(CpuListError::Item("-1".into())));

@@ -2,7 +2,7 @@
 
 use super::order::sort_by;
 
-/// CPU numbers, each once, in rising order.
+/// Distinct CPU numbers, in rising order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CpuSet(Vec<usize>);
 
@@ -37,7 +37,7 @@ impl CpuSet {
 
 impl From<Vec<usize>> for CpuSet {
     fn from(mut cpus: Vec<usize>) -> Self {
-        // As the kernel writes them, they are in order.
+        // The kernel writes them in order.
         if !cpus.is_sorted() {
             sort_by(&mut cpus, &|&cpu| [cpu, 0, 0, 0, 0]);
         }

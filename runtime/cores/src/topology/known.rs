@@ -1,7 +1,6 @@
-//! The memory of this machine from one look to the next: a program may build a pool for each of its
-//! calls. The hierarchy of CPUs is read again when others are online, and the places of the control
-//! groups' files when this process is in another group. The contents of these files, and the mask,
-//! are read each time.
+//! What the last look at this machine has found, since a program may build a pool for each of its calls. If other CPUs
+//! are online, the hierarchy of CPUs is read again. If this process is in another group, the places of the control
+//! groups' files are. The contents of these files, and the mask, are read each time.
 
 use super::cgroup::Groups;
 use super::sysfs::{self, Facts, Tree};
@@ -20,11 +19,11 @@ pub(super) struct Known {
 
 static LAST: Mutex<Option<Known>> = Mutex::new(None);
 
-/// This machine, as it was the last time if nothing says that it has changed.
+/// This machine. Looks again only if other CPUs are online or this process is in another group.
 pub(super) fn this_machine() -> Known {
     let tree = Tree(Path::new("/"));
     let (online, member) = (tree.text(sysfs::ONLINE), tree.text("proc/self/cgroup"));
-    // Does not wait for the lock: in a child of `fork` its holder may not exist.
+    // Does not wait for the lock: a child of `fork` may lack the thread that holds it.
     let mut last = LAST.try_lock().ok();
     let known = last.as_deref().and_then(Option::as_ref);
     let same = |known: &&Known| known.online == online && known.member == member;

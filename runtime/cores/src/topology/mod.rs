@@ -1,10 +1,8 @@
-//! The machine: its logical CPUs, which of them share a core, a last-level
-//! cache, a NUMA node, a package, and which of them this process may use.
+//! The machine: its logical CPUs, which of them share a core, a last-level cache, a NUMA node or a package, and which
+//! of them this process may use.
 //!
-//! On Linux all of it comes from the operating system's own files
-//! (`/sys/devices/system`, `/proc`, `/sys/fs/cgroup`) and one system call for
-//! the affinity mask; elsewhere the machine is taken for one core group of
-//! equal CPUs.
+//! On Linux the facts come from the operating system's own files (`/sys/devices/system`, `/proc`, `/sys/fs/cgroup`),
+//! and the affinity mask from one system call. Elsewhere the machine counts as one core group of equal CPUs.
 //!
 //! ```
 //! use manycore_cores::topology::Topology;
@@ -33,7 +31,7 @@ pub(crate) use sysfs::{Tree, busy_time};
 use std::path::Path;
 use sysfs::Facts;
 
-/// A logical CPU: what the operating system schedules a thread on.
+/// A logical CPU: the unit on which the operating system schedules a thread.
 ///
 /// ```
 /// use manycore_cores::topology::Topology;
@@ -45,24 +43,23 @@ use sysfs::Facts;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Cpu {
-    /// The operating system's number: what an affinity names.
+    /// The operating system's number of the CPU, which affinity masks use.
     pub id: usize,
-    /// Which of its core's threads it is, from 0.
+    /// The number of this CPU among the threads of its core, from 0.
     pub smt: usize,
-    /// Its core, counted from 0 over the machine; two CPUs with the same core
-    /// are SMT siblings.
+    /// The core, counted from 0 over the machine. Two CPUs of the same core are SMT siblings.
     pub core: usize,
-    /// Its core group, an index into [`Topology::core_groups`].
+    /// The core group, an index into [`Topology::core_groups`].
     pub group: usize,
-    /// The operating system's number of its NUMA node.
+    /// The operating system's number of the NUMA node.
     pub node: usize,
-    /// Its package (socket), counted from 0.
+    /// The package (socket), counted from 0.
     pub package: usize,
 }
 
 /// Cores of one NUMA node that share a last-level cache.
 ///
-/// If the system reports no shared cache, the whole node counts as a group.
+/// If the system reports no shared cache, the whole node counts as one group.
 ///
 /// ```
 /// use manycore_cores::topology::Topology;
@@ -74,13 +71,13 @@ pub struct Cpu {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CoreGroup {
-    /// Its online CPUs by number, usable or not.
+    /// The numbers of the group's online CPUs, usable or not, in rising order.
     pub cpus: Vec<usize>,
-    /// The operating system's number of its NUMA node.
+    /// The operating system's number of the NUMA node.
     pub node: usize,
-    /// Its package.
+    /// The package.
     pub package: usize,
-    /// The cache its cores share, if the system reports one.
+    /// The cache that the cores share, if the system reports one.
     pub cache: Option<Cache>,
 }
 
@@ -96,13 +93,13 @@ pub struct CoreGroup {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Cache {
-    /// 3 on most machines.
+    /// The level, 3 on most machines.
     pub level: u8,
-    /// Its size, if the system reports it.
+    /// The size in bytes, if the system reports it.
     pub bytes: Option<u64>,
 }
 
-/// How far a cache line travels between two CPUs; nearer is less.
+/// How far a cache line travels between two CPUs. A nearer distance is less.
 ///
 /// ```
 /// use manycore_cores::topology::Distance;
@@ -111,9 +108,9 @@ pub struct Cache {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Distance {
-    /// Threads of one core, or one CPU and itself: they share every cache.
+    /// Threads of one core, or one CPU and itself. They share every cache.
     SmtSibling,
-    /// Two cores of one core group: they share the last-level cache.
+    /// Two cores of one core group. They share the last-level cache.
     SameGroup,
     /// Two core groups of one package.
     SamePackage,
@@ -123,8 +120,8 @@ pub enum Distance {
 
 /// The machine as this process sees it. See the [module](self).
 ///
-/// Plain data, taken once: it does not follow CPUs that go offline or a quota
-/// that changes, as a [`Watch`](crate::elastic::Watch) does.
+/// This is a snapshot. It does not follow CPUs that go offline or a quota that changes, as a
+/// [`Watch`](crate::elastic::Watch) does.
 ///
 /// ```
 /// use manycore_cores::topology::Topology;
@@ -145,14 +142,12 @@ pub struct Topology {
 impl Topology {
     /// Looks at this machine.
     ///
-    /// Never fails: what the system does not say is left out, and a system
-    /// that says nothing is one core group of
-    /// [`available_parallelism`](std::thread::available_parallelism) CPUs.
+    /// Never fails: it leaves out what the system does not report. If it reports nothing, the machine is one core
+    /// group of [`available_parallelism`](std::thread::available_parallelism) CPUs.
     ///
-    /// The affinity mask is the calling thread's, which threads inherit that it spawns: call this
-    /// before pinning the caller. The first call opens about 15 small files for every CPU, which
-    /// takes some 0.1 ms. Later calls read only which CPUs are online and what the control groups
-    /// leave. Call it once for a pool, not once for a loop.
+    /// The affinity mask is the calling thread's. Its threads inherit the mask, so call this before pinning the
+    /// caller. The first call opens about 15 small files for every CPU, which takes some 0.1 ms. Later calls read only
+    /// which CPUs are online and what the control groups leave. Call it once for a pool, not once for a loop.
     ///
     /// ```
     /// use manycore_cores::topology::Topology;
@@ -170,15 +165,14 @@ impl Topology {
         }
     }
 
-    /// Reads the machine that a copy of its files describes: a directory with
-    /// `sys/devices/system/{cpu,node}`, `proc/self/{cgroup,mountinfo}`,
-    /// `proc/thread-self/status` (for the affinity mask) and the mounted
-    /// control groups, each only as far as known.
+    /// Reads the machine that a copy of its files describes. `root` has `sys/devices/system/{cpu,node}`,
+    /// `proc/self/{cgroup,mountinfo}`, `proc/thread-self/status` (for the affinity mask) and the mounted control
+    /// groups, and each may be missing.
     ///
     /// ```
     /// use manycore_cores::topology::Topology;
     ///
-    /// // No such files: this machine's number of CPUs, as equals.
+    /// // Without these files: as many equal CPUs as this machine has.
     /// let machine = Topology::from_root("/nonexistent");
     /// assert!(!machine.is_described());
     /// assert_eq!(machine.core_groups().len(), 1);
@@ -204,8 +198,7 @@ impl Topology {
         &self.cpus
     }
 
-    /// The CPUs that the affinity mask and the cpuset leave, by number; at
-    /// least one.
+    /// The CPUs that the affinity mask and the cpuset leave, by number. There is at least one.
     ///
     /// ```
     /// use manycore_cores::topology::Topology;
@@ -241,8 +234,7 @@ impl Topology {
         &self.groups
     }
 
-    /// How much CPU time the control group may use, in CPUs: 1.5 is 150 ms
-    /// every 100 ms. `None` is no limit.
+    /// The CPU time that the control group may use, in CPUs: 1.5 is 150 ms every 100 ms. `None` means no limit.
     ///
     /// ```
     /// use manycore_cores::topology::Topology;
@@ -253,9 +245,8 @@ impl Topology {
         self.quota
     }
 
-    /// Whether the system said how its CPUs belong together. If not, they
-    /// count as the cores of one group, and [`distance`](Self::distance) is
-    /// that assumption.
+    /// Whether the system reports how its CPUs belong together. If not, [`distance`](Self::distance) takes them for
+    /// the cores of one group.
     ///
     /// ```
     /// use manycore_cores::topology::Topology;
@@ -266,14 +257,11 @@ impl Topology {
         self.described
     }
 
-    /// The default number of threads of a pool: one for each usable CPU, but no more than the quota
-    /// pays for.
+    /// The default number of threads of a pool: one for each usable CPU, but no more than the quota pays for.
     ///
-    /// A fractional quota is rounded down. With one thread too many the group
-    /// has used up its time before the period (100 ms as a rule) ends, and the
-    /// kernel stops all its threads for the rest of it, wherever they are in a
-    /// loop that the others wait for; the fraction given up costs less. Below
-    /// one CPU a single thread remains, stopped now and then.
+    /// A fractional quota is rounded down. With one thread more, the group uses up its time before the period (usually
+    /// 100 ms) ends. The kernel then stops all its threads for the rest of the period, even in a loop that others wait
+    /// for. The lost fraction costs less. Below one CPU, a single thread remains, and the kernel sometimes stops it.
     ///
     /// ```
     /// use manycore_cores::topology::Topology;
@@ -286,9 +274,8 @@ impl Topology {
         self.usable.len().min(paid).max(1)
     }
 
-    /// The usable CPUs, close together: fills a core group before it begins
-    /// the next, and inside a group gives every core one thread before any
-    /// gets a second.
+    /// The usable CPUs, close together. Each core group is filled before the next begins. Inside a group every core
+    /// gets one thread before any core gets a second.
     ///
     /// ```
     /// use manycore_cores::topology::Topology;
@@ -300,8 +287,8 @@ impl Topology {
         order::compact(self)
     }
 
-    /// The usable CPUs, far apart: core groups take turns, groups of different packages first.
-    /// Every core gets one thread before any core gets a second.
+    /// The usable CPUs, far apart. Core groups take turns, and consecutive groups are of different packages. Every
+    /// core gets one thread before any core gets a second.
     ///
     /// ```
     /// use manycore_cores::topology::Topology;
@@ -313,7 +300,7 @@ impl Topology {
         order::spread(self)
     }
 
-    /// How far apart two online CPUs are; `None` if one is not online.
+    /// How far apart two online CPUs are. `None` if one is not online.
     ///
     /// ```
     /// use manycore_cores::topology::{Distance, Topology};
@@ -345,7 +332,7 @@ fn find(cpus: &[Cpu], id: usize) -> Option<&Cpu> {
     Some(&cpus[index])
 }
 
-/// CPUs without any known facts.
+/// CPUs without known facts.
 fn equal_cpus(mask: Option<&CpuSet>) -> Vec<(usize, Facts)> {
     let ids: Vec<usize> = match mask {
         Some(mask) => mask.iter().collect(),
@@ -354,8 +341,8 @@ fn equal_cpus(mask: Option<&CpuSet>) -> Vec<(usize, Facts)> {
     ids.into_iter().map(|id| (id, Facts::default())).collect()
 }
 
-/// The calling thread's affinity mask. `None` if the system has none, or if the machine has more
-/// CPUs than the system call's set has bits (then `/proc` knows).
+/// The calling thread's affinity mask. `None` if the system has none, or if the machine has more CPUs than the system
+/// call's set has bits (then `/proc` has the mask).
 pub(crate) fn affinity_mask() -> Option<CpuSet> {
     let cpus = manycore_platform::process::allowed_cpus()?;
     Some(cpus.into())

@@ -3,33 +3,32 @@
 use super::{Cpu, Topology};
 use std::collections::BinaryHeap;
 
-/// A usable CPU without a place in the order yet.
+/// A usable CPU without a place in the order.
 #[derive(Clone, Copy)]
 struct Candidate {
     cpu: Cpu,
-    /// Its number among the usable CPUs of its core. A core with a masked first thread is still
-    /// worth a thread.
+    /// The CPU's number among the usable CPUs of its core. If a core's first CPU is masked, its second has rank 0.
     rank: usize,
-    /// Its number within the set of its last comparison.
+    /// The number that the last [`count_turns`] gave the CPU.
     turn: usize,
 }
 
-/// Close together: a core group is filled before the next begins; inside it
-/// every core gets one thread before any gets a second.
+/// Close together: each core group is filled before the next begins. Inside it every core gets one thread before any
+/// core gets a second.
 pub(super) fn compact(topology: &Topology) -> Vec<usize> {
     let mut cpus = ranked(topology);
     sort_by(&mut cpus, &|c| [c.cpu.group, c.rank, c.cpu.core, 0, 0]);
     ids(&cpus)
 }
 
-/// Far apart: packages take turns, inside them core groups, and every core of
-/// the machine gets one thread before any gets a second.
+/// Far apart: packages take turns, and inside them core groups do. Every core gets one thread before any core gets a
+/// second.
 pub(super) fn spread(topology: &Topology) -> Vec<usize> {
     let mut cpus = ranked(topology);
     sort_by(&mut cpus, &|c| {
         [c.rank, c.cpu.package, c.cpu.group, c.cpu.core, 0]
     });
-    // The first of each group, then the second of each group that has one, and so on.
+    // In each package: the first CPU of each group, then the second of each group that has one, and so on.
     count_turns(&mut cpus, |a, b| {
         a.rank == b.rank && a.cpu.package == b.cpu.package && a.cpu.group == b.cpu.group
     });
@@ -48,7 +47,7 @@ fn ids(cpus: &[Candidate]) -> Vec<usize> {
     cpus.iter().map(|candidate| candidate.cpu.id).collect()
 }
 
-/// The usable CPUs, core by core.
+/// The usable CPUs, sorted by core, with their ranks.
 fn ranked(topology: &Topology) -> Vec<Candidate> {
     let candidate = |&cpu: &Cpu| Candidate {
         cpu,
@@ -64,7 +63,7 @@ fn ranked(topology: &Topology) -> Vec<Candidate> {
     cpus
 }
 
-/// Numbers neighbours that are `alike` from 0.
+/// Numbers each run of successive CPUs that are `alike`, from 0.
 fn count_turns(cpus: &mut [Candidate], alike: fn(&Candidate, &Candidate) -> bool) {
     for index in 0..cpus.len() {
         cpus[index].turn = match index.checked_sub(1).map(|before| cpus[before]) {
@@ -74,10 +73,10 @@ fn count_turns(cpus: &mut [Candidate], alike: fn(&Candidate, &Candidate) -> bool
     }
 }
 
-/// Puts `items` in the order of their keys; those with equal keys stay as they are.
+/// Sorts `items` by their keys. Items with equal keys keep their order.
 ///
-/// A heap sort, compiled once. The standard library's `sort` is compiled again for each type, which
-/// takes as long as most of this folder.
+/// A heap sort, compiled once. The standard library's `sort` is compiled for each type, which takes as long as most of
+/// this folder.
 pub(super) fn sort_by<T: Copy>(items: &mut [T], key: &dyn Fn(&T) -> [usize; 5]) {
     let mut keys = Vec::with_capacity(items.len());
     for (index, item) in items.iter().enumerate() {

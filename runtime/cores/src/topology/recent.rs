@@ -1,16 +1,16 @@
-//! The machine as a pool sees it that is built now. A program may build a pool for each of its calls,
-//! and to read what the control groups leave takes three times as long as all else of that.
+//! The machine for a pool that is built now. A program may build a pool for each of its calls. Reading its control
+//! groups' limits takes three times as long as the rest of that.
 
 use super::{CpuSet, Topology, affinity_mask};
 use manycore_platform::{Native, Platform};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// How long a result is valid while the calling thread has the same mask.
+/// How long a result is valid, unless the calling thread has another mask.
 const HOLDS: Duration = Duration::from_millis(10);
 
 struct Recent {
-    /// When, in ticks.
+    /// When the machine was read, in ticks of the platform's clock.
     at: u64,
     mask: Option<CpuSet>,
     machine: Arc<Topology>,
@@ -18,7 +18,7 @@ struct Recent {
 
 static LAST: Mutex<Option<Recent>> = Mutex::new(None);
 
-/// This machine as it is, or as it was at most 10 ms ago: for runtimes that are built often.
+/// This machine as it is now, or as it was at most 10 ms ago. For runtimes that are built often.
 ///
 /// ```
 /// use manycore_cores::topology::recent;
@@ -28,10 +28,10 @@ static LAST: Mutex<Option<Recent>> = Mutex::new(None);
 pub fn recent() -> Arc<Topology> {
     let (now, mask) = (Native::now(), affinity_mask());
     let holds = Native::duration_to_ticks(HOLDS);
-    // Does not wait for the lock: in a child of `fork` its holder may not exist.
+    // Does not wait for the lock: a child of `fork` may lack the thread that holds it.
     let mut last = LAST.try_lock().ok();
     let found = last.as_deref().and_then(Option::as_ref);
-    // Clocks of two cores may differ: what is found in the future is out of date, too.
+    // Clocks of two cores may differ. A result from the future is out of date, too.
     let is_recent = |found: &&Recent| now.checked_sub(found.at).is_some_and(|age| age < holds);
     if let Some(found) = found.filter(is_recent).filter(|found| found.mask == mask) {
         return Arc::clone(&found.machine);
@@ -64,18 +64,18 @@ mod tests {
                 ..ThreadSpec::default()
             };
             let body = move || drop(tell.send(recent().usable().to_vec()));
-            let thread = Native::spawn(spec, Box::new(body)).expect("one thread more");
-            let usable = told.recv().expect("it tells");
+            let thread = Native::spawn(spec, Box::new(body)).expect("the system makes a thread");
+            let usable = told.recv().expect("the thread sends its CPUs");
             Native::join(thread);
             assert!(usable.iter().map(|cpu| cpu.id).eq([cpu]));
             assert_eq!(ids(), all);
         }
     }
 
-    // One look takes Miri longer, by its own clock, than what was found holds.
+    // Under Miri's own clock, one look takes longer than a result is valid.
     #[test]
     #[cfg_attr(miri, ignore)]
-    fn a_moment_later_it_is_the_same() {
+    fn a_moment_later_the_result_is_the_same() {
         let mut looks = (0..1_000).map(|_| (recent(), recent()));
         assert!(looks.any(|(one, other)| Arc::ptr_eq(&one, &other)));
     }

@@ -1,6 +1,5 @@
-//! Linux's reports about each CPU in `/sys/devices/system`. Every file may be missing, unreadable
-//! or nonsense (in a container, under a hypervisor, with an old kernel). Then the fact is missing,
-//! and `assemble` does without it.
+//! Linux's reports about each CPU in `/sys/devices/system`. Any file may be missing, unreadable or nonsense (in a
+//! container, under a hypervisor, with an old kernel). Then the fact is missing, and `assemble` does without it.
 
 use super::cpulist;
 use super::cpuset::CpuSet;
@@ -9,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The files of a system, below some root: `/`, or a tree made for a test.
+/// The files of a system below some root: `/`, or a tree made for a test.
 #[derive(Clone, Copy)]
 pub(crate) struct Tree<'a>(pub(crate) &'a Path);
 
@@ -27,8 +26,8 @@ impl Tree<'_> {
     }
 }
 
-/// The list that was read last, and its CPUs. Neighbours mostly share a cache, so their lists are the same
-/// text. A set for each of them would take time and memory that grow with the square of the CPUs.
+/// The last list that was read, and its CPUs. Neighbours mostly share a cache, so their lists have the same text. A
+/// set for each CPU would take time and memory with the square of the CPUs.
 #[derive(Default)]
 struct LastList {
     text: String,
@@ -46,19 +45,17 @@ impl LastList {
     }
 }
 
-/// A number in decimal notation. One function for all: each type of number, and each place, would
-/// compile a parser of its own.
+/// Parses a decimal number. Each other call of `parse` would compile another parser.
 #[inline(never)]
 pub(super) fn whole(text: &str) -> Option<u64> {
     text.trim().parse().ok()
 }
 
-/// How long the `allowed` CPUs were busy since the system began, also for other processes and for a
-/// hypervisor that had taken them.
+/// How long the `allowed` CPUs were busy since the system began. Time that other processes or a hypervisor have used
+/// counts too.
 ///
-/// `/proc/stat` has a line for each CPU with user, nice, system, idle, waiting for I/O, interrupts
-/// (two), stolen, in hundredths of a second for programs, whatever the kernel's own step is. The
-/// time of guests follows, and user contains it already.
+/// `/proc/stat` has a line for each CPU: user, nice, system, idle, waiting for I/O, interrupts (two columns) and
+/// stolen time. The unit is always a hundredth of a second. Guests' time follows, which user time includes.
 pub(crate) fn busy_time(tree: Tree, allowed: impl Fn(usize) -> bool) -> Option<Duration> {
     let text = tree.text("proc/stat")?;
     let busy = |line: &str| {
@@ -78,7 +75,7 @@ pub(crate) fn busy_time(tree: Tree, allowed: impl Fn(usize) -> bool) -> Option<D
     Some(Duration::from_millis(hundredths.wrapping_mul(10)))
 }
 
-/// The file that lists the CPUs that are online.
+/// The file that lists the online CPUs.
 pub(super) const ONLINE: &str = "sys/devices/system/cpu/online";
 
 /// The system's facts about one CPU.
@@ -86,7 +83,7 @@ pub(super) const ONLINE: &str = "sys/devices/system/cpu/online";
 pub(super) struct Facts {
     pub(super) package: Option<i64>,
     pub(super) node: Option<usize>,
-    /// The CPUs of the same core, itself among them.
+    /// The CPUs of the same core, including this one.
     pub(super) core: Option<CpuSet>,
     /// The outermost data cache.
     pub(super) cache: Option<CacheFacts>,
@@ -96,12 +93,12 @@ pub(super) struct Facts {
 pub(super) struct CacheFacts {
     pub(super) level: u8,
     pub(super) bytes: Option<u64>,
-    /// The CPUs that share it, itself among them.
+    /// The CPUs that share the cache, including this one.
     pub(super) shared: Arc<CpuSet>,
 }
 
-/// The facts of every online CPU, in the order of their numbers; `None` if the system does not even say which
-/// CPUs are online.
+/// The facts of every online CPU, in the order of their numbers. `None` if the system does not report which CPUs are
+/// online.
 pub(super) fn read(tree: Tree) -> Option<Vec<(usize, Facts)>> {
     let online = tree.cpus(ONLINE)?;
     let nodes = nodes(tree);
@@ -123,7 +120,7 @@ pub(super) fn read(tree: Tree) -> Option<Vec<(usize, Facts)>> {
     Some(all)
 }
 
-/// The kernel numbers a package that it does not know -1.
+/// The package of a CPU. The kernel gives an unknown package the number -1.
 fn package(tree: Tree, cpu_dir: &str) -> Option<i64> {
     let text = tree.text(&format!("{cpu_dir}/topology/physical_package_id"))?;
     match text.trim().strip_prefix('-') {
@@ -132,15 +129,15 @@ fn package(tree: Tree, cpu_dir: &str) -> Option<i64> {
     }
 }
 
-/// The node of every CPU, by its number. A CPU listed in several nodes (`numa=fake`) counts
-/// for the first.
+/// The node of each CPU, indexed by the CPU's number. A CPU that is listed in several nodes (`numa=fake`) counts for
+/// the first.
 fn nodes(tree: Tree) -> Vec<Option<usize>> {
     let mut nodes = Vec::new();
-    // Nodes are numbered as CPUs are, and listed in the same notation.
+    // Nodes have numbers like CPUs, and their list has the same notation.
     let online = tree.cpus("sys/devices/system/node/online");
     for node in online.unwrap_or_default().iter() {
         let path = format!("sys/devices/system/node/node{node}/cpulist");
-        // A node of memory only has an empty list.
+        // A node with memory only has an empty list.
         for cpu in tree.cpus(&path).unwrap_or_default().iter() {
             if nodes.len() <= cpu {
                 nodes.resize(cpu + 1, None);
@@ -186,8 +183,8 @@ fn last_level_cache(
     })
 }
 
-/// The CPUs this thread may run on according to `/proc`. The system call gives
-/// the same, but only for as many CPUs as its caller's buffer has bits.
+/// The CPUs that this thread may run on, according to `/proc`. The system call gives the same, but only for as many
+/// CPUs as its caller's buffer has bits.
 pub(super) fn allowed(tree: Tree) -> Option<CpuSet> {
     let status = tree.text("proc/thread-self/status")?;
     for line in status.lines() {

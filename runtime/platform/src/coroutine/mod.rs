@@ -1,10 +1,9 @@
 //! Coroutines, and the stacks they run on.
 //!
-//! With the feature `coroutines` these are the types of the crate `corosensei`, which documents
-//! them. Without it, and on processors that `corosensei` does not support (WebAssembly, and 64-bit
-//! Arm under Windows), types of the same names replace them. No stack can be made there
-//! ([`Platform::stack`](crate::Platform::stack) is an error), so no coroutine exists, but code over
-//! these types compiles.
+//! With the feature `coroutines` these are the types of the crate `corosensei`, which documents them. Without it, and
+//! on processors that `corosensei` does not support (WebAssembly, and 64-bit Arm under Windows), types of the same
+//! names replace them. Then [`Platform::stack`](crate::Platform::stack) fails, so no stack and no coroutine exists,
+//! but code that uses these types compiles.
 //!
 #![cfg_attr(feature = "coroutines", doc = "```")]
 #![cfg_attr(not(feature = "coroutines"), doc = "```ignore")]
@@ -21,7 +20,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
-// The same systems stand in Cargo.toml.
+// Cargo.toml lists the same systems.
 #[cfg(all(
     feature = "coroutines",
     not(any(target_family = "wasm", all(windows, target_arch = "aarch64")))

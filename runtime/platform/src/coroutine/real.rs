@@ -1,4 +1,4 @@
-//! Coroutines of `corosensei`, and the system's stacks.
+//! The coroutines of `corosensei`, and the system's stacks.
 
 pub(crate) use corosensei::stack::DefaultStack as NativeStack;
 #[cfg(windows)]
@@ -9,7 +9,7 @@ pub use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::io;
 
 pub(crate) fn native_stack(bytes: usize) -> io::Result<NativeStack> {
-    // More than any address space has; the sum with the guard must not overflow.
+    // No address space is so large, and the sum with the guard must not overflow.
     if bytes > isize::MAX as usize / 2 {
         let what = format!("a stack of {bytes} bytes");
         return Err(io::Error::new(io::ErrorKind::OutOfMemory, what));

@@ -12,7 +12,7 @@ pub type StackPointer = NonZeroUsize;
 ///
 /// # Safety
 ///
-/// None is ever run on.
+/// No requirements: no coroutine runs on these stacks.
 pub unsafe trait Stack {
     /// The highest address.
     fn base(&self) -> StackPointer;
@@ -24,7 +24,7 @@ pub unsafe trait Stack {
     #[cfg(windows)]
     fn teb_fields(&self) -> StackTebFields;
 
-    /// Takes note of what Windows has changed.
+    /// Takes over the fields that Windows has changed.
     #[cfg(windows)]
     fn update_teb_fields(&mut self, stack_limit: usize, guaranteed_stack_bytes: usize);
 }
@@ -34,7 +34,7 @@ pub unsafe trait Stack {
 #[derive(Clone, Copy, Debug)]
 pub struct StackTebFields(Infallible);
 
-/// A stack that cannot be had.
+/// A stack that cannot be made.
 #[derive(Debug)]
 pub struct NativeStack(Infallible);
 
@@ -64,16 +64,16 @@ pub(crate) fn native_stack(_bytes: usize) -> io::Result<NativeStack> {
     Err(io::Error::new(io::ErrorKind::Unsupported, what))
 }
 
-/// How far a coroutine has come.
+/// Why a coroutine has returned to its caller.
 #[derive(Clone, Copy, Debug)]
 pub enum CoroutineResult<Yield, Return> {
-    /// It has suspended itself with this.
+    /// The coroutine has suspended itself with this value.
     Yield(Yield),
-    /// It has ended with this.
+    /// The coroutine has ended with this value.
     Return(Return),
 }
 
-/// A coroutine that was never made.
+/// A coroutine that cannot be made.
 pub struct Coroutine<Input, Yield, Return, S> {
     never: Infallible,
     types: PhantomData<(Resume<Input, Yield, Return>, S)>,
@@ -83,11 +83,11 @@ pub struct Coroutine<Input, Yield, Return, S> {
 type Resume<Input, Yield, Return> = fn(Input) -> CoroutineResult<Yield, Return>;
 
 impl<Input, Yield, Return, S: Stack> Coroutine<Input, Yield, Return, S> {
-    /// None.
+    /// Would make a coroutine.
     ///
     /// # Panics
     ///
-    /// Always: the stack is not this platform's.
+    /// Always panics.
     pub fn with_stack(
         _stack: S,
         _body: impl FnOnce(&Yielder<Input, Yield>, Input) -> Return + 'static,
@@ -95,15 +95,15 @@ impl<Input, Yield, Return, S: Stack> Coroutine<Input, Yield, Return, S> {
         panic!("there are no coroutines on this processor")
     }
 
-    /// None.
+    /// Would make a coroutine.
     ///
     /// # Safety
     ///
-    /// Nothing is asked for.
+    /// No requirements.
     ///
     /// # Panics
     ///
-    /// Always: the stack is not this platform's.
+    /// Always panics.
     pub unsafe fn with_stack_unchecked(
         _stack: S,
         _body: impl FnOnce(&Yielder<Input, Yield>, Input) -> Return,
@@ -111,22 +111,22 @@ impl<Input, Yield, Return, S: Stack> Coroutine<Input, Yield, Return, S> {
         panic!("there are no coroutines on this processor")
     }
 
-    /// Goes on with it.
+    /// Resumes the coroutine.
     pub fn resume(&mut self, _input: Input) -> CoroutineResult<Yield, Return> {
         match self.never {}
     }
 
-    /// Whether it has ended.
+    /// Whether the coroutine has ended.
     pub fn done(&self) -> bool {
         match self.never {}
     }
 
-    /// Drops what is on its stack.
+    /// Drops the values on the coroutine's stack.
     pub fn force_unwind(&mut self) {
         match self.never {}
     }
 
-    /// Its stack.
+    /// The coroutine's stack.
     pub fn into_stack(self) -> S {
         match self.never {}
     }
@@ -139,7 +139,7 @@ pub struct Yielder<Input, Yield> {
 }
 
 impl<Input, Yield> Yielder<Input, Yield> {
-    /// Puts the coroutine aside.
+    /// Suspends the coroutine.
     pub fn suspend(&self, _value: Yield) -> Input {
         match self.never {}
     }

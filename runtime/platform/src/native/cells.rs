@@ -1,5 +1,4 @@
-//! `std::sync::atomic` behind the seam's traits. Every method is the standard
-//! one, inlined.
+//! `std::sync::atomic` as an implementation of the seam's traits. Every method is the standard library's, inlined.
 
 use super::system;
 use crate::atomic::{Futex, impl_atomic, impl_atomic_integer};

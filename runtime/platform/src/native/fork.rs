@@ -1,8 +1,8 @@
-//! Counting forks on unix, where the C library calls a handler in each child.
+//! Counts forks on unix, where the C library calls a handler in each child.
 //!
-//! The child of a process with many threads has only the thread that forked: the work of the other
-//! threads stays half done. Before `exec` it may only call functions that POSIX calls
-//! async-signal-safe, so the handler stores to atomics and does nothing else.
+//! The child of a process with many threads has only the thread that forked. The work of the other threads stays half
+//! done. Before `exec` the child may only call functions that POSIX calls async-signal-safe. So the handler only
+//! stores to atomics.
 
 use super::system;
 use std::io;
@@ -10,13 +10,13 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 static FORKS: AtomicU32 = AtomicU32::new(0);
 
-/// The handler is known to the C library.
+/// Whether the C library knows the handler.
 static WATCHED: AtomicBool = AtomicBool::new(false);
 
 #[inline(always)]
 pub(super) fn forks() -> u32 {
-    // Relaxed: no other data depends on it. It is written only while a child has one thread, before
-    // that thread returns from `fork`.
+    // Relaxed: no other data depends on the number. It is written only while a child has one thread, before that
+    // thread returns from `fork`.
     FORKS.load(Ordering::Relaxed)
 }
 
@@ -25,9 +25,9 @@ pub(super) fn watch() -> io::Result<()> {
     if cfg!(miri) || WATCHED.load(Ordering::Relaxed) {
         return Ok(());
     }
-    // There is no lock, since a fork during this would leave it locked in the child. Two threads may
-    // both come here, and then each fork counts as two. `forks` promises a different number, no count.
-    // SAFETY: the handler is a function of this program, and may run whenever a child begins.
+    // There is no lock, since a fork during this would leave it locked in the child. If two threads both get here,
+    // each fork counts as two. `forks` only promises a different number. SAFETY: the handler is a function of this
+    // program, and may run whenever a child begins.
     match unsafe { libc::pthread_atfork(None, None, Some(count)) } {
         0 => {
             WATCHED.store(true, Ordering::Relaxed);
@@ -39,7 +39,7 @@ pub(super) fn watch() -> io::Result<()> {
 
 /// Runs in a child, on its only thread.
 unsafe extern "C" fn count() {
-    // Wraps after 2^32 generations; a child's number still differs from its parent's.
+    // Relaxed: the child has one thread. The number wraps after 2^32 generations, and still differs from the parent's.
     FORKS.fetch_add(1, Ordering::Relaxed);
     system::begin_anew();
 }

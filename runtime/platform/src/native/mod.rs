@@ -1,5 +1,4 @@
-//! This host: `std::sync::atomic`, the operating system's threads, the
-//! processor's time-stamp counter.
+//! This host: `std::sync::atomic`, the operating system's threads, and the processor's time-stamp counter.
 
 mod cells;
 mod clock;
@@ -7,13 +6,13 @@ mod clock;
 mod fork;
 mod thread;
 
-// The system's facilities. `--cfg manycore_portable` leaves out Linux's own, so a Linux machine can
-// test the code for other systems (`ci/platforms.sh`).
+// The system's facilities. `--cfg manycore_portable` leaves out Linux's own, so that a Linux machine can test the code
+// for other systems (`ci/platforms.sh`).
 #[cfg(all(target_os = "linux", not(manycore_portable)))]
 mod linux;
 #[cfg(any(manycore_portable, not(target_os = "linux")))]
 mod portable;
-// On Linux for its tests.
+// On Linux, only for this module's tests.
 #[cfg(all(test, target_os = "linux", not(manycore_portable)))]
 #[path = "portable/futex.rs"]
 mod portable_futex;
@@ -40,7 +39,7 @@ use std::sync::atomic::{self, Ordering};
 pub(crate) use system::{allowed_cpus, cpu_time};
 pub use thread::NativeThread;
 
-/// This host's cores: the default platform.
+/// This host's cores. This is the default platform.
 ///
 /// ```
 /// use manycore_platform::{Native, Platform};
@@ -56,18 +55,15 @@ std::thread_local! {
     static SLOT: Cell<*const ()> = const { Cell::new(std::ptr::null()) };
 }
 
-/// Spin iterations between two looks at the clock: the clock costs as much as
-/// a `pause`, and the word is what the spinner waits for.
+/// Spin iterations between two looks at the clock. A look costs as much as a `pause`.
 const SPINS_PER_CLOCK: u32 = 16;
 
-// SAFETY: by the number of the promise. 1: the cells are the standard library's. 2: argued in
-// the system's `futex`. 3: the standard library's fences; the asymmetric pair is argued in the
-// system's `fence`. 4: below.
-// 5: the standard library's threads, and `thread`, where a body that is not run is dropped.
-// 6: a thread-local variable without a destructor, which exists as long as its thread.
-// 7: `corosensei`'s stack, from the system, guard page and all. 8: argued in `fork`; where there
-// is no `fork` there are no children. 9: none of the methods panics; `thread` contains the
-// panics of other people's values.
+// SAFETY: by the number of the promise. 1: the cells are the standard library's. 2: the system's `futex` has the
+// argument. 3: the fences are the standard library's, and the system's `fence` has the argument about the asymmetric
+// pair. 4: see `spin_while` below. 5: the threads are the standard library's, and `thread` drops a body that does not
+// run. 6: the slot is a thread-local variable without a destructor, which exists as long as its thread. 7:
+// `corosensei` gets the stack and its guard page from the system. 8: `fork` has the argument. Without `fork` there are
+// no children. 9: no method panics, and `thread` contains panics of the user's values.
 unsafe impl Platform for Native {
     type AtomicU32 = atomic::AtomicU32;
     type AtomicU64 = atomic::AtomicU64;
@@ -85,9 +81,8 @@ unsafe impl Platform for Native {
 
     #[inline(always)]
     fn fence_after_rmw() {
-        // On x86-64 every locked instruction orders all earlier stores before
-        // all later loads, which is what `mfence` would add.
-        // Formally the language has no such barrier: Miri gets the fence.
+        // On x86-64 every locked instruction orders all earlier stores before all later loads, like `mfence`. The
+        // language's memory model has no such barrier, so Miri gets the fence.
         if cfg!(all(target_arch = "x86_64", not(miri))) {
             atomic::compiler_fence(Ordering::SeqCst);
         } else {

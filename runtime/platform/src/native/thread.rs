@@ -9,8 +9,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle, yield_now};
 use std::time::{Duration, Instant};
 
-/// For so long a creator yields to a new thread: some four times what a start takes on an idle
-/// machine.
+/// How long a creator yields to a new thread at most: some four times what a start takes on an idle machine.
 const START: Duration = Duration::from_micros(200);
 
 /// A thread of this host.
@@ -21,8 +20,8 @@ impl NativeThread {
     pub(super) fn join(self) {
         // An error is the thread's panic. The panic hook has already printed its message.
         if let Err(payload) = self.0.join() {
-            // The payload is the user's value, and its destructor may panic. The payload of that
-            // second panic is leaked, so that this ends.
+            // The payload is the user's value, and its destructor may panic. That second panic's payload is leaked,
+            // since it may do so again.
             let dropped = catch_unwind(AssertUnwindSafe(|| drop(payload)));
             std::mem::forget(dropped);
         }
@@ -39,9 +38,9 @@ pub(super) fn spawn(spec: ThreadSpec, body: Box<dyn FnOnce() + Send>) -> io::Res
         builder = builder.stack_size(bytes);
     }
     if spec.cpus.is_empty() {
-        // A system may put a new thread behind its creator on the creator's core, where it waits for
-        // a time slice to end, 4 ms, though another core is idle. So the creator yields until
-        // the thread has moved. It does not sleep: it might be woken on the thread's core.
+        // A system may put a new thread behind its creator on the creator's core. There it waits 4 ms for a time slice
+        // to end, though another core is idle. So the creator yields until the thread has moved. The creator does not
+        // sleep, since the system might wake it on the thread's core.
         let moved = Arc::new(AtomicBool::new(false));
         let has_moved = Arc::clone(&moved);
         let creators = core();
@@ -59,12 +58,11 @@ pub(super) fn spawn(spec: ThreadSpec, body: Box<dyn FnOnce() + Send>) -> io::Res
         }
         return Ok(NativeThread(thread));
     }
-    // The thread binds itself (the portable way), so whether it could is known
-    // only there; the creator waits for the verdict.
+    // The thread binds itself, which works on every system, so the creator waits for its verdict.
     let verdict = Arc::new(Verdict::default());
     let given = Arc::clone(&verdict);
     let thread = builder.spawn(move || {
-        // Whatever happens, the creator hears of it.
+        // The creator gets a verdict even if binding panics.
         let result = catch_unwind(|| bind(&spec.cpus))
             .unwrap_or_else(|_| Err(io::Error::other("the thread died before it was bound")));
         let failed = result.is_err();
@@ -84,8 +82,8 @@ pub(super) fn spawn(spec: ThreadSpec, body: Box<dyn FnOnce() + Send>) -> io::Res
     }
 }
 
-/// Whether a thread could be bound. Not a channel: the standard library's takes longer to compile
-/// than the rest of this crate.
+/// Whether a thread could be bound. Not a channel: the standard library's takes longer to compile than the rest of
+/// this crate.
 #[derive(Default)]
 struct Verdict {
     result: Mutex<Option<io::Result<()>>>,

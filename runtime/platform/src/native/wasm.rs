@@ -10,8 +10,8 @@ pub(crate) use super::portable::{allowed_cpus, cpu_time};
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
-/// Returns for no reason, which the contract allows: there is no thread that could wake
-/// this one, and the standard library's condition variables panic instead of sleeping.
+/// Returns spuriously, which the contract allows. There is no thread that could wake this one, and the standard
+/// library's condition variables panic instead of sleeping.
 pub(super) fn wait(_word: &AtomicU32, _expected: u32, _timeout: Option<Duration>) {}
 
 pub(super) fn wake(_word: &AtomicU32, _count: u32) -> usize {

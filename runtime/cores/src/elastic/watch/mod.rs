@@ -1,4 +1,4 @@
-//! A thread that keeps an allotment at what the system leaves this process.
+//! A thread that sets an allotment to what the system leaves this process.
 
 mod neighbours;
 mod pace;
@@ -19,71 +19,70 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use std::{fmt, io};
 
-/// How often the affinity mask is read: some 50 us of processor time each.
+/// How often the watch reads the affinity mask, which takes some 50 us of processor time.
 const MASK: Duration = Duration::from_millis(10);
-/// How often the files of the control groups are read, and how often the groups themselves are looked up.
+/// How often the watch reads the control groups' files, and how often it looks up the groups themselves.
 const FILES: Duration = Duration::from_millis(100);
 const GROUPS: Duration = Duration::from_millis(500);
-/// Files and groups are read so much more often while a quota is paced.
+/// While the watch paces a quota, it does both more often by this factor.
 const PACED: u32 = 5;
-/// The watch rests when it was not needed for so long.
+/// The watch rests when it has not been needed for this long.
 const REST: Duration = Duration::from_secs(1);
-/// How long a smaller quota must last before it is obeyed. A larger one is at once, and
-/// so is what takes CPUs away.
+/// How long a smaller quota must last before the watch obeys it. A larger quota, or the loss of a CPU, counts at once.
 const HOLD: Duration = Duration::from_millis(50);
 
-/// Follows what this process may use, and keeps an [`Allotment`] there, until dropped.
+/// A thread that sets an [`Allotment`] to the number of cores that this process may use, until the watch is
+/// dropped.
 ///
-/// | what | read | when it grows | when it shrinks |
+/// | source | read | when it grows | when it shrinks |
 /// |---|---|---|---|
-/// | affinity mask of the watch's own thread | each 10 ms | at once | at once |
-/// | cpuset of the control group, v1 and v2 | each 100 ms; the mask shows it sooner | at once | at once |
-/// | CPU quota, v1 and v2, of any level | each 100 ms | at once | if it lasts 50 ms |
+/// | affinity mask of the watch's own thread | every 10 ms | at once | at once |
+/// | cpuset of the control group, v1 and v2 | every 100 ms; the mask shows it sooner | at once | at once |
+/// | CPU quota, v1 and v2, of any level | every 100 ms | at once | if it lasts 50 ms |
 /// | [`cap`](Self::cap) | when called | at once | at once |
-/// | other processes, if [heeded](Self::heed_neighbours) | each 300 ms | at once | at once |
+/// | other processes, if [heeded](Self::heed_neighbours) | every 300 ms | at once | at once |
 ///
-/// The process may also be moved to another group, which is noticed within 500 ms. While
-/// a quota is paced, files are read five times as often.
+/// If the process is moved to another group, the watch notices within 500 ms. While the watch paces a quota, it
+/// reads files five times as often.
 ///
 /// # The mask
 ///
-/// The watch reads the affinity mask of its own thread. The thread inherits the mask from the
-/// thread that starts it, and never changes it, so other bound threads of the process have no
-/// effect. Start the watch from a thread that is not bound. A program that confines a process from
-/// outside must do so for all threads (`taskset -a -p`): the system offers no other way.
+/// The watch reads the affinity mask of its own thread. The thread inherits the mask from the thread that starts
+/// it, and never changes it, so binding other threads of the process has no effect. Start the watch from a thread
+/// that is not bound. A program that confines a process from outside must do so for all threads (`taskset -a -p`):
+/// the system offers no other way.
 ///
 /// # Quotas
 ///
-/// A quota that is not a whole number of CPUs is paced. Each of the kernel's periods begins with
-/// the next larger number of workers. When the rest of the quota just pays for the next smaller
-/// number until the period's end, that number follows. The CPU time used so stays 2.5% below the
-/// quota, and the kernel never stops the group. The watch counts the time that the group (v2, or v1
-/// with `cpuacct` beside `cpu`), or else this process, really used. If the kernel throttles
-/// nevertheless, the margin grows, to at most 25%. With a quota of less than one CPU one worker
-/// remains, and is sometimes stopped. A quota that exceeds the remaining CPUs has no effect.
+/// The watch paces a quota of fewer CPUs than mask and cpuset leave. Each of the kernel's periods begins with the next
+/// larger number of workers. When the rest of the quota just pays for the next smaller number, that number follows. So
+/// the CPU time used stays 2.5% below the quota, and the kernel never stops the group. The watch counts the CPU time
+/// that the group has used (v2, or v1 with `cpuacct` beside `cpu`), or else this process. If the kernel throttles
+/// nevertheless, the margin grows, to at most 25%. With a quota of less than one CPU, one worker remains, and the
+/// kernel sometimes stops it.
 ///
 /// # In a child after `fork`
 ///
-/// A child of `fork` has only the thread that forked. So the allotment of the parent's watch no
-/// longer changes there, and dropping the watch does nothing. Start another watch.
+/// A child of `fork` lacks the watch's thread. So the allotment no longer changes there, and dropping the watch does
+/// nothing. Start another watch.
 ///
 /// # Cost
 ///
-/// A thread, `manycore-watch`, that runs for some 50 us each 10 ms, or 5 ms while a quota
-/// is paced: 0.5% or 1% of a CPU. It may [rest](Self::rest_when) while it is not needed.
+/// A thread, `manycore-watch`, that runs for some 50 us every 10 ms, or every 5 ms while it paces a quota: 0.5% or
+/// 1% of a CPU. The watch may [rest](Self::rest_when) while it is not needed.
 ///
 /// ```
 /// use manycore_cores::elastic::Watch;
 ///
 /// let watch = Watch::start()?;
-/// // A runtime reads it at its safe points; a pool follows it by `manycore::Builder::follow`.
+/// // A runtime reads the allotment at its safe points. A pool does so after `manycore::Builder::follow`.
 /// assert!(watch.allotment().cores() >= 1);
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub struct Watch {
     shared: Arc<Watched>,
     thread: Option<JoinHandle<()>>,
-    /// [`Platform::forks`] when it was started.
+    /// The value of [`Platform::forks`] when the watch was started.
     generation: u32,
 }
 
@@ -99,46 +98,45 @@ pub struct Watch {
 pub struct Limits {
     /// CPUs that the affinity mask and the cpuset leave.
     pub cpus: usize,
-    /// CPU time in CPUs that the control groups grant; `None`: any.
+    /// CPU time that the control groups grant, in CPUs. `None` means any.
     pub quota: Option<f64>,
     /// The last argument of [`Watch::cap`].
     pub cap: Option<NonZeroUsize>,
-    /// How many of this process's CPUs other processes use; `None` if they are not heeded.
+    /// How many of this process's CPUs other processes use. `None` if the watch does not heed them.
     pub neighbours: Option<f64>,
 }
 
 struct Watched {
     allotment: Allotment,
     state: Mutex<WatchState>,
-    /// Notified when the watch is to stop, and when its rest is over.
+    /// Notified when the watch must stop, and when its rest is over.
     stops: Condvar,
 }
 
 struct WatchState {
     sources: Sources,
     cap: Option<NonZeroUsize>,
-    /// The use by other processes, while they are heeded.
+    /// The use by other processes. `None` while the watch does not heed them.
     neighbours: Option<Neighbours>,
-    /// The quota that is obeyed.
+    /// The quota that the watch obeys.
     quota: Option<Quota>,
-    /// Since when there has been a smaller one.
+    /// Since when the system has granted less than `quota`.
     smaller_since: Option<Instant>,
     pace: QuotaPace,
-    /// The last decision of the pace; `None`: no quota counts.
+    /// The last decision of the pace. `None` if there is no quota below `cpus`.
     paced: Option<Pace>,
-    /// When files and groups are to be read, on the clock of the sources.
+    /// When files and groups are due, on the clock of the sources.
     files_at: Duration,
     groups_at: Duration,
-    /// Asks the watch's user whether the watch is not needed.
     is_idle: Option<IsIdle>,
-    /// Since when that was so at each look.
+    /// Since when each call of `is_idle` has returned `true`.
     idle_since: Option<Duration>,
-    /// The thread sleeps until it is woken.
+    /// Whether the thread sleeps until it is woken.
     rests: bool,
     stop: bool,
 }
 
-/// Returns whether the watch is not needed; with `true` as argument, the watch rests if it is not.
+/// Returns whether the watch is not needed. The argument is whether the watch then rests.
 type IsIdle = fn(bool) -> bool;
 
 impl Watch {
@@ -146,7 +144,7 @@ impl Watch {
     ///
     /// # Errors
     ///
-    /// If the system refuses a thread, or has none.
+    /// An error if the system refuses a thread, or has no threads.
     ///
     /// ```
     /// let watch = manycore_cores::elastic::Watch::start()?;
@@ -155,7 +153,7 @@ impl Watch {
     /// ```
     pub fn start() -> io::Result<Self> {
         if cfg!(target_family = "wasm") {
-            // Nor a clock, which the sources would ask for.
+            // The sources would also need a clock, which this target does not have.
             return Err(io::ErrorKind::Unsupported.into());
         }
         Native::watch_forks()?;
@@ -176,8 +174,7 @@ impl Watch {
         })
     }
 
-    /// The allotment that follows the system, for `manycore::Builder::follow`. It keeps its value
-    /// when the watch is dropped.
+    /// The watch's allotment, for `manycore::Builder::follow`. It keeps its value when the watch is dropped.
     ///
     /// ```
     /// let watch = manycore_cores::elastic::Watch::start()?;
@@ -191,11 +188,11 @@ impl Watch {
         &self.shared.allotment
     }
 
-    /// Limits the allotment to `cores` from now on; `None` removes the limit.
+    /// Limits the allotment to `cores` from now on. `None` removes the limit.
     ///
     /// # Panics
     ///
-    /// In a child after `fork`.
+    /// Panics in a child after `fork`.
     ///
     /// ```
     /// use std::num::NonZeroUsize;
@@ -213,19 +210,18 @@ impl Watch {
         self.shared.publish(&state);
     }
 
-    /// Whether CPUs count as gone that other processes keep busy. They do not at first.
+    /// Sets whether the allotment leaves out CPUs that other processes keep busy. At first it includes them.
     ///
-    /// This is for teams that meet at barriers more often than each 10 ms: beside a busy process,
-    /// two workers on one CPU and a half make less progress than one worker on a whole CPU.
-    /// Independent jobs gain by the half. The use by other processes is counted for 300 ms, in
-    /// whole CPUs; less than 0.3 of a CPU does not count, and one CPU always remains. Does nothing
-    /// if the kernel has no `/proc/stat`.
+    /// This is for teams that meet at barriers more often than every 10 ms: beside a busy process, two workers on 1.5
+    /// CPUs make less progress than one worker on a whole CPU. Independent jobs gain by the half CPU. The use is
+    /// counted for 300 ms, in whole CPUs. Less than 0.3 of a CPU does not count, and one CPU always remains. Does
+    /// nothing if the kernel has no `/proc/stat`.
     ///
-    /// Processes that heed each other share the CPUs as they come to: nothing makes the shares even.
+    /// If several processes heed each other, nothing makes their shares even.
     ///
     /// # Panics
     ///
-    /// In a child after `fork`.
+    /// Panics in a child after `fork`.
     ///
     /// ```
     /// let watch = manycore_cores::elastic::Watch::start()?;
@@ -246,14 +242,14 @@ impl Watch {
 
     /// Lets the watch rest while it is not needed, so that an idle process does not wake up.
     ///
-    /// `is_idle` returns whether the watch is not needed. It is called with `false` at each look. When it has been true for a
-    /// second, it is called with `true`, and if it is true again the watch rests until
-    /// [`wake`](Self::wake) is called: the allotment stays as it is. A caller that needs the watch says so first, for `is_idle`
-    /// to see, and then calls `wake`, unless it knows that `is_idle` was not called with `true` before.
+    /// `is_idle` returns whether the watch is not needed. Each look calls `is_idle(false)`. When that has been `true`
+    /// for a second, the watch calls `is_idle(true)`. If that is `true` too, the watch rests until
+    /// [`wake`](Self::wake), and the allotment does not change. A caller that needs the watch first makes `is_idle`
+    /// return `false`, and then calls `wake`, unless it knows that `is_idle` was not called with `true` before.
     ///
     /// # Panics
     ///
-    /// In a child after `fork`.
+    /// Panics in a child after `fork`.
     ///
     /// ```
     /// let watch = manycore_cores::elastic::Watch::start()?;
@@ -267,7 +263,7 @@ impl Watch {
         self.shared.lock().is_idle = Some(is_idle);
     }
 
-    /// A watch that rests looks at once, and goes on. Does nothing in a child after `fork`.
+    /// Ends the watch's rest, if it rests. It then looks at once. Does nothing in a child after `fork`.
     ///
     /// ```
     /// let watch = manycore_cores::elastic::Watch::start()?;
@@ -283,11 +279,11 @@ impl Watch {
         }
     }
 
-    /// Its last observations.
+    /// The watch's last observations.
     ///
     /// # Panics
     ///
-    /// In a child after `fork`.
+    /// Panics in a child after `fork`.
     #[must_use]
     #[track_caller]
     pub fn limits(&self) -> Limits {
@@ -306,12 +302,12 @@ impl Watch {
         Native::forks() == self.generation
     }
 
-    /// In a child, the lock might be held by a thread that is not there.
+    /// Panics in a child after `fork`. There, the lock may be held by a thread that the child does not have.
     #[track_caller]
     fn expect_here(&self) {
         assert!(
             self.is_here(),
-            "this Watch is the parent's, whose thread a child of fork does not have: start one here"
+            "this Watch is the parent's, and a child of fork lacks its thread: start another Watch"
         );
     }
 }
@@ -326,7 +322,7 @@ impl Drop for Watch {
         self.shared.lock().stop = true;
         self.shared.stops.notify_one();
         if let Some(thread) = self.thread.take() {
-            // An error is a panic there, which was reported.
+            // An error is a panic, which the panic hook has reported.
             let _ = thread.join();
         }
     }
@@ -343,11 +339,11 @@ impl fmt::Debug for Watch {
 
 impl Watched {
     fn lock(&self) -> MutexGuard<'_, WatchState> {
-        // A panic leaves the state valid.
+        // The state is valid even after a panic.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The life of the watch's thread.
+    /// The main function of the watch's thread.
     fn watch(&self) {
         let mut state = self.lock();
         while !state.stop {
@@ -369,7 +365,7 @@ impl Watched {
         }
     }
 
-    /// Under the lock, so that the later state is published last.
+    /// Publishes under the lock, so that the latest state is published last.
     fn publish(&self, state: &WatchState) {
         let cores = state.capped();
         if self.allotment.cores() != cores {
@@ -398,7 +394,7 @@ impl WatchState {
         }
     }
 
-    /// Reads what is due, and sets the pace. Returns when to look again.
+    /// Reads the sources that are due, and sets the pace. Returns when to look again.
     fn look(&mut self, now: Duration) -> Duration {
         self.sources.read_mask();
         let often = if self.paced.is_some() { PACED } else { 1 };
@@ -426,7 +422,7 @@ impl WatchState {
         now.saturating_sub(since) >= REST && is_idle(true)
     }
 
-    /// Forgets the counts from before a rest, and has all sources read at once.
+    /// Forgets the counts from before a rest, and makes all sources due.
     fn has_rested(&mut self) {
         self.idle_since = None;
         (self.files_at, self.groups_at) = (Duration::ZERO, Duration::ZERO);
@@ -442,7 +438,7 @@ impl WatchState {
         }
     }
 
-    /// Obeys a larger quota at once, and a smaller one when it has lasted.
+    /// Obeys a larger quota at once, and a smaller quota when it has lasted for [`HOLD`].
     fn follow_quota(&mut self, now: Instant) {
         let (old, new) = (self.quota, self.sources.quota());
         let cpus = |quota: Option<Quota>| quota.map_or(f64::INFINITY, |quota| quota.cpus);
@@ -463,17 +459,17 @@ impl WatchState {
         }
     }
 
-    /// The cores there are, from what was read and paced last.
+    /// The allotment's new number of cores, by the last reads.
     fn capped(&self) -> usize {
         let cap = self.cap.map_or(usize::MAX, NonZeroUsize::get);
         let paced = self.paced.map_or(usize::MAX, |pace| pace.workers);
         let cpus = self.sources.cpus();
         let left = (self.neighbours.as_ref()).map_or(cpus, |neighbours| neighbours.leave(cpus));
-        // The largest allotment there is.
+        // 65,535 is the largest allotment.
         left.min(cap).min(paced).min(65_535)
     }
 
-    /// The cores there are at first.
+    /// The first number of cores.
     fn cores(&mut self) -> usize {
         self.keep_pace(self.sources.now());
         self.capped()

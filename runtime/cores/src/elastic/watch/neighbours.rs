@@ -1,30 +1,27 @@
-//! How many CPUs other processes leave, from what they use.
+//! How many CPUs other processes leave, computed from their use.
 //!
-//! A worker that shares its CPU with another process is stopped for milliseconds at a time, with
-//! whatever it has begun. A team that meets at barriers then waits for it, at each of them. So
-//! CPUs that others use count as gone, in whole CPUs.
+//! If a worker shares its CPU with another process, the kernel stops it for milliseconds at a time, wherever it is.
+//! A team that meets at barriers then waits for this worker at each barrier. So CPUs that others use count as gone,
+//! in whole CPUs.
 //!
-//! Others use what is busy on this process's CPUs, less what the process itself has used; time
-//! that a hypervisor has taken (steal) is busy. While this process competes, others get less than they
-//! want, and it leaves them one CPU too few. Then they use more of what is left, and so it
-//! goes on until as many CPUs are left to them as they use up.
+//! The others' use is the busy time of this process's CPUs, less the time that the process itself has used. Time that
+//! a hypervisor has taken (steal) is busy time. While this process competes, others get less than they want, and it
+//! leaves them one CPU too few. They then use more, until it leaves them as many CPUs as they use up.
 
 use std::time::Duration;
 
-/// How long use is added up before the number changes. The kernel counts in steps of 10 ms for each
-/// CPU.
+/// How long use is added up before the number changes. The kernel counts in steps of 10 ms for each CPU.
 pub(super) const WINDOW: Duration = Duration::from_millis(300);
-/// Other processes may use this part of a CPU before the CPU counts as theirs.
+/// Other processes may use this part of a CPU before it counts as gone.
 const CRUMBS: f64 = 0.3;
 
-/// CPU time until now.
+/// CPU times, each since some fixed moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Load {
     pub(super) now: Duration,
-    /// Changes with the CPUs that this process may use.
+    /// Changes when the set of CPUs that this process may use changes.
     pub(super) set: u32,
-    /// Time that all processes have used on the CPUs that this process may use, and what a hypervisor
-    /// has taken from these CPUs.
+    /// Time that all processes, and a hypervisor, have used on the CPUs that this process may use.
     pub(super) busy: Duration,
     /// Time that this process has used.
     pub(super) own: Duration,
@@ -38,15 +35,14 @@ pub(super) struct Neighbours {
 }
 
 impl Neighbours {
-    /// Whether the window is over.
     pub(super) fn is_due(&self, now: Duration) -> bool {
         self.last
             .is_none_or(|last| now.saturating_sub(last.now) >= WINDOW)
     }
 
-    /// The window is over.
+    /// Ends the window, and begins the next.
     pub(super) fn learn(&mut self, load: Load) {
-        // Other CPUs have been used before, by whomever: their window begins now.
+        // The earlier use of new CPUs does not count: their window begins now.
         if let Some(last) = self.last.replace(load).filter(|last| last.set == load.set) {
             let others = load.busy.saturating_sub(last.busy).as_secs_f64()
                 - load.own.saturating_sub(last.own).as_secs_f64();
@@ -60,10 +56,10 @@ impl Neighbours {
         self.use_of_others
     }
 
-    /// How many of `cpus` they leave: at least one.
+    /// How many of `cpus` the other processes leave, at least one.
     pub(super) fn leave(&self, cpus: usize) -> usize {
         let taken = (self.use_of_others - CRUMBS).max(0.0).ceil();
-        // The float is exact for every machine's number of CPUs.
+        // The conversion is exact for every machine's number of CPUs.
         cpus.saturating_sub(taken as usize).max(1)
     }
 }
@@ -73,8 +69,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A kernel that divides its CPUs fairly among threads that always want one. Counts in whole
-    /// steps of 10 ms, as the real one does, from a random phase on.
+    /// A kernel that divides its CPUs fairly among threads that each always want one. It counts in steps of 10 ms,
+    /// from a random phase on.
     struct FairKernel {
         cpus: usize,
         others: usize,
@@ -103,8 +99,8 @@ mod tests {
     }
 
     proptest! {
-        /// Other processes come and go. The workers use all that they leave, and lack no more than
-        /// the part that does not count.
+        /// Other processes begin and end. The workers use all CPUs that the others leave, and lack no more than the
+        /// part that does not count.
         #[test]
         fn workers_have_whole_cpus(
             cpus in 1_usize..64,
@@ -128,7 +124,7 @@ mod tests {
             }
         }
 
-        /// A use below a third of a CPU changes nothing.
+        /// A use of less than 0.3 of a CPU changes nothing.
         #[test]
         fn crumbs_do_not_count(cpus in 1_usize..64, each in 0.0..0.29_f64) {
             let mut neighbours = Neighbours::default();
@@ -145,10 +141,10 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_known_at_first() {
+    fn the_first_load_ends_no_window() {
         let mut neighbours = Neighbours::default();
         assert!(neighbours.is_due(Duration::ZERO));
-        // Since the machine began: no window.
+        // The use since the machine began ends no window.
         neighbours.learn(Load {
             now: Duration::ZERO,
             busy: Duration::from_secs(1_000_000),
@@ -159,9 +155,9 @@ mod tests {
         assert!(!neighbours.is_due(WINDOW / 2));
     }
 
-    /// A mask that grows: what the new CPUs have been used for since the machine began is not of this window.
+    /// The mask grows. The earlier use of the new CPUs does not count.
     #[test]
-    fn cpus_that_come_are_free_until_more_is_known() {
+    fn new_cpus_count_as_free_for_a_window() {
         let mut neighbours = Neighbours::default();
         let load = |ms, set, busy| Load {
             now: Duration::from_millis(ms),

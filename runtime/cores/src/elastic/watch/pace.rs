@@ -1,54 +1,52 @@
-//! How many workers a quota pays for, from one moment to the next.
+//! How many workers a CPU quota pays for, from one moment to the next.
 //!
-//! A quota of 1.5 CPUs is 150 ms of CPU time in each period of 100 ms. Two workers use it
-//! up in 75 ms, and the kernel stops them for the rest, wherever they are; one leaves
-//! a third of it. So there are two workers from a period's beginning on, until what is left of the
-//! quota just pays for one worker to the period's end. A change costs: data go to another cache, and a team
-//! is divided anew. Two changes a period are the fewest that use the quota.
+//! A quota of 1.5 CPUs is 150 ms of CPU time in each period of 100 ms. Two workers use it up in 75 ms, and the kernel
+//! stops them for the rest, wherever they are. One worker leaves a third of the quota unused. So two workers run from
+//! the period's beginning, until the rest of the quota just pays for one worker to the period's end. A change moves
+//! data to another cache and divides a team's work anew. Two changes a period are the fewest that use the quota.
 //!
-//! The loop is closed: it counts the CPU time that all threads have used, not the number of
-//! workers. Workers that continue for a while after they should stop use more. The pace learns how
-//! much, and reserves it the next time (`reserve`).
+//! The pace is a closed loop: it counts the CPU time that all threads have used, not the number of workers. Workers
+//! that stop late use more. The pace learns how much, and reserves it in the next period (`reserve`).
 //!
-//! [`Phase`] knows when the kernel's periods begin. If it does not, the pace makes up periods that
-//! are ten times shorter. The use over one of the kernel's periods then differs from the rate by at
-//! most what moves within one made-up period, whenever the kernel's begins.
+//! If [`Phase`] does not know when the kernel's periods begin, the pace makes up periods that are ten times shorter.
+//! The use in any of the kernel's periods then differs from the rate by at most the variation within one made-up
+//! period.
 //!
-//! If the kernel throttles nevertheless (other processes in the group whose time is not visible, or
-//! a watch that runs late), the margin grows, and shrinks again slowly.
+//! If the kernel throttles nevertheless (processes in the group whose time is not visible, or a late watch), the
+//! margin grows. It shrinks again slowly.
 
 use super::phase::Phase;
 use std::time::Duration;
 
-/// The part of the quota that stays unused, at first and at least. CPUs take their share in slices,
-/// and some 1 ms of a slice is left on each CPU.
+/// The first and the least part of the quota that stays unused. CPUs take their share in slices, and some 1 ms of a
+/// slice is left on each CPU.
 const MARGIN: f64 = 0.025;
-/// At most.
+/// The largest margin.
 const MOST_MARGIN: f64 = 0.25;
-/// The growth of the margin after a throttled period, and how much it shrinks in a second.
+/// The growth of the margin after a throttled period, and its decrease per second.
 const BACK_OFF: f64 = 0.01;
 const RECOVERY: f64 = 0.0005;
-/// Parts of a period. There are more workers again if this much of one CPU's time is left over.
+/// The larger number of workers runs again if this part of a period is left over on one CPU.
 const LEFT_OVER: f64 = 0.02;
-/// The part of one CPU's time that may be missing before the pace uses still fewer workers.
+/// The part of a period that may be missing on one CPU before the pace uses still fewer workers.
 const LACK: f64 = 0.03;
 /// The shortest time between two looks, as a part of the kernel's period, and in seconds.
 const SOON: [f64; 2] = [0.002, 0.0005];
-/// The longest part, where its beginning is known, and where it is not.
+/// The longest part of the period: if its beginning is known, and if it is not.
 const LATE: [f64; 2] = [0.05, 0.02];
-/// The part of the reserve that remains in the next period if less was needed.
+/// The part of the reserve that remains if a period needed less.
 const FORGET: f64 = 0.9;
 
 /// How much of the quota has been used.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Usage {
-    /// When this was read, from any beginning.
+    /// When these values were read, since any fixed moment.
     pub(super) now: Duration,
-    /// CPU time used until then, from any beginning.
+    /// CPU time used until `now`, since any fixed moment.
     pub(super) used: Duration,
-    /// Periods that the kernel has begun, so far.
+    /// The number of periods that the kernel has begun.
     pub(super) periods: Option<u64>,
-    /// Periods that the kernel has throttled, so far.
+    /// The number of periods in which the kernel has throttled the group.
     pub(super) throttled: Option<u64>,
 }
 
@@ -57,11 +55,9 @@ pub(super) struct Usage {
 pub(super) struct Pace {
     /// Workers, at least one.
     pub(super) workers: usize,
-    /// When to look again.
     pub(super) next: Duration,
 }
 
-/// The controller.
 #[derive(Debug)]
 pub(super) struct QuotaPace {
     margin: f64,
@@ -70,7 +66,7 @@ pub(super) struct QuotaPace {
     base: f64,
     /// Whether the larger number of workers is allowed.
     many: bool,
-    /// CPU seconds that workers use after they should stop: the most so far, and in this period.
+    /// The most CPU seconds that workers used after they should stop: so far, and in this period.
     reserve: f64,
     overrun: f64,
     last: Option<Usage>,
@@ -94,7 +90,7 @@ impl QuotaPace {
         let soon = (SOON[0] * period.as_secs_f64()).max(SOON[1]);
         let late = |is_known: bool| (LATE[usize::from(!is_known)] * period.as_secs_f64()).max(soon);
         let Some(last) = self.last.replace(usage) else {
-            // The use before this is unknown.
+            // The use before the first look is unknown.
             self.phase.make_up(usage.now, period);
             self.base = usage.used.as_secs_f64();
             return Pace {
@@ -115,7 +111,7 @@ impl QuotaPace {
         let rest = self.phase.end().saturating_sub(usage.now).as_secs_f64();
         let left = rate * length - (usage.used.as_secs_f64() - self.base);
         let few = rate.floor();
-        // The time that the smaller number of workers leaves until the period's end.
+        // The time that is left if the smaller number of workers runs until the period's end.
         let over = left - few * rest - self.reserve;
         let enough = if self.many { soon } else { LEFT_OVER * length };
         self.many = over > enough;
@@ -125,7 +121,7 @@ impl QuotaPace {
             rate.ceil()
         } else {
             self.overrun = self.overrun.max(-over - self.reserve);
-            // If not even that is paid for, because others use the time, a still smaller one is.
+            // If other processes use the time, the rest may not pay for `few` workers. Then fewer run.
             few.min(((left + LACK * length) / rest.max(1e-6)).floor())
         };
         let next = (self.phase).next_look(usage.now, usage.now + Duration::from_secs_f64(pause));
@@ -135,20 +131,20 @@ impl QuotaPace {
         }
     }
 
-    /// Notices that another period has begun.
+    /// Adjusts the counts if another period has begun.
     fn follow_period(&mut self, last: Usage, usage: Usage, period: Duration, rate: f64) {
         let counted = last.periods.zip(usage.periods);
         let (begun_before, was_known) = (self.phase.begun(), self.phase.is_known());
         let Some(began) = self.phase.follow(last.now, usage.now, counted, period) else {
             return;
         };
-        // As if time was used evenly between the two looks.
+        // The use at the beginning, as if time was used evenly between the two looks.
         let share = began.saturating_sub(last.now).as_secs_f64()
             / usage.now.saturating_sub(last.now).as_secs_f64().max(1e-6);
         let base = last.used.as_secs_f64()
             + usage.used.saturating_sub(last.used).as_secs_f64() * share.min(1.0);
-        // The next made-up period pays back excess use, but not for ever: the kernel has forgotten
-        // it. Some made-up periods may have passed between two looks.
+        // The next made-up period pays back excess use, up to a limit, since the kernel has forgotten it. Several
+        // made-up periods may have passed between two looks.
         let is_made_up = !was_known && !self.phase.is_known();
         let debt = if is_made_up {
             let passed = began.saturating_sub(begun_before).as_secs_f64();
@@ -157,13 +153,13 @@ impl QuotaPace {
             0.0
         };
         self.base = base - debt.clamp(0.0, rate * period.as_secs_f64());
-        // Not less than a look may be late.
+        // A look may be late by `SOON[1]`, so the reserve may be that large.
         let most = (LACK * self.phase.length().as_secs_f64()).max(SOON[1]);
         self.reserve = self.overrun.max(FORGET * self.reserve).min(most);
         self.overrun = 0.0;
     }
 
-    /// CPUs aimed at.
+    /// The CPUs that the pace aims at.
     fn rate(&self, cpus: f64) -> f64 {
         cpus * (1.0 - self.margin)
     }
@@ -175,31 +171,31 @@ mod tests {
 
     /// A step of the kernel's clock, in microseconds.
     const STEP: u64 = 20;
-    /// The slice that a CPU takes at a time, and keeps when it becomes idle.
+    /// The slice that a CPU takes at a time, and the part of it that an idle CPU keeps, in microseconds.
     const SLICE: f64 = 5_000.0;
     const KEPT: f64 = 1_000.0;
 
-    /// A kernel that grants `quota` microseconds of CPU time in each `period`, in slices to each
-    /// CPU, and stops CPUs that get no more; and a process with workers that never rest.
+    /// A kernel that grants `quota` microseconds of CPU time in each `period`, in slices to each CPU, and stops CPUs
+    /// that get no more. Its process has workers that never rest.
     struct QuotaKernel {
         quota: f64,
         period: u64,
-        /// Whether it says how many periods there were.
+        /// Whether the kernel reports the number of periods.
         counts: bool,
-        /// CPUs that another process of the group uses, unseen.
+        /// CPUs that another process of the group uses, unseen by the watch.
         others: f64,
         /// The watch is at most this many microseconds late.
         late: u64,
         /// Workers continue for at most this many microseconds after they should stop.
         overrun: u64,
         left: f64,
-        /// The part of it that each CPU has.
+        /// The part of `left` that each CPU has.
         local: Vec<f64>,
-        /// CPU time of the process; below, what the process would see of it.
+        /// CPU time of the process. The next two fields are what the process sees.
         used: f64,
         periods: u64,
         throttled: u64,
-        /// How often the number of workers was changed.
+        /// Changes of the number of workers.
         changes: u64,
     }
 
@@ -221,7 +217,7 @@ mod tests {
             }
         }
 
-        /// One step of `workers` workers. Returns whether the kernel stopped one.
+        /// Runs `workers` workers for one step. Returns whether the kernel stopped one.
         fn step(&mut self, workers: usize) -> bool {
             let mut stopped = false;
             self.left -= self.others * STEP as f64;
@@ -246,8 +242,7 @@ mod tests {
             stopped
         }
 
-        /// Runs for `seconds`, and counts from the second one on. Returns the CPUs used and the
-        /// throttled periods.
+        /// Runs for `seconds`, and counts from the second one on. Returns the CPUs used and the throttled periods.
         fn run(&mut self, seconds: u64, phase: u64) -> (f64, u64) {
             let mut rng = fastrand::Rng::with_seed(phase);
             let cpus = self.quota / self.period as f64;
@@ -293,7 +288,7 @@ mod tests {
         }
     }
 
-    /// Whenever the kernel's periods begin, and whether it counts them.
+    /// This holds whenever the kernel's periods begin, and whether or not it counts them.
     #[test]
     fn a_quota_is_used_and_never_runs_out() {
         for cpus in [1.05, 1.25, 1.5, 1.75, 2.0, 2.5, 3.9, 17.3] {
@@ -319,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn workers_that_go_on_for_a_while() {
+    fn workers_that_stop_late() {
         for counts in [true, false] {
             let mut kernel = QuotaKernel::new(1.5, 100_000);
             (kernel.overrun, kernel.counts) = (2_500, counts);
@@ -330,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn longer_periods_and_shorter() {
+    fn longer_and_shorter_periods() {
         for period in [1_000_000, 250_000, 50_000, 20_000, 5_000] {
             let (used, throttled) = QuotaKernel::new(1.5, period).run(5, 7);
             assert_eq!(throttled, 0, "{period} us");
@@ -338,8 +333,7 @@ mod tests {
         }
     }
 
-    /// The kernel of these tests does throttle: half a CPU that others use is more than
-    /// the margin.
+    /// This checks the test's kernel: half a CPU that others use exceeds the margin.
     #[test]
     fn a_pace_without_regard_to_others_throttles() {
         let mut kernel = QuotaKernel::new(1.5, 100_000);
@@ -348,9 +342,9 @@ mod tests {
         assert!(throttled > 0);
     }
 
-    /// The use by others shows only in the kernel's throttling.
+    /// The watch sees the use by others only in the kernel's throttling.
     #[test]
-    fn it_backs_off_when_the_kernel_throttles() {
+    fn the_pace_backs_off_when_the_kernel_throttles() {
         let mut kernel = QuotaKernel::new(2.5, 100_000);
         kernel.others = 0.2;
         let _ = kernel.run(5, 3);
@@ -369,9 +363,9 @@ mod tests {
         assert!(throttled > 0 && (0.49..0.51).contains(&used), "{used}");
     }
 
-    /// A watch that is held up, while less than the rate is used: that is no debt.
+    /// The look is late, but the use is below the rate.
     #[test]
-    fn after_a_late_look() {
+    fn a_late_look_leaves_no_debt() {
         let mut pace = QuotaPace::new();
         let mut look = |ms: u64, used: u64| {
             let usage = Usage {
@@ -385,13 +379,13 @@ mod tests {
         look(0, 0);
         look(2, 2);
         assert_eq!(look(102, 142), 2);
-        // More than the rate: paid back first.
+        // The use exceeds the rate, and one worker pays it back first.
         assert_eq!(look(202, 302), 1);
     }
 
     /// Idle time is no credit beyond the period.
     #[test]
-    fn after_a_rest() {
+    fn a_rest_gives_no_credit() {
         let mut pace = QuotaPace::new();
         let usage = |ms: u64, used: u64| Usage {
             now: Duration::from_millis(ms),

@@ -1,11 +1,11 @@
-//! When the kernel's periods of a quota begin.
+//! When the kernel's periods of a CPU quota begin.
 //!
-//! The kernel counts its periods. A count that has changed between two looks says that one has begun
-//! between them; and since all periods are equally long, it says so of all of them. A look in the
-//! middle of that interval halves it. So after some periods the beginning is known to a five-hundredth
-//! of a period. A group that rests has no periods: the first after a rest may begin at any time.
+//! The kernel counts its periods. If the count has changed between two looks, a period has begun between them.
+//! Since all periods are equally long, the beginnings of the others follow. A look in the middle of that interval
+//! halves it. So after some periods the beginning is known to a five-hundredth of a period. A group that rests has
+//! no periods: the first period after a rest may begin at any time.
 //!
-//! If the kernel does not count, or not yet, periods are made up. They are [`SHORTER`].
+//! If the kernel counts no periods, or none yet, `Phase` makes up shorter ones ([`SHORTER`]).
 
 use std::time::Duration;
 
@@ -17,16 +17,16 @@ const SHORTER: u32 = 10;
 /// The period that has begun last.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Phase {
-    /// It has begun after the one and before the other.
+    /// The period has begun between these two times.
     earliest: Duration,
     latest: Duration,
     length: Duration,
-    /// Whether it is a period of the kernel, and not made up.
+    /// Whether this is a period of the kernel, and not made up.
     is_known: bool,
 }
 
 impl Phase {
-    /// A period is made up, where the kernel's have this length.
+    /// Makes up a period. The kernel's periods have the length `period`.
     pub(super) fn make_up(&mut self, now: Duration, period: Duration) {
         *self = Self {
             earliest: now,
@@ -40,12 +40,12 @@ impl Phase {
         self.length
     }
 
-    /// When it has begun at the latest.
+    /// The latest time at which the period may have begun.
     pub(super) fn begun(&self) -> Duration {
         self.latest
     }
 
-    /// When it is over at the latest.
+    /// The latest time at which the period may end.
     pub(super) fn end(&self) -> Duration {
         self.latest + self.length
     }
@@ -54,8 +54,8 @@ impl Phase {
         self.is_known
     }
 
-    /// Two looks, and how many periods the kernel had counted at each. If a period has begun since the first of
-    /// them: when, at the earliest.
+    /// `counted` has the kernel's counts at the looks `last` and `now`. If a period has begun between them, returns
+    /// the earliest time at which it may have begun.
     pub(super) fn follow(
         &mut self,
         last: Duration,
@@ -64,12 +64,12 @@ impl Phase {
         period: Duration,
     ) -> Option<Duration> {
         if let Some((before, after)) = counted.filter(|(before, after)| before < after) {
-            // The last of them.
+            // The interval in which the last of these periods has begun.
             let (mut earliest, mut latest) = (last.max(now.saturating_sub(period)), now);
             if self.is_known && self.length == period {
                 let passed = period * u32::try_from(after - before).unwrap_or(1);
                 let expected = [self.earliest + passed, self.latest + passed];
-                // Unless the group has rested.
+                // If the group has rested, the expected interval may not overlap.
                 if expected[0] <= latest && earliest <= expected[1] {
                     (earliest, latest) = (earliest.max(expected[0]), latest.min(expected[1]));
                 }
@@ -85,7 +85,7 @@ impl Phase {
         let patience = period / SHORTER;
         let is_over = now >= self.end();
         if self.is_known {
-            // The group may rest, or its quota has another period.
+            // The group may rest, or have another period.
             let is_late = now >= self.end() + patience || self.length != period;
             is_late.then(|| self.make_up(now, period))?;
         } else if is_over {
@@ -97,7 +97,7 @@ impl Phase {
         Some(self.latest)
     }
 
-    /// When to look, if `wanted` is when that is due for other reasons.
+    /// Returns when to look next. `wanted` is when a look is due for other reasons.
     pub(super) fn next_look(&self, now: Duration, wanted: Duration) -> Duration {
         let exact = self.length / EXACT;
         let (first, last) = (self.earliest + self.length, self.end());
@@ -121,9 +121,8 @@ mod tests {
 
     const PERIOD: Duration = Duration::from_millis(100);
 
-    /// Looks as `next_look` says, at multiples of 5 ms, at most `late` microseconds late, at a
-    /// kernel whose periods begin at `phase`. Returns how precisely the beginning is known in the
-    /// end.
+    /// Looks as `next_look` says, at least each 5 ms, up to `late` microseconds late, at periods that begin at
+    /// `phase`. Returns how precisely the beginning is known in the end.
     fn known_after(periods: u32, phase: u64, late: u64) -> Duration {
         let mut rng = fastrand::Rng::with_seed(phase);
         let count = |now: Duration| (now.as_micros() as u64 + 100_000 - phase) / 100_000;
@@ -145,7 +144,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whenever they begin, and however late the looks are.
+        /// This holds whenever the periods begin, and however late the looks are.
         #[test]
         fn the_beginning_is_found(phase in 0_u64..100_000, late in prop_oneof![0_u64..300, 0_u64..20_000]) {
             prop_assert!(known_after(20, phase, late) <= Duration::from_millis(5).max(Duration::from_micros(late)));
@@ -162,7 +161,7 @@ mod tests {
         it.make_up(ms(0), PERIOD);
         assert_eq!(it.follow(ms(3), ms(4), Some((0, 1)), PERIOD), Some(ms(3)));
         assert_eq!(it.follow(ms(4), ms(103), Some((1, 1)), PERIOD), None);
-        // Late by more than a tenth: made up.
+        // The beginning is late by more than a tenth, so a period is made up.
         assert_eq!(
             it.follow(ms(103), ms(115), Some((1, 1)), PERIOD),
             Some(ms(115))
@@ -182,13 +181,13 @@ mod tests {
             it.follow(ms(170), ms(172), Some((1, 2)), PERIOD),
             Some(ms(170))
         );
-        // The known beginning of another period is of no use here: there was a rest within it.
+        // After a rest, the earlier beginning does not help.
         assert_eq!(
             it.follow(ms(172), ms(240), Some((2, 3)), PERIOD),
             Some(ms(172))
         );
         assert_eq!(it.end(), ms(340));
-        // A quota with another period.
+        // The quota has another period.
         assert_eq!(it.follow(ms(240), ms(241), None, 2 * PERIOD), Some(ms(241)));
         assert_eq!(it.length(), ms(20));
     }

@@ -7,30 +7,27 @@ use manycore_platform::process::cpu_time;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// The files and the calls that say what this process may use; below some root, for
-/// tests.
+/// The files and system calls that say what this process may use. Tests put the files below another root.
 pub(super) struct Sources {
     root: PathBuf,
-    /// Whether the root is this machine's. Then system calls are used as well.
+    /// Whether the root is this machine's. If so, system calls are used as well.
     here: bool,
     groups: Groups,
     mask: Option<CpuSet>,
     cpuset: Option<CpuSet>,
-    /// CPUs that both leave.
+    /// CPUs that both `mask` and `cpuset` leave.
     cpus: usize,
-    /// Changes with these.
+    /// Changes when `mask` or `cpuset` changes.
     set: u32,
     quota: Option<Quota>,
     began: Instant,
 }
 
 impl Sources {
-    /// The sources of this process.
     pub(super) fn of_this_process() -> Self {
         Self::new(PathBuf::from("/"), true)
     }
 
-    /// The sources of a process with its files below `root`.
     #[cfg(test)]
     pub(super) fn below(root: &std::path::Path) -> Self {
         Self::new(root.to_owned(), false)
@@ -54,12 +51,12 @@ impl Sources {
         sources
     }
 
-    /// Looks which groups the process is in. It may have been moved.
+    /// Looks up the process's groups, since it may have been moved.
     pub(super) fn find(&mut self) {
         self.groups = Groups::find(Tree(&self.root));
     }
 
-    /// Reads this thread's mask: one system call.
+    /// Reads this thread's affinity mask, by one system call.
     pub(super) fn read_mask(&mut self) {
         if self.here {
             let mask = affinity_mask();
@@ -71,7 +68,7 @@ impl Sources {
         }
     }
 
-    /// Reads the files: some 10 us each.
+    /// Reads the files of the control groups, some 10 us each.
     pub(super) fn read_files(&mut self) {
         let tree = Tree(&self.root);
         let cpuset = self.groups.cpuset(tree);
@@ -85,7 +82,7 @@ impl Sources {
 
     fn count_cpus(&mut self) {
         let both = match (&self.mask, &self.cpuset) {
-            // The two may be of different age: the mask is read more often.
+            // The two may differ in age: the mask is read more often.
             (Some(mask), Some(set)) => match mask.intersection(set).len() {
                 0 => mask.len(),
                 both => both,
@@ -96,7 +93,7 @@ impl Sources {
         self.cpus = both.max(1);
     }
 
-    /// The time since this was made.
+    /// The time since the sources were made.
     pub(super) fn now(&self) -> Duration {
         self.began.elapsed()
     }
@@ -115,7 +112,7 @@ impl Sources {
         })
     }
 
-    /// CPUs that mask and cpuset leave; where neither says anything, all there are.
+    /// The number of CPUs that mask and cpuset leave. If neither is known, all CPUs.
     pub(super) fn cpus(&self) -> usize {
         self.cpus
     }

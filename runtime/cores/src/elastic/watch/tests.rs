@@ -1,4 +1,4 @@
-//! Reading trees of files, and the decisions that follow.
+//! How the watch reads trees of files, and what it decides.
 
 use super::neighbours::WINDOW;
 use super::*;
@@ -55,14 +55,14 @@ impl FakeMachine {
     }
 }
 
-/// A watch with a clock of its own.
+/// A watch with its own clock.
 struct Watching {
     state: WatchState,
     now: Duration,
 }
 
 impl Watching {
-    /// The cores so much later.
+    /// The number of cores after `time`.
     fn after(&mut self, time: Duration) -> usize {
         let (end, mut next) = (self.now + time, self.now);
         while next <= end {
@@ -103,7 +103,7 @@ fn the_process_is_moved() {
     assert_eq!(watching.after(GROUPS), 4);
 }
 
-/// The group goes, as when a container's is made anew: what is around it counts.
+/// As when a container's group is replaced: the limits of its parents count.
 #[test]
 fn the_group_is_removed() {
     let machine = FakeMachine::v2().write("sys/fs/cgroup/a/b/cpuset.cpus.effective", "0-1\n");
@@ -131,7 +131,7 @@ fn a_larger_quota_is_obeyed_at_once_and_a_smaller_one_if_it_lasts() {
     assert_eq!(quota(&state), Some(4.0));
     see(&mut state, "400000 100000\n", start + HOLD);
     assert_eq!(quota(&state), Some(4.0));
-    // It had gone meanwhile: it must last anew.
+    // It was gone meanwhile, so it must last anew.
     see(&mut state, "250000 100000\n", start + HOLD);
     assert_eq!(quota(&state), Some(4.0));
     see(&mut state, "250000 100000\n", start + 2 * HOLD);
@@ -140,7 +140,7 @@ fn a_larger_quota_is_obeyed_at_once_and_a_smaller_one_if_it_lasts() {
     assert_eq!(quota(&state), None);
 }
 
-/// Between the two numbers beside it.
+/// The pace alternates between the next smaller and the next larger number.
 #[test]
 fn a_quota_sets_the_pace() {
     for machine in [
@@ -154,13 +154,13 @@ fn a_quota_sets_the_pace() {
     ] {
         let mut watching = machine.watching();
         assert_eq!(watching.state.cores(), 2);
-        // Nothing is used, so the larger.
+        // Nothing is used, so the larger number runs.
         watching.now += Duration::from_millis(5);
         assert_eq!(watching.after(Duration::ZERO), 3);
         watching.state.cap = NonZeroUsize::new(1);
         assert_eq!(watching.after(Duration::ZERO), 1);
         watching.state.cap = None;
-        // All of it and more.
+        // More than the quota is used.
         machine.put(
             "sys/fs/cgroup/a/cpu.stat",
             "usage_usec 200000\nnr_throttled 0\n",
@@ -171,22 +171,22 @@ fn a_quota_sets_the_pace() {
 }
 
 #[test]
-fn a_quota_of_all_there_is_is_none() {
+fn a_quota_of_all_cpus_has_no_effect() {
     let machine = FakeMachine::v2().write("sys/fs/cgroup/a/b/cpu.max", "800000 100000\n");
     assert_eq!(machine.watching().after(Duration::ZERO), 8);
 }
 
-/// CPUs 0 to 3 are this process's; what runs on the others does not matter.
+/// The process may use CPUs 0 to 3. Use of the other CPUs does not matter.
 #[test]
-fn neighbours_take_what_they_use() {
+fn cpus_that_neighbours_use_are_left_out() {
     let machine = FakeMachine::v2().write("sys/fs/cgroup/a/b/cpuset.cpus.effective", "0-3\n");
     let mut watching = machine.watching();
-    // Just one window is over.
+    // `see` lasts for exactly one window.
     let see = |watching: &mut Watching, stat: &str| {
         machine.put("proc/stat", stat);
         watching.after(WINDOW - MASK)
     };
-    // More than any machine does in the time of this test, so that the clocks do not matter.
+    // More than any machine uses during this test, so that the clocks do not matter.
     let stat = |cpu: usize, column: usize, seconds: u64| {
         let mut times = [0; 10];
         times[column] = seconds * 100;
@@ -194,12 +194,12 @@ fn neighbours_take_what_they_use() {
         format!("cpu  1 1 1 1 1 1 1 1 0 0\ncpu{cpu} {times}\nintr 5\n")
     };
     assert_eq!(see(&mut watching, &stat(1, 0, 0)), 4);
-    // They are not heeded.
+    // The watch does not heed neighbours.
     assert_eq!(see(&mut watching, &stat(1, 0, 100_000)), 4);
     watching.state.neighbours = Some(Neighbours::default());
     assert_eq!(see(&mut watching, &stat(1, 0, 0)), 4);
     assert_eq!(see(&mut watching, &stat(1, 0, 100_000)), 1);
-    // Stolen, interrupts; then idle, I/O, guests, and a CPU of others.
+    // Stolen time and interrupts; then idle time, I/O, guests and a CPU outside the set.
     for (cpu, column, cores) in [
         (3, 7, 1),
         (0, 6, 1),
@@ -223,7 +223,7 @@ fn neighbours_take_what_they_use() {
 fn a_watch_rests_after_a_second_without_need() {
     let mut state = FakeMachine::v2().state();
     let at = Duration::from_millis;
-    assert!(!state.may_rest(at(1)), "no look has a time");
+    assert!(!state.may_rest(at(1)), "no `is_idle` is set");
     state.is_idle = Some(|_| true);
     assert!(!state.may_rest(at(10)));
     assert!(!state.may_rest(at(1009)));
@@ -233,14 +233,14 @@ fn a_watch_rests_after_a_second_without_need() {
     state.is_idle = Some(|_| false);
     assert!(!state.may_rest(at(5500)));
     state.is_idle = Some(|_| true);
-    assert!(!state.may_rest(at(6000)), "the second begins again");
-    // A caller that comes just then is seen by the second question.
+    assert!(!state.may_rest(at(6000)), "the second starts again");
+    // A caller that needs the watch just then is seen by `is_idle(true)`.
     state.is_idle = Some(|rests| !rests);
     assert!(!state.may_rest(at(9000)));
 }
 
 #[test]
-fn nothing_to_read() {
+fn without_files_all_cpus_count() {
     let machine = FakeMachine(TempDir::new().unwrap());
     let all = std::thread::available_parallelism().unwrap().get();
     assert_eq!(machine.watching().after(GROUPS), all);

@@ -20,7 +20,8 @@ impl<P: Platform> Rings for Bell<P> {
     }
 }
 
-/// Ringers make a condition true each; the last thread waits until all hold. Loom reports it if it sleeps for ever.
+/// Each ringer makes a condition true, and the last thread waits until all hold. Loom reports a thread that sleeps for
+/// ever.
 fn all_are_heard<P: Platform, R: Rings>(ringers: usize, make: impl Fn() -> R) {
     let (bell, rung) = (make(), P::AtomicU32::new(0));
     team::<P>(ringers + 1, |rank| {
@@ -82,12 +83,12 @@ fn each_fault_of_the_platform_is_caught() {
     }
 }
 
-/// A step of the argument left out.
+/// The omitted step of the argument.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum BellMistake {
-    /// The ringer reads the count unordered with what it has published.
+    /// The ringer reads the count with no fence after its publishing.
     NoFenceInRing,
-    /// The sleeper looks unordered with its being counted.
+    /// The sleeper looks with no fence after it is counted.
     NoFenceInSleep,
     /// The sleeper reads the word after its look.
     LooksFirst,
@@ -95,7 +96,7 @@ enum BellMistake {
     DoesNotChange,
 }
 
-/// The bell once more, with room for one mistake.
+/// A copy of the bell with one mistake.
 struct BellSketch {
     word: <Loom as Platform>::Futex,
     sleepers: <Loom as Platform>::AtomicU32,

@@ -1,5 +1,4 @@
-//! The event count under loom: no wake-up is lost, and each step of its
-//! argument is needed.
+//! The event count under loom: no wake-up is lost, and each step of its argument is needed.
 
 use crate::sync::EventCount;
 use manycore_check::{Deaf, Faulty, Loom, NoFence, caught, loom_model, team};
@@ -32,11 +31,10 @@ impl<P: Platform> Events for EventCount<P> {
     }
 }
 
-/// Thread 0 publishes `items` pieces of work one by one and wakes one sleeper each time, if there
-/// is any. Then it ends the others, which take work or sleep. With one sleeper for each item, a
-/// thread takes one item and no more.
+/// Thread 0 publishes `items` pieces of work one by one. Each time it wakes one sleeper, if there is one. The other
+/// threads take one item each, or sleep. Thread 0 then ends the rest.
 ///
-/// Loom reports a sleeper that sleeps though there is something for it.
+/// Loom reports a thread that sleeps while there is work for it.
 fn all_work_is_found<E: Events>(
     make: impl Fn() -> E,
     sleepers: usize,
@@ -49,7 +47,7 @@ fn all_work_is_found<E: Events>(
     team::<Loom>(1 + sleepers, |rank| {
         if rank == 0 {
             for _ in 0..items {
-                // Relaxed: it is `post` that publishes.
+                // Relaxed: `post` publishes the item.
                 work.fetch_add(1, Ordering::Relaxed);
                 if events.post() > 0 {
                     events.wake(1);
@@ -74,9 +72,9 @@ fn all_work_is_found<E: Events>(
                 return;
             }
             if left > 0 {
-                continue; // Somebody else took one; look again.
+                continue; // Another thread took an item. Look again.
             }
-            // The first sleep has a time limit, the others have none.
+            // Only the first sleep has a time limit.
             events.sleep(seen, timeout.take());
         }
     });
@@ -90,7 +88,7 @@ fn one_sleeper() {
 }
 
 #[test]
-fn one_sleeper_that_first_sleeps_for_a_while() {
+fn one_sleeper_whose_first_sleep_is_timed() {
     let timeout = Some(Duration::from_micros(1));
     loom_model(None, move || {
         all_work_is_found(EventCount::<Loom>::new, 1, 1, timeout);
@@ -105,7 +103,7 @@ fn two_sleepers_and_two_items() {
 }
 
 #[test]
-fn one_takes_the_item_and_the_other_is_ended() {
+fn one_sleeper_takes_the_item_and_the_other_is_ended() {
     loom_model(Some(2), || {
         all_work_is_found(EventCount::<Loom>::new, 2, 1, None);
     });
@@ -135,20 +133,20 @@ fn each_fault_of_the_platform_is_caught() {
     assert!(caught(deaf).contains("deadlock"));
 }
 
-/// A step of the argument left out.
+/// The omitted step of the argument.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum EventMistake {
-    /// The poster reads `sleepers` unordered with its post.
+    /// The poster reads `sleepers` with no fence after its post.
     NoFenceInPost,
-    /// The sleeper compares unordered with its being counted.
+    /// The sleeper compares with no fence after it is counted.
     NoFenceInSleep,
-    /// The sleeper is counted only once it has compared.
+    /// The sleeper is counted after it has compared.
     CountsAfterComparing,
-    /// The sleeper sleeps whatever was posted since it looked.
+    /// The sleeper sleeps even if there was a post since it looked.
     DoesNotCompare,
 }
 
-/// The event count once more, with room for one mistake.
+/// A copy of the event count with one mistake.
 struct EventSketch {
     posted: <Loom as Platform>::Futex,
     sleepers: <Loom as Platform>::AtomicU32,

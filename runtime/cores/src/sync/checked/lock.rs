@@ -1,11 +1,10 @@
-//! The lock under loom: one thread at a time, every thread gets it in the end, and each fence is
-//! needed.
+//! The lock under loom: one thread holds it at a time, every thread gets it in the end, and each fence is needed.
 
 use crate::sync::Lock;
 use manycore_check::{Deaf, Faulty, Fenced, Loom, NoFence, NoHeavyFence, caught, loom_model, team};
 use manycore_platform::Platform;
 
-/// Each of `threads` adds to a number that only the lock guards.
+/// Each of `threads` threads increments a number that only the lock guards.
 fn all_are_counted<P: Platform>(threads: usize, times: u32) {
     let count = Lock::<P, u32>::new(0);
     team::<P>(threads, |_| {
@@ -25,7 +24,7 @@ fn all_are_counted<P: Platform>(threads: usize, times: u32) {
 fn two_and_three_threads() {
     loom_model(Some(3), || all_are_counted::<Loom>(2, 2));
     loom_model(Some(2), || all_are_counted::<Loom>(3, 1));
-    // On a system that refuses asymmetric fences.
+    // A system that refuses asymmetric fences.
     loom_model(Some(3), || all_are_counted::<Faulty<Loom, Fenced>>(2, 2));
 }
 

@@ -1,16 +1,16 @@
-//! The parker under loom: no wake-up is lost, exactly one of several threads unparks a thread, and
-//! none unparks a thread that gets up by itself.
+//! The parker under loom: no wake-up is lost, exactly one of several threads unparks a thread, and none unparks a
+//! thread that gets up by itself.
 
 use crate::sync::Parker;
 use manycore_check::{Deaf, Faulty, Loom, caught, loom_model, team};
 use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
 
-/// The reason of thread `rank` for unparking the sleeper.
+/// The reason for which thread `rank` unparks the sleeper.
 const fn reason(rank: usize) -> u32 {
     10 + rank as u32
 }
 
-/// Thread 0 lies down and sleeps until another thread, which has written something, rouses it.
+/// Thread 0 lies down and sleeps until another thread writes something and rouses it.
 fn one_rouses<P: Platform>(others: usize) {
     let (parker, data) = (Parker::<P>::asleep(), P::AtomicU32::new(0));
     let roused = P::AtomicU32::new(0);
@@ -19,7 +19,7 @@ fn one_rouses<P: Platform>(others: usize) {
             let why = parker.sleep_out();
             assert_eq!(parker.rise(), why);
             let by = why - reason(0);
-            // Relaxed: taking the reason over has acquired it.
+            // Relaxed: reading the reason has acquired it.
             assert_ne!(data.load(Ordering::Relaxed) & 1 << by, 0, "roused by {by}");
         } else {
             data.fetch_or(1 << rank, Ordering::Relaxed);
@@ -32,7 +32,7 @@ fn one_rouses<P: Platform>(others: usize) {
     assert_eq!(roused.load(Ordering::Relaxed), 1);
 }
 
-/// Thread 0 lies down and gets up by itself, while another one tries to rouse it: the two agree.
+/// Thread 0 lies down and gets up by itself, while thread 1 tries to rouse it. One of them succeeds.
 fn it_is_roused_or_rises<P: Platform>(rises: impl Fn(&Parker<P>) -> bool + Sync) {
     let parker = Parker::<P>::asleep();
     let (alone, roused) = (P::AtomicBool::new(false), P::AtomicBool::new(false));
@@ -50,7 +50,7 @@ fn it_is_roused_or_rises<P: Platform>(rises: impl Fn(&Parker<P>) -> bool + Sync)
     assert_ne!(alone, roused);
 }
 
-/// Thread 1 waits for what thread 0 does, and was asleep from the start.
+/// Thread 1 sleeps from the start, and waits for thread 0's write.
 fn it_is_told<P: Platform>() {
     let (told, data) = (Parker::<P>::asleep(), P::AtomicU32::new(0));
     team::<P>(2, |rank| {
@@ -72,7 +72,7 @@ fn a_sleeper_wakes() {
 }
 
 #[test]
-fn who_rises_is_not_roused() {
+fn a_thread_that_rises_is_not_roused() {
     let swaps = |parker: &Parker<Loom>| parker.rise() == Parker::<Loom>::ASLEEP;
     loom_model(None, move || it_is_roused_or_rises::<Loom>(swaps));
     loom_model(None, || {

@@ -4,7 +4,7 @@ use crate::sync::{AfterRmw, Asymmetric, Fences, Sleepers};
 use manycore_check::{Deaf, Faulty, Fenced, Loom, NoFence, NoHeavyFence, caught, loom_model, team};
 use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering, Platform};
 
-/// Thread 0 publishes by `publish`, which changes the word; the others sleep until it has.
+/// Thread 0 calls `publish`, which changes the word. The other threads sleep until then.
 fn all_are_woken<P: Platform, F: Fences>(sleepers: usize, publish: impl Fn(&P::Futex) + Sync) {
     let asleep = Sleepers::<P, F>::new();
     let word = <P::Futex as Atomic<u32>>::new(0);
@@ -37,7 +37,7 @@ fn one_and_two_sleepers() {
     for sleepers in [1, 2] {
         loom_model(Some(3), move || by_adding::<Loom>(sleepers));
         loom_model(Some(3), move || by_storing::<Loom>(sleepers));
-        // On a system that refuses asymmetric fences.
+        // A system that refuses asymmetric fences.
         loom_model(Some(3), move || {
             by_storing::<Faulty<Loom, Fenced>>(sleepers)
         });

@@ -1,25 +1,24 @@
-//! Sets of CPUs, as the kernel takes and gives them.
+//! Sets of CPUs in the kernel's format.
 
 use std::io;
 use std::mem::MaybeUninit;
 
-/// The largest number of CPUs that a set here can hold.
+/// The number of CPUs that a set can hold.
 pub(super) const MOST: usize = libc::CPU_SETSIZE as usize;
 
-/// The calling thread.
+/// The kernel's name for the calling thread.
 pub(super) const THIS: libc::pid_t = 0;
 
-/// CPUs with numbers below [`MOST`].
+/// A set of CPUs with numbers below [`MOST`].
 #[derive(Clone, Copy)]
 pub(super) struct CpuSet(libc::cpu_set_t);
 
 impl CpuSet {
     pub(super) fn new() -> Self {
-        // SAFETY: an array of words, and zero is valid for each word.
+        // SAFETY: the type is an array of words, and zero is valid for each word.
         Self(unsafe { MaybeUninit::zeroed().assume_init() })
     }
 
-    /// All CPUs.
     pub(super) fn all() -> Self {
         let mut set = Self::new();
         (0..MOST).for_each(|cpu| set.insert(cpu));
@@ -31,7 +30,6 @@ impl CpuSet {
         Self::allowed_to(THIS)
     }
 
-    /// The CPUs that a thread may run on.
     pub(super) fn allowed_to(thread: libc::pid_t) -> io::Result<Self> {
         let mut set = Self::new();
         // SAFETY: `size_of_val` bytes are writable there.
@@ -43,12 +41,11 @@ impl CpuSet {
         }
     }
 
-    /// Has this thread run on the set's CPUs only.
     pub(super) fn bind(&self) -> io::Result<()> {
         self.bind_thread(THIS)
     }
 
-    /// Has a thread run on the set's CPUs only.
+    /// Makes a thread run on the set's CPUs only.
     pub(super) fn bind_thread(&self, thread: libc::pid_t) -> io::Result<()> {
         // SAFETY: `size_of_val` bytes are readable there.
         let set =
@@ -62,18 +59,18 @@ impl CpuSet {
 
     /// Panics if `cpu` is not below [`MOST`].
     pub(super) fn insert(&mut self, cpu: usize) {
-        assert!(cpu < MOST, "CPU {cpu} of at most {MOST}");
-        // SAFETY: within the set.
+        assert!(cpu < MOST, "CPU {cpu} is not below {MOST}");
+        // SAFETY: `cpu` is within the set.
         unsafe { libc::CPU_SET(cpu, &mut self.0) };
     }
 
     pub(super) fn equals(&self, other: &Self) -> bool {
-        // SAFETY: two sets.
+        // SAFETY: both are sets.
         unsafe { libc::CPU_EQUAL(&self.0, &other.0) }
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
-        // SAFETY: within the set.
+        // SAFETY: `cpu` is within the set.
         (0..MOST).filter(|&cpu| unsafe { libc::CPU_ISSET(cpu, &self.0) })
     }
 }

@@ -1,37 +1,36 @@
 //! An asymmetric fence by `membarrier`, where the kernel grants it.
 //!
-//! `membarrier(PRIVATE_EXPEDITED)` returns when every running thread of the process has executed a
-//! full barrier; a thread that was not running has passed one in the scheduler. A light fence keeps
-//! the compiler from moving accesses across it. So a heavy fence finds each thread either before
-//! its light fence, with its stores visible, or after it, with its loads yet to come.
+//! `membarrier(PRIVATE_EXPEDITED)` returns when every running thread of the process has executed a full barrier. A
+//! thread that was not running has passed a barrier in the scheduler. A light fence keeps the compiler from moving
+//! accesses across it. So a heavy fence finds each thread either before its light fence, with its stores visible, or
+//! after it, with its loads yet to come.
 //!
-//! Sandboxes may refuse the call. Light fences are real fences until [`DECIDED`] says that the call
-//! was granted. The process is registered before that, and heavy fences make the call from then on.
+//! Sandboxes may refuse the call. Light fences are full fences until [`DECIDED`] says that the call was granted. The
+//! process is registered before that, and heavy fences make the call from then on.
 //!
 //! # Why the process registers before `main`
 //!
-//! A process with one thread registers in less than a microsecond. In a process with several the kernel waits until
-//! all cores have passed a quiet state, which takes some 10 ms. The first pool would wait for that.
+//! A process with one thread registers in less than a microsecond. In a process with several threads the kernel waits
+//! until all cores have passed a quiet state, which takes some 10 ms. The first pool would wait for that.
 //!
-//! # When it is refused later
+//! # If the call is refused later
 //!
-//! A process may enter a sandbox while pools run. Their threads have skipped fences by then, and
-//! skip the next fence before they could learn of it. No other barrier reaches them for these
-//! accesses (changing a page's protection interrupts the other cores on some processors only). So a
-//! heavy fence that is refused must not return. It must not unwind either: other threads await the
-//! end of that call. The process is aborted with a line that says what to do.
+//! A process may enter a sandbox while pools run. Their threads have left out fences, and leave out the next one
+//! before they could learn of it. No other barrier reaches them for these accesses (changing a page's protection
+//! interrupts the other cores on some processors only). So a heavy fence that is refused must not return. It must not
+//! unwind either, since other threads await the end of that call. So the process is aborted with a line that says what
+//! to do.
 //!
 //! # After a fork
 //!
-//! A child's memory is registered if its parent's was: the kernel keeps the registration with the
-//! address space, which `fork` copies. If it does not (a kernel that only looks like Linux), the
-//! call fails once, as for a process that never registered, and is made again after another
-//! registration.
+//! A child's memory is registered if its parent's was: the kernel keeps the registration with the address space, which
+//! `fork` copies. A kernel that only looks like Linux may not do so. Then the call fails once, and the heavy fence
+//! registers again and repeats it.
 
 use std::io;
 use std::sync::atomic::{AtomicU8, Ordering, compiler_fence, fence};
 
-/// Whether light fences may be light: not asked yet, or the answer.
+/// Whether light fences may be light: `UNKNOWN`, or the kernel's answer.
 static DECIDED: AtomicU8 = AtomicU8::new(UNKNOWN);
 
 const UNKNOWN: u8 = 0;
@@ -40,8 +39,8 @@ const GRANTED: u8 = 2;
 
 #[inline(always)]
 pub(in crate::native) fn light() {
-    // Relaxed: a thread that reads `GRANTED` does so after the registration, which is
-    // all that `heavy` needs; it asks `are_light` itself.
+    // Relaxed: a thread reads `GRANTED` after the registration, and `heavy` needs no more: it calls `are_light`
+    // itself.
     if DECIDED.load(Ordering::Relaxed) == GRANTED {
         compiler_fence(Ordering::SeqCst);
     } else {
@@ -50,8 +49,7 @@ pub(in crate::native) fn light() {
 }
 
 pub(in crate::native) fn heavy() {
-    // A fence for this thread too: the call is one, but the language does not
-    // know it.
+    // The call fences this thread too, but the language does not know that.
     fence(Ordering::SeqCst);
     if are_light() {
         if let Err(error) = fence_all() {
@@ -61,9 +59,9 @@ pub(in crate::native) fn heavy() {
     }
 }
 
-/// Whether the kernel grants the call; decided once.
+/// Whether the kernel grants the call. The first answer is final.
 pub(in crate::native) fn are_light() -> bool {
-    // Relaxed: the answer is the whole message.
+    // Relaxed: the answer publishes nothing else.
     let decided = match DECIDED.load(Ordering::Relaxed) {
         UNKNOWN => decide(),
         decided => decided,
@@ -71,8 +69,8 @@ pub(in crate::native) fn are_light() -> bool {
     decided == GRANTED
 }
 
-/// Several threads may be here at once, without a lock that a fork could leave
-/// locked: registering twice is registering, and the first answer counts for all.
+/// Several threads may be here at once, without a lock that a fork could leave locked. Registering twice is harmless,
+/// and the first answer counts for all.
 #[cold]
 fn decide() -> u8 {
     let granted = !cfg!(miri)
@@ -81,8 +79,8 @@ fn decide() -> u8 {
         && register().is_ok()
         && membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED).is_ok();
     let mine = if granted { GRANTED } else { REFUSED };
-    // Relaxed: a process is registered or it is not, whatever its threads have seen of each other.
-    // A thread that read `UNKNOWN` comes here itself.
+    // Relaxed: the registration is a property of the process, whatever its threads have seen of each other. A thread
+    // that reads `UNKNOWN` calls this function itself.
     match DECIDED.compare_exchange(UNKNOWN, mine, Ordering::Relaxed, Ordering::Relaxed) {
         Ok(_) => mine,
         Err(first) => first,
@@ -104,14 +102,14 @@ fn register() -> io::Result<libc::c_int> {
     membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED)
 }
 
-/// The loader calls this function. If the kernel refuses, [`decide`] finds that out when a fence needs it.
+/// The loader calls this function. If the kernel refuses, [`decide`] finds that out when a thread first needs a fence.
 #[cfg(not(miri))]
 extern "C" fn register_early() {
     _ = register();
 }
 
 // SAFETY: the section is a list of functions without arguments, which the loader calls when the C library is ready.
-// The function makes one system call.
+// This function makes one system call.
 #[cfg(not(miri))]
 #[used]
 #[unsafe(link_section = ".init_array")]
@@ -119,20 +117,19 @@ static REGISTERS: extern "C" fn() = register_early;
 
 fn fence_all() -> io::Result<libc::c_int> {
     let fence_all = || membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED);
-    // Registered anew if need be: see the module about forks.
+    // Registers again if necessary: see the module's "After a fork".
     fence_all().or_else(|_| register().and_then(|_| fence_all()))
 }
 
-/// By the system call, not by the standard library's `stderr`: its lock may be held by
-/// a thread that waits for this one.
+/// Writes by the system call: a thread that waits for this one may hold the lock of the standard library's `stderr`.
 #[cold]
 fn refused_later(error: &io::Error) -> ! {
     let line = format!(
         "manycore: the system refuses membarrier, which it granted before ({error}); aborting, \
-         since threads of this process have left out fences in reliance on it; forbid it before \
-         the first pool is made, and manycore does without\n"
+         since threads of this process rely on it; if a sandbox forbids it before the first \
+         pool is made, manycore does without it\n"
     );
-    // SAFETY: `len` bytes of the string are readable. There is no remedy for an error.
+    // SAFETY: `len` bytes of the string are readable. An error has no remedy.
     let _ = unsafe { libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len()) };
     std::process::abort();
 }
@@ -142,8 +139,8 @@ mod tests {
     use super::*;
     use std::sync::atomic::AtomicU32;
 
-    /// Dekker's two writes and two reads: never does either side miss the
-    /// other. (On x86-64 without any fence it does, within a few rounds.)
+    /// Two threads each write a word and read the other's. At least one must see the other's write. (Without fences,
+    /// on x86-64 both miss within a few rounds.)
     #[test]
     fn one_of_two_sees_the_other() {
         const ROUNDS: u32 = 2_000;
@@ -168,13 +165,13 @@ mod tests {
                 saw_x.store(x.load(Ordering::Relaxed), Ordering::Relaxed);
                 turn.wait();
                 let sees = |word: &AtomicU32| word.load(Ordering::Relaxed) == round;
-                assert!(sees(&saw_x) || sees(&saw_y), "both missed in {round}");
+                assert!(sees(&saw_x) || sees(&saw_y), "both miss in round {round}");
             }
         });
     }
 
     #[test]
-    fn the_answer_stays() {
+    fn the_answer_does_not_change() {
         let first = are_light();
         std::thread::scope(|scope| {
             for _ in 0..4 {

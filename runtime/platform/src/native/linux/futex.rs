@@ -7,13 +7,12 @@ use std::time::Duration;
 pub(in crate::native) fn wait(word: &AtomicU32, expected: u32, timeout: Option<Duration>) {
     let timeout = timeout.map(|t| libc::timespec {
         tv_sec: t.as_secs().try_into().unwrap_or(libc::time_t::MAX),
-        // Less than 10^9.
+        // Nanoseconds of a second are less than 10^9.
         tv_nsec: t.subsec_nanos() as _,
     });
     let timeout = timeout.as_ref().map_or(ptr::null(), ptr::from_ref);
-    // Every error (the word has changed, a signal, the time is up) has the effect of a spurious
-    // wake-up: the caller looks again. SAFETY: the kernel reads the word, which lives, and the
-    // time, which is null or lives.
+    // Every error (the word has changed, a signal, the time is up) has the effect of a spurious wake-up: the caller
+    // looks again. SAFETY: the kernel reads the word, which lives, and the time, which is null or lives.
     keeping_errno(|| unsafe {
         libc::syscall(
             libc::SYS_futex,
@@ -26,7 +25,7 @@ pub(in crate::native) fn wait(word: &AtomicU32, expected: u32, timeout: Option<D
 }
 
 pub(in crate::native) fn wake(word: &AtomicU32, count: u32) -> usize {
-    // SAFETY: of the word the kernel takes the address.
+    // SAFETY: the kernel only uses the word's address.
     let woken = keeping_errno(|| unsafe {
         libc::syscall(
             libc::SYS_futex,
@@ -38,11 +37,11 @@ pub(in crate::native) fn wake(word: &AtomicU32, count: u32) -> usize {
     usize::try_from(woken).unwrap_or(0)
 }
 
-/// Makes a system call and ignores its errors. A program that waits here without having called the
-/// C library, such as a compiled OpenMP program at a barrier, finds `errno` unchanged.
+/// Makes a system call and ignores its errors. A program that waits here without a call of the C library, such as a
+/// compiled OpenMP program at a barrier, finds `errno` unchanged.
 fn keeping_errno<R>(call: impl FnOnce() -> R) -> R {
-    // SAFETY: the address of the C library's word for the calling thread; only this thread, and
-    // signal handlers on it, use the word, and the word lives as long as the thread.
+    // SAFETY: this is the address of the C library's word for the calling thread. Only this thread, and signal
+    // handlers on it, use the word, and the word lives as long as the thread.
     let errno = unsafe { libc::__errno_location() };
     // SAFETY: as above.
     let before = unsafe { errno.read() };
@@ -63,7 +62,7 @@ mod tests {
         // SAFETY: as in `keeping_errno`.
         unsafe { libc::__errno_location().write(libc::EDOM) };
         let word = AtomicU32::new(1);
-        // The word is another, and the time passes: both are errors of the call.
+        // The word differs, or the time passes. Both are errors of the call.
         wait(&word, 0, None);
         assert_eq!(errno(), Some(libc::EDOM));
         wait(&word, 1, Some(Duration::from_nanos(1)));

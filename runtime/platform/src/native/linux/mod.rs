@@ -1,4 +1,4 @@
-//! Linux: everything there is.
+//! Linux, which has all facilities that the platform uses.
 
 mod cpus;
 mod fence;
@@ -14,5 +14,5 @@ pub(super) use thread::{
     wake_elsewhere,
 };
 
-/// To be called in a child that a fork made: the kernel's futexes are not copied.
+/// A child of a fork calls this. The kernel's futexes are not copied, so nothing is to do.
 pub(super) fn begin_anew() {}

@@ -1,4 +1,4 @@
-//! The process, as the kernel accounts for it.
+//! The kernel's reports about this process.
 
 use super::cpus::CpuSet;
 use std::time::Duration;
@@ -12,7 +12,7 @@ pub(crate) fn cpu_time() -> Option<Duration> {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // SAFETY: the kernel writes the time, which is this function's.
+    // SAFETY: the kernel writes the time to a variable of this function.
     let got = unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut time) };
     (got == 0).then(|| Duration::new(time.tv_sec as u64, time.tv_nsec as u32))
 }

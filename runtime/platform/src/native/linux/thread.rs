@@ -14,12 +14,12 @@ pub(in crate::native) fn bind(cpus: &[usize]) -> io::Result<()> {
     set.bind()
 }
 
-/// Linux lets a timer expire 50 us late to batch wake-ups. A worker that sleeps
-/// until just before the next loop is expected cannot use that.
+/// Linux lets a timer expire 50 us late to batch wake-ups. That is too late for a worker that sleeps until just before
+/// the next loop.
 pub(in crate::native) fn sharpen_timer() {
-    // Miri has no such call. Refused elsewhere, timers stay blunt.
+    // Miri has no such call. If a system refuses the call, timers stay imprecise.
     if cfg!(not(miri)) {
-        // SAFETY: the call takes a number, of nanoseconds, and no memory.
+        // SAFETY: the call takes a number of nanoseconds, and no memory.
         let _ = unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1 as libc::c_ulong) };
     }
 }
@@ -29,7 +29,7 @@ pub(in crate::native) fn core() -> usize {
     if cfg!(miri) {
         0
     } else {
-        // SAFETY: it takes nothing.
+        // SAFETY: the call has no arguments.
         let cpu = unsafe { libc::sched_getcpu() };
         usize::try_from(cpu).unwrap_or(0)
     }
@@ -40,9 +40,9 @@ pub(in crate::native) fn preemptions() -> u64 {
     if cfg!(miri) {
         return 0;
     }
-    // SAFETY: a structure of numbers.
+    // SAFETY: the structure has only numbers.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: fills it in; of the calling thread, which there is, so that it does not fail.
+    // SAFETY: the call fills it in, and cannot fail, since the calling thread exists.
     unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) };
     usage.ru_nivcsw as u64
 }
@@ -52,24 +52,24 @@ pub(in crate::native) fn thread_number() -> u64 {
         return 0;
     }
     // `gettid` is not in the C libraries before 2.30.
-    // SAFETY: it takes nothing.
+    // SAFETY: the call has no arguments.
     u64::try_from(unsafe { libc::syscall(libc::SYS_gettid) }).unwrap_or(0)
 }
 
-/// Reads the thread's state from `/proc`: `S` and `D` sleep.
+/// Reads the thread's state from `/proc`. `S` and `D` mean that the thread sleeps.
 pub(in crate::native) fn is_blocked(thread: u64) -> bool {
     if thread == 0 || cfg!(miri) {
         return false;
     }
     let stat = std::fs::read(format!("/proc/self/task/{thread}/stat")).unwrap_or_default();
-    // The name, in brackets, may have any characters.
+    // The name is in brackets and may have any characters.
     let end_of_name = stat.iter().rposition(|&byte| byte == b')');
     let state = end_of_name.and_then(|end| stat.get(end + 2));
     matches!(state, Some(b'S' | b'D'))
 }
 
-/// Forbids the core and allows it again: the kernel moves the thread at the
-/// first call, and leaves it where it is at the second.
+/// Forbids the core and allows it again. The kernel moves the thread at the first call, and leaves it there at the
+/// second.
 pub(in crate::native) fn leave_core(core: usize) {
     if !cfg!(miri) && self::core() == core {
         if let Some(before) = forbid(THIS, &|cpu| cpu == core) {
@@ -108,7 +108,7 @@ pub(in crate::native) fn wake_elsewhere(
     }
 }
 
-/// Has a thread run on none of the CPUs that are taken, if it may run on others; the CPUs that it could run on before.
+/// Makes a thread run only on CPUs that are not taken, if it may run on any. Then returns the CPUs of before.
 fn forbid(thread: libc::pid_t, is_taken: &dyn Fn(usize) -> bool) -> Option<CpuSet> {
     let allowed = CpuSet::allowed_to(thread).ok()?;
     let mut elsewhere = CpuSet::new();
@@ -118,14 +118,14 @@ fn forbid(thread: libc::pid_t, is_taken: &dyn Fn(usize) -> bool) -> Option<CpuSe
     (moves && elsewhere.bind_thread(thread).is_ok()).then_some(allowed)
 }
 
-/// Has a thread run on the CPUs of `before` again.
+/// Makes a thread run on the CPUs of `before` again.
 fn allow(thread: libc::pid_t, before: &CpuSet) {
-    // The kernel keeps a mask that was set, and would not let the thread have CPUs that its control
-    // group gets later. If the group alone has limited it, no mask is as good.
+    // The kernel keeps a mask that was set, even if the thread's control group gets CPUs later. If only the group
+    // limits the thread, a mask of all CPUs is as good.
     let unlimited = CpuSet::all().bind_thread(thread);
     if unlimited.is_err() || CpuSet::allowed_to(thread).is_ok_and(|now| !now.equals(before)) {
-        // Fails only if the mask was narrowed from outside in between, and
-        // then what is set now is no wider than what is allowed.
+        // Fails only if the mask was narrowed from outside meanwhile. Then the mask that is set now allows no more
+        // than that.
         let _ = before.bind_thread(thread);
     }
 }
@@ -140,7 +140,7 @@ mod tests {
             super::begin_on(&[cpu]);
             assert!(super::CpuSet::allowed().unwrap().equals(&before));
         }
-        // None of these may be had: nothing happens.
+        // No such CPUs: nothing happens.
         super::begin_on(&[]);
         super::begin_on(&[super::MOST + 1]);
         assert!(super::CpuSet::allowed().unwrap().equals(&before));
@@ -152,7 +152,7 @@ mod tests {
     fn a_thread_that_is_woken_elsewhere_may_run_everywhere_again() {
         use std::sync::mpsc::channel;
         let before = CpuSet::allowed().expect("the system gives the mask");
-        let first = before.iter().next().expect("it runs somewhere");
+        let first = before.iter().next().expect("the thread may run somewhere");
         let ((number, numbers), (go, gone)) = (channel(), channel());
         let other = std::thread::spawn(move || {
             number.send(thread_number()).expect("the test waits");
@@ -164,7 +164,7 @@ mod tests {
         wake_elsewhere(thread, &|cpu| cpu == first, &mut || {
             within = CpuSet::allowed_to(thread as libc::pid_t).unwrap_or(before);
         });
-        // All taken: it may run anywhere.
+        // All are taken: the thread may run anywhere.
         wake_elsewhere(thread, &|_| true, &mut || {
             go.send(()).expect("the thread waits")
         });
@@ -174,8 +174,8 @@ mod tests {
         let is_only = before.iter().count() == 1;
         let expected = Some(first).filter(|_| !is_only && !cfg!(miri));
         assert!(forbidden.eq(expected));
-        assert!(other.join().expect("it ends").equals(&before));
-        // No such thread: nothing happens, but the wake-up.
+        assert!(other.join().expect("the thread ends").equals(&before));
+        // No such thread exists, so the call only wakes.
         let mut calls = 0;
         for thread in [0, 1 << 40] {
             wake_elsewhere(thread, &|_| true, &mut || calls += 1);

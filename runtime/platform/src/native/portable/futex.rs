@@ -1,19 +1,18 @@
-//! Words to sleep on, made of a table of condition variables, hashed by the word's
-//! address. A wake-up wakes the whole bucket, which the contract allows.
+//! Words to sleep on, by a table of condition variables. The word's address chooses a bucket. A wake-up wakes the
+//! whole bucket, which the contract allows.
 //!
 //! # No wake-up is lost
 //!
-//! The waiter compares under the bucket's lock, and the waker takes that lock after the
-//! word has changed. If the waker has it first, the waiter's comparison happens after the
-//! change and finds it. If the waiter has it first, the waker gets it only when the waiter
-//! is in the condition variable, which gives the lock back and begins to sleep in one
-//! step, and then it is woken.
+//! The waiter compares the word under the bucket's lock, and the waker takes that lock after the word has changed. If
+//! the waker takes it first, the waiter's comparison happens after the change and finds it. If the waiter takes it
+//! first, the waker gets it only when the waiter waits for the condition variable, which releases the lock and begins
+//! to sleep in one step. Then the waker wakes the waiter.
 //!
 //! # After a fork
 //!
-//! If another thread held a lock when the process was copied, the lock stays locked in the copy. So
-//! a child begins with a new table and leaves its parent's as it is. No thread sleeps in the old
-//! table: its threads do not exist in the child.
+//! If another thread held a lock when the process was copied, the lock stays locked in the copy. So a child starts
+//! with a new table and leaves its parent's as it is. No thread sleeps in the old table: its threads do not exist in
+//! the child.
 
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -25,13 +24,13 @@ struct Bucket {
     woken: Condvar,
 }
 
-/// Buckets: more than there are sleepers in most programs.
+/// More buckets than most programs have sleepers.
 const BUCKETS: usize = 64;
 
-/// Null until a thread needs it, and again in a child.
+/// Null until a thread needs the table, and null again in a child.
 static TABLE: AtomicPtr<[Bucket; BUCKETS]> = AtomicPtr::new(std::ptr::null_mut());
 
-/// To be called in a child that a fork made, while it has one thread. Async-signal-safe.
+/// A child of a fork must call this while it has one thread. Async-signal-safe.
 #[cfg(all(unix, not(miri)))]
 pub(in crate::native) fn begin_anew() {
     // Relaxed: the child has one thread.
@@ -39,27 +38,26 @@ pub(in crate::native) fn begin_anew() {
 }
 
 fn table() -> &'static [Bucket; BUCKETS] {
-    // Acquire pairs with the release of the thread that stored the table: its buckets are
-    // initialised.
+    // Acquire pairs with the release of the thread that stored the table: its buckets are initialised.
     let mut table = TABLE.load(Ordering::Acquire);
     if table.is_null() {
         table = make_table();
     }
-    // SAFETY: what `make_table` put there, never freed.
+    // SAFETY: `make_table` has stored the pointer, and the table is never freed.
     unsafe { &*table }
 }
 
-/// No lock, nor a `OnceLock`: a fork could leave it locked.
+/// Uses no lock and no `OnceLock`, since a fork could leave them locked.
 #[cold]
 fn make_table() -> *mut [Bucket; BUCKETS] {
     let null = std::ptr::null_mut();
     let mine = Box::into_raw(Box::new(std::array::from_fn(|_| Bucket::default())));
-    // Release: a thread that loads the pointer finds the buckets made. Acquire: so does this thread,
-    // if another was first.
+    // Release: a thread that loads the pointer finds the buckets made. Acquire: so does this thread, if another was
+    // first.
     match TABLE.compare_exchange(null, mine, Ordering::Release, Ordering::Acquire) {
         Ok(_) => mine,
         Err(first) => {
-            // SAFETY: from `into_raw` above, and no other thread has seen it.
+            // SAFETY: `mine` is from `into_raw` above, and no other thread has seen it.
             drop(unsafe { Box::from_raw(mine) });
             first
         }
@@ -88,7 +86,7 @@ pub(in crate::native) fn wake(word: &AtomicU32, _count: u32) -> usize {
     let bucket = bucket(word);
     drop(bucket.lock.lock().unwrap_or_else(PoisonError::into_inner));
     bucket.woken.notify_all();
-    // How many slept is not known.
+    // The number of sleepers is not known.
     0
 }
 
@@ -97,10 +95,9 @@ mod tests {
     use super::*;
     use std::thread;
 
-    /// One runs ahead of the other by one step at most, and sleeps until the other has made
-    /// it: a lost wake-up hangs the test.
+    /// Each thread sleeps until the other has made the same step. A lost wake-up hangs the test.
     #[test]
-    fn two_that_wait_for_each_other_go_on() {
+    fn threads_that_wait_for_each_other_make_progress() {
         const STEPS: u32 = if cfg!(miri) { 50 } else { 20_000 };
         let (mine, theirs) = (AtomicU32::new(0), AtomicU32::new(0));
         let go = |mine: &AtomicU32, theirs: &AtomicU32| {
@@ -128,7 +125,7 @@ mod tests {
         let word = AtomicU32::new(1);
         wait(&word, 0, None);
         wait(&word, 1, Some(Duration::from_millis(1)));
-        // More than the system's clock can count to: no overflow, and a wake-up ends it.
+        // More than the system's clock can count: no overflow, and a wake-up ends the wait.
         thread::scope(|scope| {
             scope.spawn(|| {
                 while word.load(Ordering::Relaxed) == 1 {
@@ -141,25 +138,25 @@ mod tests {
         });
     }
 
-    /// The child's bucket was locked when it was made, by a thread that it does not have.
+    /// The child's bucket is locked by a thread that the child does not have.
     #[cfg(all(unix, not(miri)))]
     #[test]
     fn a_child_does_not_wait_for_its_parents_locks() {
         let word = AtomicU32::new(0);
         let guard = bucket(&word).lock.lock();
-        // SAFETY: the child does what the handler of forks does, and then, as only the
-        // C library's own locks matter to it, allocates and exits.
+        // SAFETY: the child does what the handler of forks does, allocates, which needs only the C library's own
+        // locks, and exits.
         let child = unsafe { libc::fork() };
         if child == 0 {
             begin_anew();
             wait(&word, 1, None);
             wake(&word, 1);
-            // SAFETY: ends the process, and no more.
+            // SAFETY: the call only ends the process.
             unsafe { libc::_exit(7) };
         }
         assert!(child > 0, "{}", std::io::Error::last_os_error());
         let mut status = 0;
-        // SAFETY: the status is a variable of ours.
+        // SAFETY: `status` is a variable of this function.
         let waited = unsafe { libc::waitpid(child, &raw mut status, 0) };
         assert_eq!((waited, libc::WEXITSTATUS(status)), (child, 7));
         drop(guard);

@@ -1,5 +1,5 @@
-//! The parts that the standard library has everywhere. A system without a file of its own uses all
-//! of this, the others the parts that they lack.
+//! The parts that the standard library has on every system. A system without its own file uses all of them. The other
+//! systems use those parts that they lack.
 
 mod fence;
 #[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
