@@ -1,5 +1,5 @@
-//! Programs in which the pool was once late. A random search with more seeds than a test's found them, and they
-//! were made smaller.
+//! Programs in which the pool was once late. A random search with more seeds than the test uses found them. Then
+//! they were made smaller.
 
 use super::program::{Program, Shape, Step, Steps, Work};
 use std::sync::Arc;

@@ -120,7 +120,6 @@ impl Program {
         Self { cores, ..self }
     }
 
-    /// Whether threads outnumber cores.
     pub(super) fn is_crowded(&self) -> bool {
         self.threads > self.cores
     }

@@ -27,7 +27,7 @@ pub(super) enum Kind {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Item {
     pub(super) kind: Kind,
-    /// If only one permit may run the item, that permit.
+    /// The only permit that may run the item, or `None` if any may.
     pub(super) only: Option<usize>,
     pub(super) from: u64,
     /// When the item was begun. `None` if the run ended before.
@@ -153,7 +153,6 @@ impl Recorder {
         self.log().loops[of].offered.get_or_insert(at);
     }
 
-    /// A leaf ran with `permit`.
     pub(super) fn leaf(&self, permit: Option<usize>, from: u64, to: u64) {
         let mut log = self.log();
         if permit.is_none() {

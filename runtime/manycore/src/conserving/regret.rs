@@ -11,7 +11,7 @@
 //! The first 30 runs of a series do not count. If the work changes in its second half, the first 30 runs of that
 //! half do not count either. All other runs together take at most [`RATIO`] times as long as the better way, plus
 //! the time of [`CALLS`] runs, plus [`SLICES`] slices for each caller: the pool cannot foresee that a neighbour
-//! will interrupt a helper.
+//! will interrupt a helper. If the work changes, both additions are doubled.
 
 use super::fault::{self, Fault};
 use super::number;

@@ -271,7 +271,7 @@ mod tests {
 
     /// Permit 1 begins many leaves, and permit 2 none.
     #[test]
-    fn other_permits_that_come_excuse_one_only_until_all_should_have_come() {
+    fn others_that_come_excuse_an_idle_permit_until_the_second_bound() {
         let step = until_one_comes(THREADS, THREADS) - 1_000;
         let busy: Vec<_> = (1..40).map(|i| (1, i * step - 10_000, i * step)).collect();
         let verdict = judge(&busy, |log| job(log, None, 0, 2 * step));

@@ -127,7 +127,6 @@ impl ProgramRun {
     }
 }
 
-/// Sleeps for this number of cycles.
 pub(super) fn sleep(cycles: u64) {
     let time = Duration::from_nanos(Simulated::ticks_to_ns(cycles) as u64);
     Word::new(0).wait(0, Some(time));

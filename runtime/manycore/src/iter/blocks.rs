@@ -80,7 +80,7 @@ pub(super) fn extended<I: ParallelIterator, R: Send>(
     value.flatten()
 }
 
-/// Returns the first result found that is not `None`, for any item. Blocks that begin after that are
+/// Returns any result of `map` that is not `None`. Blocks that begin after a thread has found one are
 /// discarded.
 pub(super) fn any_of<I: ParallelIterator, R: Send>(
     items: &I,

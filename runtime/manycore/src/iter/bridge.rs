@@ -43,9 +43,9 @@ const MANY: usize = (1 << 31) - 1;
 
 /// See [`ParallelBridge::par_bridge`].
 ///
-/// The number of indices is the upper bound of the source's `size_hint`, between 1 and `MANY`. A block
-/// takes at most as many items as it has indices. The block with the last index takes all items that
-/// are left. Blocks that run after the last item are empty.
+/// The number of indices is the upper bound of the source's `size_hint`, at least 1 and at most
+/// 2,147,483,647. A block takes at most as many items as it has indices. The block with the last index
+/// takes all items that are left. Blocks that run after the last item are empty.
 #[derive(Debug)]
 pub struct Bridge<I> {
     items: Mutex<I>,

@@ -415,7 +415,7 @@ fn run_all_in(pool: &Pool, seeds: Range<u64>) {
     for seed in seeds {
         let caught = catch_unwind(AssertUnwindSafe(|| pool.install(|| run(seed))));
         if let Err(payload) = caught {
-            eprintln!("the chain of seed {seed}");
+            eprintln!("the chain of seed {seed} fails");
             resume_unwind(payload);
         }
     }

@@ -230,7 +230,7 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         self.flat_map(map)
     }
 
-    /// The items within each item. One thread iterates over each outer item.
+    /// Returns the items inside each item. One thread iterates over each outer item.
     ///
     /// ```
     /// use manycore::prelude::*;
@@ -263,7 +263,7 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         Update { base: self, change }
     }
 
-    /// The items, followed by the items of `after`.
+    /// Appends the items of `after`.
     ///
     /// ```
     /// use manycore::prelude::*;
@@ -490,7 +490,7 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         self.find_map_first(|item| holds(&item).then_some(item))
     }
 
-    /// Returns the content of the first result of `map`, in the order of items, that is not `None`.
+    /// Returns the content of the first result of `map` that is not `None`, in the items' order.
     fn find_map_first<R: Send>(self, map: impl Fn(Self::Item) -> Option<R> + Sync) -> Option<R> {
         first_of(&self, map)
     }

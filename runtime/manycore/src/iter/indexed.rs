@@ -41,7 +41,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
         self.indices() == 0
     }
 
-    /// Each item with its number, from 0.
+    /// Pairs each item with its number, from 0.
     fn enumerate(self) -> Enumerate<Self> {
         Enumerate {
             base: self,

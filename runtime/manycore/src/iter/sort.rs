@@ -143,7 +143,7 @@ fn piece_of(items: usize) -> usize {
     }
 }
 
-/// Returns the length of the run at the beginning: `goes_on` returns `true` for each pair of neighbours in it.
+/// Returns the length of the first run, in which `goes_on` is `true` for each pair of neighbours.
 fn run_len<T>(items: &[T], goes_on: impl Fn(&T, &T) -> bool) -> usize {
     // Four pairs at a time need one bounds check.
     let mut len = 1;

@@ -25,7 +25,7 @@ impl Unwinding {
         }
     }
 
-    /// Calls `block`, and catches its panic. Its argument is `true` if it must discard its block.
+    /// Calls `block`, and catches a panic. The argument of `block` says whether to discard the block.
     ///
     /// This is not generic, and not inlined, so that it is compiled once.
     #[inline(never)]

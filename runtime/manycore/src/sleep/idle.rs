@@ -81,8 +81,8 @@ const LONGEST_SPIN: Duration = Duration::from_secs(3600);
 /// One more cluster costs a loop this many successive transfers of a cache line between clusters. One of them
 /// closes the cluster's gate.
 const TRANSFERS: f32 = 3.0;
-/// The greatest width of a window in which a loop is expected, in spin budgets. A longer spin would cost more
-/// than the wake-up that it saves.
+/// The greatest width of a window in which a loop is expected, in spin budgets. It is limited because a window
+/// saves only one wake-up.
 const WIDEST: u64 = 8;
 /// All workers help with a loop that lasts longer than this many wake-ups, even if threads outnumber cores,
 /// because its body may block.
@@ -310,7 +310,7 @@ impl<P: Platform> Idle<P> {
         }
     }
 
-    /// Records that a worker runs which was roused at `roused_at`.
+    /// Records how long the wake-up of a worker took that was roused at `roused_at`.
     pub(super) fn learn_wake(&self, roused_at: u64, filled: impl FnOnce(u64) -> bool) {
         let now = P::now();
         self.notice_late_worker(roused_at, now, filled);

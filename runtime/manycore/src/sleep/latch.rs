@@ -7,7 +7,7 @@ const OPEN: u32 = 0;
 const AWAITED: u32 = 1;
 const SET: u32 = 2;
 
-/// A flag for which one worker, its owner, waits. Another thread sets the flag once.
+/// A flag. One worker, its owner, waits until another thread sets the flag, once.
 ///
 /// The owner announces its sleep in the flag itself. So the setter learns from the value that it
 /// replaces whether to wake the owner:
@@ -62,8 +62,8 @@ impl<P: Platform> Latch<P> {
     #[inline]
     #[must_use]
     pub fn set(&self) -> bool {
-        // Release publishes the result for which the owner waits. Acquire pairs with `announce_sleep`.
-        // After this exchange the setter must not touch the owner's other data.
+        // Release publishes the result to the owner. Acquire pairs with `announce_sleep`. After this
+        // exchange the setter must not touch any data of the waiting side except this word.
         self.state.swap(SET, Ordering::AcqRel) == AWAITED
     }
 

@@ -96,7 +96,6 @@ impl Kind {
 }
 
 impl Loop {
-    /// Whether iteration `i` runs `steps`.
     pub(super) fn does_more(&self, i: usize) -> bool {
         self.at.contains(&i)
     }

@@ -113,7 +113,6 @@ impl Witness {
         loops.len() - 1
     }
 
-    /// Iteration `i` of loop `called` runs.
     pub(super) fn iteration(&self, called: usize, i: usize) {
         self.seen().loops[called].0[i] += 1;
     }
@@ -141,7 +140,6 @@ impl Witness {
         }
     }
 
-    /// A thread of `pool` begins.
     pub(super) fn thread_begins(&self, pool: usize) {
         self.seen().live[pool] += 1;
     }
@@ -150,7 +148,6 @@ impl Witness {
         self.seen().live[pool] -= 1;
     }
 
-    /// A call into `pool` begins.
     pub(super) fn begin_call(&self, pool: usize) {
         let mut seen = self.seen();
         seen.begun[pool] += 1;

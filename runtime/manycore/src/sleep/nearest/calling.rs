@@ -11,12 +11,12 @@ pub(super) const WAITER: u32 = 1;
 pub(super) const FREE: u32 = 1 << 14;
 /// A worker has been woken for a job, and has not begun to look.
 pub(super) const WAKING: u32 = 1 << 31;
-/// Posters make a full fence and read the word again. Set in a new pool, and always on systems without light
-/// fences.
+/// Posters must make a full fence and read the word again. This bit is set in a new pool, and always on systems
+/// without light fences.
 pub(super) const FENCED: u32 = 1 << 30;
 /// A permit is free: the pool wakes or starts a thread for it if no worker sleeps.
 pub(super) const VACANT: u32 = 1 << 29;
-/// Each poster reads [`FENCED`], or its push is already visible. So a sleeper needs no heavy fence.
+/// Every poster reads [`FENCED`], or its push is already visible. So a sleeper needs no heavy fence.
 pub(super) const SETTLED: u32 = 1 << 28;
 /// The counts of both kinds of sleepers.
 pub(super) const SLEEPERS: u32 = SETTLED - 1;

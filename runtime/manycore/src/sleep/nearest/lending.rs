@@ -38,7 +38,7 @@ impl<P: Platform> Nearest<P> {
     /// Returns the permit to `worker`. The worker sleeps on, unless the borrower's `scan` finds work.
     #[cold]
     pub(crate) fn lay_back(&self, worker: usize, scan: &dyn Scan) {
-        // The steps of `sleep`. The head of this file says why the order differs.
+        // The steps of `sleep`. The top of this file says why the order differs.
         self.slots.mark(worker, true);
         self.callable.fetch_add(FREE, Ordering::Relaxed);
         self.fenced_posts.store(0, Ordering::Relaxed);

@@ -307,7 +307,7 @@ impl<P: Platform> Nearest<P> {
             idle.due = slice;
             if self.look_out(seen, slice, latch, scan) {
                 idle.came(Woken::Spinning);
-                // The posted job may soon post more.
+                // More posts may follow soon.
                 idle.slice = self.first_slice;
             }
             return false;
