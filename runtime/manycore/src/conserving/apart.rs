@@ -1,9 +1,9 @@
-//! The workers of a pool that has a core for each run on cores of their own, also where the system leaves a woken
-//! thread on the core on which it fell asleep, though another thread is busy there.
+//! If a pool has a core for each worker, its workers run on different cores. That must hold even if the system
+//! leaves a woken thread on the core where it fell asleep, although another thread is busy there.
 //!
-//! Random programs run on simulated machines with such wake-ups ([`Os::sticky_wakes`]). In the beginning all
-//! workers are asleep on one core, at worst the caller's. Then come runs of joins, scopes and loops. All runs
-//! together may take [`MOST`] times what they take where wake-ups find the idle cores.
+//! Random programs run on simulated machines with such wake-ups ([`Os::sticky_wakes`]). First, all workers sleep
+//! on one core, which may be the caller's. Then the program runs joins, scopes or loops. All runs together may
+//! take at most [`MOST`] times as long as on a machine whose wake-ups find idle cores.
 //!
 //! [`Os::sticky_wakes`]: manycore_chip::config::Os::sticky_wakes
 
@@ -19,9 +19,9 @@ use std::sync::mpsc;
 const SEEDS: u64 = 40;
 /// Instructions that take about a microsecond.
 const US: u64 = 2_500;
-/// The time of a program over that on a machine whose wake-ups find idle cores.
+/// The greatest accepted ratio of a program's time to its time on a machine whose wake-ups find idle cores.
 const MOST: f64 = 1.25;
-/// A program that lasts longer hangs.
+/// A program that takes more cycles counts as hanging.
 const LIMIT: u64 = 1 << 33;
 
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +38,7 @@ struct Case {
     /// All workers fall asleep on this core.
     pile: usize,
     kind: Kind,
-    /// The pieces of a run, and the instructions of each.
+    /// The number of pieces of a run, and the instructions of each piece.
     pieces: usize,
     each: u64,
     runs: usize,
@@ -82,9 +82,9 @@ fn call(case: &Case, pool: &Pool<Simulated>) {
     }
 }
 
-/// The cycles of all runs.
+/// Returns the cycles of all runs.
 fn run(case: &Case, sticky: bool) -> Result<u64, String> {
-    let mut machine = Config::preset("graviton2-64").expect("it comes along");
+    let mut machine = Config::preset("graviton2-64").expect("the preset exists");
     (machine.cores, machine.group_cores) = (case.cores as u32, case.cores as u32);
     machine.os.sticky_wakes = Some(sticky);
     let (tell, told) = mpsc::channel();
@@ -92,13 +92,14 @@ fn run(case: &Case, sticky: bool) -> Result<u64, String> {
     let ended = Simulation::new(&machine).limit(LIMIT).run(move || {
         let pool = Builder::<Simulated>::on_platform()
             .build_on(case.cores, 1, vec![vec![]; case.threads])
-            .expect("there is room for the threads");
+            .expect("the threads start");
         let confine = |cores: &[usize]| {
-            Simulated::set_affinity(Simulated::this_thread(), cores).expect("the machine has it");
+            Simulated::set_affinity(Simulated::this_thread(), cores)
+                .expect("the machine has these cores");
         };
         pool.broadcast(|_| confine(&[case.pile]));
         pool.broadcast(|_| confine(&[]));
-        // All workers sleep.
+        // Long enough for all workers to fall asleep.
         Simulated::compute(20_000 * US);
         let run = || {
             Simulated::compute(case.gap);
@@ -107,20 +108,20 @@ fn run(case: &Case, sticky: bool) -> Result<u64, String> {
             Simulated::now() - before
         };
         let cycles = (0..case.runs).map(|_| run()).sum();
-        tell.send(cycles).expect("the test waits for it");
+        tell.send(cycles).expect("the test receives the times");
     });
     ended.map_err(|error| error.to_string())?;
     told.recv().map_err(|error| error.to_string())
 }
 
-/// The failure of a case, if it fails.
+/// Returns why a case fails, if it does.
 fn failure(case: &Case) -> Option<String> {
     let times = run(case, true).and_then(|sticky| Ok((sticky, run(case, false)?)));
     match times {
         Err(error) => Some(error),
         Ok((sticky, found)) => {
             let ratio = sticky as f64 / found as f64;
-            (ratio > MOST).then(|| format!("{ratio:.2}: {sticky} and {found} cycles"))
+            (ratio > MOST).then(|| format!("{ratio:.2}: {sticky} instead of {found} cycles"))
         }
     }
 }
@@ -145,7 +146,7 @@ fn workers_run_apart_where_wake_ups_are_sticky() {
 
 #[test]
 #[cfg_attr(miri, ignore = "simulated threads are coroutines in assembly")]
-fn workers_that_stay_behind_the_caller_are_caught() {
+fn workers_that_stay_on_the_callers_core_are_caught() {
     let fails = || (0..SEEDS).any(|seed| failure(&random_case(seed)).is_some());
     assert!(fault::with(Fault::StaysBehind, fails));
 }

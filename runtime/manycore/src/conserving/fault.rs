@@ -1,6 +1,6 @@
-//! Defects that a test can put into the pool, to see that the check finds them.
+//! Faults that a test can insert into the pool, to see that the check finds them.
 //!
-//! Production code asks, where it would go wrong, in one line that exists in tests only:
+//! Production code has the fault in a line that exists only in tests:
 //!
 //! ```ignore
 //! #[cfg(test)]
@@ -9,52 +9,50 @@
 
 use std::cell::Cell;
 
-/// A way in which a pool can be late without losing anything.
+/// A fault of the pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// A worker that waits for an expected loop, and was called for a job, goes on to
-    /// wait for the loop.
+    /// A worker that waits for an expected loop ignores a call for a job.
     DeafNap,
-    /// A loop that is predicted to be short is run to its end by its caller, whatever the
-    /// clock says.
+    /// If a loop is predicted to be short, its caller runs it alone, however long it takes.
     SerialForEver,
-    /// A thread that waits keeps its permit, whatever lies there.
+    /// A waiting thread keeps its permit, whatever jobs are pending.
     NoReserve,
-    /// A thread that waits in another pool offers its permits once.
+    /// A thread that waits in another pool offers its permits only once.
     OneOffer,
-    /// Nobody takes permit 0 while no caller does.
+    /// No worker takes permit 0 while no caller has it.
     EmptyCallerSlot,
-    /// Where threads outnumber cores, the watchdog never gets up.
+    /// In a pool with more threads than cores, the watchdog never gets up.
     SleepySentry,
-    /// A woken worker stays on the core on which it fell asleep.
+    /// A woken worker stays on the core where it fell asleep.
     StaysBehind,
     /// The pool has no monitor.
     Unwatched,
-    /// A loop calls one cluster, and never more.
+    /// A loop never invites more than one cluster.
     FewForEver,
-    /// A loop is posted under the permit that its caller had before its first iterations.
+    /// The caller of a loop posts it with the permit that the caller had before the first iterations.
     StaleRank,
-    /// A worker that has stood aside looks for work with the permit that it had before.
+    /// A worker that has stood aside looks for work with its former permit.
     StaleAside,
-    /// A worker that waits beyond the allotment keeps its permit beside mail.
+    /// A worker that the allotment does not allow to run keeps its permit although it has mail.
     UnreadMail,
-    /// A caller that leaves from another permit does not tell the holder of permit 0.
+    /// A caller that leaves with another permit does not wake the holder of permit 0.
     UntoldHolder,
-    /// The growth of an allotment does not reach workers that sleep in a wait.
+    /// The growth of an allotment wakes no workers that sleep in a wait.
     UnheardGrowth,
-    /// Every loop that is long enough is shared. No defect, but the one way that the other is compared with.
+    /// Every loop that is long enough is shared: not a fault, but a baseline.
     AlwaysShared,
-    /// No loop is shared.
+    /// No loop is shared: another baseline.
     AlwaysSerial,
-    /// A mean of ratios decides, and for long, in which one run counts as much as fifteen good ones.
+    /// A long mean of ratios decides whether to share. In it, one run may count as much as fifteen good ones.
     MeanDecides,
-    /// The pool gets the handle of a thread that it starts late. No defect by itself.
+    /// The pool gets the handle of a new thread late: not a fault by itself.
     SlowStart,
-    /// As `SlowStart`, and the end of the threads does not wait for threads that are being started.
+    /// As `SlowStart`, and `end_threads` does not wait for threads that are being started.
     UncountedStart,
 }
 
-/// All of them. Each has a seed that found it once. A test tries this seed first, and then the others.
+/// The faults that random programs find, each with a seed that found it. A test tries this seed first.
 pub(super) const ALL: [(Fault, u64); 5] = [
     (Fault::DeafNap, 65),
     (Fault::SerialForEver, 2),
@@ -63,8 +61,7 @@ pub(super) const ALL: [(Fault, u64); 5] = [
     (Fault::SleepySentry, 17),
 ];
 
-/// Those in which a thread goes on with a permit that it has no more, or what came to light with
-/// them. Each has a seed, as in [`ALL`].
+/// The faults that the programs of [`moving`](super::moving) find, each with a seed as in [`ALL`].
 pub(super) const MOVED: [(Fault, u64); 5] = [
     (Fault::StaleRank, 717),
     (Fault::StaleAside, 82),
@@ -74,19 +71,18 @@ pub(super) const MOVED: [(Fault, u64); 5] = [
 ];
 
 thread_local! {
-    /// A machine is simulated by one host thread: what is set here is so for its whole
-    /// machine, and for no other test.
+    /// One host thread simulates a machine. So a fault holds for the whole machine, and for no other test.
     static FAULT: Cell<Option<Fault>> = const { Cell::new(None) };
 }
 
-/// Whether the pool is to have the defect `fault`.
+/// Whether the pool must have `fault`.
 pub(crate) fn is(fault: Fault) -> bool {
     FAULT.get() == Some(fault)
 }
 
-/// Runs `test` with pools that have the defect `fault`.
+/// Runs `test` with pools that have `fault`.
 pub(crate) fn with<R>(fault: Fault, test: impl FnOnce() -> R) -> R {
-    /// Takes the defect away, also when `test` panics.
+    /// Removes the fault, even if `test` panics.
     struct Restore(Option<Fault>);
     impl Drop for Restore {
         fn drop(&mut self) {

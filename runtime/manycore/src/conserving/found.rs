@@ -1,5 +1,5 @@
-//! Programs in which a pool was late once, found by random search with more seeds than a test has
-//! time for, and made smaller.
+//! Programs in which the pool was once late. A random search with more seeds than the test uses found them. Then
+//! they were made smaller.
 
 use super::program::{Program, Shape, Step, Steps, Work};
 use std::sync::Arc;
@@ -30,8 +30,8 @@ fn spawn(each: u64, awaited: bool) -> Step {
     Step::Spawn { job, awaited }
 }
 
-/// A short loop that a few near threads share, and the same with iterations as long as thousands of
-/// them: the threads farther away must hear of it.
+/// A few near threads share a short loop. Then each iteration of the same loop takes thousands of times as long,
+/// and far threads must be invited too.
 pub(super) fn suddenly_long() -> Program {
     let short = Step::Repeat {
         times: 42,
@@ -44,8 +44,8 @@ pub(super) fn suddenly_long() -> Program {
     }
 }
 
-/// Two iterations with a loop each. One thread has finished its own, waits for the other, and could
-/// help it: that one must learn that a helper is there.
+/// Each of two iterations runs a loop. The thread that finishes first waits for the other thread, and could
+/// help it. The other thread must learn that a helper is available.
 fn nested_in_the_last_job() -> Program {
     let first = steps([
         Step::Compute(700),
@@ -85,8 +85,7 @@ fn nested_in_the_last_job() -> Program {
     }
 }
 
-/// A hundred joins inside of each other, all stolen: each thread's wait ends when the next
-/// one's has.
+/// A hundred nested joins, all stolen. Each thread's wait ends after the next thread's wait.
 fn chain_of_waits() -> Program {
     let jobs = |times, each| {
         let steps = steps([spawn(each, false)]);

@@ -1,10 +1,10 @@
-//! Iterations of a loop that wait for each other all come to run, if there are no more of them than
-//! threads: whatever the loop was before, on machines of one and of many clusters, with more threads than
-//! cores, and in loops within loops.
+//! If the iterations of a loop wait for one another, all must begin, provided that they do not outnumber the
+//! threads. That must hold whatever the pool has learnt about the loop, on machines with one or many clusters,
+//! with more threads than cores, and in nested loops.
 //!
-//! Random rows of loops run on the simulated machine. Each row is one loop: some quick runs, from which the
-//! pool learns, and then a run in which all iterations meet. The meeting takes at most [`LATE`] longer than
-//! it takes the monitor to see that the caller does not come on.
+//! Random series of loops run on the simulated machine. Each series is one loop: quick runs, from which the pool
+//! learns, and then a run in which all iterations meet. That run may take at most [`LATE`] cycles. In this time
+//! the monitor must notice that the caller makes no progress.
 
 use super::fault::{self, Fault};
 use super::number;
@@ -18,21 +18,21 @@ use std::sync::mpsc;
 const SEEDS: u64 = 60;
 /// Cycles of a microsecond.
 const US: u64 = 2_500;
-/// Two ticks of the monitor, and as long again for threads that wait for a core.
+/// The longest accepted meeting: two ticks of the monitor, and as long again for threads that wait for a core.
 const LATE: u64 = 8_000 * US;
-/// A program that lasts longer hangs.
+/// A program that takes more cycles counts as hanging.
 const LIMIT: u64 = 1 << 33;
 
 #[derive(Clone, Debug)]
 struct Row {
     n: usize,
-    /// Quick runs, and the cycles of an iteration in them.
+    /// The number of quick runs, and the cycles of their iterations.
     runs: usize,
     each: u64,
     gap: u64,
-    /// It is called by the iterations of a loop over so many, of which one meets. Else 1.
+    /// If more than 1, an outer loop of this many iterations calls the loop, and one of these calls meets.
     outer: usize,
-    /// It reduces.
+    /// Whether the loop is a reduction.
     sums: bool,
 }
 
@@ -74,7 +74,7 @@ fn random_case(seed: u64) -> Case {
 
 type Word = <Simulated as Platform>::Futex;
 
-/// All `n` that come are there before one goes on.
+/// Waits until `n` threads have called this.
 fn meet(arrived: &Word, n: usize) {
     let mut seen = arrived.fetch_add(1, Ordering::AcqRel) + 1;
     if seen as usize == n {
@@ -87,7 +87,7 @@ fn meet(arrived: &Word, n: usize) {
 }
 
 impl Row {
-    /// One call; the iterations meet at `arrived`, if there is one.
+    /// Calls the loop once. If there is `arrived`, the iterations meet there.
     fn call(&self, pool: &Pool<Simulated>, arrived: Option<&Word>) {
         let item = |_| match arrived {
             Some(arrived) => meet(arrived, self.n),
@@ -104,7 +104,7 @@ impl Row {
         }
     }
 
-    /// Its quick runs and its meeting; returns the cycles that the meeting took.
+    /// Makes the quick runs and the meeting. Returns the cycles of the meeting.
     fn run(&self, pool: &Pool<Simulated>) -> u64 {
         let call = |arrived: Option<&Word>| match self.outer {
             1 => self.call(pool, arrived),
@@ -122,9 +122,9 @@ impl Row {
     }
 }
 
-/// The cycles of each meeting.
+/// Returns the cycles of each meeting.
 fn run(case: &Case) -> Result<Vec<u64>, String> {
-    let mut machine = Config::preset("graviton2-64").expect("it comes along");
+    let mut machine = Config::preset("graviton2-64").expect("the preset exists");
     let cores = case.cores as u32;
     (machine.cores, machine.group_cores) = (cores, cores / case.groups as u32);
     let (tell, told) = mpsc::channel();
@@ -140,15 +140,15 @@ fn run(case: &Case) -> Result<Vec<u64>, String> {
                 case.groups,
                 (0..case.threads).map(cpus).collect(),
             )
-            .expect("there is room for the threads");
+            .expect("the threads start");
         let times: Vec<u64> = case.rows.iter().map(|row| row.run(&pool)).collect();
-        tell.send(times).expect("the test waits for it");
+        tell.send(times).expect("the test receives the times");
     });
     ended.map_err(|error| error.to_string())?;
     told.recv().map_err(|error| error.to_string())
 }
 
-/// What is wrong with a case.
+/// Returns why a case fails, if it does.
 fn failure(case: &Case) -> Option<String> {
     match run(case) {
         Err(error) => Some(error),
@@ -161,7 +161,7 @@ fn failure(case: &Case) -> Option<String> {
 
 #[test]
 #[cfg_attr(miri, ignore = "simulated threads are coroutines in assembly")]
-fn iterations_meet_whatever_the_loop_was_before() {
+fn iterations_meet_whatever_the_pool_has_learnt() {
     let seeds = match number("MANYCORE_SEED") {
         Some(seed) => seed..seed + 1,
         None => 0..SEEDS * number("MANYCORE_SCHEDULES").unwrap_or(1),

@@ -1,60 +1,59 @@
-//! Every call is heard: nothing that can be done is left lying while a permit is idle.
+//! Tests that no permit is idle for long while work is available.
 //!
-//! Model checkers find lost jobs. A late job is not lost: a worker that sleeps until the next loop
-//! is due, and does not look at the job that was pushed meanwhile, runs that job in the end. So the
-//! property has a clock in it, and is checked with an exact clock: on the simulated machine, with
-//! random programs that mix loops of all lengths, joins, scopes, spawned jobs, broadcasts and
-//! installed calls, from one to four callers, with gaps, bursts and rhythms, in pools of 2 to 64
-//! threads; and again, one in four, in pools that know of half as many cores as they have threads.
+//! Model checkers find lost jobs, but not late ones: if a worker sleeps until the next loop and does not
+//! look for pushed jobs, it still runs them in the end. So this property needs a clock. The simulated
+//! machine has an exact one. Random programs mix loops of all lengths, joins, scopes, spawned jobs,
+//! broadcasts and installed calls, with gaps, bursts and rhythms. They have one to four callers and pools
+//! of 2 to 64 threads. One program in four runs again in a pool with half as many cores as threads.
 //!
 //! # The property
 //!
-//! A pool of n threads has n *permits*, numbered as by
-//! [`current_thread_index`](crate::Pool::current_thread_index). An *item* is a piece of the pool's
-//! work. Whenever a permit is idle while one and the same item is available,
+//! A pool of n threads has n *permits*. [`current_thread_index`](crate::Pool::current_thread_index)
+//! returns their numbers. An *item* is a piece of the pool's work. A *leaf* is user code without calls
+//! into the pool. If a permit is idle while one item stays available:
 //!
-//! 1. after [`until_one_comes`](bounds::until_one_comes) cycles at the latest a permit that
-//!    was idle has begun something, or goes on with what had waited;
-//! 2. after [`until_all_came`](bounds::until_all_came) cycles at the latest the permit is not
-//!    idle any more, or the item not available.
+//! 1. Within [`until_one_comes`](bounds::until_one_comes) cycles, some idle permit begins a leaf,
+//!    or continues one after a wait.
+//! 2. Within [`until_all_came`](bounds::until_all_came) cycles, this permit is no longer idle, or
+//!    the item is no longer available.
 //!
-//! Also: every program ends (*liveness*), and never more than n leaves run, each with a permit of
-//! its own.
+//! Also, every program ends (*liveness*), and each leaf runs with its own permit, so that at most n
+//! leaves run at once.
 //!
-//! # What is available
+//! # When an item is available
 //!
 //! | item | from | until |
 //! |---|---|---|
-//! | a call from outside | the call | its first code runs |
-//! | a loop | the end of its first iteration | its last iteration begins |
-//! | the second half of a join | the begin of the first half | it begins |
+//! | a call from outside the pool | the call | its first code runs |
+//! | a loop | its first iteration ends | its last iteration begins |
+//! | the second half of a join | the first half begins | it begins |
 //! | a job of a scope, a detached job | the call of `spawn` | it begins |
 //! | a call of a broadcast, with its own permit only | the call of `broadcast` | it begins |
 //!
-//! # What is excused
+//! # Exceptions
 //!
-//! * Work that is over within the bounds: a wake-up takes that long, so a shorter loop may run
-//!   serially, and so may the rest of a tree.
-//! * A loop's first iteration: until it ends, no thread can know that it is long.
-//! * The begin of a wait: if a thread waits with its permit, inside a job or, as a caller from
-//!   outside, for its loop, another replaces it after a while ([`REPLACED`](bounds::REPLACED)).
-//! * The rest of a block that one thread has claimed. The check does not see blocks. A block is
-//!   much longer than predicted only in loops whose first iterations say nothing about the last.
-//! * What a caller does outside of the pool.
-//! * What the constants in `bounds.rs` do not promise yet.
+//! * Work that ends within the bounds. A wake-up takes as long, so one thread may run a short loop, or the
+//!   rest of a tree.
+//! * A loop's first iteration. Until it ends, no thread can know that the loop is long.
+//! * The beginning of a wait. If a thread waits with its permit in a job, or a caller from outside waits
+//!   for its loop, another thread takes its place only after [`REPLACED`](bounds::REPLACED) cycles.
+//! * The rest of a block that one thread has claimed. The check does not see blocks. A block takes much
+//!   longer than predicted only if a loop's first iterations do not resemble the last.
+//! * The time that a caller spends outside the pool.
+//! * Properties whose constant in `bounds.rs` is `false`.
 //!
 //! # How it is checked
 //!
-//! [`program`] defines programs, [`random`] makes one of a seed, and [`world`] runs it on a
-//! machine. [`recorder`] keeps in the host's memory, at no simulated cost, the times when each item
-//! was offered and begun and when each permit was busy. [`verdict`] finds the longest idle times in
-//! that, and [`shrink`] makes a smaller program that fails as well. [`fault`] has the defects that
-//! the check must find, and [`found`] programs that have found one.
+//! [`program`] defines programs, [`random`] makes one from a seed, and [`world`] runs it on a simulated
+//! machine. [`recorder`] records when each item was offered and begun, and when each permit was busy. It
+//! uses the host's memory, at no simulated cost. [`verdict`] finds the longest idle times, and [`shrink`]
+//! finds a smaller program that also fails. [`fault`] has faults that the check must find, and [`found`]
+//! has programs that have revealed a bug.
 //!
-//! [`moving`] has a second property and programs of its own: a permit is one thread's at a time.
+//! [`moving`] checks another property with its own programs: each permit belongs to one thread at a time.
 //!
-//! `MANYCORE_SEED=7` runs the program of one seed and prints it. `MANYCORE_SCHEDULES=100`
-//! tries a hundred times as many seeds.
+//! `MANYCORE_SEED=7` runs and prints the program of one seed. `MANYCORE_SCHEDULES=100` tries a hundred
+//! times [`SEEDS`] seeds.
 
 mod apart;
 mod bounds;
@@ -77,10 +76,10 @@ use random::Mixture;
 use table::Table;
 use verdict::Verdict;
 
-/// Seeds of one run of the test: twenty to thirty seconds of a core's time.
+/// Seeds for `MANYCORE_SCHEDULES=1`. They take 20 to 30 seconds on one core.
 const SEEDS: u64 = 440;
 
-/// The promise that a run broke, if any, and its idle times of permits.
+/// Runs `program`. Returns why it fails, if it does, and the permits' longest idle times.
 fn check(mixture: Mixture, program: &Program) -> (Option<String>, Verdict) {
     let outcome = world::run(program);
     let end = match outcome.end {
@@ -98,16 +97,16 @@ fn check(mixture: Mixture, program: &Program) -> (Option<String>, Verdict) {
     )
 }
 
-/// The programs of a seed.
+/// Returns the programs of a seed.
 fn programs(seed: u64) -> impl Iterator<Item = (Mixture, Program)> {
     let (mixture, program) = random::program(seed);
-    // Four and the number of mixtures have no common divisor: each mixture has its turn.
+    // Each mixture has its turn, because 4 and the number of mixtures have no common divisor.
     let crowded = (seed % 4 == 1).then(|| program.clone().crowded());
     let programs = std::iter::once(program).chain(crowded);
     programs.map(move |program| (mixture, program))
 }
 
-/// The first program of `seeds` that fails, and why.
+/// Returns the first of `seeds` with a program that fails, and the reason.
 fn first_failure(mut seeds: impl Iterator<Item = u64>) -> Option<(u64, Mixture, String)> {
     seeds.find_map(|seed| {
         let mut failures = programs(seed).filter_map(|(mixture, program)| {
@@ -117,7 +116,7 @@ fn first_failure(mut seeds: impl Iterator<Item = u64>) -> Option<(u64, Mixture, 
     })
 }
 
-/// The value of an environment variable that is a number.
+/// Returns the number in an environment variable, if the variable is set.
 fn number(name: &str) -> Option<u64> {
     let value = std::env::var(name).ok()?;
     match value.parse() {
@@ -126,18 +125,18 @@ fn number(name: &str) -> Option<u64> {
     }
 }
 
-/// A failure as a reader needs it: the program of `seed` that fails, as small as can be.
+/// Describes a failure, with the smallest failing program that was found.
 fn report(seed: u64, mixture: Mixture, program: &Program, why: &str) -> String {
     let smallest = shrink::smallest(program, |program| check(mixture, program).0.is_some());
     let less = check(mixture, &smallest).0.unwrap_or_default();
     format!(
-        "MANYCORE_SEED={seed}, {mixture:?}: {why}\nand of a smaller program: {less}\n{smallest:?}"
+        "MANYCORE_SEED={seed}, {mixture:?}: {why}\na smaller program fails too: {less}\n{smallest:?}"
     )
 }
 
 #[test]
 #[cfg_attr(miri, ignore = "simulated threads are coroutines in assembly")]
-fn nothing_is_left_lying_while_a_permit_is_idle() {
+fn no_permit_is_idle_for_long_while_work_is_available() {
     if let Some(seed) = number("MANYCORE_SEED") {
         for (mixture, program) in programs(seed) {
             println!("{mixture:?}: {program:?}");
@@ -149,7 +148,7 @@ fn nothing_is_left_lying_while_a_permit_is_idle() {
         }
         return;
     }
-    // Without the variable, as many as a newcomer waits for.
+    // Without the variable the test is short.
     let seeds = number("MANYCORE_SCHEDULES").map_or(SEEDS / 4, |times| SEEDS * times);
     let (mut table, mut failed) = (Table::default(), Vec::new());
     for (seed, (mixture, program)) in
@@ -172,17 +171,17 @@ fn nothing_is_left_lying_while_a_permit_is_idle() {
 
 #[test]
 #[cfg_attr(miri, ignore = "simulated threads are coroutines in assembly")]
-fn what_was_late_once_is_in_time() {
+fn programs_that_once_failed_are_in_time() {
     for (name, program) in found::programs() {
         let late = check(Mixture::Crowd, &program).0;
         assert_eq!(late, None, "{name}: {program:?}");
     }
 }
 
-/// Each defect is found, and within a few seeds.
+/// Each fault is found within 110 seeds.
 #[test]
 #[cfg_attr(miri, ignore = "simulated threads are coroutines in assembly")]
-fn a_pool_that_does_not_hear_is_caught() {
+fn faults_that_delay_work_are_caught() {
     for (fault, seed) in fault::ALL {
         let found = fault::with(fault, || first_failure((seed..110).chain(0..seed)));
         let (seed, mixture, why) = found.unwrap_or_else(|| panic!("{fault:?} is not found"));
@@ -190,10 +189,10 @@ fn a_pool_that_does_not_hear_is_caught() {
     }
 }
 
-/// A loop that calls no more clusters when it lasts longer than predicted is late.
+/// A loop is late if it lasts longer than predicted and invites no further clusters.
 #[test]
 #[cfg_attr(miri, ignore = "simulated threads are coroutines in assembly")]
-fn a_loop_that_calls_too_few_is_caught() {
+fn a_loop_that_invites_too_few_clusters_is_caught() {
     let program = found::suddenly_long();
     let late = fault::with(fault::Fault::FewForEver, || {
         check(Mixture::Crowd, &program).0
@@ -201,7 +200,7 @@ fn a_loop_that_calls_too_few_is_caught() {
     assert!(late.is_some());
 }
 
-/// The same seed gives the same run, to the cycle.
+/// The same seed gives exactly the same run.
 #[test]
 #[cfg_attr(miri, ignore = "simulated threads are coroutines in assembly")]
 fn a_seed_gives_one_run() {

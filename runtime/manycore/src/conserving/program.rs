@@ -1,38 +1,38 @@
-//! A program that uses a pool: what it calls, and how long what it calls computes.
+//! A program that calls a pool, and the lengths of its jobs.
 //!
-//! Lengths of computations are in instructions, and lengths of sleeps in cycles.
+//! Computations are measured in instructions, and sleeps in cycles.
 
 use std::sync::Arc;
 
 /// A pool on a machine, and the threads from outside that call it.
 #[derive(Clone)]
 pub(super) struct Program {
-    /// Cores that the pool knows of.
+    /// The number of cores that the pool knows of.
     pub(super) cores: usize,
-    /// Threads of the pool.
+    /// The number of the pool's threads.
     pub(super) threads: usize,
     /// The steps of each thread from outside, one after the other.
     pub(super) callers: Vec<Steps>,
 }
 
-/// Detached jobs keep a reference to what they do.
+/// A shared list of steps, because detached jobs keep a reference to theirs.
 pub(super) type Steps = Arc<Vec<Step>>;
 
 #[derive(Clone, Debug)]
 pub(super) enum Step {
-    /// Computes. A thread from outside does that with no permit of the pool.
+    /// Computes. A thread from outside computes without a permit of the pool.
     Compute(u64),
-    /// Sleeps: a thread from outside that has nothing to do.
+    /// Sleeps. Only a thread from outside does this.
     Gap(u64),
-    /// Does `steps` again and again.
+    /// Repeats `steps`.
     Repeat { times: usize, steps: Steps },
-    /// Does `steps` once each `period`, and sleeps for the rest of it.
+    /// Does `steps` once in each `period`, and sleeps for the rest of the period.
     Rhythm {
         period: u64,
         times: usize,
         steps: Steps,
     },
-    /// A loop over `0..n` whose body is the code of `site`.
+    /// A loop over `0..n` at the call site with number `site`.
     Loop { site: usize, n: usize, work: Work },
     /// A tree of joins.
     Join {
@@ -40,22 +40,22 @@ pub(super) enum Step {
         leaves: usize,
         leaf: u64,
     },
-    /// A join of two halves that do more than compute.
+    /// A join of two halves that run steps.
     Halves(Steps, Steps),
-    /// A join of two halves that wait for each other, if no other such pair does now;
-    /// else two that do not.
+    /// A join of two halves that wait for each other. If another such pair is waiting, the two halves only
+    /// compute.
     Meet(u64),
-    /// A scope with this number of jobs. Each job spawns another if they are `nested`.
+    /// A scope with this number of jobs. If `nested`, each job spawns another.
     Scope {
         jobs: usize,
         nested: bool,
         each: Steps,
     },
-    /// A detached job. A thread from outside waits for its end, if it is `awaited`.
+    /// A detached job. If `awaited`, a thread from outside waits for the job's end.
     Spawn { job: Steps, awaited: bool },
-    /// A call in each of the pool's threads.
+    /// A broadcast: a call with each permit.
     Broadcast(u64),
-    /// A call that is moved into the pool.
+    /// A call of `install`.
     Install(Steps),
 }
 
@@ -63,14 +63,14 @@ pub(super) enum Step {
 #[derive(Clone, Debug)]
 pub(super) enum Work {
     Even(u64),
-    /// The first iterations compute nothing, the last `long` of them so much each.
+    /// The last `long` iterations compute `each` instructions, and the others nothing.
     Late {
         long: usize,
         each: u64,
     },
-    /// Each iteration computes another length, up to so much.
+    /// Each iteration computes a different number of instructions, at most this one.
     Ragged(u64),
-    /// Each iteration is a program of its own.
+    /// Each iteration runs these steps.
     Steps(Steps),
 }
 
@@ -84,7 +84,7 @@ pub(super) enum Shape {
 }
 
 impl Shape {
-    /// Leaves in the first half of a tree with this number of leaves.
+    /// Returns the number of leaves in the first half of a tree with `leaves` leaves.
     pub(super) fn first(self, leaves: usize) -> usize {
         match self {
             Self::Balanced => leaves / 2,
@@ -95,7 +95,7 @@ impl Shape {
 }
 
 impl Work {
-    /// Instructions of iteration `i` of `n`.
+    /// Returns the number of instructions in iteration `i` of `n`.
     pub(super) fn of(&self, i: usize, n: usize) -> u64 {
         match *self {
             Self::Even(each) => each,
@@ -106,7 +106,7 @@ impl Work {
                     0
                 }
             }
-            // Any fixed disorder will do.
+            // A fixed pseudo-random number.
             Self::Ragged(most) => (i as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) % (most + 1),
             Self::Steps(_) => 0,
         }
@@ -114,13 +114,12 @@ impl Work {
 }
 
 impl Program {
-    /// The same in a pool that knows of half as many cores as it has threads.
+    /// Returns the same program in a pool that knows of half as many cores as it has threads.
     pub(super) fn crowded(self) -> Self {
         let cores = (self.threads / 2).max(1);
         Self { cores, ..self }
     }
 
-    /// Whether threads outnumber cores.
     pub(super) fn is_crowded(&self) -> bool {
         self.threads > self.cores
     }

@@ -9,9 +9,9 @@ use std::sync::Arc;
 pub(super) enum Mixture {
     /// Loops of all lengths, with gaps.
     Loops,
-    /// Loops whose first iterations say nothing about the last.
+    /// Loops whose first iterations do not resemble the last.
     Skewed,
-    /// Loops that were usually empty, and then are full.
+    /// Loops that have often had nothing to do, and then have much.
     Emptied,
     /// Loops with a rhythm, and joins between two of them.
     RhythmAndJoins,
@@ -21,11 +21,11 @@ pub(super) enum Mixture {
     RhythmAndAll,
     /// Trees of joins.
     Joins,
-    /// Scopes, detached jobs, broadcasts, installed calls.
+    /// Scopes, detached jobs, broadcasts and installed calls.
     Jobs,
-    /// Jobs that call what is forked and looped in turn.
+    /// Jobs that call loops and joins in turn.
     Nested,
-    /// A job waits for a long one, while unrelated jobs lie there.
+    /// Jobs that wait for long ones, while unrelated jobs are pending.
     Waits,
     /// Two to four callers at once.
     Crowd,
@@ -47,7 +47,7 @@ impl Mixture {
     ];
 }
 
-/// The mixture and the program of a seed.
+/// Returns the mixture and the program of a seed.
 pub(super) fn program(seed: u64) -> (Mixture, Program) {
     let mixture = Mixture::ALL[seed as usize % Mixture::ALL.len()];
     let mut rng = Rng::with_seed(seed);
@@ -79,7 +79,7 @@ fn steps(steps: Vec<Step>) -> Steps {
 
 struct Random {
     rng: Rng,
-    /// The pool's threads.
+    /// The number of the pool's threads.
     threads: usize,
 }
 
@@ -105,7 +105,7 @@ impl Random {
         }
     }
 
-    /// Calls `make` this number of times.
+    /// Joins the results of a random number of calls of `make`.
     fn some(
         &mut self,
         times: std::ops::Range<usize>,
@@ -115,7 +115,7 @@ impl Random {
         (0..times).flat_map(|_| make(self)).collect()
     }
 
-    /// Between two powers of ten, each order of magnitude as likely as another.
+    /// Returns a random length between two powers of ten. Each order of magnitude is equally likely.
     fn length(&mut self, powers: std::ops::Range<u32>) -> u64 {
         let power = self.rng.u32(powers);
         self.rng.u64(1..10) * 10_u64.pow(power)
@@ -148,7 +148,7 @@ impl Random {
             3 => self.rng.usize(1..500),
             _ => self.rng.usize(1..5_000),
         };
-        // In all some ten milliseconds of one core's time at the most.
+        // The whole loop takes at most about ten milliseconds of one core's time.
         let most = 60_000_000 / (n as u64 + 1);
         let each = self.length(0..7).min(most).min(1_000_000);
         let work = match self.rng.u8(..4) {
@@ -171,8 +171,7 @@ impl Random {
         }
     }
 
-    /// A loop that has been called with nothing to do so often that the pool believes it,
-    /// and then has something to do.
+    /// A loop that often has nothing to do, so that the pool expects this, and then has much.
     fn emptied(&mut self) -> Vec<Step> {
         let site = self.rng.usize(..4);
         let n = self.rng.usize(2..100);
@@ -192,14 +191,14 @@ impl Random {
         ]
     }
 
-    /// Loops at a rhythm until the pool expects them, and then something between two.
+    /// Loops with a rhythm, until the pool expects them. Then another step comes between two loops.
     fn rhythm_and(&mut self, mut between: impl FnMut(&mut Self) -> Step) -> Vec<Step> {
         let period = self.rng.u64(2_500_000..25_000_000);
         let n = match self.rng.u8(..3) {
             0 => self.threads,
             _ => self.rng.usize(4..100),
         };
-        // A tenth to a half of the period, if all threads take part.
+        // If all threads take part, a loop takes a tenth to a half of the period.
         let share = self.rng.u64(2..10);
         let all = period * share / 20 * self.threads.min(n) as u64;
         let call = Step::Loop {
@@ -218,8 +217,8 @@ impl Random {
         vec![rhythm(times, steps(vec![call])), rhythm(more, steps(both))]
     }
 
-    /// A job whose second part another thread runs, for long. Before the job waits, it spawns jobs
-    /// unrelated to that part.
+    /// A job with a long second part, which another thread runs. Before the job waits for it, the job spawns
+    /// unrelated jobs.
     fn waits(&mut self) -> Step {
         let long = steps(vec![Step::Compute(self.length(6..7) * 3)]);
         let stranger = Step::Spawn {
@@ -230,7 +229,7 @@ impl Random {
             times: self.rng.usize(1..2 * self.threads),
             steps: steps(vec![stranger]),
         };
-        // Time enough for a thief to come.
+        // Long enough for a thief to steal the second part.
         let first = vec![Step::Compute(500_000), strangers];
         let wait = match self.rng.u8(..3) {
             0 => Step::Loop {
@@ -264,7 +263,7 @@ impl Random {
         };
         let leaves = match shape {
             Shape::Balanced => leaves,
-            // As deep as it has leaves.
+            // The tree is as deep as it has leaves.
             _ => leaves.min(100),
         };
         let leaf = self.length(0..7).min(60_000_000 / leaves as u64);
@@ -299,7 +298,7 @@ impl Random {
         }
     }
 
-    /// Jobs that call what is forked and looped in turn, to this depth.
+    /// Jobs that call loops and joins in turn, to this depth.
     fn nested(&mut self, depth: usize) -> Step {
         let inner = self.inner(depth);
         match self.rng.u8(..5) {

@@ -1,8 +1,7 @@
-//! Events and their times, in cycles: kept in the host's memory, so that the simulated machine
-//! knows nothing of it and takes no time for it.
+//! Records events and their times in cycles. The record is in the host's memory and takes no simulated time.
 //!
-//! Its mutex is the standard library's. A simulated machine is one host thread, and no thread of
-//! the machine is put aside while it holds the mutex, so no thread ever waits.
+//! It uses the standard library's mutex. One host thread runs all threads of a simulated machine, and none of them
+//! is suspended while it holds the mutex. So no thread ever waits for it.
 
 use manycore_chip::{Simulated, SimulatedThread};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// The kinds of items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
-    /// A call from outside, until its first code runs.
+    /// A call from outside the pool.
     Call,
     /// Iterations of a loop.
     Loop,
@@ -24,14 +23,14 @@ pub(super) enum Kind {
     Broadcast,
 }
 
-/// Something that a pool has been given to do, while it can be had.
+/// A piece of a pool's work, and when it was available.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Item {
     pub(super) kind: Kind,
-    /// The only permit that may do it, if there is but one.
+    /// The only permit that may run the item, or `None` if any may.
     pub(super) only: Option<usize>,
     pub(super) from: u64,
-    /// When it was begun. Never: the run ended before.
+    /// When the item was begun. `None` if the run ended before.
     pub(super) until: Option<u64>,
 }
 
@@ -44,12 +43,11 @@ pub(super) struct Span {
 /// The record of one permit of the pool.
 #[derive(Debug, Default)]
 pub(super) struct PermitLog {
-    /// Computing, or waiting for what the user's own code waits for. In order.
+    /// The times when user code computed, or waited in its own way. In order.
     pub(super) leaves: Vec<Span>,
-    /// The times inside jobs, including waits. In order, for each thread.
+    /// The times inside jobs, including waits. In order for each thread.
     pub(super) jobs: Vec<Span>,
-    /// From when a caller from outside had done its own part of a loop until the loop was
-    /// over.
+    /// The times when a caller from outside had done its own part of a loop, and waited for the rest.
     pub(super) waits: Vec<Span>,
 }
 
@@ -57,7 +55,7 @@ pub(super) struct PermitLog {
 #[derive(Debug)]
 struct Called {
     not_begun: usize,
-    /// The end of the first iteration.
+    /// When the first iteration ended.
     offered: Option<u64>,
     last_begun: u64,
 }
@@ -66,26 +64,26 @@ struct Called {
 pub(super) struct Log {
     pub(super) items: Vec<Item>,
     pub(super) permits: Vec<PermitLog>,
-    /// Leaves that ran where another one was running: the permit, and when.
+    /// The permits and times when a leaf began while another leaf with this permit was running.
     pub(super) shared_permits: Vec<(usize, u64)>,
-    /// Leaves that ran with no permit.
+    /// The number of leaves that ran without a permit.
     pub(super) homeless: usize,
     loops: Vec<Called>,
-    /// Each thread's newest leaf: where it ran, and when it ended.
+    /// Each thread's newest leaf: its permit, and when it ended.
     newest: Vec<(SimulatedThread, usize, u64)>,
 }
 
 #[derive(Debug)]
 pub(super) struct Recorder(Mutex<Log>);
 
-/// Shorter pauses of a permit are not kept.
+/// Shorter pauses of a permit are ignored. In cycles.
 const PAUSE: u64 = 2_000;
 
 impl Recorder {
-    /// For a pool of this number of threads.
+    /// Makes a recorder for a pool of this number of threads.
     pub(super) fn new(threads: usize) -> Self {
-        // With room for most runs: what grows inside of the simulation takes memory of
-        // the simulated machine.
+        // The capacity is enough for most runs: a vector that grows during the simulation takes the
+        // simulated machine's memory.
         let permit = || PermitLog {
             leaves: Vec::with_capacity(1 << 10),
             jobs: Vec::with_capacity(1 << 10),
@@ -104,7 +102,7 @@ impl Recorder {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Something can be had from `at` on, with the permit `only` if there is but one.
+    /// An item is available from `at` on, to the permit `only` or to all. Returns its number.
     pub(super) fn offer(&self, kind: Kind, only: Option<usize>, at: u64) -> usize {
         let items = &mut self.log().items;
         items.push(Item {
@@ -116,7 +114,7 @@ impl Recorder {
         items.len() - 1
     }
 
-    /// An item will be available.
+    /// An item will be available later. Returns its number.
     pub(super) fn announce(&self, kind: Kind) -> usize {
         self.offer(kind, None, u64::MAX)
     }
@@ -129,9 +127,9 @@ impl Recorder {
 
     pub(super) fn begin(&self, item: usize, at: u64) {
         let item = &mut self.log().items[item];
-        assert!(item.until.is_none(), "begun twice");
+        assert!(item.until.is_none(), "an item began twice");
         item.until = Some(at);
-        // A thief may be ahead of the thread that has pushed it.
+        // A thief may begin the item before its owner has recorded the offer.
         item.from = item.from.min(at);
     }
 
@@ -155,7 +153,6 @@ impl Recorder {
         self.log().loops[of].offered.get_or_insert(at);
     }
 
-    /// A leaf ran with `permit`.
     pub(super) fn leaf(&self, permit: Option<usize>, from: u64, to: u64) {
         let mut log = self.log();
         if permit.is_none() {
@@ -174,7 +171,7 @@ impl Recorder {
         }
     }
 
-    /// This thread has run a leaf with `permit` that ended at `to`.
+    /// This thread's newest leaf ran with `permit` and ended at `to`.
     pub(super) fn newest_leaf(&self, permit: Option<usize>, to: u64) {
         let (mut log, this) = (self.log(), Simulated::this_thread());
         let leaf = (this, permit.unwrap_or(0), to);
@@ -184,10 +181,10 @@ impl Recorder {
         }
     }
 
-    /// A job, with all that it called, ran with `permit`.
+    /// A job ran with `permit`, including its calls and waits.
     pub(super) fn job(&self, permit: Option<usize>, from: u64, to: u64) {
         let spans = &mut self.log().permits[permit.unwrap_or(0)].jobs;
-        // Jobs that it called itself, or ran while it waited, are recorded already.
+        // Removes inner jobs, which it called or ran during its waits: they are recorded already.
         while spans.last().is_some_and(|last| last.from >= from) {
             spans.pop();
         }
@@ -197,8 +194,8 @@ impl Recorder {
         }
     }
 
-    /// This thread, a caller from outside, has waited until `to` for the rest of its loop: since
-    /// its newest leaf, of the loop or of an inner one.
+    /// This thread, a caller from outside, has waited for the rest of its loop, from its newest leaf until
+    /// `to`.
     pub(super) fn end_of_call(&self, to: u64) {
         let (log, this) = (self.log(), Simulated::this_thread());
         let newest = log.newest.iter().find(|newest| newest.0 == this).copied();
@@ -213,11 +210,11 @@ impl Recorder {
         self.log().permits[permit].waits.push(during);
     }
 
-    /// All that was recorded. Loops become items.
+    /// Takes the record. Loops become items.
     pub(super) fn take(&self) -> Log {
         let mut log = std::mem::take(&mut *self.log());
         for called in std::mem::take(&mut log.loops) {
-            // A loop is available once an iteration has ended; without an owner yet it is a call.
+            // A loop becomes available when an iteration ends. Before its first iteration it is a call.
             let Some(from) = called.offered else { continue };
             let until = (called.not_begun == 0).then_some(called.last_begun);
             if until.is_none_or(|until| until > from) {

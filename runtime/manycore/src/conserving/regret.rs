@@ -1,17 +1,17 @@
-//! Bounded regret: the time of the default loop, beside other processes and in any order of changes, is
-//! hardly more than the better of sharing every run and sharing none.
+//! Bounded regret: default loops take hardly longer than the better of sharing every run and sharing none, even
+//! beside other processes, and if the loops change.
 //!
-//! Random loops are called in a row on the simulated machine, while other processes compute on some cores
-//! for a slice in each period. The same program runs three times: as the pool decides, with all runs
-//! shared, and with none. Times are exact. The neighbours come at the same times, although three programs
-//! of different speed meet them in different places.
+//! The simulated machine runs random series of loops, while other processes (*neighbours*) compute on some cores
+//! for a slice of each period. The same program runs three times: as the pool decides, with all runs shared, and
+//! with none shared. Times are exact. The neighbours compute at the same times in all three, but interrupt
+//! different runs, because the three programs differ in speed.
 //!
 //! # The property
 //!
-//! The first 30 runs of a row, and of its second half if the work changes there, do not count. All others
-//! take at most [`RATIO`] times as long as the better way, and in addition the time of [`CALLS`] runs and
-//! of [`SLICES`] slices for each caller: the pool cannot know in advance that the system will put a helper
-//! aside.
+//! The first 30 runs of a series do not count. If the work changes in its second half, the first 30 runs of that
+//! half do not count either. All other runs together take at most [`RATIO`] times as long as the better way, plus
+//! the time of [`CALLS`] runs, plus [`SLICES`] slices for each caller: the pool cannot foresee that a neighbour
+//! will interrupt a helper. If the work changes, both additions are doubled.
 
 use super::fault::{self, Fault};
 use super::number;
@@ -28,12 +28,12 @@ use std::time::Duration;
 const RATIO: f64 = 1.1;
 const CALLS: f64 = 20.0;
 const SLICES: f64 = 2.0;
-/// Runs that do not count, at the beginning and after a change.
+/// The number of runs at the beginning and after a change that do not count.
 const LEARNING: usize = 30;
 /// Cycles of a microsecond.
 const US: f64 = 2_500.0;
 
-/// Another process: computes for `busy` cycles, then sleeps for `idle` on average.
+/// Another process. It repeatedly computes for `busy` cycles and sleeps for `idle` cycles on average.
 #[derive(Clone, Copy, Debug)]
 struct Neighbour {
     core: usize,
@@ -41,20 +41,20 @@ struct Neighbour {
     idle: u64,
 }
 
-/// A row of loops.
+/// A series of calls of one loop.
 #[derive(Clone, Copy, Debug)]
 struct Work {
     n: usize,
-    /// Cycles of an iteration in the first half of the calls, and in the second.
+    /// The cycles of an iteration in the first and in the second half of the calls.
     each: [u64; 2],
-    /// Whether all iterations write one line.
+    /// Whether all iterations write the same cache line.
     fights: bool,
-    /// Cycles between two calls.
+    /// The cycles between two calls.
     gap: u64,
     calls: usize,
 }
 
-/// The case: each caller runs one row of loops after another.
+/// A test case. Each caller runs all series, one after the other.
 #[derive(Clone, Debug)]
 struct Case {
     cores: usize,
@@ -77,7 +77,7 @@ fn random_case(seed: u64) -> Case {
         random.usize(2..=4)
     };
     let row = |random: &mut fastrand::Rng| {
-        // A loop of 2 us to 1 ms: both ways are possible.
+        // A loop of 2 us to 1 ms: either way may be better.
         let total = spread(random, 2.0, 1_000.0) * US;
         let n = spread(random, 2.0, 4_096.0) as usize;
         let gap = if random.bool() {
@@ -86,12 +86,12 @@ fn random_case(seed: u64) -> Case {
             spread(random, 1.0, 500.0) * US
         };
         let each = |total: f64| ((total / n as f64) as u64).max(1);
-        // The same loop may have other work to do later.
+        // The loop's work may change later.
         let later = match random.bool() {
             true => total,
             false => spread(random, 2.0, 1_000.0) * US,
         };
-        // So that a case takes some 50 ms of the machine's time.
+        // A case takes about 50 ms of the machine's time.
         let calls = (50_000.0 * US / (total.max(later) + gap)).clamp(150.0, 1_000.0) as usize;
         Work {
             n,
@@ -128,12 +128,12 @@ fn random_case(seed: u64) -> Case {
 }
 
 impl Work {
-    /// Cycles of an iteration in this call.
+    /// Returns the cycles of an iteration in this call.
     fn each(&self, call: usize) -> u64 {
         self.each[usize::from(call >= self.calls / 2)]
     }
 
-    /// The calls that count: all but the first ones, and the first ones after a change.
+    /// Returns the calls that count.
     fn counted(&self) -> impl Iterator<Item = usize> {
         let middle = self.calls / 2;
         let changes = self.each[0] != self.each[1];
@@ -164,14 +164,14 @@ impl Neighbour {
     }
 }
 
-/// Whether a single seed was asked for. Then the pool's decisions are printed.
+/// Whether the user wants a single seed. Then the pool's decisions are printed.
 fn is_single() -> bool {
     number("MANYCORE_SEED").is_some()
 }
 
-/// The cycles of each call, by caller and row.
+/// Returns the cycles of each call, by caller and series.
 fn run(case: &Case) -> Vec<Vec<Vec<u64>>> {
-    let mut machine = Config::preset("graviton2-64").expect("it comes along");
+    let mut machine = Config::preset("graviton2-64").expect("the preset exists");
     (machine.cores, machine.group_cores) = (case.cores as u32, case.cores as u32);
     let (tell, told) = mpsc::channel();
     let case = case.clone();
@@ -184,7 +184,7 @@ fn run(case: &Case) -> Vec<Vec<Vec<u64>>> {
                 cpus,
                 ..ThreadSpec::default()
             };
-            Simulated::spawn(spec, body).expect("there is room for it")
+            Simulated::spawn(spec, body).expect("the thread starts")
         };
         let mut random = fastrand::Rng::with_seed(case.seed);
         let neighbours: Vec<_> = case
@@ -199,7 +199,7 @@ fn run(case: &Case) -> Vec<Vec<Vec<u64>>> {
         let pool = Builder::<Simulated>::on_platform()
             .explain(is_single())
             .build_on(case.cores, 1, vec![vec![]; case.cores])
-            .expect("there is room for the threads");
+            .expect("the threads start");
         let pool = Arc::new(pool);
         let callers: Vec<_> = (0..case.callers)
             .map(|caller| {
@@ -226,7 +226,8 @@ fn run(case: &Case) -> Vec<Vec<Vec<u64>>> {
                             (0..work.calls).map(call).collect::<Vec<u64>>()
                         })
                         .collect();
-                    tell.send((caller, times)).expect("the test waits for it");
+                    tell.send((caller, times))
+                        .expect("the test receives the times");
                 };
                 spawn(format!("caller {caller}"), vec![], Box::new(calls))
             })
@@ -238,20 +239,20 @@ fn run(case: &Case) -> Vec<Vec<Vec<u64>>> {
         stop.store(true, Relaxed);
         neighbours.into_iter().for_each(Simulated::join);
     });
-    run.expect("it ends");
+    run.expect("the simulation ends");
     let mut times = vec![vec![]; callers];
     told.iter()
         .for_each(|(caller, rows): (usize, _)| times[caller] = rows);
     times
 }
 
-/// One row's times in microseconds a call: as the pool decides, all shared, none shared.
+/// The times of one series in microseconds a call: as the pool decides, all shared, and none shared.
 #[derive(Clone, Copy, Debug)]
 struct Outcome {
     decided: f64,
     shared: f64,
     serial: f64,
-    /// How much longer than allowed the decided runs took.
+    /// The time of the decided runs over the allowed time.
     excess: f64,
 }
 
@@ -297,8 +298,8 @@ fn outcomes(case: &Case) -> Vec<Outcome> {
 /// Seeds of one run of the test.
 const SEEDS: u64 = 24;
 
-/// A loop of 10 to 60 us called again and again on two cores, and a process that wants the other core for
-/// 0.3 to 3 ms once in a while, as any machine has.
+/// A loop of 10 to 60 us is called 10,000 times on two cores. As on any machine, a neighbour sometimes takes the
+/// second core for 0.3 to 3 ms.
 fn hiccups(seed: u64) -> Case {
     let mut random = fastrand::Rng::with_seed(seed);
     let total = spread(&mut random, 10.0, 60.0) * US;
@@ -324,14 +325,14 @@ fn hiccups(seed: u64) -> Case {
     }
 }
 
-/// How many rows of the cases took longer than allowed, of how many; and the geometric mean of the time of
-/// decided runs over the better way's. Prints each row, and a table by cores.
+/// Returns how many series of the cases took longer than allowed, the number of all series, and the geometric
+/// mean of the decided runs' time over the better way's. Prints each series, and a table by cores.
 fn measure(cases: impl Iterator<Item = Case>) -> (usize, usize, f64) {
     let mut all: Vec<(usize, Outcome)> = vec![];
     for case in cases {
         for outcome in outcomes(&case) {
             println!(
-                "seed {}, {} cores, {} callers: {:.2} of what is allowed; us a call: {:.1} decided, {:.1} shared, {:.1} serial",
+                "seed {}, {} cores, {} callers: {:.2} of the allowed time; us a call: {:.1} decided, {:.1} shared, {:.1} serial",
                 case.seed,
                 case.cores,
                 case.callers,
@@ -347,11 +348,11 @@ fn measure(cases: impl Iterator<Item = Case>) -> (usize, usize, f64) {
         let of_these = all.iter().filter(|row| row.0 == cores);
         let (beyond, rows, mean) = summary(of_these.map(|row| row.1));
         println!(
-            "{cores} cores: {beyond} of {rows} rows beyond; {mean:.3} of the better way on average"
+            "{cores} cores: {beyond} of {rows} series too slow; {mean:.3} of the better way's time on average"
         );
     }
     let (beyond, rows, mean) = summary(all.iter().map(|row| row.1));
-    println!("{beyond} of {rows} rows beyond; {mean:.3} of the better way on average");
+    println!("{beyond} of {rows} series too slow; {mean:.3} of the better way's time on average");
     (beyond, rows, mean)
 }
 
@@ -362,8 +363,8 @@ fn summary(rows: impl Iterator<Item = Outcome> + Clone) -> (usize, usize, f64) {
     (beyond, count, (logs / count as f64).exp())
 }
 
-/// When a neighbour takes a core is chance, and three programs of different speed meet it differently: one row
-/// in eight may take longer than allowed, and the mean of all may not.
+/// Neighbours interrupt the three programs at different places by chance. So one series in eight may take longer
+/// than allowed, but the mean of all must not exceed [`RATIO`].
 #[test]
 #[cfg_attr(miri, ignore = "simulated threads are coroutines in assembly")]
 fn regret_is_bounded() {
@@ -379,14 +380,14 @@ fn regret_is_bounded() {
 
 #[test]
 #[cfg_attr(miri, ignore = "simulated threads are coroutines in assembly")]
-fn a_helper_that_is_put_aside_once_in_a_while_makes_no_loop_serial() {
+fn a_helper_that_sometimes_loses_its_core_makes_no_loop_serial() {
     let (beyond, _, mean) = measure((0..12).map(hiccups));
     assert!(beyond == 0 && mean < RATIO);
 }
 
 #[test]
 #[cfg_attr(miri, ignore = "simulated threads are coroutines in assembly")]
-fn a_mean_that_decides_is_found() {
+fn a_decision_by_the_mean_is_caught() {
     let (beyond, ..) = fault::with(Fault::MeanDecides, || measure((0..12).map(hiccups)));
     assert!(beyond > 0);
 }

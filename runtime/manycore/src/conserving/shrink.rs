@@ -1,14 +1,12 @@
-//! A smaller program that fails as well: a machine of 64 cores and three callers is more
-//! than a reader wants to look at.
+//! Finds a smaller program that also fails, because a reader cannot follow 64 cores and three callers.
 
 use super::program::{Program, Step, Steps};
 use std::sync::Arc;
 
-/// Runs at most; a run takes some 50 ms.
+/// The greatest number of runs. A run takes about 50 ms.
 const RUNS: usize = 200;
 
-/// A program that `fails` like `program`, with fewer callers and steps if such a one is
-/// found.
+/// Returns a program that `fails`, with fewer callers and steps than `program` if one is found.
 pub(super) fn smallest(program: &Program, fails: impl Fn(&Program) -> bool) -> Program {
     let mut best = program.clone();
     let mut runs = 0;
@@ -21,7 +19,7 @@ pub(super) fn smallest(program: &Program, fails: impl Fn(&Program) -> bool) -> P
     best
 }
 
-/// Programs with a little less to do, those with much less first.
+/// Returns programs with less to do, those with the least first.
 fn simpler(program: &Program) -> Vec<Program> {
     let mut all = Vec::new();
     if program.callers.len() > 1 {
@@ -41,7 +39,7 @@ fn simpler(program: &Program) -> Vec<Program> {
     all
 }
 
-/// `steps` without some of them, or with one that does less.
+/// Returns `steps` without some of them, or with a step that does less.
 fn fewer(steps: &Steps) -> Vec<Steps> {
     let mut all = Vec::new();
     let half = steps.len() / 2;
@@ -64,7 +62,7 @@ fn fewer(steps: &Steps) -> Vec<Steps> {
     all.into_iter().map(Arc::new).collect()
 }
 
-/// A step that repeats less, or less often.
+/// Returns steps that repeat less, or less often, than `step`.
 fn less(step: &Step) -> Vec<Step> {
     match step {
         Step::Repeat { times, steps } => {

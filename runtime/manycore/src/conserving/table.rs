@@ -1,4 +1,4 @@
-//! The longest idle times by mixture and by number of cores.
+//! A table of the longest idle times, by mixture and number of cores.
 
 use super::bounds::{until_all_came, until_one_comes};
 use super::program::Program;
@@ -7,8 +7,8 @@ use super::verdict::Verdict;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// By mixture, and whether threads outnumber cores: cores, and what none of the programs on
-/// them exceeded.
+/// The keys are the mixture, whether threads outnumber cores, and the number of cores. The values are the
+/// longest idle times of all such programs: until one permit came, and until all came.
 #[derive(Default)]
 pub(super) struct Table(BTreeMap<(Mixture, bool), BTreeMap<usize, (u64, u64)>>);
 

@@ -9,28 +9,29 @@ use std::fmt;
 /// A permit was idle while an item was available.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct IdleSpan {
-    /// From where on, in cycles.
+    /// When the idle time began, in cycles.
     pub(super) from: u64,
-    /// The number of cycles.
+    /// The idle time, in cycles.
     pub(super) cycles: u64,
     pub(super) permit: usize,
     pub(super) item: Item,
 }
 
-/// Shorter idle times are not looked at.
+/// Shorter idle times are ignored. In cycles.
 const SHORT: u64 = 5_000;
 
 /// The longest idle times of a run.
 #[derive(Debug, Default)]
 pub(super) struct Verdict {
-    /// During which no idle permit at all began anything.
+    /// The longest idle time in which no idle permit began a leaf.
     pub(super) none_came: Option<IdleSpan>,
-    /// During which others may have come, but not this one.
+    /// The longest idle time of one permit, in which other permits may have begun leaves.
     pub(super) not_all_came: Option<IdleSpan>,
 }
 
 impl Verdict {
-    /// The item for which a pool of this number of threads and cores was idle against its promise.
+    /// Describes the idle time that exceeds its bound for a pool with `threads` threads and `cores` cores, if
+    /// there is one.
     pub(super) fn late(&self, threads: usize, cores: usize) -> Option<String> {
         let longer = |idle: &Option<IdleSpan>, bound| idle.filter(|idle| idle.cycles > bound);
         if let Some(idle) = longer(&self.none_came, until_one_comes(threads, cores)) {
@@ -50,14 +51,14 @@ impl fmt::Display for Verdict {
         for (what, idle) in all {
             match idle {
                 Some(idle) => writeln!(f, "longest time in which {what}: {idle}")?,
-                None => writeln!(f, "at no time it was that {what}")?,
+                None => writeln!(f, "there was no time in which {what}")?,
             }
         }
         Ok(())
     }
 }
 
-/// The longest idle times of a run that ended at `end`.
+/// Returns the longest idle times of a run that ended at `end`.
 pub(super) fn longest(log: &Log, end: u64) -> Verdict {
     let idle: Vec<_> = log
         .permits
@@ -107,7 +108,7 @@ fn keep_longer(kept: &mut Option<IdleSpan>, idle: IdleSpan) {
     }
 }
 
-/// `span`, cut at the times of `cuts`, which are in order.
+/// Cuts `span` at the times in `cuts`, which are in order.
 fn parts(span: Span, cuts: &[u64]) -> impl Iterator<Item = Span> {
     let inside = |at: u64| cuts.partition_point(|&cut| cut < at);
     let ends = cuts[inside(span.from)..inside(span.to)].iter().copied();
@@ -119,7 +120,7 @@ fn parts(span: Span, cuts: &[u64]) -> impl Iterator<Item = Span> {
     })
 }
 
-/// The violation of the promise about permits, if there is one.
+/// Describes a leaf that ran without its own permit, if there was one.
 pub(super) fn broken_permits(log: &Log) -> Option<String> {
     if !PERMITS_ARE_UNIQUE {
         return None;
@@ -131,7 +132,7 @@ pub(super) fn broken_permits(log: &Log) -> Option<String> {
     Some(format!("two leaves ran with permit {permit} at cycle {at}"))
 }
 
-/// When a permit was idle, until `end`.
+/// Returns when a permit was idle, until `end`.
 fn idle_of(permit: &PermitLog, end: u64) -> Vec<Span> {
     let without_job = pauses(&permit.jobs, end);
     if !WAITING_IS_IDLE {
@@ -144,7 +145,7 @@ fn idle_of(permit: &PermitLog, end: u64) -> Vec<Span> {
             .is_some_and(|span| span.from < at + SHORT)
     };
     let mut idle = pauses(&permit.leaves, end);
-    // When the wait ends that a pause began with, if it began with one.
+    // If the pause at `at` begins with a caller's wait, returns when that wait ends.
     let waits_until = |at: u64| {
         let mut begun = permit.waits.iter();
         let wait = begun.find(|wait| (at..at + SHORT).contains(&wait.from));
@@ -162,7 +163,7 @@ fn idle_of(permit: &PermitLog, end: u64) -> Vec<Span> {
     idle
 }
 
-/// The times until `end` that are not in `busy`, in order.
+/// Returns the times until `end` that are not in `busy`, in order.
 fn pauses(busy: &[Span], end: u64) -> Vec<Span> {
     let mut busy = busy.to_vec();
     busy.sort_by_key(|span| span.from);
@@ -179,7 +180,7 @@ fn pauses(busy: &[Span], end: u64) -> Vec<Span> {
     pauses
 }
 
-/// The overlap of `one` with each of `spans`, which are in order.
+/// Returns the overlaps of `one` with `spans`, which are in order.
 fn common(spans: &[Span], one: Span) -> impl Iterator<Item = Span> {
     let first = spans.partition_point(|span| span.to <= one.from);
     let spans = spans[first..].iter();
@@ -223,7 +224,7 @@ mod tests {
     const THREADS: usize = 3;
     const END: u64 = 10_000_000;
 
-    /// A pool of three. Permit 0 is busy all the time, the others as given.
+    /// Judges a run of three permits. Permit 0 is always busy, and the others as in `busy`.
     fn judge(busy: &[(usize, u64, u64)], items: impl Fn(&Recorder)) -> Verdict {
         let recorder = Recorder::new(THREADS);
         for &(permit, from, to) in [(0, 0, END)].iter().chain(busy) {
@@ -268,9 +269,9 @@ mod tests {
         assert_eq!(cycles(&never), (1_000_000, 1_000_000));
     }
 
-    /// Permit 1 comes to something again and again, permit 2 never.
+    /// Permit 1 begins many leaves, and permit 2 none.
     #[test]
-    fn others_that_come_count_until_all_should_have_come() {
+    fn others_that_come_excuse_an_idle_permit_until_the_second_bound() {
         let step = until_one_comes(THREADS, THREADS) - 1_000;
         let busy: Vec<_> = (1..40).map(|i| (1, i * step - 10_000, i * step)).collect();
         let verdict = judge(&busy, |log| job(log, None, 0, 2 * step));
@@ -291,7 +292,7 @@ mod tests {
         assert_eq!(cycles(&verdict), (5_000_000, 5_000_000));
     }
 
-    /// A job waits from 500,000 on, and an unrelated one lies there.
+    /// A job waits from cycle 500,000 on, while an unrelated job is available.
     #[test]
     fn a_thread_that_waits_is_replaced() {
         let recorder = Recorder::new(2);
@@ -312,10 +313,10 @@ mod tests {
         assert_eq!(idle, late);
     }
 
-    /// Waits with one permit end one after the other, each for the next: threads take turns there,
-    /// and have nothing more to do than to go on.
+    /// Several waits end one after the other. Their threads take turns with one permit, and only return from their
+    /// waits.
     #[test]
-    fn who_goes_on_after_a_wait_has_come() {
+    fn a_thread_that_returns_from_a_wait_has_come() {
         let step = until_one_comes(THREADS, THREADS) - 1_000;
         let busy = [(1, 0, END), (2, 0, 100_000)];
         let verdict = judge(&busy, |log| {
@@ -328,8 +329,8 @@ mod tests {
         assert_eq!(verdict.late(THREADS, THREADS), None);
     }
 
-    /// A caller from outside waits for its loop, with a permit of its own or not at all: what
-    /// is excused is the begin of its wait, and no more than the wait.
+    /// A caller from outside waits for its loop, or does not wait. Only the beginning of its wait is excused, and no
+    /// time after the wait.
     #[test]
     fn a_caller_that_waits_is_replaced() {
         for (wait, excused) in [
@@ -347,7 +348,7 @@ mod tests {
                         },
                     );
                 }
-                // A wait that began before this pause is no part of it.
+                // This wait began before the pause, so it excuses nothing.
                 log.wait(
                     1,
                     Span {
@@ -361,7 +362,7 @@ mod tests {
         }
     }
 
-    /// A loop can be had once its first iteration has ended, until its last one begins.
+    /// A loop is available from the end of its first iteration until its last one begins.
     #[test]
     fn a_loops_first_iteration_is_excused() {
         let verdict = judge(&[], |log| {

@@ -10,35 +10,34 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// A server of 64 cores in one core group, with Linux as its system.
+/// A server with 64 cores in one core group. Its system is Linux.
 const MACHINE: &str = "graviton2-64";
-/// Cycles after which a program that has not ended is said to hang: a hundred times what
-/// the longest takes.
+/// A program that takes more cycles counts as hanging. The longest takes a hundredth of this.
 const LIMIT: u64 = 1 << 36;
-/// The pool's threads start before the first call.
+/// Cycles before the first call, in which the pool's threads start.
 const START: u64 = 2_000_000;
 
 type Word = <Simulated as Platform>::Futex;
 
-/// How a run went.
+/// The outcome of a run.
 pub(super) struct Outcome {
     pub(super) log: Log,
-    /// How it ended, or why it did not: a deadlock, for one.
+    /// How the program ended, or why it did not, for example a deadlock.
     pub(super) end: Result<End, String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct End {
     pub(super) cycles: u64,
-    /// The fingerprint of all that happened on the machine.
+    /// A hash of all events on the machine.
     pub(super) hash: u64,
 }
 
 /// Runs `program`. The same program gives the same outcome.
 pub(super) fn run(program: &Program) -> Outcome {
     let recorder = Arc::new(Recorder::new(program.threads));
-    // Twice the cores that the pool knows of: which thread waits for a core beside an idle
-    // one is the system's doing, and none of the pool's.
+    // The machine has twice the cores that the pool knows of. Otherwise a thread could wait for one core
+    // while another is idle, which is not the pool's doing.
     let simulation = Simulation::new(&machine(2 * program.cores)).limit(LIMIT);
     let ended = simulation.run(|| ProgramRun::main(program, &recorder));
     let end = |statistics: Statistics| End {
@@ -54,11 +53,11 @@ pub(super) fn run(program: &Program) -> Outcome {
 }
 
 pub(super) fn machine(cores: usize) -> Config {
-    let mut machine = Config::preset(MACHINE).expect("it comes along");
-    let cores = u32::try_from(cores).expect("a machine has fewer cores");
+    let mut machine = Config::preset(MACHINE).expect("the preset exists");
+    let cores = u32::try_from(cores).expect("the number of cores fits in a u32");
     (machine.cores, machine.group_cores) = (cores, cores);
-    // Idle cores take threads that wait within 40 us, whatever has run where: which core a
-    // thread waits for beside an idle one is the system's doing, too.
+    // An idle core takes a waiting thread within 40 us, wherever the thread ran before. Otherwise a
+    // thread could wait for one core while another is idle, which is not the pool's doing.
     (machine.os.tick, machine.os.tick_cost, machine.os.hot) = (50_000, 0, 0);
     machine.os.balance = 1;
     machine
@@ -68,10 +67,10 @@ pub(super) fn machine(cores: usize) -> Config {
 struct ProgramRun {
     pool: Pool<Simulated>,
     recorder: Arc<Recorder>,
-    /// Detached jobs that have not ended.
+    /// The number of detached jobs that have not ended.
     detached: Word,
-    /// Two halves of a join are waiting for each other. Pairs that do so at the same
-    /// time could take all permits, each with one half.
+    /// Whether two halves of a join are waiting for each other. If several pairs did so at once, their first
+    /// halves could take all permits.
     meeting: AtomicBool,
 }
 
@@ -79,7 +78,7 @@ struct ProgramRun {
 #[derive(Clone, Copy)]
 struct Thread<'a> {
     world: &'a Arc<ProgramRun>,
-    /// It runs a job of the pool.
+    /// Whether the thread runs a job of the pool.
     inside: bool,
 }
 
@@ -87,7 +86,7 @@ impl ProgramRun {
     fn main(program: &Program, recorder: &Arc<Recorder>) {
         let pool = Builder::<Simulated>::on_platform()
             .build_on(program.cores, 1, vec![vec![]; program.threads])
-            .expect("the machine has room for the threads");
+            .expect("the threads start");
         let world = Arc::new(Self {
             pool,
             recorder: Arc::clone(recorder),
@@ -108,7 +107,7 @@ impl ProgramRun {
                 };
                 thread.run(&steps);
             };
-            Simulated::spawn(spec, Box::new(body)).expect("the machine has room for the threads")
+            Simulated::spawn(spec, Box::new(body)).expect("the thread starts")
         };
         let callers: Vec<_> = program.callers.iter().enumerate().map(caller).collect();
         callers.into_iter().for_each(Simulated::join);
@@ -119,16 +118,15 @@ impl ProgramRun {
             }
             world.detached.wait(left, None);
         }
-        // A job's last act is to let go of the world.
+        // A job's last action is to drop its reference to the world.
         while Arc::strong_count(&world) > 1 {
             sleep(10_000);
         }
-        // The pool ends here: otherwise the simulated memory would be kept.
+        // Ends the pool here. Otherwise its simulated memory would not be freed.
         drop(world);
     }
 }
 
-/// Sleeps for this number of cycles.
 pub(super) fn sleep(cycles: u64) {
     let time = Duration::from_nanos(Simulated::ticks_to_ns(cycles) as u64);
     Word::new(0).wait(0, Some(time));
@@ -177,17 +175,17 @@ impl Thread<'_> {
         }
     }
 
-    /// The item is available from now on.
+    /// Records that an item is available from now on.
     fn offer(self, kind: Kind) -> usize {
         self.world.recorder.offer(kind, None, Simulated::now())
     }
 
-    /// A call that a thread from outside is about to make.
+    /// Records a call that a thread from outside is about to make.
     fn call(self) -> Option<usize> {
         (!self.inside).then(|| self.offer(Kind::Call))
     }
 
-    /// Runs the user's code in the pool; `item` is begun by it.
+    /// Runs user code in the pool, and records that `item` begins.
     fn job<R>(self, item: Option<usize>, body: impl FnOnce(Self) -> R) -> R {
         let recorder = &self.world.recorder;
         let from = Simulated::now();
@@ -203,7 +201,7 @@ impl Thread<'_> {
         result
     }
 
-    /// A leaf of work: the user's own.
+    /// Runs a leaf: user code without calls into the pool.
     fn leaf<R>(self, body: impl FnOnce() -> R) -> R {
         let from = Simulated::now();
         let result = body();
@@ -216,8 +214,8 @@ impl Thread<'_> {
         result
     }
 
-    /// The user's code goes on after something that may have been waited for. It comes to
-    /// that with a permit, though it has nothing to compute there.
+    /// User code continues after a call that may have waited. This records an empty leaf, because the thread
+    /// has a permit again.
     fn go_on(self) {
         self.leaf(|| ());
     }
@@ -235,7 +233,7 @@ impl Thread<'_> {
         }
     }
 
-    /// A loop whose body has a different address for each `SITE`: the pool identifies it by that
+    /// Runs a loop whose body has a different address for each `SITE`. The pool identifies a loop by this
     /// address.
     fn loop_at<const SITE: usize>(self, n: usize, work: &Work) {
         let recorder = &self.world.recorder;
@@ -263,7 +261,7 @@ impl Thread<'_> {
         let call = self.call();
         let half = recorder.announce(Kind::Half);
         let a = || {
-            // The second half was pushed a moment ago.
+            // The pool has just pushed the second half.
             recorder.offer_announced(half, Simulated::now());
             self.job(call, first);
         };

@@ -1,11 +1,11 @@
-//! Adaptors, which make one parallel iterator of another: each applies the standard library's
+//! Adaptors, which make a parallel iterator from another one. Each applies the standard library's
 //! adaptor to every block.
 
 use super::{IndexedParallelIterator, ParallelIterator, blocks};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-/// The blocks of an adaptor with its base's indices, from the base's blocks.
+/// Implements `ParallelIterator` for an adaptor with its base's indices. `$block` adapts a block of the base.
 macro_rules! blocks {
     ($item:ty, $exact:expr, |$self:ident, $base:ident| $block:expr) => {
         type Item = $item;
@@ -31,7 +31,7 @@ macro_rules! blocks {
     };
 }
 
-/// The same for an indexed adaptor with its base's ends.
+/// Implements `IndexedParallelIterator` for such an adaptor.
 macro_rules! ordered {
     (|$self:ident, $base:ident| $block:expr) => {
         fn cut(&mut self, indices: Range<usize>) {
@@ -196,7 +196,7 @@ where
         std::iter::once_with(move || base.fold((me.identity)(), &me.fold))
     });
 
-    /// Without an accumulator a block.
+    /// Keeps one accumulator for neighbouring blocks of a thread.
     fn reduce_with(self, reduce: impl Fn(A, A) -> A + Sync) -> Option<A> {
         let extend = |left: Option<A>, range| {
             // SAFETY: a loop gives out each index once.
@@ -213,11 +213,11 @@ pub struct MapInit<I, T, D, F> {
     pub(super) base: I,
     pub(super) init: D,
     pub(super) map: F,
-    /// States that no block has at the moment.
+    /// States that no block is using.
     pub(super) spare: Mutex<Vec<T>>,
 }
 
-/// A block's state, which the next block that asks has after it.
+/// The state of one block, which returns to `spare` when this is dropped.
 struct Lent<'a, T> {
     state: Option<T>,
     spare: &'a Mutex<Vec<T>>,
@@ -225,7 +225,7 @@ struct Lent<'a, T> {
 
 impl<T> Drop for Lent<'_, T> {
     fn drop(&mut self) {
-        // No user code runs under the lock. After a panic no thread asks any more.
+        // No user code runs under the lock, so the lock is never poisoned.
         let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
         spare.extend(self.state.take());
     }
@@ -272,7 +272,7 @@ pub struct Update<I, F> {
     pub(super) change: F,
 }
 
-/// `item`, after `change` has changed it.
+/// Makes a function that applies `change` to an item and returns the item.
 fn changed<T>(change: impl Fn(&mut T)) -> impl FnMut(T) -> T {
     move |mut item| {
         change(&mut item);
@@ -296,7 +296,7 @@ where
 #[derive(Clone, Debug)]
 pub struct Enumerate<I> {
     pub(super) base: I,
-    /// The number of the first item.
+    /// The number of the item with index 0.
     pub(super) first: usize,
 }
 
@@ -341,16 +341,16 @@ struct Discarded<'a, I: ParallelIterator>(&'a I, Range<usize>);
 
 impl<I: ParallelIterator> Drop for Discarded<'_, I> {
     fn drop(&mut self) {
-        // SAFETY: the promise of `discard_both`'s caller.
+        // SAFETY: the promise of the caller of `discard_both`.
         unsafe { self.0.discard(self.1.clone()) };
     }
 }
 
-/// Discards a block of each of two iterators: the second block also if the first block panics.
+/// Discards a block of each of two iterators, the second even if a destructor in the first panics.
 ///
 /// # Safety
 ///
-/// As of [`ParallelIterator::block`], for both.
+/// As for [`ParallelIterator::block`], for both iterators.
 pub(super) unsafe fn discard_both<A: ParallelIterator, B: ParallelIterator>(
     (first, of_first): (&A, Range<usize>),
     (second, of_second): (&B, Range<usize>),
@@ -360,7 +360,7 @@ pub(super) unsafe fn discard_both<A: ParallelIterator, B: ParallelIterator>(
     unsafe { first.discard(of_first) };
 }
 
-/// See [`IndexedParallelIterator::zip`]. Both have as many indices.
+/// See [`IndexedParallelIterator::zip`]. Both iterators have the same number of indices.
 #[derive(Clone, Debug)]
 pub struct Zip<A, B> {
     pub(super) base: A,
@@ -382,7 +382,7 @@ impl<A: IndexedParallelIterator, B: IndexedParallelIterator> ParallelIterator fo
     }
 
     unsafe fn discard(&self, block: Range<usize>) {
-        // SAFETY: the caller's promise, for both.
+        // SAFETY: the caller's promise, for both iterators.
         unsafe { discard_both((&self.base, block.clone()), (&self.other, block)) };
     }
 }
@@ -397,7 +397,7 @@ impl<A: IndexedParallelIterator, B: IndexedParallelIterator> IndexedParallelIter
         &self,
         block: Range<usize>,
     ) -> impl DoubleEndedIterator<Item = (A::Item, B::Item)> + ExactSizeIterator {
-        // SAFETY: the caller's promise, for both.
+        // SAFETY: the caller's promise, for both iterators.
         let (base, other) =
             unsafe { (self.base.ordered(block.clone()), self.other.ordered(block)) };
         base.zip(other)

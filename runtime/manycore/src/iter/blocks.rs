@@ -1,4 +1,4 @@
-//! The loops that consumers are made of.
+//! Loops over blocks, which consumers are built from.
 
 use super::ParallelIterator;
 use super::tried::Tried;
@@ -8,10 +8,10 @@ use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
-/// Runs `of_range` on all indices of `items`, in blocks.
+/// Calls `of_range` with the range of each block of `items`.
 ///
-/// `of_range` first makes the block of its range, or discards it. If a call panics, and the iterator owns
-/// its items, the other blocks are discarded.
+/// Each call must first make the block of its range, or discard it. If a call panics and `items` owns its
+/// items, `ranges` discards the blocks that begin later.
 pub(super) fn ranges<I: ParallelIterator>(items: &I, of_range: impl Fn(Range<usize>) + Sync) {
     let indices = items.indices();
     if !I::OWNS {
@@ -29,8 +29,8 @@ pub(super) fn ranges<I: ParallelIterator>(items: &I, of_range: impl Fn(Range<usi
     unwinding.end();
 }
 
-/// Applies `of_block` to each block of `items`, and `reduce` to the results of neighbours; `None`
-/// if there is no index.
+/// Calls `of_range` with the range of each block of `items`, and reduces neighbouring results with `reduce`.
+/// Returns `None` if `items` has no index.
 pub(super) fn reduced<I: ParallelIterator, R: Send>(
     items: &I,
     of_range: impl Fn(Range<usize>) -> R + Sync,
@@ -43,8 +43,8 @@ pub(super) fn reduced<I: ParallelIterator, R: Send>(
     extended(items, extend, &reduce)
 }
 
-/// As [`reduced`]. `extend` gets the result of the blocks to the left as well, if the same thread has run
-/// them. It first makes the block of its range.
+/// As [`reduced`], but `extend` also gets the result of the blocks to the left, if the same thread has run
+/// them. Each call of `extend` must first make the block of its range.
 pub(super) fn extended<I: ParallelIterator, R: Send>(
     items: &I,
     extend: impl Fn(Option<R>, Range<usize>) -> R + Sync,
@@ -64,7 +64,7 @@ pub(super) fn extended<I: ParallelIterator, R: Send>(
         });
         value
     };
-    // The loop goes on after a panic, so one of two results may be missing.
+    // The loop goes on after a panic, so either result may be missing.
     let both = |left: Option<R>, right: Option<R>| {
         let mut pair = Some((left?, right?));
         let mut value = None;
@@ -80,15 +80,15 @@ pub(super) fn extended<I: ParallelIterator, R: Send>(
     value.flatten()
 }
 
-/// The first result of `map` that is not `None`, for any item. Blocks that begin after that are
-/// skipped.
+/// Returns any result of `map` that is not `None`. Blocks that begin after a thread has found one are
+/// discarded.
 pub(super) fn any_of<I: ParallelIterator, R: Send>(
     items: &I,
     map: impl Fn(I::Item) -> Option<R> + Sync,
 ) -> Option<R> {
     let (over, found) = (AtomicBool::new(false), Mutex::new(None));
     ranges(items, |range| {
-        // Relaxed: a thread that misses it searches for longer.
+        // Relaxed: a thread that does not see the store yet searches for longer.
         if over.load(Relaxed) {
             // SAFETY: a loop gives out each index once.
             return unsafe { items.discard(range) };
@@ -98,7 +98,7 @@ pub(super) fn any_of<I: ParallelIterator, R: Send>(
         if let Some(result) = block.find_map(&map) {
             over.store(true, Relaxed);
             let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
-            // The result of another thread is not dropped under the lock.
+            // A superfluous result is dropped after the lock is released.
             let later = match *found {
                 None => found.replace(result),
                 Some(_) => Some(result),
@@ -110,8 +110,8 @@ pub(super) fn any_of<I: ParallelIterator, R: Send>(
     found.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The result of `map` for the first item that does not give `None`. Blocks after a block with a
-/// result are skipped.
+/// Returns the result of `map` for the first item whose result is not `None`. Once a block has a result, later
+/// blocks that have not begun are discarded.
 pub(super) fn first_of<I: ParallelIterator, R: Send>(
     items: &I,
     map: impl Fn(I::Item) -> Option<R> + Sync,
@@ -119,7 +119,7 @@ pub(super) fn first_of<I: ParallelIterator, R: Send>(
     let (limit, found) = (AtomicUsize::new(usize::MAX), Mutex::new(None));
     ranges(items, |range| {
         let start = range.start;
-        // Relaxed: a thread that misses it searches for longer.
+        // Relaxed: a thread that does not see the store yet searches for longer.
         if limit.load(Relaxed) < start {
             // SAFETY: a loop gives out each index once.
             return unsafe { items.discard(range) };
@@ -133,7 +133,7 @@ pub(super) fn first_of<I: ParallelIterator, R: Send>(
                 Some((before, _)) if *before < start => Some((start, result)),
                 _ => found.replace((start, result)),
             };
-            // Neither is dropped under the lock.
+            // The result is dropped after the lock is released.
             drop(found);
             drop(beaten);
         }
@@ -142,19 +142,19 @@ pub(super) fn first_of<I: ParallelIterator, R: Send>(
     found.map(|(_, result)| result)
 }
 
-/// As [`try_reduce`](ParallelIterator::try_reduce); `None` if there is no item.
+/// As [`try_reduce`](ParallelIterator::try_reduce), but returns `None` if there is no item.
 pub(super) fn try_reduced<I: ParallelIterator<Item: Tried<Output = T>>, T>(
     items: &I,
     reduce: impl Fn(T, T) -> I::Item + Sync,
 ) -> Option<I::Item> {
-    // Whether one was bad.
+    // Whether a bad item was found.
     let over = AtomicBool::new(false);
     let both = |left: T, right: I::Item| match right.branch() {
         ControlFlow::Continue(right) => reduce(left, right).branch(),
         ControlFlow::Break(bad) => ControlFlow::Break(one_of(bad, left)),
     };
     let of_range = |range| {
-        // Relaxed: a thread that does not see it yet goes on for longer.
+        // Relaxed: a thread that does not see the store yet goes on for longer.
         if over.load(Relaxed) {
             // SAFETY: a loop gives out each index once.
             unsafe { items.discard(range) };

@@ -1,11 +1,11 @@
-//! Ordinary iterators, which several threads share.
+//! Shares an ordinary iterator among threads.
 
 use super::ParallelIterator;
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// Makes a parallel iterator of an ordinary one.
+/// Makes a parallel iterator from an ordinary one.
 ///
 /// ```
 /// use manycore::prelude::*;
@@ -16,12 +16,12 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 /// assert_eq!(receive.into_iter().par_bridge().map(|i| i * i).sum::<i32>(), 285);
 /// ```
 pub trait ParallelBridge: Iterator<Item: Send> + Send + Sized {
-    /// A parallel iterator over the items, in no order: a thread takes the next one, under a lock,
-    /// when it has done with the one before. For iterators that cannot be divided, and items that
-    /// take longer than a lock, some 20 ns. Others are collected first, and then shared.
+    /// Returns a parallel iterator over the items, in no order. After each item, a thread takes the
+    /// next item under a lock, which takes about 20 ns. Use it if the iterator cannot be divided and
+    /// each item takes longer than the lock; otherwise collect the items into a vector first.
     ///
-    /// If the iterator's `next` makes parallel calls, these run no descendants of other items, so
-    /// `next` never runs inside itself. After its first panic no thread asks it. A wrong
+    /// If the iterator's `next` makes a parallel call, the thread runs only descendants of that call, so
+    /// `next` never runs inside itself. After a panic of `next`, it is not called again. A wrong
     /// `size_hint` loses no item.
     fn par_bridge(self) -> Bridge<Self>;
 }
@@ -29,8 +29,8 @@ pub trait ParallelBridge: Iterator<Item: Send> + Send + Sized {
 impl<I: Iterator<Item: Send> + Send> ParallelBridge for I {
     fn par_bridge(self) -> Bridge<I> {
         Bridge {
-            // A source with few items is not shared among more threads than items. The hint may be
-            // wrong: at least one block asks the source.
+            // No more threads than indices share the source. At least one block asks it, as the hint may
+            // be wrong.
             indices: self.size_hint().1.unwrap_or(MANY).clamp(1, MANY),
             items: Mutex::new(self),
             over: AtomicBool::new(false),
@@ -38,35 +38,35 @@ impl<I: Iterator<Item: Send> + Send> ParallelBridge for I {
     }
 }
 
-/// As many indices as a loop counts one by one.
+/// The largest number of indices that a loop can count one by one.
 const MANY: usize = (1 << 31) - 1;
 
 /// See [`ParallelBridge::par_bridge`].
 ///
-/// It has as many indices as the source may have items, and at least one. A block takes as many items as it has indices
-/// from the iterator; the one with the last index takes all that are left. So blocks after the
-/// last item are empty.
+/// The number of indices is the upper bound of the source's `size_hint`, at least 1 and at most
+/// 2,147,483,647. A block takes at most as many items as it has indices. The block with the last index
+/// takes all items that are left. Blocks that run after the last item are empty.
 #[derive(Debug)]
 pub struct Bridge<I> {
     items: Mutex<I>,
     indices: usize,
-    /// The iterator has said that there is no more.
+    /// Whether the iterator has returned `None`, or panicked.
     over: AtomicBool,
 }
 
 impl<I: Iterator<Item: Send> + Send> Bridge<I> {
     fn next(&self) -> Option<I::Item> {
-        // Relaxed: a thread that misses it asks under the lock.
+        // Relaxed: a thread that does not see the store yet finds out under the lock.
         if self.over.load(Relaxed) {
             return None;
         }
         let end = || self.over.store(true, Relaxed);
-        // It has panicked.
+        // The lock is poisoned: the iterator has panicked.
         let Ok(mut items) = self.items.lock() else {
             end();
             return None;
         };
-        // Others may have come to the end while this thread waited.
+        // Another thread may have reached the end while this thread waited for the lock.
         if self.over.load(Relaxed) {
             return None;
         }

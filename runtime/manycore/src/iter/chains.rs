@@ -1,6 +1,6 @@
-//! Random chains of adaptors, compared with the same chains of the standard library. The items are the
-//! same, and each is dropped exactly once, also if a closure or a destructor panics, or a search ends
-//! early. The pools have 1, 2 and 4 threads; the cores of one pool come and go.
+//! Random chains of adaptors, compared with the same chains of the standard library. The items must be the
+//! same. Each must be dropped exactly once, even if a closure or a destructor panics, or a search ends
+//! early. The pools have 1, 2 and 4 threads. In one test the number of the pool's cores changes.
 
 use super::sealed::Sealed;
 use crate::Pool;
@@ -15,19 +15,19 @@ use std::thread;
 const CHAINS: u64 = if cfg!(miri) { 15 } else { 400 };
 const LONGEST: u64 = if cfg!(miri) { 12 } else { 3_000 };
 
-/// The payload of the panics that are meant.
+/// The payload of intended panics.
 struct Thrown;
 
-/// Counts that all numbers of a chain share.
+/// Counters that all `Counted` numbers of a chain share.
 #[derive(Debug, Default)]
 struct Counts {
-    /// Numbers that live.
+    /// Numbers that were made and not dropped.
     alive: AtomicIsize,
-    /// The destructor that makes this 0 panics.
+    /// Each destructor subtracts 1. The one that reaches 0 panics.
     drops: AtomicIsize,
 }
 
-/// A number that is counted while it lives.
+/// A number that `alive` counts until it is dropped.
 #[derive(Debug)]
 struct Counted<'a> {
     value: u64,
@@ -40,13 +40,13 @@ impl<'a> Counted<'a> {
         Self { value, counts }
     }
 
-    /// Drops this one. A closure that returns a `String` calls it before it makes that: if a destructor
-    /// panics after it, the compiler leaks the result (rust-lang/rust#47949).
+    /// Drops `self`. A closure that returns a `String` calls this first: if a destructor panics after the
+    /// `String` is made, the compiler leaks the `String` (rust-lang/rust#47949).
     fn into_value(self) -> u64 {
         self.value
     }
 
-    /// This one, changed.
+    /// Applies `change` to the value.
     fn with(mut self, change: impl FnOnce(u64) -> u64) -> Self {
         self.value = change(self.value);
         self
@@ -56,7 +56,7 @@ impl<'a> Counted<'a> {
 impl Drop for Counted<'_> {
     fn drop(&mut self) {
         self.counts.alive.fetch_sub(1, Relaxed);
-        // A second panic at once would abort.
+        // A second panic during unwinding would abort the process.
         if self.counts.drops.fetch_sub(1, Relaxed) == 1 && !thread::panicking() {
             resume_unwind(Box::new(Thrown));
         }
@@ -78,17 +78,17 @@ impl Random {
 trait FromBothEnds<T>: DoubleEndedIterator<Item = T> + ExactSizeIterator {}
 impl<T, I: DoubleEndedIterator<Item = T> + ExactSizeIterator> FromBothEnds<T> for I {}
 
-/// An indexed iterator with a hidden type, so that chains of any length have one type.
+/// An indexed iterator as a trait object, so that chains of any length have one type.
 trait Indexed<'a>: Sync {
     fn indices(&self) -> usize;
     fn cut(&mut self, indices: Range<usize>);
     /// # Safety
     ///
-    /// As `IndexedParallelIterator::ordered`.
+    /// As for `IndexedParallelIterator::ordered`.
     unsafe fn ordered(&self, block: Range<usize>) -> Box<dyn FromBothEnds<Counted<'a>> + '_>;
     /// # Safety
     ///
-    /// As `ParallelIterator::discard`.
+    /// As for `ParallelIterator::discard`.
     unsafe fn discard(&self, block: Range<usize>);
 }
 
@@ -172,7 +172,7 @@ impl Borrowed {
     }
 }
 
-/// A source of up to `LONGEST` items, and what they are.
+/// Returns a source of up to `LONGEST` items, and their values.
 fn source<'a>(random: &mut Random, borrowed: &'a Borrowed) -> (Items<'a>, Vec<u64>) {
     let (n, size) = (random.below(LONGEST), 1 + random.below(9) as usize);
     let fresh = move |value| Counted::new(value, &borrowed.counts);
@@ -214,7 +214,7 @@ fn source<'a>(random: &mut Random, borrowed: &'a Borrowed) -> (Items<'a>, Vec<u6
     }
 }
 
-/// One more adaptor.
+/// Adds a random adaptor to `items`, and applies the standard library's to `right`.
 fn adapted<'a>(
     random: &mut Random,
     items: Items<'a>,
@@ -274,7 +274,7 @@ fn adapted<'a>(
     }
 }
 
-/// Consumes `items` and compares its values with `right`.
+/// Consumes `items` with a random method, and compares the result with that for `right`.
 fn consumed(random: &mut Random, items: Items<'_>, right: &[u64]) {
     let one = random.below(right.len() as u64 + 1) as usize;
     let wanted = right.get(one).copied().unwrap_or(u64::MAX - 1);
@@ -362,7 +362,7 @@ fn consumed(random: &mut Random, items: Items<'_>, right: &[u64]) {
     }
 }
 
-/// Adds a closure that panics at the item of index `bad`.
+/// Adds a closure that panics at the item with index `bad`.
 fn throwing(items: Items<'_>, bad: usize) -> Items<'_> {
     fn throw(x: Counted<'_>, throws: bool) -> Counted<'_> {
         match throws {
@@ -378,7 +378,7 @@ fn run(seed: u64) {
     let borrowed = Borrowed::new(&mut random);
     let (mut items, mut right) = source(&mut random, &borrowed);
     let adaptors = random.below(6);
-    // One chain in four has a closure that panics, and one in four a destructor.
+    // One chain in four has a closure that panics. Independently, one in four has a destructor that panics.
     let (throws, drops) = (random.below(4) == 0, random.below(4) == 0);
     let thrower = random.below(adaptors + 1);
     if drops {
@@ -404,7 +404,7 @@ fn run(seed: u64) {
         }
     }
     let alive = borrowed.counts.alive.load(Relaxed);
-    assert_eq!(alive, 0, "an item was not dropped, or twice");
+    assert_eq!(alive, 0, "an item was not dropped, or was dropped twice");
 }
 
 fn pool(threads: usize) -> Pool {
@@ -415,21 +415,21 @@ fn run_all_in(pool: &Pool, seeds: Range<u64>) {
     for seed in seeds {
         let caught = catch_unwind(AssertUnwindSafe(|| pool.install(|| run(seed))));
         if let Err(payload) = caught {
-            eprintln!("the chain of seed {seed}");
+            eprintln!("the chain of seed {seed} fails");
             resume_unwind(payload);
         }
     }
 }
 
 #[test]
-fn chains_are_those_of_the_standard_library() {
+fn chains_equal_those_of_the_standard_library() {
     for threads in [1, 2, 4] {
         run_all_in(&pool(threads), 0..CHAINS);
     }
 }
 
 #[test]
-fn chains_while_cores_come_and_go() {
+fn chains_while_the_number_of_cores_changes() {
     let allotment = Allotment::new(4);
     let builder = Pool::builder().threads(4).follow(&allotment);
     let pool = builder.build().unwrap();
@@ -450,10 +450,10 @@ fn chains_while_cores_come_and_go() {
     });
 }
 
-/// An indivisible iterator gives each item once, to any thread, until the first panic.
+/// A bridge passes each item of its iterator to one thread, until the iterator panics.
 #[test]
-#[cfg_attr(miri, ignore = "safe code, and minutes there")]
-fn a_bridge_gives_each_item_once() {
+#[cfg_attr(miri, ignore = "safe code, which takes minutes in Miri")]
+fn a_bridge_passes_each_item_on_once() {
     for threads in [1, 2, 4] {
         pool(threads).install(|| {
             for n in [0, 1, 7, LONGEST] {
@@ -464,7 +464,7 @@ fn a_bridge_gives_each_item_once() {
                 let known = (0..n).par_bridge().filter(|i| i % 2 == 0).count();
                 assert_eq!(known as u64, n.div_ceil(2));
             }
-            // Without end: but a search ends.
+            // The iterator is endless, but a search ends.
             assert!((0_u64..).par_bridge().any(|i| i == 99));
             let nested = (0..20_u64).map(|i| (0..i).into_par_iter().sum::<u64>());
             assert_eq!(nested.par_bridge().sum::<u64>(), 1_140);

@@ -1,4 +1,4 @@
-//! The targets of `collect`.
+//! Collections that `collect` can make.
 
 use super::until_bad::until_bad;
 use super::{ParallelIterator, blocks};
@@ -7,7 +7,7 @@ use std::hash::{BuildHasher, Hash};
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ops::Range;
 
-/// A collection that [`collect`](super::ParallelIterator::collect) makes of the items of a parallel
+/// A collection that [`collect`](super::ParallelIterator::collect) makes from the items of a parallel
 /// iterator, in order.
 ///
 /// A collection of `Option`s or `Result`s becomes an `Option` or a `Result` of a collection. When an item
@@ -32,9 +32,7 @@ impl<T: Send> FromParallelIterator<T> for Vec<T> {
     }
 }
 
-/// Appends all items to `all`.
-///
-/// If the number of items is known each is written to its place.
+/// Appends `items` to `all`. If their number is known, threads write them directly into `all`.
 pub(super) fn into_vec<I: ParallelIterator>(items: I, all: &mut Vec<I::Item>) {
     if !I::EXACT {
         let extend = |left: Option<Vec<_>>, range| {
@@ -66,7 +64,7 @@ pub(super) fn into_vec<I: ParallelIterator>(items: I, all: &mut Vec<I::Item>) {
                 first: unsafe { slots.0.add(range.start) },
                 len: 0,
             });
-            // SAFETY: only this thread writes the places of this block. They follow the written places.
+            // SAFETY: only this thread writes the places of this block. They follow those in `written`.
             let places = unsafe { slots.places(range) };
             let mut done = Done {
                 written: &mut written,
@@ -80,7 +78,7 @@ pub(super) fn into_vec<I: ParallelIterator>(items: I, all: &mut Vec<I::Item>) {
             left.len += ManuallyDrop::new(right).len;
             left
         };
-        // The vector owns the items from here on.
+        // From here on the vector owns the items.
         std::mem::forget(blocks::extended(&items, extend, both));
     } else {
         blocks::ranges(&items, |range| {
@@ -91,14 +89,14 @@ pub(super) fn into_vec<I: ParallelIterator>(items: I, all: &mut Vec<I::Item>) {
             write(places, block, I::IN_PARTS, || ());
         });
     }
-    // SAFETY: each block has written its places, or else panicked.
+    // SAFETY: each block has written all its places. If a block had panicked, so would the loop.
     unsafe { all.set_len(before + indices) };
 }
 
-/// Memory that several threads write disjoint parts of.
+/// Memory where several threads write, each to other places.
 struct Slots<T>(*mut MaybeUninit<T>);
 
-// SAFETY: used to write items, each place by one thread.
+// SAFETY: threads only write items, and each place has one writer.
 unsafe impl<T: Send> Sync for Slots<T> {}
 
 impl<T> Slots<T> {
@@ -112,7 +110,7 @@ impl<T> Slots<T> {
     }
 }
 
-/// Writes an item to each of `places`, and calls `note` after each.
+/// Writes one of `items` to each of `places`, and calls `note` after each.
 fn write<T>(
     places: &mut [MaybeUninit<T>],
     items: impl Iterator<Item = T>,
@@ -121,7 +119,7 @@ fn write<T>(
 ) {
     let all = places.len();
     let written = if in_parts {
-        // The loop of the items themselves. It checks at each item that there is a place.
+        // Uses the items' own `fold`. It must check for a free place at each item.
         let mut free = places.iter_mut();
         items.fold(0, |written, item| {
             free.next().expect("a place for each item").write(item);
@@ -129,7 +127,7 @@ fn write<T>(
             written + 1
         })
     } else {
-        // One loop with one counter: the compiler vectorises it.
+        // The compiler vectorises this loop, which has one counter.
         let pairs = places.iter_mut().zip(items);
         pairs.fold(0, |written, (place, item)| {
             place.write(item);
@@ -140,24 +138,25 @@ fn write<T>(
     assert_eq!(written, all, "a block has an item for each index");
 }
 
-/// Items that were written, and that the vector does not own yet. A panic drops them.
+/// Written items that the vector does not own yet. A panic drops them.
 struct Written<T> {
     first: *mut MaybeUninit<T>,
     len: usize,
 }
 
-// SAFETY: it owns its items.
+// SAFETY: a `Written` owns its items.
 unsafe impl<T: Send> Send for Written<T> {}
 
 impl<T> Drop for Written<T> {
     fn drop(&mut self) {
         let items = std::ptr::slice_from_raw_parts_mut(self.first.cast::<T>(), self.len);
-        // SAFETY: they were written, and are this one's.
+        // SAFETY: the items were written, and `self` owns them.
         unsafe { items.drop_in_place() };
     }
 }
 
-/// Counts the items that a loop writes, in a register. When this is dropped, it adds them to `written`.
+/// Counts written items in `more`, which the compiler keeps in a register. Its destructor adds them to
+/// `written`.
 struct Done<'a, T> {
     written: &'a mut Written<T>,
     more: usize,
@@ -169,8 +168,7 @@ impl<T> Drop for Done<'_, T> {
     }
 }
 
-/// Collections that take their items one by one: in order, on one thread, from vectors that were
-/// filled in parallel.
+/// Collections that one thread fills item by item, from a vector that was filled in parallel.
 macro_rules! one_by_one {
     ($([$($parameters:tt)*] $collection:ty, $item:ty;)*) => {$(
         impl<$($parameters)*> FromParallelIterator<$item> for $collection {
@@ -192,7 +190,7 @@ one_by_one! {
     [T: Send] Box<[T]>, T;
 }
 
-/// Texts: a text a block, joined in order.
+/// `String`: each thread fills strings, which are joined in order.
 macro_rules! texts {
     ($([$($parameters:tt)*] $item:ty;)*) => {$(
         impl<$($parameters)*> FromParallelIterator<$item> for String {

@@ -14,15 +14,15 @@ use std::iter::{Product, Sum};
 use std::ops::{ControlFlow, Range};
 use std::sync::Mutex;
 
-/// An iterator whose items several threads take, in blocks.
+/// An iterator whose items several threads process in blocks.
 ///
-/// Its consumers run in the pool that the calling thread is part of, or else in the
-/// [global one](crate::Pool::global): `pool.install(|| items.par_iter()...)` uses `pool`.
+/// Its consumers run in the calling thread's pool, or else in the [global pool](crate::Pool::global):
+/// `pool.install(|| items.par_iter()...)` uses `pool`.
 ///
 /// # Panics
 ///
-/// All consumers panic with the first panic of a closure, once all threads have left the loop. The items
-/// of an owned collection that no thread has taken are dropped then, and so are collected items.
+/// If a closure panics, the consumer panics with the first panic once all threads have left the loop.
+/// Owned items that no thread has taken are dropped, and so are collected items.
 ///
 /// ```
 /// use manycore::prelude::*;
@@ -31,7 +31,7 @@ use std::sync::Mutex;
 /// assert_eq!(sum, 14);
 /// ```
 ///
-/// Other crates cannot implement it: `unsafe` code relies on what an implementation answers.
+/// Other crates cannot implement this trait, because `unsafe` code relies on its implementations.
 ///
 /// ```compile_fail,E0277
 /// use manycore::prelude::*;
@@ -59,38 +59,38 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
     /// The type of the items.
     type Item: Send;
 
-    /// Whether a block has an item for each index, which identifies it.
+    /// Whether each index has exactly one item.
     #[doc(hidden)]
     const EXACT: bool;
 
-    /// Whether a block's iterator asks at each `next` which part it is in, so that its own loop,
-    /// `fold`, is the faster one.
+    /// Whether a block may consist of several parts. Then `next` checks at each item which part it is in,
+    /// and `fold` is faster.
     #[doc(hidden)]
     const IN_PARTS: bool = false;
 
-    /// Whether it owns items that must be dropped. Then a loop asks for each index exactly once: by
-    /// [`block`](Self::block) or by [`discard`](Self::discard).
+    /// Whether the iterator owns items that must be dropped. Then a loop passes each index exactly once,
+    /// to [`block`](Self::block) or [`discard`](Self::discard).
     #[doc(hidden)]
     const OWNS: bool;
 
-    /// How many indices there are.
+    /// Returns the number of indices.
     #[doc(hidden)]
     fn indices(&self) -> usize;
 
-    /// The items of `block`, in order. No closure is called before the first `next`.
+    /// Returns the items of `block`, in order. Calls no closure before the first `next`.
     ///
     /// # Safety
     ///
-    /// No index is passed twice to any of the three methods.
+    /// Each index is passed at most once, to `block`, `discard` or `IndexedParallelIterator::ordered`.
     #[doc(hidden)]
     unsafe fn block(&self, block: Range<usize>) -> impl Iterator<Item = Self::Item>;
 
-    /// Drops the items of `block` that it owns, the remaining ones too if a destructor panics. It calls no
-    /// closure.
+    /// Drops the owned items of `block`. If a destructor panics, the remaining items are still dropped.
+    /// Calls no closure.
     ///
     /// # Safety
     ///
-    /// As of [`block`](Self::block).
+    /// As for [`block`](Self::block).
     #[doc(hidden)]
     unsafe fn discard(&self, block: Range<usize>);
 
@@ -117,8 +117,8 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         self.map_init(init, f).for_each(|()| ());
     }
 
-    /// Calls `f` with each item until one is an error, or `None`, which is returned; others may have
-    /// been called with later items by then.
+    /// Calls `f` with each item until a call returns an error or `None`, and returns that. Other
+    /// threads may have called `f` with later items by then.
     ///
     /// ```
     /// use manycore::prelude::*;
@@ -136,8 +136,8 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         bad.unwrap_or_else(|| R::good(()))
     }
 
-    /// Reduces the good values of neighbouring items with `reduce`, until one is left or one item
-    /// is bad: an error, or `None`. `reduce` must be associative.
+    /// Reduces the values of neighbouring items with `reduce` until one is left. Ends early if an item
+    /// or a result is an error or `None`, and returns that. `reduce` must be associative.
     ///
     /// ```
     /// use manycore::prelude::*;
@@ -157,13 +157,13 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         try_reduced(&self, reduce).unwrap_or_else(|| Self::Item::good(identity()))
     }
 
-    /// Each item, mapped.
+    /// Applies `map` to each item.
     fn map<R: Send, F: Fn(Self::Item) -> R + Sync>(self, map: F) -> Map<Self, F> {
         Map { base: self, map }
     }
 
-    /// Each item, mapped with a state. There are as many states as threads take part, at most, each
-    /// made by `init` when it is first needed: for scratch memory, or a generator of random numbers.
+    /// Applies `map` to a state and each item, for example scratch memory or a generator of random
+    /// numbers. `init` makes at most one state for each participating thread, when one is first needed.
     ///
     /// ```
     /// use manycore::prelude::*;
@@ -193,12 +193,12 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         }
     }
 
-    /// The items that `keep` says yes to.
+    /// Keeps items for which `keep` returns `true`.
     fn filter<F: Fn(&Self::Item) -> bool + Sync>(self, keep: F) -> Filter<Self, F> {
         Filter { base: self, keep }
     }
 
-    /// The results of `map` that are not `None`.
+    /// Applies `map` to each item, and keeps the contents of the results that are not `None`.
     fn filter_map<R: Send, F: Fn(Self::Item) -> Option<R> + Sync>(
         self,
         map: F,
@@ -206,7 +206,7 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         FilterMap { base: self, map }
     }
 
-    /// The items of what `map` makes of each item, which one thread goes through.
+    /// Maps each item to an ordinary iterator, and returns the items of these. One thread runs each.
     ///
     /// ```
     /// use manycore::prelude::*;
@@ -221,7 +221,7 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         FlatMap { base: self, map }
     }
 
-    /// [`flat_map`](Self::flat_map), by the name that rayon has for it.
+    /// [`flat_map`](Self::flat_map) under rayon's name.
     fn flat_map_iter<R, F>(self, map: F) -> FlatMap<Self, F>
     where
         R: IntoIterator<Item: Send>,
@@ -230,7 +230,7 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         self.flat_map(map)
     }
 
-    /// The items of each item, which one thread goes through.
+    /// Returns the items inside each item. One thread iterates over each outer item.
     ///
     /// ```
     /// use manycore::prelude::*;
@@ -245,12 +245,12 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         Flatten { base: self }
     }
 
-    /// Each item, after `look` has seen it.
+    /// Calls `look` with a reference to each item, and passes the item on.
     fn inspect<F: Fn(&Self::Item) + Sync>(self, look: F) -> Inspect<Self, F> {
         Inspect { base: self, look }
     }
 
-    /// Each item, after `change` has changed it.
+    /// Changes each item with `change`.
     ///
     /// ```
     /// use manycore::prelude::*;
@@ -263,7 +263,7 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         Update { base: self, change }
     }
 
-    /// The items, followed by the items of `after`.
+    /// Appends the items of `after`.
     ///
     /// ```
     /// use manycore::prelude::*;
@@ -278,7 +278,7 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         }
     }
 
-    /// Each item that a reference points to, copied.
+    /// Copies the item behind each reference.
     fn copied<'data, T: Copy + Send + Sync + 'data>(self) -> Copied<Self>
     where
         Self: ParallelIterator<Item = &'data T>,
@@ -286,7 +286,7 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         Copied { base: self }
     }
 
-    /// Each item that a reference points to, cloned.
+    /// Clones the item behind each reference.
     fn cloned<'data, T: Clone + Send + Sync + 'data>(self) -> Cloned<Self>
     where
         Self: ParallelIterator<Item = &'data T>,
@@ -294,9 +294,9 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         Cloned { base: self }
     }
 
-    /// Folds the items of each stretch of neighbours into one value: a parallel iterator over the
-    /// values of the stretches, in order. Before [`reduce`](Self::reduce) a stretch is the longest
-    /// row of neighbours that one thread has taken; before other methods it is a block.
+    /// Divides the items into stretches of neighbours, and folds each stretch into one value. The result
+    /// is a parallel iterator over these values, in order. If [`reduce`](Self::reduce) follows, one
+    /// stretch has all neighbouring blocks that one thread has taken. Otherwise each block is a stretch.
     ///
     /// ```
     /// use manycore::prelude::*;
@@ -328,8 +328,8 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         }
     }
 
-    /// Reduces neighbours with `reduce`, until one value is left; `identity` if there is no item.
-    /// `reduce` must be associative, and need not be commutative.
+    /// Reduces neighbours with `reduce` until one value is left. Returns `identity()` if there is no
+    /// item. `reduce` must be associative, and need not be commutative.
     ///
     /// ```
     /// use manycore::prelude::*;
@@ -345,7 +345,7 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         self.reduce_with(reduce).unwrap_or_else(identity)
     }
 
-    /// [`reduce`](Self::reduce); `None` if there is no item.
+    /// As [`reduce`](Self::reduce), but returns `None` if there is no item.
     fn reduce_with(
         self,
         reduce: impl Fn(Self::Item, Self::Item) -> Self::Item + Sync,
@@ -359,10 +359,10 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         reduced(&self, of_range, either).flatten()
     }
 
-    /// The sum of all items.
+    /// Returns the sum of all items.
     ///
-    /// A sum of `Option`s or `Result`s ends a block at a bad item, and no other block:
-    /// [`try_reduce`](Self::try_reduce) ends all.
+    /// If items are `Option`s or `Result`s, a `None` or an error ends only its own block. With
+    /// [`try_reduce`](Self::try_reduce) it ends all.
     fn sum<S: Send + Sum<Self::Item> + Sum<S>>(self) -> S {
         // SAFETY: a loop gives out each index once.
         let of_range = |range| unsafe { self.block(range) }.sum::<S>();
@@ -371,10 +371,10 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         sum.unwrap_or_else(|| std::iter::empty::<S>().sum())
     }
 
-    /// The product of all items.
+    /// Returns the product of all items.
     ///
-    /// A product of `Option`s or `Result`s ends a block at a bad item, and no other block:
-    /// [`try_reduce`](Self::try_reduce) ends all.
+    /// If items are `Option`s or `Result`s, a `None` or an error ends only its own block. With
+    /// [`try_reduce`](Self::try_reduce) it ends all.
     fn product<S: Send + Product<Self::Item> + Product<S>>(self) -> S {
         // SAFETY: a loop gives out each index once.
         let of_range = |range| unsafe { self.block(range) }.product::<S>();
@@ -383,7 +383,7 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         product.unwrap_or_else(|| std::iter::empty::<S>().product())
     }
 
-    /// How many items there are.
+    /// Returns the number of items.
     ///
     /// ```
     /// use manycore::prelude::*;
@@ -394,7 +394,7 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         self.map(|_| 1).sum()
     }
 
-    /// The least item, of several the first.
+    /// Returns the least item, or the first of several equal ones.
     fn min(self) -> Option<Self::Item>
     where
         Self::Item: Ord,
@@ -402,7 +402,7 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         self.min_by(Ord::cmp)
     }
 
-    /// The largest item, of several the last.
+    /// Returns the largest item, or the last of several equal ones.
     fn max(self) -> Option<Self::Item>
     where
         Self::Item: Ord,
@@ -432,7 +432,7 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         })
     }
 
-    /// [`min`](Self::min) by a key, which is asked for once an item.
+    /// [`min`](Self::min) by a key. `key` is called once for each item.
     fn min_by_key<K: Ord + Send>(
         self,
         key: impl Fn(&Self::Item) -> K + Sync,
@@ -442,7 +442,7 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         least.map(|(key, item)| one_of(item, key))
     }
 
-    /// [`max`](Self::max) by a key, which is asked for once an item.
+    /// [`max`](Self::max) by a key. `key` is called once for each item.
     fn max_by_key<K: Ord + Send>(
         self,
         key: impl Fn(&Self::Item) -> K + Sync,
@@ -452,7 +452,7 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         most.map(|(key, item)| one_of(item, key))
     }
 
-    /// Whether `holds` for any item. Blocks that begin after one was found are skipped.
+    /// Whether `holds` returns `true` for any item. Once it has, further blocks are skipped.
     ///
     /// ```
     /// use manycore::prelude::*;
@@ -464,22 +464,22 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
             .is_some()
     }
 
-    /// Whether `holds` for all items.
+    /// Whether `holds` returns `true` for all items.
     fn all(self, holds: impl Fn(Self::Item) -> bool + Sync) -> bool {
         !self.any(|item| !holds(item))
     }
 
-    /// An item that `holds` says yes to, whichever is found.
+    /// Returns any item for which `holds` returns `true`.
     fn find_any(self, holds: impl Fn(&Self::Item) -> bool + Sync) -> Option<Self::Item> {
         self.find_map_any(|item| holds(&item).then_some(item))
     }
 
-    /// The first result of `map` that is not `None`, for any item.
+    /// Returns the content of any result of `map` that is not `None`.
     fn find_map_any<R: Send>(self, map: impl Fn(Self::Item) -> Option<R> + Sync) -> Option<R> {
         any_of(&self, map)
     }
 
-    /// The first item that `holds` says yes to.
+    /// Returns the first item for which `holds` returns `true`.
     ///
     /// ```
     /// use manycore::prelude::*;
@@ -490,12 +490,12 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         self.find_map_first(|item| holds(&item).then_some(item))
     }
 
-    /// The result of `map` for the first item that does not give `None`.
+    /// Returns the content of the first result of `map` that is not `None`, in the items' order.
     fn find_map_first<R: Send>(self, map: impl Fn(Self::Item) -> Option<R> + Sync) -> Option<R> {
         first_of(&self, map)
     }
 
-    /// All items, in order.
+    /// Collects all items, in order.
     ///
     /// ```
     /// use manycore::prelude::*;
@@ -509,7 +509,7 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         C::from_par_iter(self)
     }
 
-    /// The items that `left` says yes to, and the others, both in order.
+    /// Returns the items for which `left` returns `true`, and the others, both in order.
     ///
     /// ```
     /// use manycore::prelude::*;
@@ -534,7 +534,7 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         (a, b)
     }
 
-    /// The first and the second of each pair, both in order.
+    /// Divides pairs into a collection of the first and one of the second components, both in order.
     ///
     /// ```
     /// use manycore::prelude::*;

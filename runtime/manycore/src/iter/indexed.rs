@@ -1,4 +1,4 @@
-//! The methods of parallel iterators with numbered items.
+//! Methods of parallel iterators with numbered items.
 
 use super::adaptors::{Enumerate, Zip};
 use super::order::{Rev, StepBy};
@@ -6,7 +6,7 @@ use super::{IntoParallelIterator, ParallelIterator};
 use std::cmp::Ordering;
 use std::ops::Range;
 
-/// A parallel iterator with numbered items.
+/// A parallel iterator with numbered items: the number of an item is its index.
 ///
 /// ```
 /// use manycore::prelude::*;
@@ -16,22 +16,22 @@ use std::ops::Range;
 /// assert_eq!(sums, [11, 22, 33]);
 /// ```
 pub trait IndexedParallelIterator: ParallelIterator {
-    /// Leaves the items of `indices`, which there are, and drops the others.
+    /// Keeps the items of `indices`, which must exist, and drops the others.
     #[doc(hidden)]
     fn cut(&mut self, indices: Range<usize>);
 
-    /// As [`block`](ParallelIterator::block), from both ends.
+    /// As [`block`](ParallelIterator::block), but the items are available from both ends.
     ///
     /// # Safety
     ///
-    /// No index is asked for twice, of both methods.
+    /// As for [`block`](ParallelIterator::block).
     #[doc(hidden)]
     unsafe fn ordered(
         &self,
         block: Range<usize>,
     ) -> impl DoubleEndedIterator<Item = Self::Item> + ExactSizeIterator;
 
-    /// How many items there are.
+    /// Returns the number of items.
     fn len(&self) -> usize {
         self.indices()
     }
@@ -41,7 +41,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
         self.indices() == 0
     }
 
-    /// Each item with its number, from 0.
+    /// Pairs each item with its number, from 0.
     fn enumerate(self) -> Enumerate<Self> {
         Enumerate {
             base: self,
@@ -49,7 +49,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
         }
     }
 
-    /// Pairs of the items with the same number in both; as many as the shorter one has.
+    /// Pairs the items of both that have the same number. Ends with the shorter one.
     fn zip<Z: IntoParallelIterator<Iter: IndexedParallelIterator>>(
         mut self,
         other: Z,
@@ -61,7 +61,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
         Zip { base: self, other }
     }
 
-    /// The first `items` items, or all, if they are fewer.
+    /// Keeps the first `items` items, or all if there are fewer.
     #[must_use]
     fn take(mut self, items: usize) -> Self {
         let indices = self.indices().min(items);
@@ -69,8 +69,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
         self
     }
 
-    /// The items after the first `items`, if there are any. Earlier steps of the chain do not see
-    /// the first ones.
+    /// Skips the first `items` items. Adaptors before this one do not process them.
     ///
     /// ```
     /// use manycore::prelude::*;
@@ -86,7 +85,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
         self
     }
 
-    /// The items from the last to the first.
+    /// Reverses the order of the items.
     ///
     /// ```
     /// use manycore::prelude::*;
@@ -98,7 +97,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
         Rev { base: self }
     }
 
-    /// The first item, and then each item at a distance of `step` from the last.
+    /// Keeps the first item, and then every `step`th item.
     ///
     /// # Panics
     ///
@@ -116,7 +115,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
         StepBy { base: self, step }
     }
 
-    /// The number of the first item that `holds` says yes to.
+    /// Returns the number of the first item for which `holds` returns `true`.
     ///
     /// ```
     /// use manycore::prelude::*;
@@ -128,7 +127,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
         numbered.find_map_first(|(index, item)| holds(item).then_some(index))
     }
 
-    /// Which of both comes first: by the first items that differ, or else the shorter one.
+    /// Compares both by the first pair of items that differ. If no pair differs, the shorter one is less.
     ///
     /// ```
     /// use manycore::prelude::*;
@@ -149,7 +148,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
         differ.unwrap_or(lengths)
     }
 
-    /// Whether both have equal items, and as many.
+    /// Whether both have the same number of items, and all are equal.
     ///
     /// ```
     /// use manycore::prelude::*;
@@ -166,13 +165,13 @@ pub trait IndexedParallelIterator: ParallelIterator {
         self.len() == other.len() && self.zip(other).all(|(a, b)| a == b)
     }
 
-    /// The number of an item that `holds` says yes to, whichever is found.
+    /// Returns the number of any item for which `holds` returns `true`.
     fn position_any(self, holds: impl Fn(Self::Item) -> bool + Sync) -> Option<usize> {
         let numbered = self.enumerate();
         numbered.find_map_any(|(index, item)| holds(item).then_some(index))
     }
 
-    /// The items replace those of `target`, and its memory is used again.
+    /// Replaces the items of `target` with those of `self`, in the same memory if it is large enough.
     ///
     /// ```
     /// use manycore::prelude::*;

@@ -12,22 +12,22 @@
 //!
 //! # How it works
 //!
-//! A parallel iterator knows how many *indices* it has, and for any block of them an ordinary
-//! iterator over the block's items. So each adaptor is the standard library's own, applied to
-//! every block, and a consumer is a loop over blocks: the [adaptive](crate::Partitioner) one,
-//! which chooses them by time. Nothing is divided in halves, and nothing needs a minimal length.
+//! A parallel iterator has a number of *indices*. For any block of indices, it makes an ordinary
+//! iterator over the block's items. So each adaptor applies the standard library's adaptor to every
+//! block. A consumer is an [adaptive](crate::Partitioner) loop, which chooses the size of each block
+//! from measured times. No input is divided in halves, and no loop needs a minimal length.
 //!
-//! The order of items is kept wherever it is visible: in `collect`, in `reduce` and `fold`, and in
-//! the choice of the least, the largest or the first among equal items.
+//! Results do not depend on the order of execution: `collect`, `reduce` and `fold` keep the items'
+//! order, and so does the choice among equal items in `min` and `max`.
 //!
-//! An ordinary iterator that cannot be divided is shared item by item
-//! ([`par_bridge`](ParallelBridge::par_bridge)), in no order.
+//! [`par_bridge`](ParallelBridge::par_bridge) shares an ordinary iterator, which cannot be divided,
+//! item by item and in no order.
 //!
-//! # What is not here
+//! # Not provided
 //!
-//! Adaptors that are rarely asked for (`interleave`, `intersperse`, `panic_fuse`, `par_split`), hints
-//! about lengths (`with_min_len`: blocks are chosen by time), and producers of your own. A program
-//! that needs those takes rayon itself, over this pool: `runtime/rayon-core`.
+//! Rarely used adaptors (`interleave`, `intersperse`, `panic_fuse`, `par_split`), hints about lengths
+//! (`with_min_len`), and iterators that other crates define. A program that needs these can use rayon
+//! itself on this pool: `runtime/rayon-core`.
 
 mod adaptors;
 mod blocks;
@@ -63,7 +63,7 @@ pub use sort::ParallelSliceMut;
 pub use tried::Tried;
 pub use vec::VecIter;
 
-/// Types that become a parallel iterator: ranges of integers, slices, vectors, maps and sets.
+/// Conversion into a parallel iterator: for ranges of integers, slices, vectors, maps and sets.
 ///
 /// ```
 /// use manycore::prelude::*;
@@ -76,7 +76,7 @@ pub trait IntoParallelIterator {
     /// The type of the iterator's items.
     type Item: Send;
 
-    /// The parallel iterator over the items of this.
+    /// Returns a parallel iterator over the items of `self`.
     fn into_par_iter(self) -> Self::Iter;
 }
 
@@ -89,7 +89,7 @@ impl<I: ParallelIterator> IntoParallelIterator for I {
     }
 }
 
-/// [`into_par_iter`](IntoParallelIterator::into_par_iter) of a reference: `par_iter`.
+/// `par_iter`, which is [`into_par_iter`](IntoParallelIterator::into_par_iter) of a reference.
 ///
 /// ```
 /// use manycore::prelude::*;
@@ -102,7 +102,7 @@ pub trait IntoParallelRefIterator<'data> {
     /// The type of the iterator's items: a shared reference.
     type Item: Send + 'data;
 
-    /// The parallel iterator over references to the items of this.
+    /// Returns a parallel iterator over references to the items of `self`.
     fn par_iter(&'data self) -> Self::Iter;
 }
 
@@ -118,7 +118,7 @@ where
     }
 }
 
-/// [`into_par_iter`](IntoParallelIterator::into_par_iter) of a mutable reference: `par_iter_mut`.
+/// `par_iter_mut`, which is [`into_par_iter`](IntoParallelIterator::into_par_iter) of a mutable reference.
 ///
 /// ```
 /// use manycore::prelude::*;
@@ -133,7 +133,7 @@ pub trait IntoParallelRefMutIterator<'data> {
     /// The type of the iterator's items: a mutable reference.
     type Item: Send + 'data;
 
-    /// The parallel iterator over mutable references to the items of this.
+    /// Returns a parallel iterator over mutable references to the items of `self`.
     fn par_iter_mut(&'data mut self) -> Self::Iter;
 }
 

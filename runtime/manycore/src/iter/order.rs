@@ -1,4 +1,4 @@
-//! Adaptors that give items other numbers: backwards, with gaps, one after the other.
+//! Adaptors that renumber the items: `rev`, `step_by` and `chain`.
 
 use super::adaptors::discard_both;
 use super::{IndexedParallelIterator, ParallelIterator};
@@ -10,7 +10,7 @@ pub struct Rev<I> {
     pub(super) base: I,
 }
 
-/// `range` counted from the other end, among this number of indices.
+/// Returns `range` counted from the other end of `indices` indices.
 fn mirrored(range: Range<usize>, indices: usize) -> Range<usize> {
     indices - range.end..indices - range.start
 }
@@ -31,7 +31,7 @@ impl<I: IndexedParallelIterator> ParallelIterator for Rev<I> {
 
     unsafe fn discard(&self, block: Range<usize>) {
         let block = mirrored(block, self.base.indices());
-        // SAFETY: the caller's promise: each index has one that mirrors it.
+        // SAFETY: the caller's promise. Different indices have different mirror images.
         unsafe { self.base.discard(block) };
     }
 }
@@ -47,7 +47,7 @@ impl<I: IndexedParallelIterator> IndexedParallelIterator for Rev<I> {
         block: Range<usize>,
     ) -> impl DoubleEndedIterator<Item = I::Item> + ExactSizeIterator {
         let block = mirrored(block, self.base.indices());
-        // SAFETY: the caller's promise: each index has one that mirrors it.
+        // SAFETY: the caller's promise. Different indices have different mirror images.
         unsafe { self.base.ordered(block) }.rev()
     }
 }
@@ -60,7 +60,7 @@ pub struct StepBy<I> {
 }
 
 impl<I: IndexedParallelIterator> StepBy<I> {
-    /// The base's indices of `range`, with the gaps behind each.
+    /// Returns the base's indices for `range`, with the skipped indices behind each.
     fn with_gaps(&self, range: Range<usize>) -> Range<usize> {
         let end = |index: usize| index.saturating_mul(self.step).min(self.base.indices());
         end(range.start)..end(range.end)
@@ -82,7 +82,7 @@ impl<I: IndexedParallelIterator> ParallelIterator for StepBy<I> {
     }
 
     unsafe fn discard(&self, block: Range<usize>) {
-        // SAFETY: the caller's promise: disjoint blocks are disjoint with their gaps.
+        // SAFETY: the caller's promise. Disjoint blocks with their gaps are disjoint.
         unsafe { self.base.discard(self.with_gaps(block)) };
     }
 }
@@ -97,7 +97,7 @@ impl<I: IndexedParallelIterator> IndexedParallelIterator for StepBy<I> {
         &self,
         block: Range<usize>,
     ) -> impl DoubleEndedIterator<Item = I::Item> + ExactSizeIterator {
-        // SAFETY: the caller's promise: disjoint blocks are disjoint with their gaps.
+        // SAFETY: the caller's promise. Disjoint blocks with their gaps are disjoint.
         unsafe { self.base.ordered(self.with_gaps(block)) }.step_by(self.step)
     }
 }
@@ -110,7 +110,7 @@ pub struct Chain<A, B> {
 }
 
 impl<A: ParallelIterator, B: ParallelIterator> Chain<A, B> {
-    /// The indices of `range` in the first and in the second part.
+    /// Divides `range` into the indices of the first and the second iterator.
     fn divided(&self, range: Range<usize>) -> (Range<usize>, Range<usize>) {
         let middle = self.first.indices();
         let of_first = |index: usize| index.min(middle);
@@ -140,7 +140,7 @@ where
     unsafe fn block(&self, block: Range<usize>) -> impl Iterator<Item = A::Item> {
         let (first, second) = self.divided(block);
         Chained {
-            // SAFETY: the caller's promise, for both.
+            // SAFETY: the caller's promise, for both iterators.
             first: (!first.is_empty()).then(|| unsafe { self.first.block(first) }),
             // SAFETY: as above.
             second: (!second.is_empty()).then(|| unsafe { self.second.block(second) }),
@@ -149,7 +149,7 @@ where
 
     unsafe fn discard(&self, block: Range<usize>) {
         let (first, second) = self.divided(block);
-        // SAFETY: the caller's promise, for both.
+        // SAFETY: the caller's promise, for both iterators.
         unsafe { discard_both((&self.first, first), (&self.second, second)) };
     }
 }
@@ -171,7 +171,7 @@ where
     ) -> impl DoubleEndedIterator<Item = A::Item> + ExactSizeIterator {
         let (first, second) = self.divided(block);
         Chained {
-            // SAFETY: the caller's promise, for both.
+            // SAFETY: the caller's promise, for both iterators.
             first: (!first.is_empty()).then(|| unsafe { self.first.ordered(first) }),
             // SAFETY: as above.
             second: (!second.is_empty()).then(|| unsafe { self.second.ordered(second) }),
@@ -179,8 +179,8 @@ where
     }
 }
 
-/// A block's items from both parts: most blocks have items from one only. The standard library's
-/// chain does not know its length.
+/// A block's items from both iterators. Most blocks have items from one only. The standard library's chain
+/// is no `ExactSizeIterator`.
 struct Chained<A, B> {
     first: Option<A>,
     second: Option<B>,

@@ -3,13 +3,13 @@
 use super::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use std::ops::{Range, RangeInclusive};
 
-/// The integers whose ranges are parallel iterators: all except the 128-bit ones.
+/// The integer types whose ranges become parallel iterators: all except the 128-bit ones.
 pub trait Integer: Copy + Send + Sync + PartialOrd + sealed::SealedInteger {
-    /// `self` and `steps` more, which is within the type.
+    /// Returns `self + steps`, which must be within the type.
     #[doc(hidden)]
     fn forward(self, steps: usize) -> Self;
 
-    /// How many steps it is to `end`, which is not less.
+    /// Returns `end - self`, or `None` if that is more than `usize::MAX`. `end` must be at least `self`.
     #[doc(hidden)]
     fn steps_to(self, end: Self) -> Option<usize>;
 }
@@ -38,7 +38,7 @@ macro_rules! integers {
 
 integers!(u8 u16 u32 u64 usize i8 i16 i32 i64 isize);
 
-/// Over a range of integers.
+/// Iterates over a range of integers.
 #[derive(Clone, Debug)]
 pub struct RangeIter<T> {
     start: T,
@@ -81,7 +81,7 @@ impl<T: Integer> IndexedParallelIterator for RangeIter<T> {
     }
 }
 
-/// The integers of a block. As a map of the indices, but that steps over many are one step.
+/// The integers of a block. Unlike a `Map` of the indices, this skips many items in one step.
 struct Integers<T> {
     start: T,
     indices: Range<usize>,
@@ -123,7 +123,7 @@ impl<T: Integer> DoubleEndedIterator for Integers<T> {
 
 impl<T: Integer> ExactSizeIterator for Integers<T> {}
 
-/// Its `into_par_iter` panics if the range has more integers than a `usize` can count.
+/// `into_par_iter` panics if the range has more integers than a `usize` can count.
 impl<T: Integer> IntoParallelIterator for Range<T> {
     type Iter = RangeIter<T>;
     type Item = T;
@@ -141,7 +141,7 @@ impl<T: Integer> IntoParallelIterator for Range<T> {
     }
 }
 
-/// Its `into_par_iter` panics if the range has more integers than a `usize` can count.
+/// `into_par_iter` panics if the range has more integers than a `usize` can count.
 impl<T: Integer> IntoParallelIterator for RangeInclusive<T> {
     type Iter = RangeIter<T>;
     type Item = T;

@@ -1,10 +1,10 @@
-//! The types that are parallel iterators: only types of this crate.
+//! Keeps other crates from implementing parallel iterators.
 //!
-//! `unsafe` code relies on the answers of [`ParallelIterator`](super::ParallelIterator) and
-//! [`IndexedParallelIterator`](super::IndexedParallelIterator): that `indices` gives the same number
-//! each time, and that a block has the items that its indices name. A type of another crate could
-//! answer otherwise in safe code, and a `Vec`'s items would be moved out twice. So the first
-//! trait demands `Sealed`, which no other crate can name, and the second demands the first. The types
-//! are listed in `sealed_types.rs`.
+//! `unsafe` code relies on implementations of [`ParallelIterator`](super::ParallelIterator) and
+//! [`IndexedParallelIterator`](super::IndexedParallelIterator): `indices` must return the same number
+//! each time, and a block must have the items of its indices. A safe implementation in another crate
+//! could break these rules, and then a `Vec`'s items would be moved out twice. So `ParallelIterator`
+//! requires `Sealed`, which no other crate can name, and `IndexedParallelIterator` requires
+//! `ParallelIterator`. `sealed_types.rs` lists the types.
 
 pub trait Sealed {}

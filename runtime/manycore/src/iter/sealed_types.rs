@@ -1,4 +1,4 @@
-//! The list of the types that are parallel iterators (`sealed.rs`).
+//! Implements `Sealed` for each parallel iterator (`sealed.rs` says why).
 
 use super::sealed::Sealed;
 use super::*;

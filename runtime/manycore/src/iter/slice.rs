@@ -1,10 +1,10 @@
-//! Slices, and their chunks and windows.
+//! Parallel iterators over slices, chunks and windows.
 
 use super::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use crate::loops::Parts;
 use std::ops::Range;
 
-/// Over references to the items of a slice.
+/// Iterates over references to the items of a slice.
 #[derive(Debug)]
 pub struct SliceIter<'data, T>(&'data [T]);
 
@@ -47,7 +47,7 @@ impl<'data, T: Sync> IntoParallelIterator for &'data [T] {
     }
 }
 
-/// Over mutable references to the items of a slice.
+/// Iterates over mutable references to the items of a slice.
 #[derive(Debug)]
 pub struct SliceIterMut<'data, T>(Parts<'data, T>);
 
@@ -91,14 +91,14 @@ impl<'data, T: Send> IntoParallelIterator for &'data mut [T] {
     }
 }
 
-/// Over chunks of a slice.
+/// Iterates over chunks of a slice.
 #[derive(Debug)]
 pub struct Chunks<'data, T> {
     items: &'data [T],
     size: usize,
 }
 
-/// The items of chunks `block`, of `len` items in chunks of `size`.
+/// Returns the item indices of chunks `block`, of `len` items in chunks of `size`.
 fn of_chunks(block: Range<usize>, size: usize, len: usize) -> Range<usize> {
     // The last chunk may be shorter.
     let end = |chunk: usize| chunk.saturating_mul(size).min(len);
@@ -135,7 +135,7 @@ impl<'data, T: Sync> IndexedParallelIterator for Chunks<'data, T> {
     }
 }
 
-/// Over mutable chunks of a slice.
+/// Iterates over mutable chunks of a slice.
 #[derive(Debug)]
 pub struct ChunksMut<'data, T> {
     items: Parts<'data, T>,
@@ -165,7 +165,7 @@ impl<'data, T: Send> IndexedParallelIterator for ChunksMut<'data, T> {
         block: Range<usize>,
     ) -> impl DoubleEndedIterator<Item = &'data mut [T]> + ExactSizeIterator {
         let items = of_chunks(block, self.size, self.items.len());
-        // SAFETY: disjoint blocks of chunks have disjoint items.
+        // SAFETY: the caller's promise. Disjoint blocks of chunks have disjoint items.
         unsafe { self.items.part(items) }.chunks_mut(self.size)
     }
 
@@ -184,7 +184,7 @@ impl<'data, T: Send> ChunksMut<'data, T> {
     }
 }
 
-/// Over windows of a slice, which overlap.
+/// Iterates over windows of a slice, which overlap.
 #[derive(Debug)]
 pub struct Windows<'data, T> {
     items: &'data [T],
@@ -197,7 +197,7 @@ impl<'data, T: Sync> ParallelIterator for Windows<'data, T> {
     const OWNS: bool = false;
 
     fn indices(&self) -> usize {
-        // `size` is at least 1. No sum here: a slice of zero-sized items may have `usize::MAX` of them.
+        // `size` is at least 1. `len + 1` could overflow: a slice may have `usize::MAX` zero-sized items.
         self.items.len().saturating_sub(self.size - 1)
     }
 
@@ -228,7 +228,7 @@ impl<'data, T: Sync> IndexedParallelIterator for Windows<'data, T> {
 
 /// Parallel iterators over parts of slices.
 pub trait ParallelSlice<T: Sync> {
-    /// Over chunks of `size` items. The last one may be shorter.
+    /// Iterates over chunks of `size` items. The last chunk may be shorter.
     ///
     /// # Panics
     ///
@@ -242,7 +242,7 @@ pub trait ParallelSlice<T: Sync> {
     /// ```
     fn par_chunks(&self, size: usize) -> Chunks<'_, T>;
 
-    /// Over all runs of `size` items that are neighbours.
+    /// Iterates over all windows of `size` neighbouring items.
     ///
     /// # Panics
     ///

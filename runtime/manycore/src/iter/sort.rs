@@ -5,25 +5,25 @@ use crate::current_num_threads;
 use crate::join;
 use std::cmp::Ordering;
 
-/// Pieces a thread, so that a slow one does not delay the others.
+/// Pieces for each thread. With several, a slow thread causes less delay.
 const PIECES: usize = 4;
-/// Items below which sharing does not pay.
+/// The least number of items that is worth sharing among threads.
 const FEW: usize = 2_000;
-/// Pairs of neighbours that are looked at to see whether most items are in order.
+/// Pairs of neighbours that are compared to estimate whether most items are in order.
 const PROBES: usize = 256;
-/// Most items are in order if at most this many pairs fall.
+/// If at most this many pairs are in falling order, most items are in order.
 const MOST_FALLS: usize = PROBES / 16;
-/// They are in the reverse order if at least this many pairs fall.
+/// If at least this many are, most items are in reverse order.
 const SURELY_FALLS: usize = PROBES - MOST_FALLS;
 
 /// Parallel methods of slices.
 ///
-/// Threads sort parts of the slice by the standard library's sorts. A slice that is sorted or reversed
+/// Threads sort parts of the slice with the standard library's sorts. A slice that is sorted or reversed
 /// takes one pass. If the comparison is not a total order, a sort may panic, as the standard library's
-/// does, or leave the items in any order. `partial_cmp` of floating-point numbers is not one if some
-/// are NaN; [`f64::total_cmp`] is. After a panic the slice has all its items, in any order.
+/// does, or leave the items in any order. If some numbers are NaN, `partial_cmp` is not a total order;
+/// [`f64::total_cmp`] is. After a panic the slice has all its items, in any order.
 pub trait ParallelSliceMut<T: Send> {
-    /// Over mutable chunks of `size` items. The last one may be shorter.
+    /// Iterates over mutable chunks of `size` items. The last chunk may be shorter.
     ///
     /// # Panics
     ///
@@ -38,7 +38,7 @@ pub trait ParallelSliceMut<T: Send> {
     /// ```
     fn par_chunks_mut(&mut self, size: usize) -> ChunksMut<'_, T>;
 
-    /// Sorts; equal items stay in order.
+    /// Sorts the slice, and keeps the order of equal items.
     ///
     /// # Panics
     ///
@@ -82,7 +82,7 @@ pub trait ParallelSliceMut<T: Send> {
         self.par_sort_by(|a, b| key(a).cmp(&key(b)));
     }
 
-    /// Sorts, in place; equal items may change places.
+    /// Sorts the slice in place. Equal items may change their order.
     ///
     /// # Panics
     ///
@@ -135,7 +135,7 @@ impl<T: Send> ParallelSliceMut<T> for [T] {
     }
 }
 
-/// How many items one thread sorts at once.
+/// Returns the largest number of items that one thread sorts at once.
 fn piece_of(items: usize) -> usize {
     match current_num_threads() {
         1 => items,
@@ -143,9 +143,9 @@ fn piece_of(items: usize) -> usize {
     }
 }
 
-/// Returns the number of items before the first pair of neighbours with `goes_on` false.
+/// Returns the length of the first run, in which `goes_on` is `true` for each pair of neighbours.
 fn run_len<T>(items: &[T], goes_on: impl Fn(&T, &T) -> bool) -> usize {
-    // Four pairs at a time: one check of the bounds for all.
+    // Four pairs at a time need one bounds check.
     let mut len = 1;
     while let Some([a, b, c, d, e]) = items.get(len - 1..len + 4) {
         if !(goes_on(a, b) && goes_on(b, c) && goes_on(c, d) && goes_on(d, e)) {
@@ -171,7 +171,7 @@ fn sort_first_run<T>(
         [a, b, ..] if falls(a, b) => {}
         _ => return run_len(items, |a, b| !falls(a, b)),
     }
-    // The run has no equal items.
+    // The run has no equal items, so the reversal keeps their order.
     let run = run_len(items, falls);
     if run < least {
         return 1;
@@ -180,8 +180,8 @@ fn sort_first_run<T>(
     run
 }
 
-/// Sorts two parts, and merges them. The first part is the run at the beginning, if that is at least a
-/// half; otherwise it is a half.
+/// Sorts two parts, and merges them. The first part is the sorted run at the beginning, if that has at least
+/// half of the items. Otherwise the first part is the first half.
 fn stable<T: Send>(items: &mut [T], piece: usize, compare: &(impl Fn(&T, &T) -> Ordering + Sync)) {
     if items.len() > piece {
         let half = items.len() / 2;
@@ -208,7 +208,8 @@ fn stable<T: Send>(items: &mut [T], piece: usize, compare: &(impl Fn(&T, &T) -> 
     items.sort_by(compare);
 }
 
-/// Divides in two, and sorts both sides. A run is seen first: the division would destroy it.
+/// Divides the items in two halves, and sorts both. Checks for sorted items first, because the division
+/// would destroy their order.
 fn unstable<T: Send>(
     items: &mut [T],
     piece: usize,
@@ -236,7 +237,7 @@ fn unstable<T: Send>(
     );
 }
 
-/// How many of [`PROBES`] pairs of neighbours, spread evenly, are in falling order.
+/// Of [`PROBES`] evenly spread pairs of neighbours, returns the number in falling order.
 fn falls_in<T>(items: &[T], compare: &impl Fn(&T, &T) -> Ordering) -> usize {
     let step = (items.len() / PROBES).max(1);
     let pairs = items.windows(2).step_by(step).take(PROBES);
@@ -245,7 +246,7 @@ fn falls_in<T>(items: &[T], compare: &impl Fn(&T, &T) -> Ordering) -> usize {
         .count()
 }
 
-/// Sorts items that are almost in order. The division keeps that order, and a part that is in order takes one
+/// Sorts items that are almost in order. [`divide`] keeps their order, and a part that is in order takes one
 /// pass.
 fn almost_sorted<T: Send>(
     items: &mut [T],
@@ -259,7 +260,7 @@ fn almost_sorted<T: Send>(
     let (at, moved) = divide(items, compare);
     let (left, right) = items.split_at_mut(at);
     let right = &mut right[1..];
-    // Not in order after all.
+    // Whether the items were not almost in order.
     let surprised = moved > all / 8 || left.len().min(right.len()) < all / 8;
     let sort = |part: &mut [T]| match surprised {
         true if part.len() <= piece => part.sort_unstable_by(compare),
@@ -281,8 +282,8 @@ fn almost_sorted<T: Send>(
     }
 }
 
-/// Moves items that are less than the item in the middle before it, and the others behind it. Returns where that
-/// item is then, and how many pairs were exchanged: none, if the items were in order.
+/// Moves the items that are less than the middle item (the pivot) before it, and the others behind it. Returns
+/// the pivot's new index and the number of exchanged pairs, which is 0 if the items were in order.
 fn divide<T>(items: &mut [T], compare: &impl Fn(&T, &T) -> Ordering) -> (usize, usize) {
     items.swap(0, items.len() / 2);
     let (pivot, rest) = items.split_first_mut().expect("more than a few items");

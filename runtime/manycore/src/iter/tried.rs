@@ -1,4 +1,4 @@
-//! Items that are good or bad: `Option` and `Result`.
+//! `Option` and `Result` as items. `Some` and `Ok` are good, `None` and `Err` are bad.
 
 use std::ops::ControlFlow;
 
@@ -20,7 +20,7 @@ pub trait Tried: Sized + sealed::SealedTried {
     #[doc(hidden)]
     fn good(output: Self::Output) -> Self;
 
-    /// The content, or the value itself if it is bad.
+    /// Returns the content of a good value, or `self` if it is bad.
     #[doc(hidden)]
     fn branch(self) -> ControlFlow<Self, Self::Output>;
 }

@@ -1,4 +1,4 @@
-//! Collecting into an `Option` or a `Result`, which stops at a bad item.
+//! Collects items into an `Option` or a `Result`, and stops at a bad item.
 
 use super::sealed::Sealed;
 use super::unwinding::one_of;
@@ -51,7 +51,7 @@ impl<B> Bad<B> {
         drop(later);
     }
 
-    /// Relaxed: a thread that does not see it yet runs one item more.
+    /// Relaxed: a thread that does not see the store yet runs more items.
     fn is_over(&self) -> bool {
         self.over.load(Relaxed)
     }

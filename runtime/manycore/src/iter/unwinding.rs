@@ -1,8 +1,8 @@
 //! Loops over owned items, which drop all items after a panic.
 //!
-//! Other loops end at the first panic of their body, and the blocks that no thread has claimed are lost.
-//! Owned items must be dropped, and only the loop knows which blocks were claimed. So the body of such
-//! a loop catches its own panic, and the loop goes on. From then on it discards each block.
+//! Other loops end at the first panic of their body, and do not run the blocks that no thread has claimed.
+//! Owned items must be dropped, and only the loop knows which blocks were claimed. So the body of a loop
+//! over owned items catches its own panics, and discards each later block.
 
 use manycore_cores::sync::let_go;
 use std::any::Any;
@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
-/// The first panic of a loop, which goes on.
+/// The first panic in a loop that goes on after it.
 #[derive(Debug)]
 pub(super) struct Unwinding {
     over: AtomicBool,
@@ -25,12 +25,12 @@ impl Unwinding {
         }
     }
 
-    /// Calls `block`, and catches its panic. The argument says whether to discard the block.
+    /// Calls `block`, and catches a panic. The argument of `block` says whether to discard the block.
     ///
     /// This is not generic, and not inlined, so that it is compiled once.
     #[inline(never)]
     pub(super) fn watch(&self, block: &mut dyn FnMut(bool)) {
-        // Relaxed: a thread that does not see it yet runs one more block, as in a loop that stops.
+        // Relaxed: a thread that does not see the store yet runs one more block, as in a loop that stops.
         let over = self.over.load(Relaxed);
         // Unwind safety: `end` hands the panic to the caller of the loop.
         if let Err(payload) = catch_unwind(AssertUnwindSafe(|| block(over))) {
@@ -53,7 +53,7 @@ impl Unwinding {
         }
     }
 
-    /// Resumes the first panic, if there was one, when all threads have left the loop.
+    /// Resumes the first panic, if there was one. Call it when all threads have left the loop.
     pub(super) fn end(self) {
         let payload = self.payload.into_inner();
         if let Some(payload) = payload.unwrap_or_else(PoisonError::into_inner) {
@@ -65,7 +65,7 @@ impl Unwinding {
 /// Drops `other`, and returns `one`.
 ///
 /// If a function drops a value after it has made its result, and the destructor panics, the compiler
-/// leaks the result (rust-lang/rust#47949). This makes the result after the drop.
+/// leaks the result (rust-lang/rust#47949). Here the drop comes first.
 #[inline(always)]
 pub(super) fn one_of<T, U>(one: T, other: U) -> T {
     drop(other);

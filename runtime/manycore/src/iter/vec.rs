@@ -1,4 +1,4 @@
-//! Vectors, which give their items away by value; maps and sets, through a vector.
+//! Parallel iterators over the owned items of vectors, maps and sets.
 
 use super::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use super::{SliceIter, SliceIterMut};
@@ -6,22 +6,22 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, VecDequ
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// Over the items of a vector.
+/// Iterates over the owned items of a vector.
 #[derive(Debug)]
 pub struct VecIter<T> {
-    /// The memory; it has no items as far as it knows.
+    /// The memory. The length of this vector is 0, so that its destructor drops no items.
     _memory: Vec<T>,
-    /// The first of the items in it: what is handed out is written to, when it is dropped.
+    /// The first item in the memory. The pointer is mutable, because a destructor may write to its item.
     first: *mut T,
     len: usize,
-    /// Whether a loop has begun. It makes a block of each index, or discards it: so the blocks own all
-    /// items from then on.
+    /// Whether a loop has begun. From then on blocks own all items, because the loop makes or discards
+    /// a block for each index.
     given: AtomicBool,
 }
 
-// SAFETY: used as `&VecIter` only to hand out items, each once; they may move to another thread.
+// SAFETY: a `&VecIter` only hands out items, each once, and the items may move to another thread.
 unsafe impl<T: Send> Sync for VecIter<T> {}
-// SAFETY: it owns its items, and `first` points to them.
+// SAFETY: a `VecIter` owns its items, and `first` points to them.
 unsafe impl<T: Send> Send for VecIter<T> {}
 
 impl<T> VecIter<T> {
@@ -29,11 +29,11 @@ impl<T> VecIter<T> {
     ///
     /// # Safety
     ///
-    /// No index is asked for twice.
+    /// Each index is passed at most once.
     unsafe fn hand_out(&self, block: Range<usize>) -> Drained<T> {
         assert!(block.start <= block.end && block.end <= self.len);
-        // Relaxed: the owner reads it when all threads have left the loop. Only the first blocks write,
-        // so that the line stays shared.
+        // Relaxed: the owner reads `given` when all threads have left the loop. Only the first blocks
+        // write it, so that later its cache line stays shared.
         if !self.given.load(Relaxed) {
             self.given.store(true, Relaxed);
         }
@@ -68,12 +68,12 @@ impl<T: Send> ParallelIterator for VecIter<T> {
 impl<T: Send> IndexedParallelIterator for VecIter<T> {
     fn cut(&mut self, indices: Range<usize>) {
         assert!(indices.start <= indices.end && indices.end <= self.len);
-        // If a destructor panics, the destructor of this iterator drops the items that it still has.
+        // If an item's destructor panics, the destructor of this iterator drops the items in its range.
         let behind = self.len - indices.end;
         self.len = indices.end;
         // SAFETY: within the vector, or at its end.
         let end = unsafe { self.first.add(indices.end) };
-        // SAFETY: they are in the vector, and this iterator has given them up.
+        // SAFETY: the items are in the vector, and no longer in this iterator's range.
         unsafe { drop_items(end, behind) };
         let before = self.first;
         // SAFETY: as above.
@@ -92,7 +92,7 @@ impl<T: Send> IndexedParallelIterator for VecIter<T> {
     }
 }
 
-/// Drops `items` items, the others too if a destructor panics.
+/// Drops `items` items. If a destructor panics, the others are still dropped.
 ///
 /// # Safety
 ///
@@ -111,7 +111,7 @@ impl<T> Drop for VecIter<T> {
     }
 }
 
-/// Items that were moved out.
+/// Items that were handed out.
 struct Drained<T> {
     next: *mut T,
     left: usize,
@@ -125,9 +125,9 @@ impl<T> Iterator for Drained<T> {
         if self.left == 0 {
             return None;
         }
-        // SAFETY: `next` points to one of this block's items, which is read once.
+        // SAFETY: `next` points to an item of this block, which is read once.
         let item = unsafe { self.next.read() };
-        // SAFETY: to the next, or to the end.
+        // SAFETY: this points to the next item, or to the end.
         self.next = unsafe { self.next.add(1) };
         self.left -= 1;
         Some(item)
@@ -142,7 +142,7 @@ impl<T> DoubleEndedIterator for Drained<T> {
     #[inline]
     fn next_back(&mut self) -> Option<T> {
         self.left = self.left.checked_sub(1)?;
-        // SAFETY: the last of the items, which is this one's, and is read once.
+        // SAFETY: this points to the last item left in this block, which is read once.
         Some(unsafe { self.next.add(self.left).read() })
     }
 }
@@ -151,7 +151,7 @@ impl<T> ExactSizeIterator for Drained<T> {}
 
 impl<T> Drop for Drained<T> {
     fn drop(&mut self) {
-        // SAFETY: what was not read is this one's still.
+        // SAFETY: `self` still owns the items that were not read.
         unsafe { drop_items(self.next, self.left) };
     }
 }
@@ -163,7 +163,7 @@ impl<T: Send> IntoParallelIterator for Vec<T> {
     fn into_par_iter(self) -> VecIter<T> {
         let mut memory = self;
         let len = memory.len();
-        // SAFETY: none is too many for no vector; its items are this iterator's from here on.
+        // SAFETY: a length of 0 is valid for each vector. From here on the iterator owns the items.
         unsafe { memory.set_len(0) };
         VecIter {
             first: memory.as_mut_ptr(),
@@ -219,8 +219,7 @@ impl<'data, T: Send, const N: usize> IntoParallelIterator for &'data mut [T; N] 
     }
 }
 
-/// Collections that first move their items, or pointers to them, into a vector: one pass on one
-/// thread.
+/// Collections whose items, or references to them, one thread first moves into a vector.
 macro_rules! by_vector {
     ($([$($parameters:tt)*] $collection:ty => $item:ty;)*) => {$(
         impl<$($parameters)*> IntoParallelIterator for $collection {

@@ -1,5 +1,5 @@
-//! Announcements of work to idle workers: an event count for each cluster, so that only invited
-//! clusters hear of a loop.
+//! Announcements of work to idle workers. Each cluster has its own event count, so that a loop disturbs only
+//! the clusters that it invites.
 
 use crate::clusters::Invited;
 use manycore_cores::sync::EventCount;
@@ -8,7 +8,7 @@ use manycore_platform::Platform;
 /// The event counts of a pool.
 pub(crate) struct Announcements<P: Platform>(Box<[EventCount<P>]>);
 
-/// How far a worker has looked: the event count of a cluster.
+/// The value of a cluster's event count when a worker last looked for work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
     cluster: u32,
@@ -20,12 +20,13 @@ impl<P: Platform> Announcements<P> {
         Self((0..clusters).map(|_| EventCount::new()).collect())
     }
 
-    /// For a simulator's accounts.
+    /// Names the event counts for a simulator's accounts.
     pub(crate) fn name(&self) {
         self.0.iter().for_each(EventCount::name);
     }
 
-    /// To be read before a look for work by a worker in `cluster`: a later post changes it.
+    /// Reads the event count of `cluster`. A worker there calls this before it looks for work: each later
+    /// post changes the count.
     #[inline]
     pub(crate) fn seen(&self, cluster: usize) -> Seen {
         Seen {
@@ -34,20 +35,20 @@ impl<P: Platform> Announcements<P> {
         }
     }
 
-    /// Whether something was posted after `seen`, in that cluster.
+    /// Whether something was posted in the cluster of `seen` since `seen` was read.
     #[inline]
     pub(crate) fn is_past(&self, seen: Seen) -> bool {
         self.0[seen.cluster as usize].seen() != seen.count
     }
 
-    /// Spins until that is so, or until the clock passes `until`.
+    /// Spins until something is posted after `seen`, or the clock passes `until`. Returns whether
+    /// something was posted.
     #[inline]
     pub(super) fn spin(&self, seen: Seen, until: u64) -> bool {
         self.0[seen.cluster as usize].spin(seen.count, until)
     }
 
-    /// Announces in the clusters `invited` what was published before the call, as
-    /// [`EventCount::post`] does in each.
+    /// Announces earlier writes of this thread to the clusters `invited`, with [`EventCount::post`].
     #[inline]
     pub(crate) fn post(&self, invited: Invited) {
         for events in &self.0[invited.clusters()] {
@@ -57,7 +58,7 @@ impl<P: Platform> Announcements<P> {
 }
 
 impl Seen {
-    /// Whether it is the count of `cluster`.
+    /// Whether this is the event count of `cluster`.
     #[inline]
     pub(crate) fn is_of(self, cluster: usize) -> bool {
         self.cluster as usize == cluster

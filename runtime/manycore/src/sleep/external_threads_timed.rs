@@ -1,5 +1,5 @@
-//! Threads of the program that the pool knows nothing of get a core when a job wakes them: on the
-//! simulated machine, where time is exact.
+//! A thread outside the pool gets a core when a job wakes it. These tests run on the simulated machine, where
+//! time is exact.
 
 use crate::Builder;
 use manycore_chip::config::Config;
@@ -10,14 +10,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 const JOBS: u64 = 200;
-/// Cycles, 10 us; a wake-up has some 14,000. A worker that spins does so for 150,000.
+/// The longest accepted mean wake-up, in cycles: 10 us. A wake-up takes about 14,000 cycles. A worker spins for
+/// up to 150,000.
 const A_WAKE_UP: u64 = 25_000;
 
-/// A thread that is no worker spawns a job, sleeps until the job wakes it, and again. Returns the
-/// mean wake-up latency, in cycles.
+/// A thread outside the pool repeatedly spawns a job and sleeps until the job wakes it. Returns the mean wake-up
+/// latency in cycles.
 fn late_by(cores: u32, threads: usize, seed: u64) -> u64 {
     let mut random = fastrand::Rng::with_seed(seed);
-    let mut machine = Config::preset("graviton2-64").expect("it comes along");
+    let mut machine = Config::preset("graviton2-64").expect("the preset exists");
     (machine.cores, machine.group_cores) = (cores, cores);
     let late = Arc::new(AtomicU64::new(0));
     let result = Arc::clone(&late);
@@ -25,7 +26,7 @@ fn late_by(cores: u32, threads: usize, seed: u64) -> u64 {
         let pool = Builder::<Simulated>::on_platform()
             .dedicated(true)
             .build_on(cores as usize, 1, vec![vec![]; threads])
-            .expect("there is room for the threads");
+            .expect("the threads start");
         for _ in 0..JOBS {
             let parker = Arc::new(Parker::<Simulated>::asleep());
             let told_at = Arc::new(AtomicU64::new(0));
@@ -41,15 +42,15 @@ fn late_by(cores: u32, threads: usize, seed: u64) -> u64 {
             Simulated::compute(random.u64(0..20_000));
         }
     });
-    run.expect("it ends");
+    run.expect("the simulation ends");
     result.load(Relaxed) / JOBS
 }
 
-/// Idle workers of a pool that has all cores spun on them for 60 us, and kept the thread that their
-/// job had woken from running.
+/// Before this was fixed, the idle workers of a pool with all cores spun for 60 us, and the thread that a job
+/// had woken found no core.
 #[test]
 #[cfg_attr(miri, ignore = "simulated threads are coroutines in assembly")]
-fn who_waits_for_a_job_outside_of_the_pool_gets_a_core() {
+fn a_thread_outside_the_pool_that_waits_for_a_job_gets_a_core() {
     for cores in 1..=4 {
         for threads in 1..=2 * cores as usize {
             let late = (1..=3)

@@ -9,94 +9,93 @@ use crate::times::{CLOSING_NS, LATENESS_NS, WAKE_NS};
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 use std::time::Duration;
 
-/// A pool's data about its idle times: the event counts that announce work, the gaps between loops,
-/// and the measured latencies that decide whether waking pays.
+/// A pool's data about its idle times: event counts that announce work, gaps between loops, and measured
+/// latencies that decide whether to wake a worker.
 pub struct Idle<P: Platform> {
     pub(crate) events: Announcements<P>,
     inter_arrival: CachePadded<InterArrival<P>>,
     costs: CachePadded<Costs<P>>,
-    /// Callers from outside that wait for the end of their calls, or do not run again yet.
+    /// Callers from outside the pool that wait for their calls, or do not run again yet.
     callers: CachePadded<P::AtomicU32>,
     other_processes: OtherProcesses<P>,
-    /// The longest a worker spins for the next loop, in ticks.
+    /// The longest time that a worker spins for the next loop, in ticks.
     spin_budget: u64,
-    /// In a pool with more threads than cores, the number of workers that find a core beside the
-    /// caller's: short loops do without the others, which never spin.
+    /// In a pool with more threads than cores, the number of cores that are left for workers when the
+    /// caller has one. Further workers do not help with short loops, and never spin.
     seated: Option<usize>,
 }
 
-/// Measured latencies in ticks, and what is needed to measure them. Relaxed and
-/// racy, as estimates may be: nothing but time depends on them.
+/// Measured latencies in ticks. All accesses are relaxed and racy, because only speed depends on these
+/// estimates.
 struct Costs<P: Platform> {
-    /// From a sleeper's being roused to its first instruction.
+    /// The time from the call that rouses a sleeper to the sleeper's first instruction.
     wake: Samples<P>,
-    /// From the end of a timed sleep to the sleeper's first instruction.
+    /// The time from the alarm of a timed sleep to the sleeper's first instruction.
     lateness: Samples<P>,
-    /// Time that loops lost for lack of an awake worker since the last wake.
+    /// Time that loops have lost for lack of an awake worker since they last woke one.
     missed: P::AtomicU64,
-    /// The cost of one more cluster to the caller of a loop that closes the loop's gates.
+    /// The time in which a caller closes the gate of one cluster of a loop.
     closing: Samples<P>,
-    /// Workers woken for that, in a row, without a loop that gained by one.
+    /// Workers woken because of `missed` since a loop last gained by an awake worker.
     in_vain: P::AtomicU32,
 }
 
-/// Why a waiting worker goes looking for work.
+/// Why a waiting worker looks for work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Woken {
-    /// Something was posted while it was awake.
+    /// Something was posted while the worker was awake.
     Spinning,
-    /// It was asleep: others may be too.
+    /// The worker was asleep, so others may be asleep too.
     Sleeping,
 }
 
 /// A worker's last action before it ran out of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum After {
-    /// It worked in a loop, which ends about now.
+    /// The worker helped with a loop, which ends about now.
     Helping,
-    /// It woke from sleep and came too late; the next loop of the same row may
-    /// be soon.
+    /// The worker woke from sleep and found no work. The next loop of the same series may be near.
     Sleeping,
-    /// It looked, and found nothing.
+    /// The worker looked for work and found none.
     Looking,
 }
 
-/// A loop is expected: how a worker comes to be awake for it.
+/// How a worker waits for an expected loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TimedWait {
-    /// Until when to sleep; past if the window is open.
+    /// When to wake up, in ticks. In the past if the loop may come at any moment.
     pub(super) alarm: u64,
-    /// Until when to spin from then on.
+    /// When to stop spinning after that.
     pub(super) until: u64,
-    /// The time to sleep if the loop has not come by then: until the worker finds its trace, and the period
-    /// with it. It may come yet, and may not wake this worker.
+    /// How long to sleep if the loop has not come by `until`. It may still come without waking this worker. After
+    /// that sleep, the worker finds the loop in the record of gaps.
     pub(super) timeout: u64,
-    /// The core to spin elsewhere than on.
+    /// The core on which the worker must not spin.
     pub(super) core: usize,
 }
 
-/// Spinning in expectation may take this share of the time, in one worker.
+/// One worker spins for expected loops for at most one part in `DUTY` of its time.
 const DUTY: u64 = 8;
-/// A longer spin budget means the same, and no sum of clock readings wraps.
+/// The limit of the spin budget. With it no sum of clock readings overflows.
 const LONGEST_SPIN: Duration = Duration::from_secs(3600);
-/// Transfers of a line between clusters, one after the other, that one more cluster costs a loop;
-/// the closing of its gate is one of them.
+/// One more cluster costs a loop this many successive transfers of a cache line between clusters. One of them
+/// closes the cluster's gate.
 const TRANSFERS: f32 = 3.0;
-/// A window is no wider than this many spin budgets, however long the period: what
-/// it saves is one wake-up.
+/// The greatest width of a window in which a loop is expected, in spin budgets. It is limited because a window
+/// saves only one wake-up.
 const WIDEST: u64 = 8;
-/// Loops that last longer than this many wake-ups have every worker take part, also
-/// where threads outnumber cores: their bodies may be blocking.
+/// All workers help with a loop that lasts longer than this many wake-ups, even if threads outnumber cores,
+/// because its body may block.
 const LONG: f32 = 20.0;
-/// A loop with no prediction for the next one misses this part of its work for lack of an awake
-/// worker.
+/// If the next loop cannot be predicted, one part in this many of a loop's work counts as missed for lack of an
+/// awake worker.
 const UNFORESEEABLE: f32 = 128.0;
-/// How often the price of a wake-up doubles while none gains.
+/// How often the price of a wake-up doubles at most.
 const DOUBLINGS: u32 = 6;
 
 impl<P: Platform> Idle<P> {
-    /// `seated`: where threads outnumber cores, the workers that find a core beside
-    /// the caller's. `clusters`: how many the workers are in.
+    /// `seated` is the number of cores besides the caller's, if threads outnumber cores. `clusters` is the
+    /// number of the workers' clusters.
     pub fn new(spin_budget: Duration, seated: Option<usize>, clusters: usize) -> Self {
         let ticks = |ns| P::duration_to_ticks(Duration::from_nanos(ns));
         Self {
@@ -116,16 +115,15 @@ impl<P: Platform> Idle<P> {
         }
     }
 
-    /// A loop has ended. It was posted, or would have been with a worker awake. `caller`: as in
+    /// Records a loop that was posted, or would have been if a worker had been awake. For `caller` see
     /// [`InterArrival::loop_ended`].
     pub(crate) fn loop_ended(&self, caller: usize, started: u64, ended: u64) {
         self.inter_arrival
             .loop_ended(caller, started, ended, self.spin_budget);
     }
 
-    /// The number of `helpers` that are useful to a loop with `work` ticks to do (unknown:
-    /// infinite): in a pool with more threads than cores, a helper that must wait for a core delays
-    /// the caller at the end of a short loop.
+    /// Returns how many of `helpers` are useful to a loop of `work` ticks (infinite if unknown). In a pool
+    /// with more threads than cores, a helper that waits for a core delays the end of a short loop.
     pub(crate) fn helpers(&self, work: f32, helpers: usize) -> usize {
         if work > LONG * self.wake_cost() as f32 {
             return helpers;
@@ -134,44 +132,45 @@ impl<P: Platform> Idle<P> {
             .map_or(helpers, |seated| helpers.min(seated.max(1)))
     }
 
-    /// Ticks to wake a worker.
+    /// The typical time to wake a worker, in ticks.
     pub(crate) fn wake_cost(&self) -> u64 {
         self.costs.wake.recent().typical().unwrap_or(0.0) as u64
     }
 
-    /// Ticks that a loop takes longer for each cluster that it invites.
+    /// The time that each invited cluster adds to a loop, in ticks.
     pub(crate) fn cluster_cost(&self) -> f32 {
         TRANSFERS * self.costs.closing.recent().typical().unwrap_or(0.0)
     }
 
-    /// A caller took `ticks` to close the gates of this number of clusters.
+    /// Records that a caller took `ticks` to close the gates of `clusters` clusters.
     pub(crate) fn learn_closing(&self, ticks: u64, clusters: usize) {
         self.costs.closing.add(ticks / clusters as u64);
     }
 
-    /// Whether a loop with `work` ticks to do should wake a sleeper, as far as can be known before that
-    /// was tried: it is longer than a wake-up takes, or loops have missed enough.
+    /// Whether a loop of `work` ticks should wake a sleeper: the loop is longer than a wake-up, or loops have
+    /// missed enough.
     pub(crate) fn pays_to_wake(&self, work: f32) -> bool {
         work > 1.25 * self.wake_cost() as f32 || self.has_missed(work)
     }
 
-    /// Whether waking a worker pays by now: loops, including this one of `work` ticks, have missed
-    /// enough for lack of an awake worker.
+    /// Whether loops, including this one of `work` ticks, have missed enough for lack of an awake worker that
+    /// it pays to wake one.
     ///
-    /// A short loop gains only if more follow while the woken worker still spins. So loops save up
-    /// their missed work, and wake a worker once that exceeds the cost: waking costs at most about
-    /// twice the cost of never or always waking (the ski-rental argument). After each wake-up
-    /// without gain the price doubles, so that wake-ups cost next to nothing in the long run.
+    /// A short loop gains only if more loops follow while the woken worker still spins. So missed work is
+    /// added up, and a worker is woken once the sum exceeds the price of a wake-up. This costs at most about
+    /// twice as much as the better of never waking and always waking (the ski-rental argument). After each
+    /// wake-up without gain the price doubles, so useless wake-ups become rare.
     pub(crate) fn has_missed(&self, work: f32) -> bool {
         let wake = self.wake_cost();
-        // If the worker would be asleep again before the next loop, it is tried now and then.
+        // If the worker would sleep again before the next loop, less work counts as missed, and
+        // wake-ups are rare.
         let foreseeable = self.spins(1) && self.inter_arrival.next_is_foreseeable();
         let share = if foreseeable { 2.0 } else { UNFORESEEABLE };
         let missed = self.costs.missed.load(Ordering::Relaxed) + (work / share) as u64;
         let in_vain = self.costs.in_vain.load(Ordering::Relaxed);
         let pays = missed > wake.max(1) << in_vain;
         if pays {
-            // With a core for each thread a useless wake-up disturbs no other thread.
+            // If each thread has a core, a useless wake-up disturbs no other thread: one doubling is enough.
             let most = self.seated.map_or(1, |_| DOUBLINGS);
             let in_vain = (in_vain + 1).min(most);
             self.costs.in_vain.store(in_vain, Ordering::Relaxed);
@@ -184,32 +183,31 @@ impl<P: Platform> Idle<P> {
 
     /// A loop ended sooner because an awake worker helped.
     pub(crate) fn helped(&self) {
-        // Looking first spares the line.
+        // Reading first avoids a needless write to the cache line.
         if self.costs.in_vain.load(Ordering::Relaxed) > 0 {
             self.costs.in_vain.store(0, Ordering::Relaxed);
         }
     }
 
-    /// A caller from outside waits from here on.
+    /// Records that a caller from outside the pool begins to wait.
     pub(crate) fn caller_waits(&self) {
-        // Relaxed: a hint to threads that look for work and may have the core that the caller
-        // needs.
+        // Relaxed: a hint to threads that look for work and may run on the core that the caller needs.
         self.callers.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// It runs again.
+    /// Records that a caller runs again after [`caller_waits`](Self::caller_waits).
     pub(crate) fn caller_runs(&self) {
         self.callers.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Callers from outside that wait, or do not run again yet.
+    /// The number of callers from outside that wait, or do not run again yet.
     pub(crate) fn waiting_callers(&self) -> u32 {
         self.callers.load(Ordering::Relaxed)
     }
 
-    /// Yields the core to other threads of the pool and to its callers; `false`: other processes
-    /// would take it, and the thread that waits sleeps instead. `filled`: whether the pool's own
-    /// threads have had work for all cores since then.
+    /// Yields the core to other threads of the pool and to its callers. Returns `false`, without a yield, if
+    /// other processes would take the core: then the waiting thread should sleep. `filled` returns whether
+    /// the pool's own threads have had work for all cores since a given time.
     pub(crate) fn yield_core(&self, filled: impl FnOnce(u64) -> bool) -> bool {
         self.other_processes.yield_core(filled)
     }
@@ -219,27 +217,24 @@ impl<P: Platform> Idle<P> {
         self.yield_core(|since| !self.is_waited_for() || filled(since))
     }
 
-    /// A worker without work runs again, `now`, and should have done so at `due`, or was woken then. As
-    /// [`notice_other_processes`](Self::notice_other_processes).
+    /// As [`notice_other_processes`](Self::notice_other_processes), for a worker without work.
     pub(super) fn notice_late_worker(&self, due: u64, now: u64, filled: impl FnOnce(u64) -> bool) {
         self.notice_other_processes(due, now, |since| !self.is_waited_for() || filled(since));
     }
 
-    /// Whether a late worker costs time. A caller from outside may wait
-    /// for the worker to take its call. A loop does not wait for helpers that have not come. An
-    /// account of its own decides whether it is shared (`decide/choice.rs`).
+    /// Whether a late worker costs time: a caller from outside may wait for the worker to take its call. Loops
+    /// do not matter here, because they do not wait for late helpers (`decide/choice.rs`).
     fn is_waited_for(&self) -> bool {
         self.waiting_callers() > 0
     }
 
-    /// Whether other processes want the cores, so that a thread that waits had better sleep at
-    /// once.
+    /// Whether other processes want the cores. Then waiting threads should sleep at once.
     pub(crate) fn other_processes_run(&self, now: u64) -> bool {
         self.other_processes.are_running(now)
     }
 
-    /// A thread that waits runs again, `now`, and had something to do since `due`: another process
-    /// may have come between. `filled`: as in [`yield_core`](Self::yield_core).
+    /// A waiting thread runs again at `now`, and had something to do since `due`. Another process may have
+    /// delayed it. For `filled` see [`yield_core`](Self::yield_core).
     pub(crate) fn notice_other_processes(
         &self,
         due: u64,
@@ -249,7 +244,7 @@ impl<P: Platform> Idle<P> {
         self.other_processes.notice(due, now, filled);
     }
 
-    /// Whether another process was ever seen.
+    /// Whether another process was ever noticed.
     #[cfg(test)]
     pub(super) fn have_noticed_other_processes(&self) -> bool {
         self.other_processes.were_noticed()
@@ -265,10 +260,10 @@ impl<P: Platform> Idle<P> {
         self.seated.map(|seated| seated + 1)
     }
 
-    /// How long `worker` looks on before it sleeps.
+    /// How many ticks `worker` looks for work before it sleeps.
     pub(super) fn spin(&self, worker: usize, after: After, watches: bool) -> u64 {
         match after {
-            // After jobs more jobs are likely.
+            // The worker has run jobs, and more are likely to come.
             After::Looking => self.spin_budget,
             _ if !self.spins(worker) => 0,
             After::Sleeping if !watches => self.spin_budget,
@@ -276,20 +271,20 @@ impl<P: Platform> Idle<P> {
         }
     }
 
-    /// Whether waking early for an expected loop makes sense for `worker`.
+    /// Whether `worker` may wake early for an expected loop.
     pub(super) fn has_period(&self, worker: usize) -> bool {
         self.spins(worker) && self.inter_arrival.are_regular()
     }
 
-    /// When the next loop is expected, if one is. `helped`: with a loop that ends
-    /// about now.
+    /// Returns how to wait for the next loop, if one is expected. `helped` says that the worker helped with a loop
+    /// that ends about now.
     pub(super) fn expected(&self, helped: bool) -> Option<TimedWait> {
         let view = View {
             now: P::now(),
             helped,
             margin: self.spin_budget / 2,
         };
-        // The share of time counts all periods together.
+        // `DUTY` limits the windows of all periods together.
         let most = |period: u64, periods: u64| {
             (period / (DUTY * periods)).min(WIDEST * self.spin_budget) + self.spin_budget
         };
@@ -303,10 +298,10 @@ impl<P: Platform> Idle<P> {
         })
     }
 
-    /// A sleep that was to end at `alarm` has ended.
+    /// Records how late a sleep ended that was to end at `alarm`.
     ///
-    /// Learned from also when a post came first: a lateness that makes the worker
-    /// miss every loop must not go unnoticed.
+    /// If a post came before the worker woke, that sleep counts too. Otherwise a lateness that makes the worker
+    /// miss every loop would go unnoticed.
     pub(super) fn learn_lateness(&self, alarm: u64) {
         let woke = P::now();
         if woke >= alarm {
@@ -315,7 +310,7 @@ impl<P: Platform> Idle<P> {
         }
     }
 
-    /// A worker runs that was roused at `roused_at`: it has measured what that takes.
+    /// Records how long the wake-up of a worker took that was roused at `roused_at`.
     pub(super) fn learn_wake(&self, roused_at: u64, filled: impl FnOnce(u64) -> bool) {
         let now = P::now();
         self.notice_late_worker(roused_at, now, filled);

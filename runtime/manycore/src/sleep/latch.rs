@@ -1,30 +1,30 @@
-//! A worker waits for a latch, and may sleep on it.
+//! A latch: a flag for which a worker waits, awake or asleep.
 
 use manycore_platform::{Atomic, Ordering, Platform};
 
 const OPEN: u32 = 0;
-/// The owner sleeps, or is certain to look at its parking slot once more.
+/// The owner sleeps, or will look at its parking slot before it sleeps.
 const AWAITED: u32 = 1;
 const SET: u32 = 2;
 
-/// A flag that one worker, its owner, waits for and another thread sets, once.
+/// A flag. One worker, its owner, waits until another thread sets the flag, once.
 ///
-/// The owner says in the flag itself that it is going to sleep, so the setter learns
-/// from the value that it replaces whether it must wake the owner:
+/// The owner announces its sleep in the flag itself. So the setter learns from the value that it
+/// replaces whether to wake the owner:
 ///
-/// * the setter came before [`announce_sleep`](Self::announce_sleep): that fails, and the
-///   owner stays awake;
-/// * the setter came after: [`set`](Self::set) returns `true`, and the setter wakes the owner.
+/// * If the setter comes before [`announce_sleep`](Self::announce_sleep), `announce_sleep` fails,
+///   and the owner stays awake.
+/// * If the setter comes after it, [`set`](Self::set) returns `true`, and the setter wakes the owner.
 ///
-/// Latches live in pool memory (a worker's, or a slot of its stack), so the setter may touch one
-/// that its owner no longer uses, and no latch dies while a thread sets it.
+/// Latches live in pool memory, in a worker or a slot of its stack. So no latch is freed while a
+/// thread sets it, even if its owner no longer uses it.
 #[repr(transparent)]
 pub struct Latch<P: Platform> {
     state: P::AtomicU32,
 }
 
 impl<P: Platform> Latch<P> {
-    /// A latch that is not set.
+    /// Makes a latch that is not set.
     #[expect(clippy::new_without_default, reason = "no caller wants a default one")]
     pub fn new() -> Self {
         Self {
@@ -32,45 +32,45 @@ impl<P: Platform> Latch<P> {
         }
     }
 
-    /// Whether it is set.
+    /// Whether the latch is set.
     #[inline]
     pub fn is_set(&self) -> bool {
-        // Acquire pairs with `set`: what the setter did before is visible.
+        // Acquire pairs with `set`: the setter's earlier writes are visible.
         self.state.load(Ordering::Acquire) == SET
     }
 
-    /// The owner, in its parking slot, says that it will sleep; `false`: the latch is set, and it
-    /// must not.
+    /// The owner, in its parking slot, announces that it will sleep. Returns `false` if the latch is
+    /// set; then the owner must not sleep.
     #[must_use]
     pub fn announce_sleep(&self) -> bool {
-        // Release: a thread that reads AWAITED in `set` finds the owner parked. Acquire when it
-        // fails: an owner that stays awake because the latch is set sees the setter's earlier
-        // writes, such as the pool's end.
+        // Release: a thread that reads AWAITED in `set` finds the owner parked. Acquire on failure: an
+        // owner that stays awake because the latch is set sees the setter's earlier writes, such as the
+        // pool's end.
         let announced =
             (self.state).compare_exchange(OPEN, AWAITED, Ordering::Release, Ordering::Acquire);
         announced.is_ok()
     }
 
-    /// The owner is awake, by whatever cause.
+    /// The owner withdraws its announcement, because it is awake.
     pub fn withdraw(&self) {
-        // Relaxed: the setter only learns that no thread needs waking. If the latch is set it stays set,
-        // and the owner's acquire is in `is_set`.
+        // Relaxed: the setter only learns that it need not wake the owner. A set latch stays set, and the
+        // owner's acquire is in `is_set`.
         let _ = (self.state).compare_exchange(AWAITED, OPEN, Ordering::Relaxed, Ordering::Relaxed);
     }
 
-    /// Sets it; `true`: the owner sleeps, and the caller must wake it.
+    /// Sets the latch. Returns `true` if the owner sleeps; then the caller must wake the owner.
     #[inline]
     #[must_use]
     pub fn set(&self) -> bool {
-        // Release publishes what the owner waits for; acquire pairs with `announce_sleep`.
-        // Nothing of the waiting side but this word may be touched after it.
+        // Release publishes the result to the owner. Acquire pairs with `announce_sleep`. After this
+        // exchange the setter must not touch any data of the waiting side except this word.
         self.state.swap(SET, Ordering::AcqRel) == AWAITED
     }
 
-    /// The owner makes it ready for another use.
+    /// The owner prepares the latch for another use.
     #[inline]
     pub fn reset(&self) {
-        // Relaxed: published with whatever hands the latch to its next setter.
+        // Relaxed: the write that passes the latch to its next setter publishes this store.
         self.state.store(OPEN, Ordering::Relaxed);
     }
 }

@@ -1,39 +1,37 @@
-//! Whether other processes want the pool's cores: then a thread that waits sleeps, and neither
-//! spins nor yields.
+//! Detects other processes that want the pool's cores. Then waiting threads sleep, and neither spin nor
+//! yield.
 //!
-//! A yield lets other threads of the pool, and its callers, have the core at once, and costs less
-//! than a sleep. But if another process computes on that core, that takes the core for a whole time
-//! slice, of 1 to 4 ms, where a thread that has slept has its core back as soon as it is woken. And
-//! a thread that spins uses up its share of a core that it has with another process; then it has to
-//! wait for a slice to end when there is something to do. Calls from outside, which take 1 to 2
-//! us, took 1,600 us beside two busy processes on two cores.
+//! A yield gives the core at once to other threads of the pool and its callers, and costs less than a sleep.
+//! But if another process computes on that core, it keeps the core for a whole time slice of 1 to 4 ms. A
+//! thread that sleeps instead gets its core back as soon as it is woken. Spinning costs time too: the spinning
+//! thread uses up its share of the core, and when work arrives, it must wait for the other process's slice to
+//! end. Calls from outside the pool took 1,600 us beside two busy processes on two cores, and 1 to 2 us alone.
 //!
-//! So when threads that wait come to run again a time slice late twice within 50 ms, all others
-//! stop spinning and yielding for a while; if that happens soon again, for twice as long. Beside
-//! processes that never rest the attempts cost less than 1 part in 100 of the time.
+//! A waiting thread is *late* if it runs again a time slice after it had work. If threads are late twice within
+//! 50 ms, all threads stop spinning and yielding for a pause. If that soon happens again, the next pause is
+//! twice as long. Beside processes that never rest, the attempts to spin or yield take less than 1% of the time.
 //!
-//! A late thread counts only if a caller waited for it: the caller is late itself, or a worker without work is late
-//! while a caller from outside waits.
+//! A late thread counts only if a caller waited for it: the late thread is the caller itself, or it is a worker
+//! without work while a caller from outside waits.
 //!
-//! Not every wait of a time slice is another process's doing. A caller from outside that yields its
-//! core to the workers that run its call comes back when they are done: it is late only by what has
-//! passed since its call was over. And a thread of a pool that has work for all cores waits for the
-//! others of that pool.
+//! The pool itself can make its threads late. A caller from outside yields its core to the workers that run its
+//! call, so its lateness counts from the end of the call. If the pool has work for all cores, its threads wait
+//! for one another, and none counts as late.
 
 use crate::times::{FIRST_PAUSE, LATELY, LONGEST_PAUSE, SLICE};
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 
-/// The pool's knowledge of other processes, on a line of its own, written when one appears.
+/// The pool's knowledge of other processes, on its own cache line. It is written when a thread is late.
 ///
-/// Relaxed throughout: hints about time.
+/// All accesses are relaxed, because these are hints about time.
 pub(super) struct OtherProcesses<P: Platform>(CachePadded<Pause<P>>);
 
 struct Pause<P: Platform> {
-    /// When a thread last ran again a time slice late, in ticks.
+    /// When a thread was last late, in ticks.
     late: P::AtomicU64,
-    /// The end of the time without spinning or yielding, in ticks.
+    /// The end of the last pause, in ticks.
     until: P::AtomicU64,
-    /// How long that has been, in ticks; 0: none has been seen.
+    /// The length of the last pause, in ticks, or 0 if there was none.
     length: P::AtomicU64,
 }
 
@@ -46,14 +44,14 @@ impl<P: Platform> OtherProcesses<P> {
         }))
     }
 
-    /// Whether a thread that waits had better sleep, at time `now`.
+    /// Whether waiting threads should sleep at time `now`.
     pub(super) fn are_running(&self, now: u64) -> bool {
         now < self.0.until.load(Ordering::Relaxed)
     }
 
-    /// A thread that waits runs again, `now`, and had something to do since `due`: another process
-    /// has come between if that is long ago. None has if the pool's own threads have `filled` the
-    /// cores at some time since then: the thread may have been late because of them.
+    /// A waiting thread runs again at `now`, and had something to do since `due`. If that is long ago, another
+    /// process has delayed the thread. But if `filled(due)`, the pool's own threads had work for all cores at
+    /// some time since `due`, and may have delayed it.
     pub(super) fn notice(&self, due: u64, now: u64, filled: impl FnOnce(u64) -> bool) {
         if now.saturating_sub(due) > P::duration_to_ticks(SLICE) && !filled(due) {
             self.pause(now);
@@ -72,10 +70,10 @@ impl<P: Platform> OtherProcesses<P> {
             until.load(Ordering::Relaxed),
         );
         if now < last {
-            // Another thread has noticed.
+            // Another thread has begun this pause.
             return;
         }
-        // Once in a while a system has something of its own to do.
+        // The system itself may delay one thread, so the first delay is only recorded.
         let lately = now - late.load(Ordering::Relaxed).min(now) <= P::duration_to_ticks(LATELY);
         late.store(now, Ordering::Relaxed);
         if !lately && now - last > before {
@@ -91,14 +89,14 @@ impl<P: Platform> OtherProcesses<P> {
         until.store(now + next, Ordering::Relaxed);
     }
 
-    /// Whether another process was ever seen.
+    /// Whether there was ever a pause.
     #[cfg(test)]
     pub(super) fn were_noticed(&self) -> bool {
         self.0.length.load(Ordering::Relaxed) != 0
     }
 
-    /// Yields the core, unless other processes would take it: `false`, and the thread that waits
-    /// sleeps instead. `filled`: as in [`notice`](Self::notice).
+    /// Yields the core. Returns `false` during a pause, without a yield: then the waiting thread should
+    /// sleep. For `filled` see [`notice`](Self::notice).
     pub(super) fn yield_core(&self, filled: impl FnOnce(u64) -> bool) -> bool {
         let before = P::now();
         if self.are_running(before) {
@@ -120,13 +118,13 @@ mod tests {
     use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
     const CALLS: u64 = 4_000;
-    /// Cycles, 24 us: some wake-ups, and the other processes' slices in between. If a caller yields
-    /// without a limit, two other processes make it 100,000 and more.
+    /// The most cycles for a call, 24 us: several wake-ups, and time slices of other processes. If callers yielded
+    /// without a limit, a call beside two other processes would take more than 100,000 cycles.
     const A_CALL: u64 = 60_000;
 
-    /// Cycles of a call by a thread from outside, with this number of other processes on two cores.
+    /// Returns the mean cycles of a call from outside the pool, with `processes` other processes on two cores.
     fn call_beside(processes: usize, threads: usize) -> u64 {
-        let mut machine = Config::preset("graviton2-64").expect("it comes along");
+        let mut machine = Config::preset("graviton2-64").expect("the preset exists");
         (machine.cores, machine.group_cores) = (2, 2);
         let took = Arc::new(AtomicU64::new(0));
         let result = Arc::clone(&took);
@@ -144,13 +142,13 @@ mod tests {
                         Simulated::compute(100_000);
                     }
                 };
-                Simulated::spawn(spec, Box::new(busy)).expect("there is room for it")
+                Simulated::spawn(spec, Box::new(busy)).expect("the thread starts")
             };
             let processes: Vec<_> = (0..processes).map(process).collect();
             let pool = Builder::<Simulated>::on_platform()
                 .dedicated(true)
                 .build_on(2, 1, vec![vec![]; threads])
-                .expect("there is room for the threads");
+                .expect("the threads start");
             let before = Simulated::now();
             for call in 0..CALLS {
                 let sum = pool.install(|| pool.join(|| call, || 1));
@@ -160,7 +158,7 @@ mod tests {
             stop.store(true, Relaxed);
             processes.into_iter().for_each(Simulated::join);
         });
-        run.expect("it ends");
+        run.expect("the simulation ends");
         took.load(Relaxed)
     }
 
@@ -179,19 +177,18 @@ mod tests {
         }
     }
 
-    /// Runs a random program of loops, joins and scopes of 0.01 to 4 ms, from one or two threads
-    /// outside, in a pool that has all the machine's cores to itself; whether it says that
-    /// other processes run.
+    /// Runs a random program of loops, joins and scopes of 0.01 to 4 ms, from one or two threads outside the
+    /// pool. No other process uses the machine's cores. Returns whether the pool has noticed another process.
     fn sees_other_processes(seed: u64) -> bool {
         let mut random = fastrand::Rng::with_seed(seed);
         let cores = random.u32(1..=4);
         let threads = random.usize(1..=2 * cores as usize);
         let dedicated = random.bool();
         let callers = random.usize(1..=2);
-        let mut machine = Config::preset("graviton2-64").expect("it comes along");
+        let mut machine = Config::preset("graviton2-64").expect("the preset exists");
         (machine.cores, machine.group_cores) = (cores, cores);
-        // Idle cores take threads that wait within 40 us: which thread waits beside an idle core
-        // is the system's doing, and none of the pool's.
+        // An idle core takes a waiting thread within 40 us. Otherwise the system could delay a thread
+        // beside an idle core, which is not the pool's doing.
         (machine.os.tick, machine.os.tick_cost, machine.os.hot) = (50_000, 0, 0);
         machine.os.balance = 1;
         let seen = Arc::new(AtomicBool::new(false));
@@ -200,7 +197,7 @@ mod tests {
             let pool = Builder::<Simulated>::on_platform()
                 .dedicated(dedicated)
                 .build_on(cores as usize, 1, vec![vec![]; threads])
-                .expect("there is room for the threads");
+                .expect("the threads start");
             let pool = Arc::new(pool);
             let caller = |number| {
                 let (pool, mut random) = (Arc::clone(&pool), random.fork());
@@ -209,7 +206,7 @@ mod tests {
                     ..ThreadSpec::default()
                 };
                 let calls = move || (0..12).for_each(|_| a_call(&pool, &mut random));
-                Simulated::spawn(spec, Box::new(calls)).expect("there is room for it")
+                Simulated::spawn(spec, Box::new(calls)).expect("the thread starts")
             };
             let callers: Vec<_> = (0..callers).map(caller).collect();
             callers.into_iter().for_each(Simulated::join);
@@ -220,11 +217,11 @@ mod tests {
                 .have_noticed_other_processes();
             result.store(noticed, Relaxed);
         });
-        run.expect("it ends");
+        run.expect("the simulation ends");
         seen.load(Relaxed)
     }
 
-    /// One call from outside, whose threads compute for 10,000 to 10,000,000 cycles together.
+    /// Makes one call from outside the pool. Its threads compute for 10,000 to 10,240,000 cycles in sum.
     fn a_call(pool: &Pool<Simulated>, random: &mut fastrand::Rng) {
         fn halves(pool: &Pool<Simulated>, pieces: u64, piece: u64) {
             match pieces {
@@ -250,11 +247,11 @@ mod tests {
         }
     }
 
-    /// A pool does not count its own work as another process. Otherwise its threads would not spin
-    /// for most of the time, and would pay for sleeping and waking instead.
+    /// A pool must not take its own work for another process's. Otherwise its threads would hardly ever spin, and
+    /// would sleep and wake for each call.
     #[test]
     #[cfg_attr(miri, ignore = "simulated threads are coroutines in assembly")]
-    fn a_pool_is_no_other_process_to_itself() {
+    fn a_pool_does_not_take_itself_for_another_process() {
         let wrong: Vec<u64> = (0..300)
             .filter(|&seed| sees_other_processes(seed))
             .collect();

@@ -1,6 +1,6 @@
-//! A program with bodies that wait. It calls two pools.
+//! A program that calls two pools, and whose bodies wait.
 //!
-//! Lengths are in instructions where a body computes them, and in cycles where a thread sleeps.
+//! Computations are measured in instructions, and sleeps in cycles.
 
 use crate::Partitioner;
 use std::sync::Arc;
@@ -8,34 +8,34 @@ use std::sync::Arc;
 /// Two pools on a machine, and the threads from outside that call them.
 #[derive(Clone)]
 pub(super) struct Program {
-    /// Cores that each pool knows of.
+    /// The number of cores that each pool knows of.
     pub(super) cores: usize,
-    /// Threads of each pool.
+    /// The number of threads of each pool.
     pub(super) threads: [usize; 2],
-    /// Changes of the first pool's allotment: how many cycles to wait, and how many cores there
-    /// are then. The first pool follows no allotment if this is empty.
+    /// Changes of the first pool's allotment: the cycles to wait, and the new number of cores. If this
+    /// is empty, the pool follows no allotment.
     pub(super) changes: Vec<(u64, usize)>,
     /// The steps of each thread from outside, one after the other.
     pub(super) callers: Vec<Steps>,
 }
 
-/// Detached jobs keep a reference to what they do.
+/// A shared list of steps, because detached jobs keep a reference to theirs.
 pub(super) type Steps = Arc<Vec<Step>>;
 
 #[derive(Clone, Debug)]
 pub(super) enum Step {
-    /// Computes. A thread from outside does that with no permit of a pool.
+    /// Computes. A thread from outside computes without a permit.
     Compute(u64),
     /// A loop in this pool.
     Loop(Loop),
     /// A join of two halves.
     Join(Steps, Steps),
-    /// A scope with this number of jobs. Each job does the steps.
+    /// A scope with this number of jobs. Each job runs the steps.
     Scope(usize, Steps),
     /// A detached job.
     Spawn(Steps),
-    /// A detached job. The body waits for its begin outside of the pool, with its permit. Only the
-    /// first such step of a program does that: several might take all permits.
+    /// A detached job. The body keeps its permit, and waits in its own way until the job begins. Only the
+    /// first such step of a program does this, because several could take all permits.
     Meet,
     /// A call with each permit, and the caller waits for all of them.
     Broadcast(Steps),
@@ -43,12 +43,12 @@ pub(super) enum Step {
     Mail(Steps),
     /// A call into the other pool.
     Elsewhere(Steps),
-    /// The end of the threads of both pools, which start again when they are needed. Only a
-    /// thread from outside ends threads.
+    /// Ends the threads of both pools, which start again when they are needed. In a body this does
+    /// nothing.
     End,
 }
 
-/// A loop of `n` iterations. Each iteration computes.
+/// A loop of `n` iterations.
 #[derive(Clone, Debug)]
 pub(super) struct Loop {
     pub(super) kind: Kind,
@@ -56,29 +56,29 @@ pub(super) struct Loop {
     pub(super) n: usize,
     /// The instructions that each iteration computes.
     pub(super) each: u64,
-    /// The iterations that do more than compute.
+    /// The iterations that also run `steps`.
     pub(super) at: Vec<usize>,
-    /// Their steps.
+    /// The steps of these iterations.
     pub(super) steps: Steps,
 }
 
-/// The use of the iterations. Its result is compared with a plain loop's.
+/// What a loop does with its items. The result is compared with a plain loop's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// No use: a body of two codes. The pool believes different things of them.
+    /// Nothing. `Plain` and `Other` have different body code, so the pool predicts them separately.
     Plain,
     Other,
-    /// The items of two thirds of the iterations, in order: the loop of a `filter` that collects.
+    /// Collects two thirds of the items in order, as `filter` and `collect` do.
     Filter,
-    /// All items in order, by a reduction.
+    /// Collects all items in order, with a reduction.
     Reduce,
-    /// All items in order, by a reduction with fixed blocks.
+    /// Collects all items in order, with a deterministic reduction.
     Fixed,
-    /// An item with a permit of its own for each iteration.
+    /// Writes each iteration's item to its own place.
     Fill,
-    /// The same in chunks of three.
+    /// As `Fill`, in chunks of three.
     Chunks,
-    /// All items up to each, combined in order.
+    /// Scans the items: combines all items up to each, in order.
     Scan,
 }
 
@@ -96,14 +96,13 @@ impl Kind {
 }
 
 impl Loop {
-    /// Whether iteration `i` does more than compute.
     pub(super) fn does_more(&self, i: usize) -> bool {
         self.at.contains(&i)
     }
 }
 
 impl Step {
-    /// The steps inside of this one.
+    /// Returns the steps inside this one.
     pub(super) fn inner(&self) -> Vec<&Steps> {
         match self {
             Self::Compute(_) | Self::Meet | Self::End => vec![],
@@ -117,7 +116,7 @@ impl Step {
         }
     }
 
-    /// This step with `steps` in place of the inner ones of number `which`.
+    /// Returns this step with its inner steps number `which` replaced by `steps`.
     pub(super) fn with_inner(&self, which: usize, steps: Steps) -> Self {
         let mut changed = self.clone();
         match &mut changed {

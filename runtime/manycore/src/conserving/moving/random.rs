@@ -6,28 +6,28 @@ use fastrand::Rng;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How often a step may be run in all, so that no program takes long.
+/// How often a step may run in sum, so that no program takes long.
 const RUNS: usize = 60;
-/// Steps within steps, at the most.
+/// The greatest depth of nested steps.
 const DEPTH: usize = 4;
 
 /// The mixture of a program.
 #[derive(Clone, Copy)]
 enum Mixture {
-    /// Anything.
+    /// All kinds of steps.
     Any,
-    /// Loops in loops, while all permits are taken. Their first iterations wait.
+    /// Nested loops whose first iterations wait, while all permits are taken.
     Late,
-    /// Mail whose calls wait, while the allotment changes and loops are posted.
+    /// Broadcasts that wait, while the allotment changes and loops are posted.
     Aside,
-    /// Callers from outside that wait in their calls, and end the threads in between.
+    /// Callers from outside that wait in their calls, and end the pools' threads between calls.
     Callers,
-    /// A worker waits beyond the allotment, which grows when a job lies there that only the
-    /// worker's permit can run.
+    /// A waiting worker that the allotment does not allow to run. Then the allotment grows, while a job
+    /// is pending that only this worker's permit can run.
     Grown,
 }
 
-/// The program of a seed.
+/// Returns the program of a seed.
 pub(super) fn program(seed: u64) -> Program {
     let mixtures = [
         Mixture::Any,
@@ -41,7 +41,7 @@ pub(super) fn program(seed: u64) -> Program {
     };
     let mut rng = Rng::with_seed(seed);
     let mut some = |more: Range<usize>| rng.usize(more);
-    // Few permits: all of them are to be taken when a body waits.
+    // Few permits, so that all are taken when a body waits.
     let threads = [some(2..5), some(1..4)];
     let cores = match some(0..4) {
         0 => threads[0].div_ceil(2),
@@ -56,7 +56,7 @@ pub(super) fn program(seed: u64) -> Program {
                 (some(2..30) as u64 * 100_000, cores)
             })
             .collect(),
-        // It grows at last: the body that waits for a job's begin has one of the permits.
+        // The last change is a growth, because the body of `Step::Meet` keeps a permit while it waits.
         (Mixture::Grown, _) => (0..2 * some(1..4))
             .map(|change| {
                 let cores = if change % 2 == 0 { 1 } else { most };
@@ -120,8 +120,7 @@ impl Random {
         }
     }
 
-    /// A loop in a loop, while others' jobs take the other permits, and an early iteration of the
-    /// inner loop waits.
+    /// A nested loop in which an early inner iteration waits, while unrelated jobs take the other permits.
     fn late(&mut self) -> Step {
         let others = self.rng.usize(1..self.threads[0] + 1);
         let mut steps: Vec<_> = (0..others).map(|_| self.stranger()).collect();
@@ -139,7 +138,7 @@ impl Random {
         Step::Join(Arc::new(steps), Arc::new(vec![]))
     }
 
-    /// A loop of many iterations. One or two of them wait.
+    /// A loop of many iterations, one or two of which wait.
     fn busy_loop(&mut self, pool: usize) -> Step {
         let n = self.rng.usize(20..300);
         let at: Vec<_> = match self.rng.bool() {
@@ -147,7 +146,7 @@ impl Random {
             false => vec![0, self.rng.usize(1..n)],
         };
         Step::Loop(Loop {
-            kind: *self.rng.choice(&Kind::ALL).expect("there are some"),
+            kind: *self.rng.choice(&Kind::ALL).expect("`ALL` is not empty"),
             partitioner: Partitioner::default(),
             at,
             n,
@@ -156,11 +155,11 @@ impl Random {
         })
     }
 
-    /// A loop without waits, with room for more threads.
+    /// A loop without waits, long enough for more threads.
     fn long_loop(&mut self) -> Step {
         let n = self.rng.usize(200..1_500);
         Step::Loop(Loop {
-            kind: *self.rng.choice(&Kind::ALL).expect("there are some"),
+            kind: *self.rng.choice(&Kind::ALL).expect("`ALL` is not empty"),
             partitioner: Partitioner::default(),
             at: vec![],
             n,
@@ -169,7 +168,7 @@ impl Random {
         })
     }
 
-    /// A call from outside. The caller waits in it.
+    /// A call from outside, in which the caller waits.
     fn call(&mut self) -> Step {
         let after = Step::Compute(self.length(5..7));
         let wait = [&**self.wait(0), &[after]].concat();
@@ -181,8 +180,8 @@ impl Random {
         }
     }
 
-    /// Another worker takes the second half, and the caller takes the second half of that. There it
-    /// waits for a job to begin, while the other worker waits for it.
+    /// Another worker takes the second half of a join, and the caller takes the second half within that. There
+    /// the caller waits for a job to begin, while the other worker waits for the caller.
     fn meeting(&mut self) -> Step {
         let compute = |me: &mut Self, powers| vec![Step::Compute(me.length(powers))];
         let long = Arc::new(compute(self, 6..7));
@@ -191,12 +190,12 @@ impl Random {
         Step::Join(Arc::new(compute(self, 5..7)), Arc::new(second))
     }
 
-    /// A job unrelated to the jobs that wait at the same time.
+    /// An unrelated job.
     fn stranger(&mut self) -> Step {
         Step::Spawn(Arc::new(vec![Step::Compute(self.length(5..7))]))
     }
 
-    /// Another thread has something to do for long, unrelated jobs lie there, and the body waits.
+    /// A body that waits for another thread's long work, while unrelated jobs are pending.
     fn wait(&mut self, pool: usize) -> Steps {
         let strangers = self.rng.usize(1..2 * self.threads[pool]);
         let strangers: Vec<_> = (0..strangers).map(|_| self.stranger()).collect();
@@ -208,12 +207,12 @@ impl Random {
                 steps.extend(strangers);
                 steps.push(Step::Elsewhere(Arc::new(elsewhere)));
             }
-            // The strangers come when the other half is in another thread's hands.
+            // Spawns the unrelated jobs when another thread has taken the second half.
             1 => {
                 let first = [long(self), strangers].concat();
                 steps.push(Step::Join(Arc::new(first), Arc::new(long(self))));
             }
-            // That half spawns them.
+            // The second half spawns the unrelated jobs.
             2 => {
                 let other = [strangers, long(self)].concat();
                 steps.push(Step::Join(Arc::new(long(self)), Arc::new(other)));
@@ -227,13 +226,13 @@ impl Random {
         Arc::new(steps)
     }
 
-    /// Between two powers of ten, each order of magnitude as likely as another.
+    /// Returns a random length between two powers of ten. Each order of magnitude is equally likely.
     fn length(&mut self, powers: Range<u32>) -> u64 {
         let power = self.rng.u32(powers);
         self.rng.u64(1..10) * 10_u64.pow(power)
     }
 
-    /// The steps of a body in `pool`. Each may be run `runs` times.
+    /// The steps of a body in `pool`. Each may run `runs` times.
     fn steps(&mut self, pool: usize, depth: usize, runs: usize) -> Steps {
         let steps = self.rng.usize(1..4);
         let steps = (0..steps).flat_map(|_| {
@@ -246,7 +245,7 @@ impl Random {
         Arc::new(steps.collect())
     }
 
-    /// Long work of another thread, so that a body waits for it.
+    /// Long work for another thread, so that a body waits for it.
     fn long(&mut self, pool: usize, depth: usize, runs: usize) -> Steps {
         let long = Step::Compute(self.length(5..7));
         let mut steps = vec![long];
@@ -264,7 +263,7 @@ impl Random {
                 let jobs = self.rng.usize(1..4);
                 Step::Scope(jobs, self.long(pool, depth, runs / jobs))
             }
-            // Strangers' jobs, beside which a body waits.
+            // Unrelated jobs, which are pending while a body waits.
             9..13 => Step::Spawn(self.long(pool, depth / 2, runs / 2)),
             13 => Step::Broadcast(self.steps(pool, depth, runs / self.threads[pool])),
             14 => Step::Mail(self.long(pool, depth, runs / self.threads[pool])),
@@ -273,7 +272,7 @@ impl Random {
     }
 
     fn a_loop(&mut self, pool: usize, depth: usize, runs: usize) -> Step {
-        let kind = self.rng.choice(Kind::ALL).expect("there are some");
+        let kind = self.rng.choice(Kind::ALL).expect("`ALL` is not empty");
         let partitioner = match self.rng.u8(..8) {
             0 => Partitioner::fixed_block(1),
             1 => Partitioner::fixed_block(7),

@@ -1,13 +1,12 @@
-//! A smaller program that fails as well.
+//! Finds a smaller program that also fails.
 
 use super::program::{Program, Step, Steps};
 use std::sync::Arc;
 
-/// Runs at most; a run takes some 10 ms.
+/// The greatest number of runs. A run takes about 10 ms.
 const RUNS: usize = 3_000;
 
-/// A program that `fails` like `program`, with fewer callers, changes and steps if such a program
-/// is found.
+/// Returns a program that `fails`, with fewer callers, changes and steps than `program` if one is found.
 pub(super) fn smallest(program: &Program, fails: impl Fn(&Program) -> bool) -> Program {
     let mut best = program.clone();
     let mut runs = 0;
@@ -20,7 +19,7 @@ pub(super) fn smallest(program: &Program, fails: impl Fn(&Program) -> bool) -> P
     best
 }
 
-/// Programs with a little less to do, those with much less first.
+/// Returns programs with less to do, those with the least first.
 fn simpler(program: &Program) -> Vec<Program> {
     let mut all = Vec::new();
     let mut with = |change: &dyn Fn(&mut Program)| {
@@ -44,7 +43,7 @@ fn simpler(program: &Program) -> Vec<Program> {
     all
 }
 
-/// `steps` with a step left out, or with a step that does less.
+/// Returns `steps` without a step, or with a step that does less.
 fn fewer(steps: &Steps) -> Vec<Steps> {
     let mut all = Vec::new();
     for at in 0..steps.len() {
@@ -62,7 +61,7 @@ fn fewer(steps: &Steps) -> Vec<Steps> {
     all.into_iter().map(Arc::new).collect()
 }
 
-/// A step that does less.
+/// Returns steps that do less than `step`.
 fn less(step: &Step) -> Vec<Step> {
     let mut all = Vec::new();
     for (which, inner) in step.inner().into_iter().enumerate() {

@@ -1,17 +1,17 @@
-//! The items of a program's loops: counted ones, and products in which order matters.
+//! The items of a program's loops: counted tokens, and products that depend on the order.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The item of one iteration. It counts itself while it lives.
+/// The item of one iteration. `live` counts it until it is dropped.
 pub(super) struct Token<'a> {
     number: usize,
     live: &'a AtomicUsize,
 }
 
 impl<'a> Token<'a> {
-    /// The item of iteration `number`, counted in `live`.
+    /// Makes the item of iteration `number`.
     pub(super) fn new(number: usize, live: &'a AtomicUsize) -> Self {
-        // Relaxed: a count, which the loop's caller reads when all threads have left the loop.
+        // Relaxed: the loop's caller reads the count when all threads have left the loop.
         live.fetch_add(1, Ordering::Relaxed);
         Self { number, live }
     }
@@ -28,8 +28,7 @@ impl Drop for Token<'_> {
     }
 }
 
-/// The map `x -> scale * x + shift`. Maps are combined one after the other: which comes first
-/// matters.
+/// The map `x -> scale * x + shift`. The composition of maps depends on their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Product {
     scale: u64,
@@ -44,14 +43,14 @@ impl Default for Product {
 }
 
 impl Product {
-    /// The map of item `i`.
+    /// Returns the map of item `i`.
     pub(super) fn of(i: usize) -> Self {
         let i = i as u64;
         let (scale, shift) = (2 * i + 3, i * i + 1);
         Self { scale, shift }
     }
 
-    /// This map, and then `next`.
+    /// Returns the composition of this map and `next`, which comes second.
     pub(super) fn then(self, next: Self) -> Self {
         Self {
             scale: self.scale.wrapping_mul(next.scale),
@@ -60,7 +59,7 @@ impl Product {
     }
 }
 
-/// The maps of all items up to `last`, in order.
+/// Returns the composition of the maps of all items up to `last`, in order.
 pub(super) fn product(last: usize) -> Product {
     (0..=last)
         .map(Product::of)

@@ -1,19 +1,18 @@
-//! The observations of a program's bodies: each thread's places, and the number of runs of each
-//! iteration.
+//! Observes a program's bodies: the permits and ranks of each thread, and the number of runs of each iteration.
 //!
-//! It is kept in the host's memory, as [`recorder`](super::super::recorder) keeps its own, and at
-//! no simulated cost.
+//! The observations are in the host's memory and take no simulated time, as in
+//! [`recorder`](super::super::recorder).
 
 use manycore_chip::{Simulated, SimulatedThread};
 use manycore_platform::Platform;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The newest stay of a thread where only one thread at a time may be.
+/// The newest use of a permit or rank, which only one thread at a time may use.
 #[derive(Clone, Copy)]
 struct Stay {
     thread: SimulatedThread,
-    /// When it ended; `None`: it has not.
+    /// When the use ended. `None` if it has not ended.
     until: Option<u64>,
 }
 
@@ -21,11 +20,11 @@ struct Stay {
 struct Seen {
     /// The newest stretch with each permit of each pool.
     permits: [BTreeMap<usize, Stay>; 2],
-    /// For each loop: how often each iteration ran, and the newest block under each rank.
+    /// For each loop, how often each iteration ran, and the newest block with each rank.
     loops: Vec<(Vec<u32>, BTreeMap<usize, Stay>)>,
-    /// Threads of each pool that run.
+    /// The number of running threads of each pool.
     live: [usize; 2],
-    /// Calls into each pool that have begun, and that have not ended.
+    /// The number of calls into each pool that have begun, and of those that have not ended.
     begun: [u64; 2],
     under_way: [usize; 2],
     /// The first failure.
@@ -41,8 +40,7 @@ impl Seen {
     }
 }
 
-/// Notes that this thread comes to where `stays` are. The thread that is there still, or was there
-/// until later than now.
+/// Records that this thread begins to use the permit or rank `to`. Returns another thread that still uses it.
 fn come(stays: &mut BTreeMap<usize, Stay>, to: usize) -> Option<SimulatedThread> {
     let (thread, now) = (Simulated::this_thread(), Simulated::now());
     let here = Stay {
@@ -54,7 +52,8 @@ fn come(stays: &mut BTreeMap<usize, Stay>, to: usize) -> Option<SimulatedThread>
     (!apart && before.thread != thread).then_some(before.thread)
 }
 
-/// Notes that this thread leaves where `stays` are; `false`: another thread has come there since.
+/// Records that this thread stops using the permit or rank `from`. Returns `false` if another thread has begun to
+/// use it.
 fn go(stays: &mut BTreeMap<usize, Stay>, from: usize) -> bool {
     let (thread, now) = (Simulated::this_thread(), Simulated::now());
     match stays.get_mut(&from) {
@@ -71,7 +70,7 @@ impl Witness {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The first failure, including the checks at the program's end.
+    /// Returns the first failure.
     pub(super) fn broken(&self) -> Option<String> {
         self.seen().broken.clone()
     }
@@ -90,7 +89,7 @@ impl Witness {
             let this = Simulated::this_thread();
             let now = Simulated::now();
             seen.blame(|| {
-                format!("permit {permit} of pool {pool} was {other:?}'s and {this:?}'s at {now}")
+                format!("{other:?} and {this:?} both had permit {permit} of pool {pool} at {now}")
             });
         }
     }
@@ -102,31 +101,28 @@ impl Witness {
         if !go(&mut seen.permits[pool], permit) {
             let this = Simulated::this_thread();
             seen.blame(|| {
-                format!("{this:?} came to permit {permit} of pool {pool} without a call")
+                format!("{this:?} changed to permit {permit} of pool {pool} without a call")
             });
         }
     }
 
-    /// A loop of `n` iterations begins.
+    /// A loop begins. Returns its number.
     pub(super) fn call_loop(&self, iterations: usize) -> usize {
         let loops = &mut self.seen().loops;
         loops.push((vec![0; iterations], BTreeMap::new()));
         loops.len() - 1
     }
 
-    /// Iteration `i` of loop `called` runs.
     pub(super) fn iteration(&self, called: usize, i: usize) {
         self.seen().loops[called].0[i] += 1;
     }
 
-    /// This thread begins a block of loop `called`, under `rank`.
+    /// This thread begins a block of loop `called` with `rank`.
     pub(super) fn begin_block(&self, called: usize, rank: usize) {
         let mut seen = self.seen();
         if let Some(other) = come(&mut seen.loops[called].1, rank) {
             let this = Simulated::this_thread();
-            seen.blame(|| {
-                format!("rank {rank} of loop {called} was {other:?}'s and {this:?}'s at once")
-            });
+            seen.blame(|| format!("{other:?} and {this:?} both had rank {rank} of loop {called}"));
         }
     }
 
@@ -134,7 +130,7 @@ impl Witness {
         go(&mut self.seen().loops[called].1, rank);
     }
 
-    /// Loop `called` is over: each iteration has run once.
+    /// Loop `called` has ended. Checks that each iteration has run once.
     pub(super) fn end_loop(&self, called: usize) {
         let mut seen = self.seen();
         let runs = std::mem::take(&mut seen.loops[called].0);
@@ -144,7 +140,6 @@ impl Witness {
         }
     }
 
-    /// A thread of `pool` begins.
     pub(super) fn thread_begins(&self, pool: usize) {
         self.seen().live[pool] += 1;
     }
@@ -153,7 +148,6 @@ impl Witness {
         self.seen().live[pool] -= 1;
     }
 
-    /// A call into `pool` begins.
     pub(super) fn begin_call(&self, pool: usize) {
         let mut seen = self.seen();
         seen.begun[pool] += 1;
@@ -164,14 +158,14 @@ impl Witness {
         self.seen().under_way[pool] -= 1;
     }
 
-    /// How many calls into `pool` have begun, if none of them is under way.
+    /// Returns how many calls into `pool` have begun, if all have ended.
     pub(super) fn quiet(&self, pool: usize) -> Option<u64> {
         let seen = self.seen();
         (seen.under_way[pool] == 0).then_some(seen.begun[pool])
     }
 
-    /// The threads of `pool` have been ended, during which no call of it was under way if
-    /// `before` is what [`quiet`](Self::quiet) said.
+    /// `end_threads` of `pool` has returned. `before` is the result of [`quiet`](Self::quiet) before. If no call
+    /// has begun since, checks that no thread of the pool runs.
     pub(super) fn threads_ended(&self, pool: usize, before: Option<u64>) {
         let mut seen = self.seen();
         let still = before.is_some_and(|before| seen.begun[pool] == before);

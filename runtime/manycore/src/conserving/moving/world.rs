@@ -1,4 +1,4 @@
-//! Runs a program on a simulated machine, while a [`Witness`] looks on.
+//! Runs a program on a simulated machine, while a [`Witness`] observes it.
 
 use super::super::world::{machine, sleep};
 use super::program::{Kind, Loop, Program, Step, Steps};
@@ -11,10 +11,9 @@ use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering, Platform, Thread
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
-/// Cycles after which a program that has not ended is said to hang: several times what the longest
-/// takes.
+/// A program that takes more cycles counts as hanging. The longest takes a fraction of this.
 const LIMIT: u64 = 1 << 34;
-/// The pools' threads start before the first call.
+/// Cycles before the first call, in which the pools' threads start.
 const START: u64 = 2_000_000;
 
 type Word = <Simulated as Platform>::Futex;
@@ -23,25 +22,25 @@ type Word = <Simulated as Platform>::Futex;
 struct World {
     pools: [Pool<Simulated>; 2],
     witness: Arc<Witness>,
-    /// Detached jobs that have not ended.
+    /// The number of detached jobs that have not ended.
     detached: Word,
-    /// Whether a body has come to [`Step::Meet`].
+    /// Whether a body has reached [`Step::Meet`].
     has_met: AtomicBool,
 }
 
-/// A thread during its program, in a body of this pool.
+/// A thread that runs a body of `pool`, or a caller's steps.
 #[derive(Clone, Copy)]
 struct Thread<'a> {
     world: &'a Arc<World>,
     pool: usize,
-    /// It runs with a permit of the pool.
+    /// Whether the thread has a permit of the pool.
     inside: bool,
 }
 
-/// Runs `program`, and says what first went wrong. The same program gives the same answer.
+/// Runs `program`. Returns the first failure, which is the same for the same program.
 pub(super) fn run(program: &Program) -> Result<(), String> {
     let witness = Arc::new(Witness::default());
-    // Twice the cores that a pool knows of, for there are two pools.
+    // Twice the cores that each pool knows of, because there are two pools.
     let simulation = Simulation::new(&machine(2 * program.cores)).limit(LIMIT);
     let ended = simulation.run(|| World::main(program, &witness));
     match (witness.broken(), ended) {
@@ -64,7 +63,7 @@ impl World {
             }
             builder
                 .build_on(program.cores, 1, vec![vec![]; program.threads[pool]])
-                .expect("the machine has room for the threads")
+                .expect("the threads start")
         };
         let world = Arc::new(Self {
             pools: [pool(0), pool(1)],
@@ -102,18 +101,17 @@ impl World {
             }
             world.detached.wait(left, None);
         }
-        // A job's last act is to let go of the world.
+        // A job's last action is to drop its reference to the world.
         while Arc::strong_count(&world) > 1 {
             sleep(10_000);
         }
-        // The pools end here: otherwise the simulated memory would be kept.
+        // Ends the pools here. Otherwise their simulated memory would not be freed.
         drop(world);
     }
 }
 
 fn start(body: impl FnOnce() + Send + 'static) -> <Simulated as Platform>::Thread {
-    Simulated::spawn(ThreadSpec::default(), Box::new(body))
-        .expect("the machine has room for the threads")
+    Simulated::spawn(ThreadSpec::default(), Box::new(body)).expect("the thread starts")
 }
 
 impl World {
@@ -121,7 +119,7 @@ impl World {
         self.pools[pool].current_thread_index()
     }
 
-    /// Runs a body of `pool`: its stretches begin and end here, and at each call of a pool.
+    /// Runs a body of `pool`. A stretch begins at its start, and one ends at its end.
     fn body<R>(self: &Arc<Self>, pool: usize, body: impl FnOnce(Thread<'_>) -> R) -> R {
         self.witness.begin_stretch(pool, self.permit(pool));
         let result = body(Thread {
@@ -143,8 +141,8 @@ impl Thread<'_> {
         &self.world.pools[self.pool]
     }
 
-    /// A call into `pool`, at which the stretch ends of the body that makes the call. Another
-    /// begins when the call returns.
+    /// Makes a call into `pool`. The calling body's stretch ends before the call, and another begins when the
+    /// call returns.
     fn call<R>(self, pool: usize, call: impl FnOnce() -> R) -> R {
         let (world, witness) = (self.world, &self.world.witness);
         if self.inside {
@@ -179,7 +177,7 @@ impl Thread<'_> {
                 let job = self.detached(1, steps);
                 self.call(pool, || self.pool().spawn(job));
             }
-            // Relaxed: the machine's threads take turns on one thread of the host.
+            // Relaxed: one host thread runs all threads of the machine.
             Step::Meet if world.has_met.swap(true, Ordering::Relaxed) => {}
             Step::Meet => {
                 let begun = Arc::new(Word::new(0));
@@ -220,7 +218,7 @@ impl Thread<'_> {
         }
     }
 
-    /// A detached job of this pool that does `steps` this number of `times`.
+    /// Makes a detached job that runs `steps`. It will be called `times` times.
     fn detached(self, times: u32, steps: &Steps) -> impl Fn() + Send + Sync + 'static {
         let (world, steps, pool) = (Arc::clone(self.world), Arc::clone(steps), self.pool);
         world.detached.fetch_add(times, Ordering::SeqCst);
@@ -241,11 +239,11 @@ impl Thread<'_> {
         let live = live.into_inner();
         if !is_right || live != 0 {
             let kind = of.kind;
-            witness.blame(|| format!("a wrong result of {kind:?}; {live} items are still there"));
+            witness.blame(|| format!("wrong result of {kind:?}, or {live} items were not dropped"));
         }
     }
 
-    /// Iteration `i` of the loop `called`.
+    /// Runs iteration `i` of the loop `called`.
     fn iteration<'l>(self, of: &Loop, called: usize, live: &'l AtomicUsize, i: usize) -> Token<'l> {
         self.world.body(self.pool, |thread| {
             thread.world.witness.iteration(called, i);
@@ -257,7 +255,7 @@ impl Thread<'_> {
         })
     }
 
-    /// Runs a loop; whether it makes what a plain loop makes.
+    /// Runs a loop. Returns whether its result is that of a plain loop.
     fn make<'l>(self, of: &Loop, called: usize, live: &'l AtomicUsize) -> bool {
         let (loops, n) = (self.pool().with(of.partitioner), of.n);
         let item = |i| self.iteration(of, called, live, i);
@@ -322,7 +320,7 @@ impl Thread<'_> {
                 permits.iter().enumerate().all(is)
             }
             Kind::Scan => {
-                // An iteration is run where its permit is filled; what is combined is cheap.
+                // Iterations run while the items are written. The scan itself is cheap.
                 let mut items: Vec<Product> = Vec::new();
                 items.resize(n, Product::default());
                 loops.chunks_mut(&mut items, 1, |i, permit| {

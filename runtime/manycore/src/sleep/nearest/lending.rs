@@ -1,19 +1,18 @@
-//! A caller from outside borrows the permit of a worker that sleeps, and gives it back.
+//! A caller from outside the pool borrows the permit of a sleeping worker, and gives it back.
 //!
-//! The worker stays asleep meanwhile, so that a call which finds another caller in the pool costs no
-//! wake-up. Until the permit is back the worker is not counted, and no poster finds it: the permit is at
-//! work.
+//! The worker stays asleep during the loan, so the call costs no wake-up even if another caller is in the
+//! pool. Until the permit is back the worker is not counted as a sleeper, and no poster finds it.
 //!
 //! # No wake-up is lost
 //!
-//! [`lay_back`](Nearest::lay_back) repeats the steps of [`sleep`](Nearest::sleep) on the worker's behalf: the
-//! worker is counted and marked, lies in its parker, and the borrower fences and looks at all there is.
-//! A poster that finds the worker still lent finds no sleeper. Its push, its fence, and its
-//! look at the parker stand against the borrower's store to the parker, its fence, and its look for jobs. So the
-//! borrower finds the job and has the worker get up, or the poster finds the worker lying.
+//! [`lay_back`](Nearest::lay_back) repeats the steps of [`sleep`](Nearest::sleep) for the worker: the borrower
+//! counts and marks the worker, stores in the parker that the worker sleeps, fences, and looks for all kinds of
+//! work. A poster that finds the worker still lent finds no sleeper. The poster pushes, fences, and reads the
+//! parker. The borrower stores to the parker, fences, and looks for jobs. So the borrower finds the job and wakes
+//! the worker, or the poster finds the sleeper.
 //!
-//! The worker is counted and marked before it lies down again. A thread that takes it out of its parker at once
-//! therefore finds the count that the worker takes back.
+//! The borrower counts and marks the worker before it stores to the parker. So if a thread at once takes the
+//! worker out of its parker, the count is there for the worker to subtract.
 
 use super::super::policy::Scan;
 use super::Nearest;
@@ -23,7 +22,7 @@ use super::calling::FenceFault;
 use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
 
 impl<P: Platform> Nearest<P> {
-    /// Takes the permit of a worker that sleeps and may take anything, if there is one.
+    /// Borrows the permit of a sleeper that may take any job, if there is one.
     #[cold]
     pub(crate) fn borrow(&self) -> Option<usize> {
         // Relaxed: a hint.
@@ -31,22 +30,21 @@ impl<P: Platform> Nearest<P> {
             return None;
         }
         let worker = self.slots.lend()?;
-        // Relaxed: as a worker that gets up.
+        // Relaxed: as when a worker gets up.
         self.callable.fetch_sub(FREE, Ordering::Relaxed);
         Some(worker)
     }
 
-    /// The borrower of the permit of `worker` is done. The worker sleeps on, unless `scan`, the borrower's, finds
-    /// something for it.
+    /// Returns the permit to `worker`. The worker sleeps on, unless the borrower's `scan` finds work.
     #[cold]
     pub(crate) fn lay_back(&self, worker: usize, scan: &dyn Scan) {
-        // The steps of `sleep`. The head of this file says why the order differs.
+        // The steps of `sleep`. The top of this file says why the order differs.
         self.slots.mark(worker, true);
         self.callable.fetch_add(FREE, Ordering::Relaxed);
         self.fenced_posts.store(0, Ordering::Relaxed);
         self.slots.lay_back(worker);
-        // Changes nothing. Release: a poster that reads what comes after it, with Acquire, finds the worker
-        // lying; Acquire pairs with the Release of the sleeper that set SETTLED.
+        // Changes nothing. Release: a poster that reads this or a later value with Acquire finds the worker in its
+        // parker. Acquire pairs with the Release of the sleeper that set SETTLED.
         let word = self.callable.fetch_or(0, Ordering::AcqRel);
         #[cfg(test)]
         if self.fault == Some(FenceFault::NoLookAfterLoan) {
@@ -58,10 +56,10 @@ impl<P: Platform> Nearest<P> {
         }
     }
 
-    /// The borrower waits, and the worker gets up with its permit.
+    /// Returns the permit to `worker` and wakes it, because the borrower begins to wait.
     #[cold]
     pub(crate) fn give_back(&self, worker: usize) {
-        // The worker takes the count and the mark back.
+        // The worker subtracts the count and clears the mark when it gets up.
         self.slots.mark(worker, true);
         self.callable.fetch_add(FREE, Ordering::Relaxed);
         self.slots.give_back(worker);

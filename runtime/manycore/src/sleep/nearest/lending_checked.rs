@@ -1,4 +1,4 @@
-//! A permit that is lent and given back: no job, latch or end of the pool is slept through.
+//! While a permit is lent and given back, no sleeper misses a job, a latch or the end of the pool.
 
 use super::super::Latch;
 use super::super::nearest_checked::{Jobs, LookAtJobs, fresh, oversubscribed, policy, work};
@@ -7,8 +7,8 @@ use super::calling::FenceFault;
 use manycore_check::{Buffered, Loom, caught, loom_model, shuttle_random, team};
 use manycore_platform::Platform;
 
-/// Worker 0 sleeps, or is about to. A caller borrows its permit and lays it back; a poster, with the number
-/// 1, posts `count` jobs. Worker 0 runs them all.
+/// Worker 0 sleeps or is about to. A caller borrows its permit and lays it back. A poster with the number 1 posts
+/// `count` jobs, and worker 0 runs them all.
 fn lent_beside_posts<P: Platform>(policy: Nearest<P>, count: usize) {
     let jobs = Jobs::<P>::none(count);
     team::<P>(3, |rank| match rank {
@@ -23,7 +23,7 @@ fn lent_beside_posts<P: Platform>(policy: Nearest<P>, count: usize) {
             let _ = policy.posted_by(|| 1, true);
         }),
     });
-    assert!(!jobs.take(), "a job is left");
+    assert!(!jobs.take(), "a job was not run");
 }
 
 #[test]
@@ -38,14 +38,14 @@ fn a_job_that_is_posted_while_the_permit_is_lent_wakes_its_worker() {
     });
 }
 
-/// A test of its own, since either takes a minute: they run side by side.
+/// This test and the one above take a minute each. As separate tests they run in parallel.
 #[test]
 fn a_job_that_is_posted_in_a_new_pool_while_the_permit_is_lent_wakes_its_worker() {
     loom_model(Some(2), || lent_beside_posts::<Loom>(fresh(2), 1));
     shuttle_random(2_000, || lent_beside_posts::<Buffered>(fresh(2), 2));
 }
 
-/// A borrower waits, and gives the permit back to the worker, which finds a job.
+/// When a borrower waits, it gives the permit back to the worker, which finds a job.
 #[test]
 fn a_worker_gets_up_when_the_borrower_waits() {
     fn waits<P: Platform>() {

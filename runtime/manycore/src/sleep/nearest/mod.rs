@@ -1,5 +1,5 @@
-//! Our policy: one word that says whether waking is useful, and a list of parking slots by core
-//! group.
+//! The default sleep policy. A word, `callable`, says whether to wake a worker, and the parking slots are grouped
+//! by cluster.
 
 mod calling;
 mod lending;
@@ -24,54 +24,55 @@ use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Workers that may spin in expectation of a loop. Each burns its core for the
-/// length of the window; the first to join a loop wakes the others.
+/// The number of workers that spin for expected loops, each on its own core. The first worker to join a loop
+/// wakes the others.
 const WATCHERS: usize = 2;
 
-/// The default policy, `ours`.
+/// The default policy, `ours` on the command line.
 ///
-/// A post reads one word. It has a line of its own, written only when a worker falls asleep, is
-/// woken, or begins to look; if the word is 0, no worker needs waking. Idle workers that are awake
-/// are not counted: they find jobs by looking. The post wakes a worker of the poster's core group
-/// if one sleeps there. That worker wakes the next if it finds more jobs than it takes.
+/// A post reads one word, `callable`. If it is 0, the post need not wake a worker. The word has its own
+/// cache line, which threads write only when a worker falls asleep, is woken, or begins to look. Idle
+/// workers that are awake find jobs by looking, and are not counted. The post wakes a worker of the
+/// poster's cluster if one sleeps there. That worker wakes the next if it finds work.
 ///
 /// `README.md` in this folder argues that no wake-up is lost.
 pub(crate) struct Nearest<P: Platform> {
-    /// Sleepers of both kinds, and how posters and sleepers are to fence.
+    /// The numbers of both kinds of sleepers, and bits that say whether posters or sleepers fence
+    /// (`calling.rs`).
     callable: CachePadded<P::AtomicU32>,
-    /// Posts since a worker fell asleep, while posters fence.
+    /// While posters fence, the number of posts since a worker last fell asleep.
     fenced_posts: CachePadded<P::AtomicU32>,
     most_fenced: u32,
     #[cfg(test)]
     fault: Option<FenceFault>,
     slots: ParkingSlots<P>,
     idle: Arc<Idle<P>>,
-    /// If threads outnumber cores.
+    /// Present if threads outnumber cores.
     oversubscription: Option<Oversubscription<P>>,
     first_slice: u64,
     longest_slice: u64,
 }
 
-/// A worker that looks for work.
+/// The state of a worker that looks for work.
 pub(crate) struct Looking {
     after: After,
     woken: Option<Woken>,
-    /// When to stop spinning; 0: not decided yet.
+    /// When to stop spinning, or 0 if this is not yet decided.
     until: u64,
     slice: u64,
-    /// When it was to search again, after it has spun; 0: it has not.
+    /// If the worker has just spun, when it was to search again; otherwise 0.
     due: u64,
-    /// It spins, until `until`, for a loop that is expected; how long it sleeps if
-    /// that does not come.
+    /// Set while the worker spins for an expected loop: how long it sleeps if the loop has not come by
+    /// `until`.
     timeout: Option<u64>,
-    /// A post woke it, and posters may have left other jobs to it.
+    /// A post woke the worker, and posters may have left other jobs to it.
     called: bool,
-    /// So its next search must be after a fence.
+    /// The worker was called, and has not yet made the fence before its second search.
     unfenced: bool,
 }
 
 impl<P: Platform> Nearest<P> {
-    /// A policy for a pool with this setup.
+    /// Makes the policy of a pool.
     pub(crate) fn new(setup: &Setup<'_, P>) -> Self {
         Self {
             // No thread has posted without a fence yet.
@@ -92,13 +93,13 @@ impl<P: Platform> Nearest<P> {
 
 #[cfg(test)]
 impl<P: Platform> Nearest<P> {
-    /// With a watchdog that is [impatient](Oversubscription::impatient).
+    /// Makes the watchdog [impatient](Oversubscription::impatient).
     pub(super) fn impatient(mut self) -> Self {
         self.oversubscription = self.oversubscription.map(Oversubscription::impatient);
         self
     }
 
-    /// A policy whose posters have ceased to fence, as after many posts.
+    /// Puts the policy in the state after many posts, when posters do not fence.
     pub(super) fn light(mut self) -> Self {
         if P::has_light_fences() {
             self.callable = CachePadded::new(P::AtomicU32::new(0));
@@ -106,7 +107,7 @@ impl<P: Platform> Nearest<P> {
         self
     }
 
-    /// A policy that fences only this number of posts after a sleep.
+    /// Makes posters stop fencing `posts` posts after a sleep.
     pub(super) fn fenced_for(mut self, posts: u32) -> Self {
         self.most_fenced = posts;
         self
@@ -119,7 +120,7 @@ impl<P: Platform> Nearest<P> {
 }
 
 impl<P: Platform> Nearest<P> {
-    /// Names its words, for a simulator's accounts.
+    /// Names the policy's words for a simulator's accounts.
     pub(crate) fn name(&self) {
         P::name(&self.callable, "sleep: callable");
         P::name(&self.fenced_posts, "sleep: fenced posts");
@@ -129,39 +130,40 @@ impl<P: Platform> Nearest<P> {
         }
     }
 
-    /// Whether a poster says if its deque was empty, which takes a look at two lines.
+    /// Whether the policy uses `was_empty` in [`posted_by`](Self::posted_by). To find it out, a poster reads
+    /// two cache lines.
     #[inline(always)]
     pub(crate) fn asks_empty(&self) -> bool {
         false
     }
 
-    /// A worker has pushed a job. This is on the path of every `join`, so `poster` names the worker
-    /// only if a worker sleeps. `true`: no worker is there for the job, and a permit is
+    /// A worker has pushed a job. Every `join` calls this, so `poster`, which returns the worker's number, is
+    /// called only if a worker sleeps. Returns `true` if no worker is there for the job and a permit is
     /// [vacant](Self::set_vacant).
     #[inline(always)]
     #[must_use]
     pub(crate) fn posted_by(&self, poster: impl FnOnce() -> usize, _was_empty: bool) -> bool {
-        // Orders the push before the read of the word, against the heavy fence between a sleeper's
-        // entry in the count and its last look at the stacks. On a system without light fences the
-        // word says so, and `call` has a real one.
+        // Orders the push before the read of the word. It pairs with the heavy fence between the
+        // exchange that counts a sleeper and the sleeper's last look at the stacks. On a system without
+        // light fences the word has FENCED set, and `call` makes a full fence.
         P::untested_light_fence();
-        // Relaxed: ordered by the fence, and it carries no data.
+        // Relaxed: the fence orders it, and it carries no data.
         self.callable.load(Ordering::Relaxed) != 0 && self.call_from(poster())
     }
 
-    /// `jobs` jobs were put where any worker finds them, near worker `near`. Contains a full fence.
-    /// Returns as [`posted_by`](Self::posted_by).
+    /// A thread has put `jobs` jobs where any worker finds them, near worker `near`. Makes a full fence.
+    /// Returns the same as [`posted_by`](Self::posted_by).
     #[must_use]
     pub(crate) fn injected(&self, near: usize, jobs: u32, _was_empty: bool) -> bool {
         P::fence(Ordering::SeqCst);
         (0..jobs).any(|_| self.call(near))
     }
 
-    /// Says whether a permit is vacant: a worker could be had if all others are busy. From then on
-    /// posters count the permit as a sleeper, and call it last.
+    /// Says whether a permit is vacant: if all workers are busy, the pool can start or wake another. Posters
+    /// count a vacant permit as a sleeper, and use it last.
     pub(crate) fn set_vacant(&self, vacant: bool) {
-        // Relaxed: the thread that sets it fences before it looks for jobs pushed meanwhile, or
-        // knows of none (`pool/permits/`).
+        // Relaxed: a thread that sets the bit fences before it looks for jobs that were pushed meanwhile,
+        // or knows that there are none (`pool/permits/`).
         if vacant {
             self.callable.fetch_or(VACANT, Ordering::Relaxed);
         } else {
@@ -169,7 +171,7 @@ impl<P: Platform> Nearest<P> {
         }
     }
 
-    /// Whether posters hear of a vacant permit. If not, the pool finds a worker at once.
+    /// Whether posters learn of a vacant permit. If not, the pool finds a worker for it at once.
     pub(crate) fn tells_of_vacancies(&self) -> bool {
         true
     }
@@ -181,13 +183,13 @@ impl<P: Platform> Nearest<P> {
         }
     }
 
-    /// Workers asleep, as a hint.
+    /// The number of sleeping workers, as a hint.
     pub(crate) fn sleepers(&self) -> u32 {
         // Relaxed: a hint.
         sleepers(self.callable.load(Ordering::Relaxed))
     }
 
-    /// Workers asleep in the clusters `invited`, as a hint.
+    /// The number of sleeping workers in the clusters `invited`, as a hint.
     pub(crate) fn sleepers_in(&self, invited: Invited) -> u32 {
         match self.sleepers() {
             0 => 0,
@@ -196,8 +198,8 @@ impl<P: Platform> Nearest<P> {
         }
     }
 
-    /// Wakes up to `count` sleepers in the clusters `within`, or in any, those near worker `near`
-    /// first.
+    /// Wakes up to `count` sleepers in the clusters `within`, or in any cluster. Sleepers near worker
+    /// `near` come first.
     pub(crate) fn wake_any(&self, near: usize, count: u32, within: Option<Invited>) {
         if count > 0 {
             self.claim_core(near);
@@ -223,18 +225,18 @@ impl<P: Platform> Nearest<P> {
         }
     }
 
-    /// `worker` stops looking: it has work, or need not look any longer. Returns as
-    /// [`posted_by`](Self::posted_by), for the jobs that are left.
+    /// `worker` stops looking: it has work, or need not look any longer. Returns the same as
+    /// [`posted_by`](Self::posted_by), for jobs that others have left.
     #[must_use]
     pub(crate) fn work_found(&self, worker: usize, idle: Looking) -> bool {
-        // A worker that was called and found something calls the next: other posts may have been
-        // left to it, and many sleepers are woken as a tree. So does a worker that leaves without a
-        // look, since what it waited for has come.
+        // A called worker that found work calls the next worker: other posters may have left jobs to it,
+        // and many sleepers are woken as a tree. So does a called worker that need not search because its
+        // wait is over.
         idle.called && self.call(worker)
     }
 
-    /// `worker` has searched once more in vain. Returns when it should search again, the latch may
-    /// be set then; and whether it has slept.
+    /// `worker` has searched in vain, and waits here. Returns when the worker should search again, or the
+    /// latch may be set. The result says whether the worker has slept.
     pub(crate) fn no_work_found(
         &self,
         worker: usize,
@@ -243,8 +245,8 @@ impl<P: Platform> Nearest<P> {
         scan: &dyn Scan,
     ) -> bool {
         if idle.unfenced {
-            // The first search after a call was made at once. Now that it was in
-            // vain: any post that was left to this worker is found by the next.
+            // The first search after the call made no fence, and was in vain. After a fence, the next
+            // search finds any job that was left to this worker.
             idle.unfenced = false;
             // Acquire pairs with the Release of the sleeper that set SETTLED.
             self.fence_against_posters(self.callable.load(Ordering::Acquire));
@@ -252,7 +254,7 @@ impl<P: Platform> Nearest<P> {
         }
         let seen = scan.seen();
         if scan.is_free() && self.idle.events.is_past(seen) {
-            // The search ended early for this.
+            // The worker searches again at once, so its lateness does not count.
             idle.due = 0;
             idle.came(Woken::Spinning);
             return false;
@@ -265,24 +267,25 @@ impl<P: Platform> Nearest<P> {
         let alone = !self.idle.other_processes_run(now);
         let watches = alone && worker <= WATCHERS && scan.is_free() && self.idle.has_period(worker);
         if !alone {
-            // It would use up its share of a core, and wait for that when there is work.
+            // A spinning worker would use up its share of the core, and be late when work comes.
             idle.until = now;
         } else if idle.until == 0 {
             idle.until = now + self.idle.spin(worker, idle.after, watches).max(1);
             if scan.is_free() && !idle.called && self.is_overfull() {
-                // Other threads have work and need the core.
+                // Other workers have work and need the core.
                 idle.until = now;
             }
         }
         idle.woken = None;
-        // The worker spins for a loop that ends about now, for a predicted loop, and for a loop of
-        // a row that woke it.
+        // The worker spins at the end of a loop, for a predicted loop, and after a wake-up for a loop,
+        // since more loops may follow.
         let spins = match idle.after {
             After::Looking => false,
             After::Sleeping => idle.timeout.is_some() || !idle.called,
             After::Helping => true,
         };
-        // When a call is over its caller needs a core at once. The system may have put it on this core.
+        // When a call ends, its caller needs a core at once. The system may have put the caller on this
+        // core.
         let yields = self.idle.waiting_callers() > 0 || !spins && !scan.has_spare_core();
         if now < idle.until && yields {
             if self
@@ -304,13 +307,13 @@ impl<P: Platform> Nearest<P> {
             idle.due = slice;
             if self.look_out(seen, slice, latch, scan) {
                 idle.came(Woken::Spinning);
-                // The posted job may soon post more.
+                // More posts may follow soon.
                 idle.slice = self.first_slice;
             }
             return false;
         }
-        // Every nap is a sleep like any other, parked, with a last look at all there
-        // is; and what comes next is always a search.
+        // A nap is a complete sleep: the worker parks and takes a last look at all kinds of work. A
+        // search always follows.
         let nap = |idle: &mut Looking, alarm: u64| {
             let ns = P::ticks_to_ns(alarm.saturating_sub(P::now()));
             let time = Duration::from_nanos(ns as u64);
@@ -338,9 +341,8 @@ impl<P: Platform> Nearest<P> {
                 self.idle.learn_lateness(wait.alarm);
                 return napped;
             }
-            // On the caller's own core this thread would be put aside just when the
-            // loop comes, and the system sees no reason to part two threads that
-            // both mostly sleep.
+            // On the caller's core this thread would lose the core just when the loop comes. The system
+            // would not separate two threads that both mostly sleep.
             P::leave_core(wait.core);
             idle.until = wait.until;
             idle.timeout = Some(wait.timeout);
@@ -364,7 +366,7 @@ impl<P: Platform> Nearest<P> {
         sleep.blocked
     }
 
-    /// The workers' counts of sleeps and wake-ups.
+    /// Returns the workers' counts of sleeps and wake-ups.
     pub(crate) fn tally(&self) -> Tally {
         let (sleeps, wakeups) = self.slots.tally();
         Tally {
@@ -376,7 +378,7 @@ impl<P: Platform> Nearest<P> {
 }
 
 impl Looking {
-    /// The reason of the worker's wake-up, for the loops.
+    /// Why the worker was woken, or stopped waiting.
     pub(crate) fn woken(&self) -> Option<Woken> {
         self.woken
     }
@@ -386,14 +388,14 @@ impl Looking {
         self.after = After::Helping;
     }
 
-    /// Whether it waits for a loop, and for nothing else: a fault that a check asks for.
+    /// Whether the worker ignores jobs until the expected loop: a fault that a test inserts.
     #[cfg(test)]
     fn is_deaf(&self) -> bool {
         use crate::conserving::fault::{Fault, is};
         self.timeout.is_some() && is(Fault::DeafNap)
     }
 
-    /// A loop was posted: there may be more of the same row.
+    /// A loop was posted, and more may follow.
     fn came(&mut self, woken: Woken) {
         self.woken = Some(woken);
         if self.timeout.take().is_some() || woken == Woken::Sleeping {
@@ -404,8 +406,8 @@ impl Looking {
 }
 
 impl<P: Platform> Nearest<P> {
-    /// Spins until something is announced, or the clock passes `until`; whether
-    /// something was.
+    /// Spins until the clock passes `until`. A free worker ends early if something is announced, and returns `true`.
+    /// A waiter ends early if its latch is set.
     fn look_out(&self, seen: Seen, until: u64, latch: &Latch<P>, scan: &dyn Scan) -> bool {
         if scan.is_free() {
             return self.idle.events.spin(seen, until);
