@@ -303,21 +303,21 @@ impl Thread<'_> {
                 is_all(&items, &|_| true)
             }
             Kind::Fill => {
-                let mut permits: Vec<_> = (0..n).map(|i| (i, None)).collect();
-                loops.for_each_mut(&mut permits, |(i, permit)| *permit = Some(item(*i)));
-                (permits.iter()).all(|(i, item)| item.as_ref().is_some_and(|it| it.number() == *i))
+                let mut slots: Vec<_> = (0..n).map(|i| (i, None)).collect();
+                loops.for_each_mut(&mut slots, |(i, slot)| *slot = Some(item(*i)));
+                (slots.iter()).all(|(i, item)| item.as_ref().is_some_and(|it| it.number() == *i))
             }
             Kind::Chunks => {
-                let mut permits: Vec<_> = (0..n).map(|_| None).collect();
-                loops.chunks_mut(&mut permits, 3, |chunk, permits| {
-                    for (i, permit) in permits.iter_mut().enumerate() {
-                        *permit = Some(item(3 * chunk + i));
+                let mut slots: Vec<_> = (0..n).map(|_| None).collect();
+                loops.chunks_mut(&mut slots, 3, |chunk, slots| {
+                    for (i, slot) in slots.iter_mut().enumerate() {
+                        *slot = Some(item(3 * chunk + i));
                     }
                 });
                 let is = |(i, item): (usize, &Option<Token<'_>>)| {
                     item.as_ref().is_some_and(|item| item.number() == i)
                 };
-                permits.iter().enumerate().all(is)
+                slots.iter().enumerate().all(is)
             }
             Kind::Scan => {
                 // Iterations run while the items are written. The scan itself is cheap.

@@ -24,8 +24,8 @@ use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The number of workers that spin for expected loops, each on its own core. The first worker to join a loop
-/// wakes the others.
+/// The number of workers that spin for expected loops, each on its own core: 1 to this number, since worker 0 is the
+/// caller. The first worker to join a loop wakes the others.
 const WATCHERS: usize = 2;
 
 /// The default policy, `ours` on the command line.
