@@ -7,12 +7,12 @@ use super::message::{Closed, Message};
 use super::ring_reader::{Look, RingReader};
 use manycore_platform::Platform;
 
-/// What a port needs to receive: one reader a sender that it has noticed.
+/// The receiving side of a port, with one reader for each sender that the port has noticed.
 pub(super) struct Inbox<P: Platform> {
     pub(super) readers: Vec<RingReader<P>>,
-    /// The reader that is looked at next, by its index.
+    /// The index of the reader that is looked at next.
     turn: usize,
-    /// The count of rings that were made and closed, when the readers were looked after.
+    /// The hub's `version` when the readers were last updated.
     pub(super) version: u32,
     filter: Filter,
 }
@@ -46,7 +46,7 @@ impl<P: Platform> Inbox<P> {
         }
     }
 
-    /// Takes the next word of the current sender; senders take turns.
+    /// Takes the next word of the sender whose turn it is.
     #[inline(always)]
     fn take_word(&mut self, hub: &Hub<P>, port: usize) -> Option<Message> {
         let reader = self.readers.get_mut(self.turn)?;
@@ -58,7 +58,7 @@ impl<P: Platform> Inbox<P> {
         Some(message)
     }
 
-    /// Takes any message of any sender.
+    /// Takes the next message of any sender.
     #[inline(never)]
     fn search(
         &mut self,
@@ -66,7 +66,7 @@ impl<P: Platform> Inbox<P> {
         port: usize,
         mut data: Option<&mut Vec<u8>>,
     ) -> Option<Message> {
-        // Senders that were found to have nothing, one after the other.
+        // The number of senders in a row that had nothing.
         let mut silent = 0;
         loop {
             let Some(reader) = self.readers.get_mut(self.turn) else {
@@ -104,8 +104,8 @@ impl<P: Platform> Inbox<P> {
         }
     }
 
-    /// A sender that is never silent does not keep others waiting, nor the news of
-    /// them: it has its turn for a quarter ring.
+    /// Passes the turn to the next sender after a quarter ring. So a sender that is never silent
+    /// keeps the port neither from other senders nor from noticing new ones.
     #[cold]
     fn pass_turn(&mut self, hub: &Hub<P>, port: usize) {
         self.turn += 1;
@@ -134,7 +134,7 @@ impl<P: Platform> Inbox<P> {
         mut data: Option<&mut Vec<u8>>,
     ) -> Result<Message, Closed> {
         wait_for(&hub.hot.arrival, || {
-            // In this order: see `SenderCount`.
+            // The order of these two matters: see `SenderCount`.
             let is_closed = hub.hot.senders.is_closed();
             match self.take(hub, port, data.as_deref_mut()) {
                 Some(message) => Some(Ok(message)),
@@ -143,7 +143,7 @@ impl<P: Platform> Inbox<P> {
         })
     }
 
-    /// Messages that are already in the rings pass by the old filter.
+    /// Sets the filter. Messages that are already in the rings still pass by the old filter.
     pub(super) fn set_filter(&mut self, hub: &Hub<P>, port: usize, filter: Filter) {
         hub.look_after(self, port);
         for reader in &mut self.readers {

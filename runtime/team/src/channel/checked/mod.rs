@@ -1,4 +1,4 @@
-//! Channels and their bell under loom.
+//! Model checks of channels and of their bell, under loom.
 
 mod bell;
 mod whole;
