@@ -1,9 +1,9 @@
-//! Why there is no team.
+//! Errors of making a team.
 
 use std::error::Error;
 use std::{fmt, io};
 
-/// Why a team could not be made. No thread is left behind.
+/// Why a team could not be made. Threads that had already started are ended.
 ///
 /// ```
 /// use manycore_cores::elastic::Allotment;
@@ -17,13 +17,13 @@ use std::{fmt, io};
 pub enum BuildError {
     /// A team needs at least the thread that runs it.
     ZeroWorkers,
-    /// The operating system would not make a thread, or not bind it.
+    /// The operating system refused to start a thread, or to bind it to CPUs.
     Spawn {
-        /// Which worker, from 1: the thread that runs the team is worker 0.
+        /// The number of the worker, from 1. The thread that runs the team is worker 0.
         worker: usize,
-        /// The workers asked for.
+        /// The requested number of workers.
         workers: usize,
-        /// The CPUs it was to be bound to; empty if to none.
+        /// The CPUs that the worker was to be bound to. Empty if it was not to be bound.
         cpus: Vec<usize>,
         /// The error of the operating system.
         source: io::Error,

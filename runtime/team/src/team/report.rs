@@ -1,6 +1,6 @@
 //! The statistics of a run.
 
-/// The statistics of a team's run.
+/// Statistics of one [`Team::run`](super::Team::run).
 ///
 /// ```
 /// use manycore_cores::elastic::Allotment;
@@ -13,12 +13,13 @@
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Intervals between barriers, and the last interval, which ends with the ranks.
+    /// The number of intervals between barriers, plus the last one, which ends when all ranks are
+    /// done.
     pub episodes: u64,
-    /// Turns that ranks had.
+    /// The number of turns that ranks had.
     pub switches: u64,
-    /// Turns that ended before the rank was at a barrier.
+    /// The number of times that a worker put a rank back before the rank arrived at a barrier.
     pub preemptions: u64,
-    /// Turns that a rank had on another worker than the one before.
+    /// The number of turns on another worker than the rank's previous turn.
     pub migrations: u64,
 }
