@@ -7,7 +7,7 @@ const ONE_LINE: usize = 16;
 /// parts of 3 to 8 hardly differ.
 const PART: usize = 8;
 
-/// The groups whose members meet first.
+/// The division of ranks into groups, whose members meet first.
 pub(super) struct Groups {
     group: Vec<usize>,
     size: Vec<usize>,

@@ -22,7 +22,7 @@ const LOOKS: u32 = 64;
 ///
 /// # No wake-up is lost
 ///
-/// The argument is that of [`Sleepers`], with asymmetric fences. The releaser publishes the word
+/// [`Sleepers`] has the argument, here with asymmetric fences. The releaser publishes the word
 /// itself. Either a sleeper sees the word changed, or the releaser sees a sleeper and wakes all
 /// threads that sleep on the word.
 ///

@@ -22,7 +22,7 @@ pub(super) struct Hub<P: Platform> {
 pub(super) struct HotLine<P: Platform> {
     /// Receivers wait here for messages.
     pub(super) arrival: Bell<P>,
-    /// Counts the rings that were made and those that were closed.
+    /// Counts each making of a ring and each closing of a ring.
     version: P::AtomicU32,
     /// Read only by receivers that wait.
     pub(super) senders: SenderCount<P>,

@@ -1,4 +1,4 @@
-//! Counts who can still send.
+//! The count of a channel's handles and open ports.
 
 use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
 

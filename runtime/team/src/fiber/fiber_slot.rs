@@ -1,12 +1,12 @@
-//! The platform's slot, as a fiber has it.
+//! A fiber's own value of the platform's slot.
 
 use manycore_platform::Platform;
 
-/// What is in the platform's slot: [`Platform::slot`], for code that may suspend between
-/// one look and the next.
+/// Reads the platform's slot, like [`Platform::slot`]. Code that may suspend between two reads must
+/// use this function.
 ///
-/// It is not inlined, so that the address of the slot is computed at each call, on the
-/// thread that makes it. A call more than `P::slot`, about a nanosecond.
+/// It is not inlined, so each call computes the address of the slot on the thread that makes the
+/// call. It costs one call more than `P::slot`, about a nanosecond.
 ///
 /// ```
 /// use manycore_platform::Native;
@@ -20,15 +20,16 @@ pub fn slot<P: Platform>() -> *const () {
     P::slot()
 }
 
-/// Puts `new` into the slot, and returns what was there.
+/// Stores `new` in the slot and returns the old value.
 ///
-/// Not inlined, for the same reason: a fiber may itself resume a fiber, and be on another
-/// thread when it has that back.
+/// It is not inlined for the same reason: a fiber may itself resume a fiber, and be on another
+/// thread when `resume` returns.
 #[inline(never)]
 pub(super) fn exchange<P: Platform>(new: *const ()) -> *const () {
     let old = P::slot();
-    // SAFETY: null at first, and later what code of the runtime left there when the fiber, or
-    // its resumer, was put aside: it is put back before that code goes on.
+    // SAFETY: `new` is null at first. Later it is the value that the runtime's code had stored
+    // there when the fiber or its resumer was suspended, and this restores it before that code
+    // continues.
     unsafe { P::set_slot(new) };
     old
 }

@@ -48,7 +48,7 @@ impl Cursor {
         Self { left: items, grain }
     }
 
-    /// A cursor over the share of rank `rank`, one of `size`, in `items` items. Shares begin at
+    /// A cursor over one of `size` equal shares of `items` items, that of rank `rank`. Shares begin at
     /// blocks.
     ///
     /// # Panics

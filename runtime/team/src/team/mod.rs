@@ -1,6 +1,6 @@
 //! Teams of a fixed number of ranks on a changing number of workers.
 //!
-//! A *rank* is one of T parts of a program, which meet at barriers; T is fixed. A *worker* is a
+//! A program has a fixed number T of parts that meet at barriers, its *ranks*. A *worker* is a
 //! thread that runs ranks. There are as many workers as there are cores for them. `README.md` in
 //! this folder argues the protocol, and describes the division of ranks among workers.
 
@@ -160,7 +160,7 @@ impl<P: Platform> Team<P> {
         // SAFETY: the run is over.
         let mut result = unsafe { run.result() };
         for body in bodies {
-            // If a body's destructor panics, the other bodies are dropped all the same. The panic
+            // A panic of one body's destructor does not keep the other bodies from being dropped. The panic
             // of a rank takes precedence.
             if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(body))) {
                 match result {

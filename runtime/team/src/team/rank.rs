@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
 
-/// What a rank and the worker that resumes it pass to each other.
+/// The data that a rank and the worker that resumes it share.
 pub(super) struct Seat<P: Platform> {
     /// The rank's turn while it runs, otherwise null.
     pub(super) turn: Cell<*const Turn<'static, P>>,

@@ -1,4 +1,4 @@
-//! One run: what its workers share. `README.md` beside this file argues the protocol.
+//! The data that the workers of a run share. `README.md` in this folder argues the protocol.
 
 use super::exchange::ValueExchange;
 use super::planner::{Planner, Plans, Schedule};
@@ -17,27 +17,28 @@ use std::time::Duration;
 /// In `arrived` the low half counts the ranks that have arrived, and the high half counts how many
 /// of these are done.
 const DONE_SHIFT: u32 = 16;
-/// The most ranks that the halves can count.
+/// The most ranks that each half can count.
 pub(super) const MOST_RANKS: usize = u16::MAX as usize;
 
 /// The settings of a team.
 #[derive(Clone, Debug)]
 pub(super) struct TeamSettings {
     pub(super) policy: Policy,
-    /// How long a worker that has nothing to do stays awake.
+    /// How long a worker without a rank stays awake.
     pub(super) patience: Duration,
-    /// The cost of preempting a rank and continuing it elsewhere.
+    /// The cost of preempting a rank and continuing it on another worker.
     pub(super) switch_cost: Duration,
 }
 
-/// The line that all workers read. It is written when an episode is opened, and when a worker falls
-/// asleep or stops the run.
+/// The line that all workers read. It is written when an episode is opened, when a worker falls
+/// asleep, and when the run is stopped.
 pub(super) struct EpisodeOpening<P: Platform> {
     pub(super) word: P::Futex,
     pub(super) schedule: Schedule<P>,
 }
 
-/// The counts of a worker; its own line, written by it before it gives ranks away.
+/// The counts of a worker. They are on a line of their own, and the worker writes them before it
+/// gives ranks away.
 pub(super) struct Tally<P: Platform> {
     pub(super) switches: P::AtomicU64,
     pub(super) preemptions: P::AtomicU64,
@@ -47,36 +48,36 @@ pub(super) struct Tally<P: Platform> {
 /// A run of ranks.
 pub(super) struct Run<P: Platform> {
     pub(super) opening: CachePadded<EpisodeOpening<P>>,
-    /// Ranks that have arrived in this episode, as far as announced.
+    /// The number of ranks whose arrival in this episode has been announced.
     arrived: CachePadded<P::AtomicU32>,
-    /// The beginning of the next turn, when ranks take turns. A hint.
+    /// Where ranks take turns, the number of the next rank. It is only a hint.
     pub(super) turn: CachePadded<P::AtomicUsize>,
     pub(super) ranks: Box<[CachePadded<RankCell<P>>]>,
     pub(super) plans: Plans<P>,
-    /// The worker that completes an episode has it until the next is opened.
+    /// It belongs to the worker that completes an episode, until that worker opens the next.
     planner: UnsafeCell<Planner>,
     episodes: UnsafeCell<u64>,
     pub(super) tallies: Box<[CachePadded<Tally<P>>]>,
     pub(super) allotment: Allotment<P>,
     pub(super) exchange: ValueExchange,
     pub(super) stacks: Arc<Stacks<P>>,
-    /// The panic that the run has failed with.
+    /// The first panic of the run.
     failure: Lock<P, Option<Payload>>,
-    /// Workers that may take part.
+    /// The number of workers that may take part.
     workers: usize,
     pub(super) patience: u64,
     pub(super) politeness: u64,
 }
 
 // SAFETY: the planner and the count of episodes belong to one worker at a time: the worker whose
-// announcement completed an episode (all other announcements come before it in the order of changes
-// of `arrived`), until it opens the next. Everything else is made to be shared.
+// announcement completed an episode, until it opens the next. All other announcements come before
+// that one in the order of changes of `arrived`. All other fields are made to be shared.
 unsafe impl<P: Platform> Sync for Run<P> {}
 // SAFETY: as above.
 unsafe impl<P: Platform> Send for Run<P> {}
 
-/// How long a worker leaves others' ranks alone when it has none left: those may be about to
-/// come to them, and then taking their lines away costs both more than it helps.
+/// How long a worker without ranks leaves the ranks of others alone. Their workers may be about to
+/// run them. Then taking their lines away costs both workers more than it helps.
 const POLITENESS: Duration = Duration::from_micros(1);
 
 impl<P: Platform> Run<P> {
@@ -95,8 +96,8 @@ impl<P: Platform> Run<P> {
         let ranks = bodies.len();
         let workers = workers.min(ranks);
         let cell = |body: *mut (dyn Body<P> + 'a)| {
-            // SAFETY: the same pointer with a longer lifetime, which is used until the run
-            // is over: by the contract the body lives so long.
+            // SAFETY: this is the same pointer with a longer lifetime. It is used until the run is
+            // over, and by the contract the body lives until then.
             let body = unsafe {
                 std::mem::transmute::<*mut (dyn Body<P> + 'a), *mut (dyn Body<P> + 'static)>(body)
             };
@@ -141,23 +142,23 @@ impl<P: Platform> Run<P> {
         run
     }
 
-    /// Workers that may take part: no more than there are ranks.
+    /// The number of workers that may take part, which is at most the number of ranks.
     pub(super) fn workers(&self) -> usize {
         self.workers
     }
 
     pub(super) fn is_over(&self) -> bool {
-        // Acquire: the caller, which returns, sees the ranks' work.
+        // Acquire: the caller, which returns to its program, sees the work of the ranks.
         Atomic::load(&self.opening.word, Ordering::Acquire) & OVER != 0
     }
 
     pub(super) fn has_failed(&self) -> bool {
-        // Relaxed: it only says what is not to be begun any more.
+        // Relaxed: the answer only keeps work from being begun.
         Atomic::load(&self.opening.word, Ordering::Relaxed) & STOP != 0
     }
 
-    /// The run is to end, with this. The first failure is kept. Does not unwind: ranks still
-    /// run, on bodies that are on the caller's stack.
+    /// Stops the run because of a panic. Keeps only the first payload. Does not unwind, because
+    /// other ranks still run, on bodies that are on the stack of `Team::run`.
     pub(super) fn fail(&self, payload: Payload) {
         let later = self.failure.with(|failure| match failure {
             Some(_) => Some(payload),
@@ -166,50 +167,52 @@ impl<P: Platform> Run<P> {
                 None
             }
         });
-        // Not under the lock: it runs code of the user's.
+        // Not under the lock, because this runs the destructor of a user's type.
         if let Some(later) = later {
             let_go(later);
         }
-        // Relaxed: the caller holds a rank, and announces its arrival later, by a release. A worker
-        // that sleeps need not wake for it: the caller buries what is ready, and a worker that runs
-        // a rank comes to its end.
+        // Relaxed: the caller holds a rank, and announces its arrival later, by a release. A
+        // sleeping worker need not wake up for this: the caller buries the ranks that are ready,
+        // and a worker that runs a rank comes to the rank's end.
         self.opening.word.fetch_or(STOP, Ordering::Relaxed);
     }
 
-    /// Wakes all workers that sleep or are about to: there is a rank to claim. Call it after
-    /// [`RankCell::put_back`].
+    /// Wakes all workers that sleep or are about to sleep, because there is a rank to claim. Call
+    /// it after [`RankCell::put_back`].
     pub(super) fn tell_sleepers(&self) {
         let word = &self.opening.word;
-        // Relaxed: the fence of `put_back` orders it after the rank's word. It pairs with the fence
-        // of a worker that falls asleep, see `README.md`.
+        // Relaxed: the fence of `put_back` orders it after the rank's word. That fence pairs with
+        // the fence of a worker that falls asleep: see `README.md`.
         if Atomic::load(word, Ordering::Relaxed) & PARKED != 0 {
-            // Relaxed: it publishes nothing. The word changes, so a worker that has not yet fallen
-            // asleep does not.
+            // Relaxed: this publishes nothing. It changes the word, so a worker that has not yet
+            // fallen asleep stays awake.
             word.fetch_and(!PARKED, Ordering::Relaxed);
             wake_all::<P>(word);
         }
     }
 
-    /// Announces that `arrived` more ranks have arrived, `done` of them for good; `site` is the
-    /// place of the last. Returns whether the episode is complete: then the next episode is open,
-    /// or the run is over.
+    /// Announces that `arrived` more ranks have arrived, of which `done` are at their ends. `site`
+    /// is where the last of them is. Returns whether the episode is complete. If so, the next
+    /// episode is open, or the run is over.
     pub(super) fn announce(&self, arrived: u32, done: u32, site: Site, episode: Episode) -> bool {
         let news = arrived | done << DONE_SHIFT;
-        // Release: the ranks' work, and their words. Acquire: the work and words of all others, for
-        // the worker that completes the episode. It is one chain of read-modify-writes.
+        // Release: publishes the ranks' work and their words. Acquire: the worker that completes
+        // the episode sees the work and words of all others, because all announcements are one
+        // chain of read-modify-writes.
         let all = self.arrived.fetch_add(news, Ordering::AcqRel) + news;
         if (all & u32::from(u16::MAX)) as usize != self.ranks.len() {
             return false;
         }
-        // Relaxed: the opening publishes it, and no worker announces before the opening.
+        // Relaxed: the opening publishes this, and no worker makes an announcement before the
+        // opening.
         self.arrived.store(0, Ordering::Relaxed);
         self.complete((all >> DONE_SHIFT) as usize, site, episode);
         true
     }
 
-    /// All have arrived: opens the next episode, or ends the run.
+    /// Opens the next episode, or ends the run. All ranks have arrived.
     fn complete(&self, done: usize, site: Site, episode: Episode) {
-        // SAFETY: all have arrived, and the next episode is not open.
+        // SAFETY: all ranks have arrived, and the next episode is not open.
         let (planner, episodes) = unsafe { (&mut *self.planner.get(), &mut *self.episodes.get()) };
         *episodes += 1;
         let size = self.ranks.len();
@@ -237,20 +240,20 @@ impl<P: Platform> Run<P> {
     }
 
     fn open(&self, word: u32) {
-        // Release: the ranks' work, the schedule, and this worker's turn as planner are over. A
-        // swap also takes PARKED: a worker that set it before is woken, and a worker that sets it
-        // later sees the new word.
+        // Release: publishes the ranks' work, the schedule, and the planner, which this worker
+        // gives up. A swap also takes PARKED: this worker wakes a worker that set it before, and a
+        // worker that sets it later sees the new word.
         let before = self.opening.word.swap(word, Ordering::Release);
         if before & PARKED != 0 {
             wake_all::<P>(&self.opening.word);
         }
     }
 
-    /// How it ended: a summary, or what it failed with.
+    /// The result of the run: its statistics, or the payload of its first panic.
     ///
     /// # Safety
     ///
-    /// It is over.
+    /// The run is over.
     pub(super) unsafe fn result(&self) -> Result<Report, Payload> {
         if let Some(payload) = self.failure.with(Option::take) {
             return Err(payload);

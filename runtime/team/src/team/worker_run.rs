@@ -20,7 +20,7 @@ pub(super) enum Leave {
     Revoked,
 }
 
-/// What a worker does next in its episode.
+/// The next action of a worker in its episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Then {
     /// The worker has no rank to run, and waits.
