@@ -4,9 +4,9 @@ use super::placement::Placement;
 use super::sense::{SenseBarrier, SenseMember};
 use manycore_platform::Platform;
 
-/// The barrier for a placement. Two members share one word, and each adds to it once an episode. If
-/// every member has a core, the barrier is the [`GroupedBarrier`]. If members share cores, it is
-/// the [`SenseBarrier`]: no member waits twice in an episode, so each needs a core only once.
+/// The barrier for a placement. Two members share one word. If every member has a core, the barrier
+/// is the [`GroupedBarrier`]. If members share cores, it is the [`SenseBarrier`]: no member waits
+/// twice in an episode, so each needs a core only once.
 ///
 /// ```
 /// use manycore_platform::Native;
@@ -43,7 +43,7 @@ enum ChosenMemberWay {
     Sense(SenseMember),
 }
 
-/// The number of members of a [`Pair`].
+/// Members of a [`Pair`].
 const PAIR: usize = 2;
 
 impl<P: Platform> ChosenBarrier<P> {

@@ -5,11 +5,11 @@ use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 /// itself to the party 2^r places after it, and waits for the party 2^r places before it. After the
 /// round it knows that 2^(r+1) parties have arrived (Hensgen, Finkel and Manber 1988).
 ///
-/// There is a word for each party and round, on a line of its own, with one writer and one reader.
-/// It holds the number of the episode. The published version instead alternates between two sets of
-/// flags, and reverses their meaning every second episode.
+/// Each party has a word for each round, on a line of its own, with one writer and one reader. The
+/// word holds the number of the episode. The published version alternates between two sets of flags
+/// instead, and reverses their meaning every second episode.
 pub struct Exchange<P: Platform> {
-    /// The words of all parties in round 0, then those in round 1, and so on.
+    /// The words of round 0, then those of round 1, and so on.
     told: Box<[CachePadded<P::Futex>]>,
     parties: usize,
 }
@@ -27,8 +27,8 @@ impl<P: Platform> Exchange<P> {
 
     /// The last episode that the party has announced.
     pub fn told(&self, party: usize) -> u32 {
-        // In round 0 the party writes the word of the next party. Relaxed: the call happens after
-        // the last use of this party by any thread.
+        // In round 0 a party writes the next party's word. Relaxed: the call happens after the last
+        // use of this party by any thread.
         let word = self.told.get((party + 1) % self.parties);
         word.map_or(0, |word| word.load(Ordering::Relaxed))
     }
@@ -45,9 +45,8 @@ impl<P: Platform> Exchange<P> {
                 further - self.parties
             };
             waiting.release(&round[next], episode);
-            // The announcing party may be in the next episode by now, but no further: the next
-            // episode needs this party. So the word holds the episode before, this episode or the
-            // next.
+            // The announcing party may be one episode ahead, but no further: the next episode needs
+            // this party. So the word holds the episode before, this episode or the next.
             waiting.wait_while(&round[party], episode.wrapping_sub(1));
             distance *= 2;
             round = &round[self.parties..];

@@ -1,21 +1,21 @@
 use super::placement::Placement;
 
-/// The largest group that counts arrivals on one line. Up to this size one line costs less than
+/// The largest group that counts arrivals on one line. Up to this size a line costs less than
 /// separate words: on the simulated Westmere-EX one line for ten cores beats two.
 const ONE_LINE: usize = 16;
 /// The largest part of a larger group. On the simulated Kunpeng 920, whose groups have 32 cores,
 /// parts of 3 to 8 hardly differ.
 const PART: usize = 8;
 
-/// The division of ranks into groups, whose members meet first.
+/// Ranks in groups, whose members meet first.
 pub(super) struct Groups {
     group: Vec<usize>,
     size: Vec<usize>,
 }
 
 impl Groups {
-    /// The placement's groups, with large groups divided into parts. If all members are in one core
-    /// group, each member is a group of its own. Then no line is written by all members.
+    /// The placement's groups, large ones in parts. If all members are in one core group, each is a
+    /// group of its own, so that no line is written by all members.
     pub(super) fn new(placement: &Placement) -> Self {
         let members = placement.members();
         if placement.groups() == 1 {
@@ -31,7 +31,7 @@ impl Groups {
         for &size in &whole.size {
             first.push(first[first.len() - 1] + parts(size));
         }
-        // How many members of each group have been placed so far.
+        // Members of each group that are already placed.
         let mut met = vec![0; whole.size.len()];
         Self::by(members, |rank| {
             let group = whole.group[rank];
@@ -41,7 +41,7 @@ impl Groups {
         })
     }
 
-    /// The groups by `group`, which is called with each rank in order and leaves out no number.
+    /// The groups by `group`, which is called with each rank in order and leaves no number out.
     fn by(members: usize, group: impl FnMut(usize) -> usize) -> Self {
         let group: Vec<_> = (0..members).map(group).collect();
         let groups = 1 + group.iter().copied().max().unwrap_or(0);
@@ -60,7 +60,6 @@ impl Groups {
         self.group[rank]
     }
 
-    /// The number of members of each group.
     pub(super) fn sizes(&self) -> &[usize] {
         &self.size
     }

@@ -1,16 +1,15 @@
 use super::waiting::Waiting;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 
-/// A meeting place of several members. All count their arrivals. The last to arrive may meet other
-/// nodes on behalf of all, and then releases the others.
+/// A meeting place. All members count their arrivals. The last may meet other nodes on behalf of
+/// all, and then releases the others.
 ///
-/// The node has two cache lines. Every member writes `missing`. `released` is written once an
-/// episode and read by the members that wait; the arrivals of others do not disturb that line.
+/// It has two cache lines. Every member writes `missing`. `released` is written once an episode and
+/// read by the members that wait, undisturbed by arrivals.
 pub struct Node<P: Platform> {
     /// Members that have not yet arrived at this episode.
     missing: CachePadded<P::AtomicU32>,
-    /// The last released episode. Its lowest bit is the sense of the published barriers. The number
-    /// also distinguishes episodes for other code.
+    /// The last released episode. Its lowest bit is the sense of the published barriers.
     released: CachePadded<P::Futex>,
     size: u32,
 }
@@ -30,15 +29,15 @@ impl<P: Platform> Node<P> {
         }
     }
 
-    /// The last released episode. The caller is a member that is in no episode. The next episode
-    /// waits for that member, so the number does not change. `None` for a node of one member.
+    /// The last released episode. It does not change, because the caller is a member that has not
+    /// arrived at the next. `None` for a node of one member.
     pub fn released(&self) -> Option<u32> {
         // Relaxed: the call happens after the last use of this member by any thread.
         (self.size > 1).then(|| self.released.load(Ordering::Relaxed))
     }
 
-    /// Arrives. Returns whether this member is the last to arrive. The last must
-    /// [`release`](Self::release), the others [`wait`](Self::wait).
+    /// Arrives. Returns whether this member is the last, which must [`release`](Self::release). The
+    /// others must [`wait`](Self::wait).
     #[inline]
     pub fn is_last(&self) -> bool {
         if self.size == 1 {
@@ -48,8 +47,7 @@ impl<P: Platform> Node<P> {
         // of it.
         let is_last = self.missing.fetch_sub(1, Ordering::AcqRel) == 1;
         if is_last {
-            // Resets the count for the next episode. The others begin that episode after the
-            // release. Relaxed: the release publishes this store.
+            // Resets the count for the next episode. Relaxed: the release publishes this.
             self.missing.store(self.size, Ordering::Relaxed);
         }
         is_last
@@ -66,8 +64,8 @@ impl<P: Platform> Node<P> {
     /// Waits until the members of `episode` are released.
     #[inline]
     pub fn wait(&self, waiting: &Waiting<P>, episode: u32) {
-        // The word is at most at this episode: the next episode is released only after this member
-        // has arrived at it.
+        // The word is at most at this episode: the next is released only after this member has
+        // arrived.
         waiting.wait_while(&self.released, episode.wrapping_sub(1));
     }
 }

@@ -1,40 +1,35 @@
-//! The barrier of two members.
-
 use super::placement::Placement;
 use super::waiting::Waiting;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Ordering, Platform};
 
-/// The bit of the word that says that the first member of the episode sleeps, or is about to.
+/// Set in the word while the member that arrived first sleeps or is about to.
 const ASLEEP: u32 = 1;
-/// One arrival in the word. The second arrival of an episode carries into the episode number, which
-/// is in the bits above.
+/// An arrival. Every second arrival carries into the episode number, in the bits above.
 const ARRIVAL: u32 = 2;
 
-/// One word, on one cache line. Each member adds to the word when it arrives. The second addition
-/// opens the next episode. The member that arrived first waits for that.
+/// One word, on one cache line. Each member adds to it when it arrives. The second addition opens
+/// the next episode, which the first member awaits.
 ///
 /// An episode is two additions and one transfer of the line. The second member leaves at once, with
 /// the line in its cache, so its next arrival costs no transfer. The first member looks at the word
 /// by exchanges that change nothing ([`Waiting::own_while`]). The look that finds the second
-/// addition also brings the line for the member's next arrival. With loads instead, an episode
-/// costs two transfers, as in a barrier that has a count and a generation on one line. A barrier of
-/// two lines, each with one writer and one reader (`DisseminationBarrier` in the crate
-/// `manycore-programs`), costs two transfers too. Both of its members wait in every episode; here
-/// only one member waits.
+/// addition also brings the line for that member's next arrival. Looks by loads would cost a second
+/// transfer, as in a barrier with a count and a generation on one line. Two lines, each with one
+/// writer and one reader (`DisseminationBarrier` in the crate `manycore-programs`), also cost two
+/// transfers, and both members wait in every episode; here only one waits.
 ///
-/// Nanoseconds an episode, on two idle cores of an EPYC VM with real-time priority, as medians of 61
-/// rounds of 5,000 episodes: this barrier 109; with looks by loads 167; count and generation on one
-/// line 167; two lines with a store and a load each 221; count and sense on a line each 346.
+/// Nanoseconds an episode, on two idle cores of an EPYC VM, real-time priority, medians of 61
+/// rounds of 5,000 episodes: this barrier 109; looks by loads 167; count and generation on one line
+/// 167; two lines, a store and a load each, 221; count and sense on a line each 346.
 ///
 /// # No wake-up is lost
 ///
-/// The first member sets ASLEEP. The futex lets that member sleep only if the word has not changed
-/// since. The second member's addition comes before or after the setting of ASLEEP. If it comes
-/// before, the first member finds the next episode in the word and does not sleep. If it comes
-/// after, the addition returns ASLEEP, and the second member first clears the bit and then wakes
-/// the first member. All this is in one word, so no fence is needed. A second member that clears
-/// late may remove the ASLEEP of the next episode. Its wake-up follows that. A member that is woken
-/// without reason, or that finds the word changed, sets the bit again before it sleeps again.
+/// The first member sets ASLEEP, and the futex lets it sleep only if the word has not changed
+/// since. If the second member's addition comes before that, the first member finds the next
+/// episode in the word. If it comes after, it returns ASLEEP, and the second member clears the bit
+/// and then wakes the first. All this is in one word, so no fence is needed. A second member that
+/// is late may clear the ASLEEP of the next episode. It wakes the sleeper afterwards. A member that
+/// is woken without reason, or finds the word changed, sets the bit again before it sleeps again.
 pub(super) struct Pair<P: Platform> {
     word: CachePadded<P::Futex>,
     waiting: Waiting<P>,
@@ -53,7 +48,7 @@ impl<P: Platform> Pair<P> {
         }
     }
 
-    /// Waits until both members have arrived. Members need no state: any thread may arrive as one.
+    /// Waits until both members have arrived. Members need no state: any thread may be one.
     #[inline]
     pub(super) fn wait(&self) {
         // Release: this member's work. Acquire: the other member's work, if it has arrived.
@@ -67,7 +62,7 @@ impl<P: Platform> Pair<P> {
 
     #[inline]
     fn wait_for_other(&self, arrived: u32) {
-        // The other member's addition changes the word. A late clearing of ASLEEP changes it too.
+        // The other member's addition changes the word, and so does a late clearing of ASLEEP.
         let seen = self.waiting.own_while(&self.word, arrived);
         if episode(seen) == episode(arrived) {
             self.wait_long(seen);
@@ -88,8 +83,8 @@ impl<P: Platform> Pair<P> {
             // Acquire: the other member's work, if it has arrived.
             let before = self.word.fetch_or(ASLEEP, Ordering::Acquire);
             if episode(before) != during {
-                // The bit stays set, so the next second arrival makes a needless system call. This
-                // member must not clear it: the other member may have set it to sleep in the next
+                // The bit stays set, so the next second arrival makes a needless system call. It
+                // must stay, because by now the other member may have set it, to sleep in the next
                 // episode.
                 return;
             }
@@ -104,8 +99,7 @@ impl<P: Platform> Pair<P> {
     #[cold]
     #[inline(never)]
     fn wake(&self) {
-        // Relaxed: the clearing publishes nothing, and the word's modification order orders the
-        // rest.
+        // Relaxed: it publishes nothing, and the word's modification order orders the rest.
         self.word.fetch_and(!ASLEEP, Ordering::Relaxed);
         self.word.wake(1);
     }

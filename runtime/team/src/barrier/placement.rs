@@ -14,15 +14,15 @@ use std::time::Duration;
 pub struct Placement {
     /// The core group of each rank.
     group: Vec<usize>,
-    /// The number of cores that the ranks have to themselves.
+    /// Cores that the ranks have to themselves.
     cores: usize,
     patience: Duration,
 }
 
 impl Placement {
     /// The default [patience](Self::patience): several times the wake-up of a thread, which takes
-    /// 30 to 60 us on a virtual machine. A member that sleeps too early pays for a wake-up. A
-    /// member that sleeps too late has spun in vain.
+    /// 30 to 60 us on a virtual machine. A member that sleeps too early pays for a wake-up; one
+    /// that sleeps too late has spun in vain.
     pub const PATIENCE: Duration = Duration::from_micros(200);
 
     /// A placement of `members` ranks in one core group. Each rank has a core of its own.
@@ -35,12 +35,12 @@ impl Placement {
         Self::grouped(vec![0; members])
     }
 
-    /// A placement of a rank for each entry of `group`. The entry is the number of the rank's core
-    /// group. Groups are numbered from 0 without gaps. Each rank has a core of its own.
+    /// A placement of one rank for each entry of `group`, which is the rank's core group. Groups
+    /// are numbered from 0 without gaps. Each rank has a core of its own.
     ///
     /// # Panics
     ///
-    /// Panics if `group` is empty, or if a group number below the largest does not occur.
+    /// Panics if `group` is empty or has a gap.
     #[track_caller]
     pub fn grouped(group: Vec<usize>) -> Self {
         assert!(!group.is_empty(), "a barrier needs a member");

@@ -6,9 +6,9 @@ use manycore_platform::Platform;
 /// The sense-reversing barrier: one count, and one word that releases all (Hensgen, Finkel and
 /// Manber 1988; Mellor-Crummey and Scott 1991, algorithm 7).
 ///
-/// All members write the count's line one after the other. The last member writes the word, on
-/// another line, and all others read it. The time of both is linear in the number of members. This
-/// barrier suits members that share cores, because no member waits twice in an episode.
+/// All members write the count's line in turn. The last member writes the word, on another line,
+/// and all others read it. Both take time linear in the members. This barrier suits members that
+/// share cores, because no member waits twice in an episode.
 ///
 /// ```
 /// use manycore_platform::Native;

@@ -9,8 +9,8 @@ use std::sync::Arc;
 /// A barrier for a team of threads.
 ///
 /// Each thread takes a [`member`](Self::member) and calls [`wait`](TeamMember::wait) on it. The
-/// choice of the algorithm depends on whether each member can have a core of its own. A member that
-/// waits long sleeps, so that the member that it waits for gets a core.
+/// algorithm depends on whether each member can have a core of its own. A member that waits long
+/// sleeps, so that the member that it waits for gets a core.
 ///
 /// ```
 /// use manycore_team::barrier::TeamBarrier;
@@ -42,7 +42,7 @@ struct Shared<P: Platform> {
     members: usize,
 }
 
-/// The ranks that are free.
+/// The free ranks.
 struct Places {
     /// The lowest rank that was never taken.
     next: usize,
@@ -51,7 +51,7 @@ struct Places {
 }
 
 impl Places {
-    /// Takes the lowest rank that was given back, or else one that was never taken.
+    /// Takes the lowest rank that was given back, or else a new one.
     fn take(&mut self, members: usize) -> Option<usize> {
         if let Some((place, _)) = self.back.iter().enumerate().min_by_key(|(_, rank)| **rank) {
             return Some(self.back.swap_remove(place));
@@ -67,8 +67,8 @@ impl Places {
 /// A thread's part in a [`TeamBarrier`].
 ///
 /// A dropped member can be taken again by [`TeamBarrier::member`]. Until a thread has taken it and
-/// arrives, the others wait at the next episode. So a thread that panics between two episodes
-/// delays its team and does not break the barrier.
+/// arrives, the others wait. So a thread that panics between two episodes delays its team and does
+/// not break the barrier.
 #[doc(alias = "Barrier")]
 pub struct TeamMember<P: Platform = Native> {
     /// Dropped before `place`, which gives back the rank.
@@ -76,7 +76,7 @@ pub struct TeamMember<P: Platform = Native> {
     place: TakenRank<P>,
 }
 
-/// A taken rank. It is given back when this is dropped.
+/// A taken rank, which is given back on drop.
 struct TakenRank<P: Platform> {
     shared: Arc<Shared<P>>,
     rank: usize,
@@ -91,7 +91,7 @@ impl<P: Platform> Drop for TakenRank<P> {
 
 impl TeamBarrier {
     /// A barrier for `members` threads of this process. The call reads the topology, the CPU mask
-    /// and the CPU quota, which takes some 0.1 ms.
+    /// and the CPU quota, in some 0.1 ms.
     ///
     /// # Panics
     ///
@@ -108,12 +108,12 @@ impl TeamBarrier {
     }
 }
 
-/// Places members on the usable CPUs, in the order in which a pool places its threads. The system
-/// often leaves threads where they are.
+/// Places members on the usable CPUs in the order of a pool's threads. The system often leaves
+/// threads where they are.
 fn placement(machine: &Topology, members: usize) -> Placement {
     let cores = machine.default_threads();
     let cpus = machine.compact_order();
-    // The groups in the order in which members fill them. A group's index is its new number.
+    // The groups in the order of filling. A group's index is its new number.
     let mut filled: Vec<usize> = vec![];
     let group = |rank: usize| {
         let cpu = machine.cpu(cpus[rank % cpus.len()]);
@@ -143,8 +143,7 @@ impl<P: Platform> TeamBarrier<P> {
         }
     }
 
-    /// Takes a member. Members are taken in the order of the placement's ranks, from rank 0. A
-    /// dropped member is taken again first.
+    /// Takes a member: a dropped one again, or else the next in the order of the placement's ranks.
     ///
     /// # Panics
     ///
@@ -196,9 +195,9 @@ impl<P: Platform> TeamBarrier<P> {
 }
 
 impl<P: Platform> TeamMember<P> {
-    /// Waits until all members have called `wait` as often as this one. Returns `true` on exactly
-    /// one member, the leader, which can do the work that is due once an episode. The leader is the
-    /// same member in each episode.
+    /// Waits until all members have called `wait` as often as this one. Returns `true` on one
+    /// member, the leader, which can do work that is due once an episode. The leader is the same in
+    /// each episode.
     ///
     /// The members' work before the barrier is visible to all of them after it.
     #[inline]

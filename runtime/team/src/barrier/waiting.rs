@@ -1,50 +1,45 @@
-//! How the members of a barrier wait, and how they are released.
-
 use super::placement::Placement;
 use manycore_cores::sync::{Asymmetric, Sleepers};
 use manycore_platform::{Atomic, Futex, Ordering, Platform};
 use std::time::Duration;
 
 /// The longest spin before a yield. The system may have put two members on one core although
-/// another core is idle. Then the member that spins keeps the other from arriving.
+/// another core is idle. Then a member that spins keeps the other from arriving.
 const SPIN_QUANTUM: Duration = Duration::from_micros(10);
 
-/// The number of looks by exchanges before the first look at the clock: about 2 us. A member
-/// without patience looks once.
+/// Looks by exchanges before the first look at the clock: about 2 us. A member without patience
+/// looks once.
 const LOOKS: u32 = 64;
 
-/// Members wait awake first, then asleep. A release is a plain store.
+/// How members wait, first awake and then asleep, and how a plain store releases them.
 ///
 /// Members on cores of their own spin, as in the published barriers. Members that share cores
-/// yield. Either way a member waits awake only for the placement's patience: the operating system
-/// may have taken the core from the member that all wait for, and then a spinning member is in the
-/// way.
+/// yield. Both stop when the placement's patience ends: the operating system may have taken the
+/// core from the member that all wait for, and then a spinning member is in the way.
 ///
 /// # No wake-up is lost
 ///
 /// [`Sleepers`] has the argument, here with asymmetric fences. The releaser publishes the word
-/// itself. Either a sleeper sees the word changed, or the releaser sees a sleeper and wakes all
-/// threads that sleep on the word.
+/// itself: a sleeper sees the word changed, or the releaser sees a sleeper and wakes all that sleep
+/// on the word.
 ///
-/// So a release costs no read-modify-write and, if the kernel grants `membarrier`, no fence. The
-/// members that sleep pay for the fence.
+/// So a release costs no read-modify-write and, if the kernel grants `membarrier`, no fence.
+/// Sleeping members pay for it.
 pub struct Waiting<P: Platform> {
-    /// Members of the barrier that sleep or are about to sleep, on any of its words.
+    /// Members of the barrier that sleep or are about to, on any of its words.
     sleepers: Sleepers<P, Asymmetric>,
     /// How long a member waits awake, in ticks.
     patience: u64,
     /// How long a member spins before it yields, in ticks.
     spin_quantum: u64,
-    /// The number of looks by exchanges.
     looks: u32,
     /// Whether members share cores.
     yields: bool,
 }
 
 impl<P: Platform> Waiting<P> {
-    /// For the members of `placement`.
     pub fn new(placement: &Placement) -> Self {
-        // The first call enables light fences, which are full fences before it.
+        // Light fences are full fences until this call.
         P::has_light_fences();
         Self {
             sleepers: Sleepers::new(),
@@ -70,8 +65,7 @@ impl<P: Platform> Waiting<P> {
         }
     }
 
-    /// Waits until the word no longer holds `value`, and acquires what the writer of the new value
-    /// did.
+    /// Waits until the word no longer holds `value`, and acquires what the writer did.
     #[inline]
     pub fn wait_while(&self, word: &P::Futex, value: u32) {
         if self.look_while(word, value) == value {
@@ -79,21 +73,21 @@ impl<P: Platform> Waiting<P> {
         }
     }
 
-    /// Looks at the word for a short while, or once if members share cores. Returns the last value
-    /// that it read, and has acquired it.
+    /// Looks at the word for a short while, or once if members share cores. Returns, and has
+    /// acquired, the last value that it read.
     #[inline]
     fn look_while(&self, word: &P::Futex, value: u32) -> u32 {
         if self.yields {
             word.load(Ordering::Acquire)
         } else {
-            // Spins for one spin quantum; the spin ends without a look at the clock.
+            // One spin quantum, whose end needs no look at the clock.
             P::spin_while(word, value, 0)
         }
     }
 
     /// Like `look_while`, for a word that the caller writes next. A look is an exchange that
-    /// changes nothing, so it brings the line for writing. A load would bring it for reading, and
-    /// the write would then need a second transfer. While no thread writes, the line stays in this
+    /// changes nothing. It brings the line for writing, where a load would bring it for reading and
+    /// the write would need a second transfer. While no thread writes, the line stays in this
     /// core's cache and a look costs no transfer.
     #[inline]
     pub fn own_while(&self, word: &P::Futex, value: u32) -> u32 {
@@ -101,7 +95,7 @@ impl<P: Platform> Waiting<P> {
             return word.load(Ordering::Acquire);
         }
         for _ in 0..self.looks {
-            // Acquire: this thread then sees what the writer did.
+            // Acquire: makes the writer's work visible.
             let look = word.compare_exchange(value, value, Ordering::Acquire, Ordering::Acquire);
             if let Err(seen) = look {
                 return seen;
@@ -119,8 +113,8 @@ impl<P: Platform> Waiting<P> {
         }
     }
 
-    /// Waits awake until the word holds another value or the patience ends. Returns the last value
-    /// that it read, and has acquired it.
+    /// Waits awake until the word holds another value or the patience ends. Returns, and has
+    /// acquired, the last value that it read.
     pub fn stay_awake_while(&self, word: &P::Futex, value: u32) -> u32 {
         let until = P::now() + self.patience;
         loop {
@@ -143,10 +137,10 @@ impl<P: Platform> Waiting<P> {
         }
     }
 
-    /// Sleeps, without a spin before, until the word no longer holds `value`.
+    /// Sleeps at once, until the word no longer holds `value`.
     pub fn sleep_while(&self, word: &P::Futex, value: u32) {
         self.sleepers.sleep(|| {
-            // Acquire: this thread then sees what the releaser did.
+            // Acquire: makes the releaser's work visible.
             while word.load(Ordering::Acquire) == value {
                 word.wait(value, None);
             }

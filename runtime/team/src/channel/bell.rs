@@ -1,31 +1,30 @@
-//! The bell wakes threads that sleep until something changes. The thread that makes the change does
-//! not look for sleepers.
+//! Wakes threads that sleep until something changes. The thread that makes the change does not look
+//! for sleepers.
 
 use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering, Platform};
 use std::time::Duration;
 
-/// How long a thread spins before it sleeps: about as long as falling asleep and waking up take.
+/// How long a thread spins before it sleeps: about as long as to fall asleep and wake up.
 const SPIN: Duration = Duration::from_micros(20);
 
 /// Set while a thread sleeps or is about to sleep.
 const AWAITED: u32 = 1;
 
-/// A word that is odd while a thread may sleep on it. Each ring adds one to an odd word.
+/// A word that is odd while a thread may sleep on it. A ring adds one to an odd word.
 ///
-/// The thread that rings: R1 publishes what is waited for; R2 executes a light fence; R3 reads the
-/// word and, if it is odd, makes it even by compare-and-swap and wakes all. The thread that sleeps:
-/// S1 makes the word odd; S2 executes a heavy fence; S3 looks once more; S4 sleeps while the word
-/// is as S1 left it.
+/// The thread that rings: R1 publishes the change; R2 executes a light fence; R3 reads the word
+/// and, if it is odd, makes it even by compare-and-swap and wakes all. The thread that sleeps: S1
+/// makes the word odd; S2 executes a heavy fence; S3 looks once more; S4 sleeps while the word is
+/// as S1 left it.
 ///
-/// *No wake-up is lost.* Either R2 or S2 comes first. If R2 comes first, S3 finds what was
-/// published. If S2 comes first, R3 reads what S1 left or a later value. If that value is odd, this
-/// ringer makes it even, or another ringer has just done so. If it is even, a ringer has made it
-/// even since S1. The ringer that made it even wakes all sleepers afterwards. The word does not
-/// return to the value that S1 left (except after 2^31 rings, while the sleeper is held up between
-/// S1 and S4). The futex compares and falls asleep in one step. So the sleeper is woken, or does
-/// not fall asleep.
+/// *No wake-up is lost.* If R2 comes before S2, S3 finds the change. If S2 comes before R2, R3
+/// reads what S1 left or a later value. If that is odd, this ringer makes it even, or another has
+/// just done so. If it is even, a ringer has made it even since S1. The ringer that made it even
+/// wakes all sleepers afterwards. The word does not return to what S1 left (except after 2^31
+/// rings, while the sleeper is held up between S1 and S4). The futex compares and falls asleep in
+/// one step. So the sleeper is woken, or does not fall asleep.
 ///
-/// A bell makes one system call for each time that a thread goes to sleep. A sender of a thousand
+/// A bell makes one system call each time that a thread goes to sleep. The sender of a thousand
 /// messages makes one call while a sleeper wakes up.
 pub(super) struct Bell<P: Platform> {
     word: P::Futex,
@@ -38,7 +37,7 @@ impl<P: Platform> Bell<P> {
         }
     }
 
-    /// Wakes the threads that wait for a change. The caller has published the change.
+    /// Wakes the threads that wait for a change, which the caller has published.
     #[inline(always)]
     pub(super) fn ring(&self) {
         P::light_fence();
@@ -54,7 +53,7 @@ impl<P: Platform> Bell<P> {
         let mut word = self.word.load(Ordering::Relaxed);
         while word & AWAITED != 0 {
             // Relaxed, as everywhere here: a thread that wakes up checks its condition again, and
-            // executes a fence before it sleeps again.
+            // fences before it sleeps again.
             let rung = word.wrapping_add(AWAITED);
             match (self.word).compare_exchange(word, rung, Ordering::Relaxed, Ordering::Relaxed) {
                 Ok(_) => {

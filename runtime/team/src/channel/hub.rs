@@ -10,8 +10,8 @@ use manycore_cores::sync::Lock;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 use std::sync::Arc;
 
-/// The data that the ports of a channel share. The frequently read words are on one line. The line
-/// changes only when a thread falls asleep, sends for the first time, or leaves.
+/// Frequently read words are on one line, which changes only when a thread falls asleep, first
+/// sends or leaves.
 pub(super) struct Hub<P: Platform> {
     settings: Settings,
     pub(super) longest_piece: usize,
@@ -22,14 +22,14 @@ pub(super) struct Hub<P: Platform> {
 pub(super) struct HotLine<P: Platform> {
     /// Receivers wait here for messages.
     pub(super) arrival: Bell<P>,
-    /// Counts each making of a ring and each closing of a ring.
+    /// Counts rings made, plus rings closed.
     version: P::AtomicU32,
     /// Read only by receivers that wait.
     pub(super) senders: SenderCount<P>,
 }
 
 struct Members<P: Platform> {
-    /// The number of ports that were ever opened.
+    /// Ports opened so far.
     opened: usize,
     /// The numbers of the open ports.
     ports: Vec<usize>,
@@ -58,13 +58,12 @@ impl<P: Platform> Hub<P> {
         })
     }
 
-    /// Opens a port, which receives all that is sent from now on. Returns its number and its
-    /// receiving side.
+    /// Opens a port, which receives what is sent from now on. Returns its number and its receiving
+    /// side.
     pub(super) fn open(&self) -> (usize, Inbox<P>) {
         self.hot.senders.add(PORT);
         let mut inbox = Inbox::new();
-        // Under the lock. The port joins each ring that was made before; a ring that is made later
-        // has a cursor for this port.
+        // Under the lock the port joins all earlier rings. Later rings know the port.
         let number = self.members.with(|members| {
             let number = members.opened;
             members.opened += 1;
@@ -102,16 +101,15 @@ impl<P: Platform> Hub<P> {
         self.leave(PORT);
     }
 
-    /// Counts a handle or a port as gone. If no port can send any more, wakes the last receiver.
-    /// The bell publishes this change as it publishes a message.
+    /// Counts a handle or port as gone. If no port can send any more, wakes the last receiver. The
+    /// bell publishes this change like a message.
     pub(super) fn leave(&self, end: u64) {
         if self.hot.senders.leave(end) {
             self.hot.arrival.ring();
         }
     }
 
-    /// Makes the ring of a port that sends for the first time. All other ports read the ring from
-    /// its first record on.
+    /// Makes the ring of a port that first sends. All other ports read it from the first record on.
     pub(super) fn add_ring(&self, sender: usize) -> Arc<Ring<P>> {
         self.members.with(|members| {
             let others = members.ports.iter().copied();
@@ -125,14 +123,14 @@ impl<P: Platform> Hub<P> {
 
     /// Announces that rings have changed. The caller holds the lock.
     fn tell(&self) {
-        // Release: a reader that sees the new version takes the lock next. This comes before the
-        // first message of a new ring, so by the bell's fences no sleeper misses the ring.
+        // Release: a reader that sees the new version takes the lock next. By the bell's fences no
+        // sleeper misses a new ring, because this comes before the ring's first message.
         self.hot.version.fetch_add(1, Ordering::Release);
     }
 
     /// Updates a port's readers if rings have changed. Returns whether they have.
     pub(super) fn look_after(&self, inbox: &mut Inbox<P>, port: usize) -> bool {
-        // Acquire: pairs with the release in `tell`. The lock protects the rings themselves.
+        // Acquire: pairs with the release in `tell`. The lock protects the rings.
         let version = self.hot.version.load(Ordering::Acquire);
         if version == inbox.version {
             return false;

@@ -1,5 +1,3 @@
-//! The receiving side of a port.
-
 use super::bell::wait_for;
 use super::filter::Filter;
 use super::hub::Hub;
@@ -104,8 +102,8 @@ impl<P: Platform> Inbox<P> {
         }
     }
 
-    /// Passes the turn to the next sender after a quarter ring. So a sender that is never silent
-    /// keeps the port neither from other senders nor from noticing new ones.
+    /// Passes the turn on after a quarter ring. So a sender that is never silent does not keep the
+    /// port from other senders, or from noticing new ones.
     #[cold]
     fn pass_turn(&mut self, hub: &Hub<P>, port: usize) {
         self.turn += 1;

@@ -25,9 +25,9 @@ pub struct Message {
     pub length: usize,
     /// The [number](super::Port::number) of the port that sent the message.
     pub sender: usize,
-    /// How many messages of this sender the receiver lost since the previous message that it
-    /// received from this sender. Messages that the filter would not pass count too. Always 0
-    /// unless the channel [loses](super::Slow::Lose) what slow receivers do not take.
+    /// Messages of this sender that the receiver lost since the previous message that it received
+    /// from this sender. Messages that the filter would not pass count too. Always 0 unless the
+    /// channel [loses](super::Slow::Lose) what slow receivers do not take.
     pub missed: u64,
 }
 

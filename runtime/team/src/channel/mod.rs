@@ -142,8 +142,8 @@ impl<P: Platform> Channel<P> {
         Self { hub }
     }
 
-    /// Opens a port, which receives all that is sent after this call. A [filter](Port::set_filter)
-    /// can restrict that later.
+    /// Opens a port, which receives all that is sent after this call, unless it sets a
+    /// [filter](Port::set_filter).
     ///
     /// ```
     /// use manycore_team::channel::Channel;

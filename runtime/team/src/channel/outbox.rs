@@ -1,5 +1,3 @@
-//! The sending side of a port.
-
 use super::bell::wait_for;
 use super::hub::Hub;
 use super::record::{self, GRANULE, Header};
@@ -7,10 +5,10 @@ use super::ring::{Mark, Ring};
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::sync::Arc;
 
-/// The sending side of a port. The port makes its ring at its first message.
+/// The sending side of a port, which makes its ring at its first message.
 pub(super) struct Outbox<P: Platform> {
     ring: Option<Arc<Ring<P>>>,
-    /// The position and message number of the next record.
+    /// Where the next record goes, and the number of its message.
     next: Mark,
     /// The port may write up to this position.
     limit: u64,
@@ -93,7 +91,7 @@ impl<P: Platform> Outbox<P> {
         }
     }
 
-    /// Makes room, if there is none, for a record of `words` words and for the header after it.
+    /// Makes sure that there is room for a record of `words` words and the next header.
     #[inline(always)]
     fn make_sure_of(&mut self, hub: &Hub<P>, sender: usize, words: u64) {
         if self.next.position + words + GRANULE > self.limit {
@@ -107,7 +105,7 @@ impl<P: Platform> Outbox<P> {
         self.ring.as_ref().expect("there is room in it")
     }
 
-    /// Writes the header, which makes the record visible. Its other words are already written.
+    /// Makes the record visible. All words but the header are written.
     #[inline(always)]
     fn publish(&mut self, hub: &Hub<P>, header: Header, words: u64, last: bool) {
         let Mark { position, number } = self.next;
@@ -115,7 +113,7 @@ impl<P: Platform> Outbox<P> {
         // Relaxed: a thread that looks at this place has read the header below.
         ring.word(position + words)
             .store(Header::NONE, Ordering::Relaxed);
-        // Release: a thread that reads the header also sees the record, the zero after it, and the
+        // Release: a thread that reads the header sees the record, the zero after it, and the
         // sender's earlier writes.
         ring.word(position).store(header.0, Ordering::Release);
         self.next.position = position + words;

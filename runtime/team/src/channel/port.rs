@@ -10,8 +10,8 @@ use std::sync::Arc;
 /// One thread's end of a channel. A port sends to all other ports and receives from them.
 ///
 /// A dropped port receives nothing more. Messages that it has sent are still received.
-// On cache lines of its own, two at a time as the processor prefetches them. A port changes with
-// each message, and its neighbour in memory may be another thread's.
+// On cache lines of its own, two as they are prefetched: it changes with each message, and its
+// neighbour in memory may be another thread's.
 #[doc(alias = "VirtualChannelPort")]
 #[repr(align(128))]
 pub struct Port<P: Platform = Native> {
@@ -122,7 +122,7 @@ impl<P: Platform> Port<P> {
         (self.outbox).send_long(&self.hub, self.number, data, signature, tag);
     }
 
-    /// Takes the oldest message, if there is one. Of long data it returns only the length.
+    /// Takes the oldest message, if there is one. Long data is not returned, only its length.
     ///
     /// ```
     /// use manycore_team::channel::Channel;
@@ -139,8 +139,8 @@ impl<P: Platform> Port<P> {
         self.inbox.take(&self.hub, self.number, None)
     }
 
-    /// Like [`try_receive`](Self::try_receive). If it takes a message, it also replaces the
-    /// contents of `data` by the message's long data.
+    /// Like [`try_receive`](Self::try_receive). If it takes a message, it replaces the contents of
+    /// `data` by the message's long data.
     ///
     /// ```
     /// use manycore_team::channel::Channel;
@@ -160,13 +160,13 @@ impl<P: Platform> Port<P> {
         self.inbox.take(&self.hub, self.number, Some(data))
     }
 
-    /// Takes the oldest message. If there is none, waits for one: spins for a while, then sleeps.
+    /// Takes the oldest message. Without one, it spins for a while and then sleeps until one
+    /// arrives.
     ///
     /// # Errors
     ///
     /// Returns [`Closed`] when all messages are taken and no port can send any more: no other port
-    /// of the channel is open, and no handle is left to open one. That also ends a wait that has
-    /// begun.
+    /// of the channel is open, and no handle is left to open one. A waiting call then returns too.
     ///
     /// ```
     /// use manycore_team::channel::Channel;
@@ -207,8 +207,8 @@ impl<P: Platform> Port<P> {
         (self.inbox).wait_and_take(&self.hub, self.number, Some(data))
     }
 
-    /// Whether no port can send any more. There may still be messages to take. If this has returned
-    /// `true` and [`try_receive`](Self::try_receive) then finds nothing, no message is left.
+    /// Whether no port can send any more. There may still be messages: only if a later
+    /// [`try_receive`](Self::try_receive) finds nothing, none is left.
     ///
     /// ```
     /// use manycore_team::channel::Channel;

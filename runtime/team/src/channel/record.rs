@@ -16,15 +16,15 @@
 //! | names | tag 32, signature 32 |
 //! | data | as many words as the bytes fill, rounded up to an even number |
 
-/// Records begin at multiples of this number of words. It is 16 bytes, so the record of a word lies
+/// Records begin at multiples of this many words. These are 16 bytes, so the record of a word lies
 /// in one cache line.
 pub(super) const GRANULE: u64 = 2;
 
-/// The kind of a word whose tag is below 2^24.
+/// A word, with a tag below 2^24.
 pub(super) const WORD: u8 = 1;
-/// The kind of a word with any tag.
+/// A word, with any tag.
 pub(super) const WIDE: u8 = 2;
-/// The kind of long data, to which the two bits below are added.
+/// Long data. The two bits below are added to it.
 const LONG: u8 = 4;
 const FIRST: u8 = 8;
 const LAST: u8 = 16;
@@ -37,22 +37,22 @@ const TAG_BITS: u32 = 24;
 pub(super) struct Header(pub(super) u64);
 
 impl Header {
-    /// In place of a header: no record is here yet.
+    /// No header: no record is here yet.
     pub(super) const NONE: u64 = 0;
 
-    /// The header of a word, or `None` if its tag is 2^24 or more.
+    /// The header of a word, unless its tag is too large.
     #[inline(always)]
     pub(super) fn word(signature: u32, tag: u32) -> Option<Self> {
         let header = u64::from(signature) << 32 | u64::from(tag) << KIND_BITS | u64::from(WORD);
         (tag >> TAG_BITS == 0).then_some(Self(header))
     }
 
-    /// The header of a word whose tag is in a word of its own.
+    /// The header of a word with a separate tag word.
     pub(super) fn wide(signature: u32) -> Self {
         Self(u64::from(signature) << 32 | u64::from(WIDE))
     }
 
-    /// The header of a piece of long data, which may be the `first`, the `last`, both or neither.
+    /// The header of a piece of long data: its `first`, its `last`, both or neither.
     pub(super) fn long(bytes: usize, first: bool, last: bool) -> Self {
         let mut kind = LONG;
         if first {
@@ -90,12 +90,11 @@ impl Header {
         self.0 as u32 >> KIND_BITS
     }
 
-    /// The number of bytes in a piece of long data.
+    /// The bytes of a piece of long data.
     pub(super) fn bytes(self) -> usize {
         (self.0 >> 32) as usize
     }
 
-    /// The number of words in the record.
     pub(super) fn words(self) -> u64 {
         match self.kind() {
             WORD => 2,
@@ -105,12 +104,12 @@ impl Header {
     }
 }
 
-/// The number of words in a record with `bytes` bytes of data.
+/// Words of a record with `bytes` bytes of data.
 pub(super) fn long_words(bytes: usize) -> u64 {
     (2 + bytes.div_ceil(8) as u64).next_multiple_of(GRANULE)
 }
 
-/// The second word of a record of long data.
+/// The second word of long data.
 pub(super) fn names(signature: u32, tag: u32) -> u64 {
     u64::from(signature) << 32 | u64::from(tag)
 }

@@ -1,4 +1,4 @@
-//! A ring holds the messages that one port has sent and other ports may not have read.
+//! Messages that one port has sent and other ports may not have read.
 
 use super::bell::Bell;
 use super::record::Header;
@@ -8,20 +8,20 @@ use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 use std::sync::Arc;
 
 const WORDS_A_LINE: u64 = 8;
-/// Two lines. A quarter of them holds the largest record of a word.
+/// Two lines: a quarter holds the largest record of a word.
 const LEAST: u64 = 16;
-/// 4 GiB, because the bytes of a piece are counted in 32 bits. 1 GiB if `usize` has 32 bits.
+/// 4 GiB, because a piece has 32 bits for its bytes; 1 GiB if `usize` has 32 bits.
 const MOST: usize = match 1_usize.checked_shl(32) {
     Some(most) => most,
     None => 1 << 30,
 };
 
-/// Records one after the other, in a circle of words. Only the *owner*, the port that sends, writes
-/// to the ring. A position counts words from the first record and never wraps around.
+/// Records one after the other, in a circle of words. Only the *owner*, the sending port, writes to
+/// it. A position counts words from the first record and never wraps around.
 pub(super) struct Ring<P: Platform> {
-    /// The number of the owner.
+    /// The owner's number.
     pub(super) sender: usize,
-    /// Whether the owner overtakes slow readers. If not, the owner waits for them.
+    /// Whether the owner overtakes slow readers instead of waiting for them.
     pub(super) loses: bool,
     lines: Box<[Line<P>]>,
     claim: CachePadded<Claim<P>>,
@@ -30,20 +30,20 @@ pub(super) struct Ring<P: Platform> {
     readers: Lock<P, Readers<P>>,
 }
 
-/// A cache line. A record of a word never lies in two lines.
+/// A cache line, so that no record of a word lies in two.
 #[repr(align(64))]
 struct Line<P: Platform>([P::AtomicU64; WORDS_A_LINE as usize]);
 
-/// How far the owner may have written, and the mark: a place where a reader can begin. Each time
-/// the owner makes room, it sets the mark to the position of its next record.
+/// How far the owner may have written, and a mark, where a reader can begin. Each time the owner
+/// makes room, it moves the mark to its next record.
 ///
-/// Used only if the owner overtakes readers. If it waits for them, `mark` in [`Readers`] is used.
+/// Only used if the owner overtakes readers. Otherwise `mark` in [`Readers`] is used.
 struct Claim<P: Platform> {
-    /// The owner has written nothing at or after this position.
+    /// The owner has written nothing from here on.
     claimed: P::AtomicU64,
     mark: P::AtomicU64,
     mark_number: P::AtomicU64,
-    /// Equal to `claimed` once the mark belongs to the same claim.
+    /// The same as `claimed` once the mark belongs to it.
     settled: P::AtomicU64,
 }
 
@@ -62,8 +62,7 @@ struct Readers<P: Platform> {
     closed: bool,
 }
 
-/// How far one reader has read. It is on a line of its own, and the reader writes it once a quarter
-/// ring.
+/// How far one reader has read. The reader writes this once a quarter ring, on a line of its own.
 pub(super) struct ReadCursor<P: Platform> {
     reader: usize,
     position: CachePadded<P::AtomicU64>,
@@ -75,7 +74,7 @@ impl<P: Platform> ReadCursor<P> {
         Arc::new(Self { reader, position })
     }
 
-    /// Publishes that the reader has finished with all words before `position`.
+    /// Publishes that the reader needs nothing before `position`.
     pub(super) fn publish(&self, position: u64) {
         // Release: the reader's loads come before the stores of the owner, which loads with
         // acquire.
@@ -83,7 +82,7 @@ impl<P: Platform> ReadCursor<P> {
     }
 }
 
-/// The number of words in a ring.
+/// Words in a ring.
 fn words(settings: Settings) -> u64 {
     let bytes = settings.capacity.min(MOST).next_power_of_two();
     (bytes as u64 / 8).max(LEAST)
@@ -95,7 +94,7 @@ pub(super) fn longest_piece(settings: Settings) -> usize {
 }
 
 impl<P: Platform> Ring<P> {
-    /// A ring that the ports `readers` read from its first record on.
+    /// A ring that the ports `readers` read from the start.
     pub(super) fn new(sender: usize, settings: Settings, readers: &[usize]) -> Self {
         let words = words(settings);
         let zero = || <P::AtomicU64 as Atomic<u64>>::new(Header::NONE);
@@ -123,15 +122,15 @@ impl<P: Platform> Ring<P> {
         }
     }
 
-    /// The number of words in the ring.
+    /// Words in the ring.
     #[inline(always)]
     pub(super) fn capacity(&self) -> u64 {
         self.lines.len() as u64 * WORDS_A_LINE
     }
 
-    /// A quarter of the ring, in words. A reader publishes its position each time it has read this
-    /// many words, and no record is longer. So a sender never waits for a reader that has read
-    /// everything, even if that reader's published position is old.
+    /// In words. A reader publishes its position after each quarter ring, and no record is longer.
+    /// So a sender never waits for a reader that has read everything, even if the published
+    /// position is old.
     #[inline(always)]
     pub(super) fn quarter(&self) -> u64 {
         self.capacity() / 4
@@ -144,8 +143,8 @@ impl<P: Platform> Ring<P> {
         &self.lines[line].0[(position % WORDS_A_LINE) as usize]
     }
 
-    /// How far the owner, which is at `mark`, may write: one ring past the slowest reader. Also
-    /// stores the mark for readers that join.
+    /// How far the owner may write: a ring past the slowest reader. The owner is at `mark`, where
+    /// readers may join.
     pub(super) fn limit(&self, mark: Mark) -> u64 {
         self.readers.with(|readers| {
             readers.mark = mark;
@@ -155,21 +154,21 @@ impl<P: Platform> Ring<P> {
         })
     }
 
-    /// Announces that the owner, which is at `mark`, is going to write up to `limit`, even over
-    /// records that readers have not read.
+    /// Announces that the owner, at `mark`, may write up to `limit`, over records that readers have
+    /// not read.
     pub(super) fn claim(&self, mark: Mark, limit: u64) {
         let claim = &self.claim;
         claim.claimed.store(limit, Ordering::Relaxed);
-        // A reader that reads one of the stores below, or a word that is written later, and then
-        // executes an acquire fence, finds `claimed` to be at least `limit`.
+        // A reader that reads a store below or a word written later, and then executes an acquire
+        // fence, finds `claimed` to be at least `limit`.
         P::fence(Ordering::Release);
         claim.mark.store(mark.position, Ordering::Relaxed);
         claim.mark_number.store(mark.number, Ordering::Relaxed);
-        // Release: a thread that reads this value also finds the mark.
+        // Release: a thread that reads this finds the mark.
         claim.settled.store(limit, Ordering::Release);
     }
 
-    /// Whether the owner may have overwritten words at or after `position`, which the caller has
+    /// Whether the owner may have overwritten words from `position` on, which the caller has
     /// loaded.
     #[inline(always)]
     pub(super) fn has_overtaken(&self, position: u64) -> bool {
@@ -178,8 +177,8 @@ impl<P: Platform> Ring<P> {
         self.claim.claimed.load(Ordering::Relaxed) > position + self.capacity()
     }
 
-    /// A place to begin or continue reading if the owner overtakes readers. It is at most about a
-    /// quarter ring behind the owner.
+    /// Where to begin or continue if the owner overtakes readers: at most about a quarter ring
+    /// behind it.
     pub(super) fn latest_mark(&self) -> Mark {
         let claim = &self.claim;
         loop {
@@ -197,15 +196,15 @@ impl<P: Platform> Ring<P> {
         }
     }
 
-    /// Adds a reader. If the owner waits for readers, it overwrites nothing at or after the mark
-    /// before the reader's cursor has passed it. Returns `None` if the owner has gone.
+    /// Adds a reader. An owner that waits for readers overwrites nothing from the mark on before
+    /// the reader's cursor has passed it. `None` if the owner has gone.
     pub(super) fn join(&self, reader: usize) -> Option<(Arc<ReadCursor<P>>, Mark)> {
         let (cursor, mark) = self.readers.with(|readers| {
             if readers.closed {
                 return None;
             }
-            // The owner computed its limit at this mark, from cursors at or before the mark. So the
-            // limit is at most one ring past the new cursor.
+            // The owner's limit was computed at this mark, from cursors at or before it. So it is
+            // at most a ring past the new cursor.
             let cursor = ReadCursor::new(reader, readers.mark.position);
             readers.cursors.push(Arc::clone(&cursor));
             Some((cursor, readers.mark))
@@ -214,7 +213,7 @@ impl<P: Platform> Ring<P> {
         Some((cursor, mark))
     }
 
-    /// The cursor that the ring has for the port `reader`.
+    /// The cursor of a reader that was there when the ring was made.
     pub(super) fn cursor(&self, reader: usize) -> Option<Arc<ReadCursor<P>>> {
         self.readers.with(|readers| {
             let mut cursors = readers.cursors.iter();
@@ -230,7 +229,7 @@ impl<P: Platform> Ring<P> {
         self.room.ring();
     }
 
-    /// Marks the ring as closed: the owner has sent its last message.
+    /// Closes the ring: the owner has sent its last message.
     pub(super) fn close(&self) {
         self.readers.with(|readers| readers.closed = true);
     }

@@ -1,5 +1,3 @@
-//! The receiving side of one ring.
-
 use super::filter::Filter;
 use super::message::Message;
 use super::record::{Header, WIDE, WORD};
@@ -8,24 +6,24 @@ use manycore_platform::{Atomic, Ordering, Platform};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// A port's reader of another port's ring. It is on cache lines of its own, as the port is.
+/// A port's reader of another port's ring. Like a port, it is on cache lines of its own.
 #[repr(align(128))]
 pub(super) struct RingReader<P: Platform> {
     pub(super) ring: Arc<Ring<P>>,
     cursor: Arc<ReadCursor<P>>,
-    /// The position of the next record. If the owner overtakes readers, also its message's number.
+    /// The position of the next record and, if the owner overtakes readers, its message's number.
     next: Mark,
     /// The position that the cursor holds.
     published: u64,
-    /// The number of messages lost since the last message that was returned.
+    /// Messages lost since the last message that was returned.
     missed: u64,
     /// A long message whose last piece has not been read yet.
     partial: Option<Partial>,
     /// Whether the next record may belong to a message whose beginning is lost.
     headless: bool,
-    /// The replaced filters in order, each with the position up to which it holds.
+    /// Replaced filters in order, each with the position where it ends.
     replaced: VecDeque<(u64, Filter)>,
-    /// Whether the owner has gone, so that no more records will come.
+    /// Whether the owner has gone, so that no more records come.
     pub(super) closed: bool,
 }
 
@@ -60,10 +58,10 @@ impl<P: Platform> RingReader<P> {
         }
     }
 
-    /// Takes the next record if it is a word that passes the filter, which is the usual case. This
-    /// is separate from [`look`](Self::look) so that the compiler builds the message where it is
-    /// used. Returning it through memory, with narrow stores that wide loads then read, costs five
-    /// times as much.
+    /// Takes the next record if it is a word that passes the filter, as it usually is. This is
+    /// separate from [`look`](Self::look) so that the message is built where it is used. Returned
+    /// through memory, written by narrow stores and read by wide loads, it costs five times as
+    /// much.
     #[inline(always)]
     pub(super) fn take_word(&mut self, filter: Filter) -> Option<Message> {
         let ring = &*self.ring;
@@ -95,8 +93,7 @@ impl<P: Platform> RingReader<P> {
         })
     }
 
-    /// Looks at the next record. Copies the long data of a message to `data`, if the caller wants
-    /// it.
+    /// Looks at the next record, and copies long data to `data` if the caller wants it.
     pub(super) fn look(&mut self, filter: Filter, data: Option<&mut Vec<u8>>) -> Look {
         let position = self.next.position;
         // Acquire: as in `take_word`.
@@ -173,8 +170,8 @@ impl<P: Platform> RingReader<P> {
         let mut length = 0;
         if let Some(partial) = partial.as_mut().filter(|partial| partial.passes) {
             length = partial.data.len() + header.bytes();
-            // A whole message that the caller does not want need not be copied. Pieces are always
-            // copied, because the caller that reads the last piece may want all of them.
+            // A whole message that the caller does not want need not be copied. Pieces are copied,
+            // because the caller of the last piece may want all of them.
             match &mut data {
                 Some(data) if whole && !self.ring.loses => {
                     data.clear();
@@ -211,7 +208,7 @@ impl<P: Platform> RingReader<P> {
         })
     }
 
-    /// Moves to the next record. `last` says whether the record ended its message.
+    /// Moves to the next record. `last` says whether this one ended its message.
     #[inline(always)]
     fn pass(&mut self, words: u64, last: bool) {
         self.next.position += words;
@@ -231,13 +228,13 @@ impl<P: Platform> RingReader<P> {
         self.ring.room.ring();
     }
 
-    /// The position that the cursor holds. It changes each time a quarter ring has been read.
+    /// Changes each time a quarter ring has been read.
     pub(super) fn published(&self) -> u64 {
         self.published
     }
 
-    /// Whether the owner may have overwritten the words that were just read of the next record. If
-    /// so, moves to the latest mark.
+    /// Whether the owner may have overwritten what was just read of the next record. If so, moves
+    /// to the latest mark.
     #[inline(always)]
     fn has_lost_the_record(&mut self) -> bool {
         let lost = self.ring.loses && self.ring.has_overtaken(self.next.position);
@@ -270,8 +267,7 @@ impl<P: Platform> RingReader<P> {
         replaced.unwrap_or(filter).passes(signature)
     }
 
-    /// Keeps `filter` for what has been sent so far. Another filter holds for what is sent from now
-    /// on.
+    /// Keeps `filter` only for what has been sent so far.
     pub(super) fn replace(&mut self, filter: Filter) {
         let end = self.end().position;
         let since = self
@@ -289,7 +285,6 @@ impl<P: Platform> RingReader<P> {
         self.publish();
     }
 
-    /// The end of what has been sent.
     fn end(&self) -> Mark {
         let mut at = self.next;
         loop {
@@ -306,7 +301,7 @@ impl<P: Platform> RingReader<P> {
     }
 }
 
-/// Appends the `bytes` bytes that begin at the word `place`.
+/// Appends `bytes` bytes from the word `place` on.
 fn copy<P: Platform>(ring: &Ring<P>, place: u64, bytes: usize, data: &mut Vec<u8>) {
     data.reserve(bytes);
     let end = data.len() + bytes;

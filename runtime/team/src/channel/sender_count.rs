@@ -1,21 +1,19 @@
-//! The count of a channel's handles and open ports.
-
 use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
 
-/// One handle in the count. A handle can open ports.
+/// A handle, which can open ports, in the count.
 pub const HANDLE: u64 = 1 << 32;
-/// One open port in the count.
+/// An open port in the count.
 pub const PORT: u64 = 1;
 
 /// Counts a channel's handles and open ports.
 ///
-/// When one port and no handle are left, that port receives no more than has been sent. This state
-/// is final: a port is opened from a handle, and a handle is made from a handle.
+/// When one port and no handle are left, that port receives no more than has been sent. This is
+/// final: ports come from handles, and handles from handles.
 ///
 /// *No message is overlooked.* A port sends before it leaves, leaving is a release, and the changes
 /// of the word are one chain of read-modify-writes. So a receiver that first finds the channel
-/// closed, by an acquire, and then finds nothing in its rings, has received everything. If it
-/// looked in the other order, a message and its sender's leaving could fall between the two looks.
+/// closed, by an acquire, and then nothing in its rings, has received everything. In the other
+/// order, a message and its sender's leaving could fall between the two looks.
 pub struct SenderCount<P: Platform> {
     count: P::AtomicU64,
 }
@@ -28,23 +26,23 @@ impl<P: Platform> SenderCount<P> {
         }
     }
 
-    /// Counts one more handle or port. The caller has a handle.
+    /// Adds a handle or port. The caller has a handle.
     pub fn add(&self, end: u64) {
         // Relaxed: nothing is published, and the caller's handle keeps the channel open.
         self.count.fetch_add(end, Ordering::Relaxed);
     }
 
-    /// Counts one handle or port less. Returns `true` if that closed the channel for the last port.
-    /// That port may be asleep, so the caller must wake it.
+    /// Removes a handle or port. Returns `true` if that closed the channel for the last port, which
+    /// the caller must wake.
     #[must_use]
     pub fn leave(&self, end: u64) -> bool {
-        // Release: see the argument at `SenderCount`.
+        // Release: see `SenderCount`.
         self.count.fetch_sub(end, Ordering::Release) - end == PORT
     }
 
-    /// Whether the calling port is the only one left and no handle exists.
+    /// Whether the calling port is left alone, without handles.
     pub fn is_closed(&self) -> bool {
-        // Acquire: see the argument at `SenderCount`.
+        // Acquire: see `SenderCount`.
         self.count.load(Ordering::Acquire) == PORT
     }
 }

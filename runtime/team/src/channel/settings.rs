@@ -1,4 +1,4 @@
-/// The size of a channel's rings, and what happens to receivers that are slower than the senders.
+/// The size of a channel's rings, and its treatment of slow receivers.
 ///
 /// ```
 /// use manycore_team::channel::{Channel, Settings, Slow};
@@ -13,15 +13,15 @@
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// How many bytes a sender can be ahead of a receiver. The number is rounded up to a power of
-    /// two and to at least 128. A word takes 16 bytes, or 32 if its tag is 2^24 or more. A port
-    /// allocates this much memory at its first message. A port that only receives allocates none.
+    /// How many bytes a sender can be ahead of a receiver, rounded up to a power of two and to at
+    /// least 128. A word takes 16 bytes, or 32 if its tag is 2^24 or more. A port allocates this
+    /// memory at its first message. A port that only receives allocates none.
     pub capacity: usize,
     /// What a sender does when it is that far ahead.
     pub slow: Slow,
 }
 
-/// What happens to a receiver that is a whole [capacity](Settings::capacity) behind.
+/// The treatment of a receiver that is a whole [capacity](Settings::capacity) behind.
 ///
 /// ```
 /// use manycore_team::channel::{Settings, Slow};

@@ -1,12 +1,11 @@
-//! The bell under loom: no wake-up is lost, and the check fails without any one step of the
-//! argument.
+//! The bell under loom: no wake-up is lost, and each step of the argument is needed.
 
 use crate::channel::bell::{Bell, wait_for};
 use crate::channel::sender_count::{HANDLE, PORT, SenderCount};
 use manycore_check::{Deaf, Faulty, Loom, NoFence, NoHeavyFence, caught, loom_model, team};
 use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering, Platform};
 
-/// What the check needs of a bell, whether sound or broken.
+/// The operations that the check needs, of a sound or a broken bell.
 trait Rings: Sync {
     fn ring(&self);
     fn wait(&self, look: impl FnMut() -> Option<()>);
@@ -66,7 +65,7 @@ fn each_fault_of_the_platform_is_caught() {
     }
 }
 
-/// A step of the bell's argument that a [`Sketch`] leaves out.
+/// A step of the argument that a [`Sketch`] leaves out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Mistake {
     /// The sleeper does not look again before it sleeps.
@@ -154,7 +153,7 @@ fn each_step_left_out_is_caught() {
     }
 }
 
-/// How a channel ends: the sound way and wrong ways.
+/// How a channel ends, soundly or wrongly.
 #[derive(Clone, Copy, PartialEq)]
 enum Ending {
     Sound,

@@ -1,4 +1,4 @@
-//! Model checks of channels and of their bell, under loom.
+//! Channels and their bell under loom.
 
 mod bell;
 mod whole;

@@ -1,5 +1,5 @@
-//! Whole channels under loom. Each model begins just before the interesting step, and has broken
-//! variants that the check must catch. `tests/channel` has whole channels under shuttle.
+//! Whole channels under loom, each from a state just before the interesting step, with broken
+//! variants that must be caught. `tests/channel` has whole channels under shuttle.
 
 use crate::channel::{Channel, Closed, Port, Settings, Slow};
 use manycore_check::{
@@ -9,7 +9,7 @@ use manycore_platform::Platform;
 use std::mem::ManuallyDrop;
 use std::sync::Mutex;
 
-/// A ring of 16 words. Seven messages of a word fit, and a reader publishes its position after two.
+/// 16 words. Seven messages of a word fit, and a reader publishes its position after two.
 const TIGHT: Settings = Settings {
     capacity: 0,
     slow: Slow::Wait,
@@ -21,8 +21,7 @@ const LOSING: Settings = Settings {
     slow: Slow::Lose,
 };
 
-/// What each member of a team owns. It is never dropped, because in a failed model a port must not
-/// leave its channel.
+/// What each member owns. It is never dropped: in a failed model a port must not leave its channel.
 struct Own<T>(Mutex<Vec<Option<T>>>);
 
 impl<T> Own<T> {
@@ -81,7 +80,6 @@ fn each_fault_under_words_is_caught() {
     check::<Faulty<Loom, Relaxed>>();
 }
 
-/// Long data is sent as a message in two pieces.
 #[test]
 fn long_data_arrives_in_pieces() {
     loom_model(Some(2), || {
@@ -99,7 +97,7 @@ fn long_data_arrives_in_pieces() {
     });
 }
 
-/// The receiver does not know the sender's ring, because the message is that port's first.
+/// The message is the sender's first, so the receiver does not know its ring.
 #[test]
 fn a_new_sender_is_noticed() {
     loom_model(Some(2), || {
@@ -116,7 +114,7 @@ fn a_new_sender_is_noticed() {
     });
 }
 
-/// A receiver that sleeps because one sender is silent receives the other sender's message.
+/// The receiver sleeps because one sender is silent.
 #[test]
 fn two_senders_and_one_sleeper() {
     loom_model(Some(2), || {
@@ -142,7 +140,7 @@ fn two_senders_and_one_sleeper() {
 /// The ring is full. The sender waits and overwrites nothing.
 fn a_full_ring<P: Platform>() {
     let mut pair = pair::<P>(TIGHT);
-    // The receiver has not yet published that it has taken the first message.
+    // The receiver has not published that it has taken the first message.
     (1..FITS).for_each(|payload| pair[0].send(payload));
     let ports = Own::new(pair);
     team::<Loom>(2, |rank| {
@@ -172,7 +170,6 @@ fn each_fault_under_a_full_ring_is_caught() {
     assert!(check::<Faulty<Loom, Deaf>>().contains("deadlock"));
 }
 
-/// A port that a sender waits for is dropped.
 #[test]
 fn a_sender_does_not_wait_for_a_dropped_port() {
     loom_model(Some(2), || {
@@ -191,7 +188,7 @@ fn a_sender_does_not_wait_for_a_dropped_port() {
 }
 
 /// The last other port is dropped while the receiver reads or sleeps. The receiver takes the last
-/// message and then learns that the channel is closed.
+/// message and then learns of the end.
 fn the_last_sender_goes<P: Platform>() {
     // No handle is left.
     let ports = Own::new(pair::<P>(TIGHT));
@@ -222,8 +219,7 @@ fn the_last_handle_goes<P: Platform>() {
     });
 }
 
-/// A port and the last handle are dropped at the same time. Exactly one of the two drops is the
-/// last.
+/// A port and the last handle are dropped at the same time. Exactly one drop is the last.
 fn two_go_at_once<P: Platform>() {
     let channel = Channel::<P>::over_with(TIGHT);
     let ports = Own::new([channel.open(), channel.open()]);
@@ -252,7 +248,7 @@ fn each_fault_under_the_end_is_caught() {
     assert!(check::<Faulty<Loom, Deaf>>().contains("deadlock"));
     // The channel is closed, but the last message is not visible.
     caught(|| loom_model(Some(3), the_last_sender_goes::<Faulty<Loom, Relaxed>>));
-    // A port and a handle are dropped, and neither finds itself to be the last.
+    // Neither of the two drops is the last.
     caught(|| loom_model(Some(2), two_go_at_once::<Faulty<Loom, TornAdd>>));
 }
 
@@ -264,7 +260,7 @@ fn a_slow_receiver<P: Platform>() {
     team::<Loom>(2, |rank| {
         let mut port = ports.take(rank);
         if rank == 0 {
-            // The sender overwrites the header of the first unread record, then all of the record.
+            // Over the header of the first unread record, then over all of it.
             (8..10).for_each(|number| port.send_marked(number, number as u32, 0));
         } else {
             let mut next = 1;
@@ -295,8 +291,7 @@ fn each_fault_under_a_slow_receiver_is_caught() {
     check::<Faulty<Loom, Relaxed>>();
 }
 
-/// A port that is opened while another port sends receives all messages from some message on,
-/// without a gap.
+/// The port receives all messages from some message on, without a gap.
 #[test]
 fn opened_while_another_port_sends() {
     for settings in [TIGHT, LOSING] {
