@@ -1,5 +1,5 @@
-//! Fibers in the threads of a model. An atomic operation in a fiber is a step of the model, after
-//! which another thread may run.
+//! Fibers in the threads of a model. Each atomic operation of a fiber is a step, where another
+//! thread may run.
 
 use super::{Fiber, Movable, Progress, Stacks, Suspender, slot};
 use manycore_check::{
@@ -11,7 +11,7 @@ use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
 use std::panic::resume_unwind;
 use std::sync::Arc;
 
-/// Loom's frames are large, and so are frames of code that is not optimised.
+/// The frames of loom and of unoptimised code are large.
 const STACK: usize = 256 << 10;
 
 fn fiber<P: Platform>(
@@ -19,12 +19,12 @@ fn fiber<P: Platform>(
     body: impl FnOnce(&Suspender<P>) + Send + 'static,
 ) -> Movable<P> {
     let fiber = Fiber::new(stacks.take().unwrap(), body);
-    // SAFETY: the bodies here keep only numbers and what they captured. The thread-local variables
-    // of the models belong to the host's thread, and a model runs on one host thread.
+    // SAFETY: the bodies here keep only numbers and what they captured. The models' thread-local
+    // variables belong to the host's thread, and a model runs on one.
     unsafe { Movable::new(fiber) }
 }
 
-/// Resumes the fiber and returns whether it has ended. Passes on its panic to the model.
+/// Resumes the fiber. Returns whether it has ended, or panics as it does.
 fn resume<P: Platform>(fiber: &mut Movable<P>) -> bool {
     match fiber.resume() {
         Progress::Suspended => false,
@@ -66,14 +66,13 @@ fn a_lost_addition_in_a_fiber_is_found() {
     caught_at_random(additions_cross::<Faulty<Shuttle, TornAdd>>);
 }
 
-/// Two threads resume the same fiber in turn. It keeps its slot, and takes each of its steps once
-/// and in order.
+/// Two threads resume one fiber in turn. It keeps its slot, and takes each step once and in order.
 fn either_goes_on<P: Platform>() {
     const TURNS: u32 = 2;
     let steps = Arc::new(P::AtomicU32::new(0));
     let stacks = Stacks::<P>::new(STACK);
     let counted = Arc::clone(&steps);
-    // The body has more steps than the threads have turns, so it does not end while they share it.
+    // It has more steps than the threads have turns, so it does not end while they share it.
     let body = move |suspender: &Suspender<P>| {
         let mine = 64 as *const ();
         // SAFETY: only `slot` reads it.
@@ -90,7 +89,7 @@ fn either_goes_on<P: Platform>() {
         // SAFETY: only `slot` reads it, until it is null again.
         unsafe { P::set_slot(mine) };
         for _ in 0..TURNS {
-            // The thread takes the fiber out, so that the fiber's steps are not under the lock.
+            // Taken out, so that the fiber's steps are not under the lock.
             if let Some(mut fiber) = place.with(Option::take) {
                 assert!(!resume(&mut fiber));
                 place.with(|place| *place = Some(fiber));
@@ -111,9 +110,8 @@ fn either_thread_resumes_a_fiber() {
     shuttle_random(500, either_goes_on::<Shuttle>);
 }
 
-/// One fiber writes plain memory, which loom watches, before it sets a flag. Another fiber reads
-/// the memory after it has read the flag. The model orders no fibers, only the threads that run
-/// them.
+/// One fiber writes plain memory, which loom watches, and sets a flag. Another reads the flag and
+/// then the memory. The model orders no fibers, only the threads that run them.
 fn a_message_passes<P: Platform>() {
     let message = Arc::new((Plain::new(0), P::AtomicBool::new(false)));
     let stacks = Stacks::<P>::new(STACK);
@@ -145,8 +143,7 @@ fn orderings_hold_across_a_suspension() {
     assert!(why.contains("Causality violation"), "{why}");
 }
 
-/// A suspended fiber is dropped. A destructor on its stack takes steps of the model while the fiber
-/// unwinds.
+/// Suspended fibers are dropped. A destructor on their stacks takes a step of the model.
 fn one_is_dropped<P: Platform>() {
     struct CountsDrops<P: Platform>(Arc<P::AtomicU32>);
     impl<P: Platform> Drop for CountsDrops<P> {

@@ -1,12 +1,10 @@
-//! A fiber's own value of the platform's slot.
-
 use manycore_platform::Platform;
 
 /// Reads the platform's slot, like [`Platform::slot`]. Code that may suspend between two reads must
-/// use this function.
+/// use this.
 ///
-/// It is not inlined, so each call computes the address of the slot on the thread that makes the
-/// call. It costs one call more than `P::slot`, about a nanosecond.
+/// It is not inlined, so each call computes the slot's address on its own thread. It takes about a
+/// nanosecond more than `P::slot`.
 ///
 /// ```
 /// use manycore_platform::Native;
@@ -22,14 +20,13 @@ pub fn slot<P: Platform>() -> *const () {
 
 /// Stores `new` in the slot and returns the old value.
 ///
-/// It is not inlined for the same reason: a fiber may itself resume a fiber, and be on another
-/// thread when `resume` returns.
+/// Not inlined for the same reason: a fiber may itself resume a fiber, and be on another thread
+/// when `resume` returns.
 #[inline(never)]
 pub(super) fn exchange<P: Platform>(new: *const ()) -> *const () {
     let old = P::slot();
-    // SAFETY: `new` is null at first. Later it is the value that the runtime's code had stored
-    // there when the fiber or its resumer was suspended, and this restores it before that code
-    // continues.
+    // SAFETY: `new` is null at first. Later it is what the runtime's code had stored there when the
+    // fiber or its resumer was suspended, and it is stored again before that code continues.
     unsafe { P::set_slot(new) };
     old
 }

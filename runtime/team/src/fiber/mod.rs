@@ -1,10 +1,10 @@
 //! Fibers: code that has a stack of its own, stops in the middle of a call and is resumed later,
 //! perhaps by another thread.
 //!
-//! Fibers carry the ranks of a team. A rank is written as if it had a thread to itself, and waits
-//! at barriers in the middle of its loops. If there are fewer cores than ranks, a worker suspends
-//! the rank that waits and resumes another. That takes some tens of nanoseconds, where the
-//! operating system would take microseconds.
+//! Fibers carry the ranks of a team. A rank is written as if it had a thread, and waits at barriers
+//! in the middle of its loops. If there are fewer cores than ranks, a worker suspends the rank that
+//! waits and resumes another. That takes some tens of nanoseconds, and not the operating system's
+//! microseconds.
 //!
 //! ```
 //! use manycore_platform::Native;
@@ -30,11 +30,10 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! A switch takes some 10 to 15 ns, measured on a machine that was not idle (`cargo bench -p
-//! manycore-team --bench fiber`). On the simulated chip it takes sixty instructions and one or two
-//! accesses to the cache lines of the saved registers. On the chip `atac-64`, 48 fibers take turns
-//! on one core in 64 cycles each if their stacks have colours ([`Stacks`]), and in 560 cycles if
-//! all stacks begin at page boundaries.
+//! A switch takes some 10 to 15 ns, on a machine that was not idle (`cargo bench -p manycore-team
+//! --bench fiber`). On the simulated chip it takes sixty instructions and a line or two for the
+//! saved registers. On the chip `atac-64`, 48 fibers that take turns on one core take 64 cycles
+//! each if their stacks have colours ([`Stacks`]), and 560 if all begin on a page.
 //!
 //! # Fibers on the simulated chip and under the checkers
 //!
@@ -64,8 +63,8 @@
 //!   fiber, where it is caught, and never crosses from one stack to another.
 //!
 //! Loom's coroutines, from the crate `generator`, keep the saved stack pointer in a record of the
-//! coroutine and not at the base of its stack. The argument holds for them too. On the chip the
-//! stacks are memory of the simulated machine.
+//! coroutine. The argument holds for them too. On the chip the stacks are memory of the simulated
+//! machine.
 //!
 //! # Moving a fiber
 //!
@@ -83,29 +82,28 @@
 //!   loop. No annotation prevents this. The remedy is to access the variable in a separate function
 //!   that does not suspend and is never inlined.
 //!
-//! The thread-local variable of this crate is the platform's slot, a pointer. Each fiber has its
-//! own slot. A resumption installs the fiber's slot and saves it afterwards, each by a function
-//! that is not inlined, so the fiber finds its slot on every thread. Code that may suspend reads
-//! the slot by [`slot`], because `P::slot` is inlined on the native platform. The thread-local
-//! variables of the chip (the engine, the arena) and of the checkers belong to the *host's* thread.
-//! A simulation or model stays on one host thread, so their addresses stay valid.
+//! This crate's thread-local variable is the platform's slot, a pointer. Each fiber has its own. A
+//! resumption installs the fiber's slot and saves it afterwards, by functions that are not inlined,
+//! so the fiber finds its slot on every thread. Code that may suspend reads the slot by [`slot`],
+//! because `P::slot` natively inlines. The thread-local variables of the chip (the engine, the
+//! arena) and of the checkers belong to the *host's* thread. A simulation or model stays on one
+//! host thread, so their addresses stay valid.
 //!
-//! The standard library has thread-local variables too, and two of them matter here. The first is
-//! the count of panics. A fiber must not suspend while it unwinds and continue on another thread:
-//! the panic would be counted on one thread and discounted on the other. The second is
-//! [`std::thread::current`], which names the thread that runs the fiber, not the fiber.
+//! Two thread-local variables of the standard library matter. One is the count of panics: a fiber
+//! that suspends while it unwinds, and continues on another thread, would be counted on one thread
+//! and discounted on the other. The other is [`std::thread::current`], which names the thread that
+//! runs the fiber, not the fiber.
 //!
 //! # Dropping a fiber that has not ended
 //!
 //! The thread that drops the fiber unwinds it. [`Suspender::suspend`] does not return, and
 //! everything on the stack is dropped up to the root, as by a panic that no hook reports.
-//! Forgetting the stack would be cheaper and wrong, because other code relies on destructors: for
-//! example, that a scope's threads have ended. If the body catches the panic and suspends again,
-//! `suspend` panics again. If a *destructor* on the stack suspends, the process ends, as when a
-//! destructor panics. The process also ends if a fiber must be unwound in a program that is
-//! compiled to abort on panics. On the chip a fiber is unwound inside of the simulation, and its
-//! destructors take simulated time. When a simulation ends, the fibers and threads that remain are
-//! not unwound.
+//! Forgetting the stack would be cheaper and wrong: other code relies on destructors, for example
+//! that a scope's threads have ended. If the body catches the panic and suspends again, `suspend`
+//! panics again. If a *destructor* on the stack suspends, the process ends, as when a destructor
+//! panics. It also ends if a fiber must be unwound in a program that is compiled to abort on
+//! panics. On the chip a fiber is unwound inside of the simulation, in simulated time. The fibers
+//! and threads that an ended simulation leaves behind are not unwound.
 
 #[cfg(all(test, not(miri)))]
 mod checked;

@@ -1,12 +1,10 @@
-//! Fibers that may change threads.
-
 use super::{Fiber, Progress};
 use manycore_platform::Platform;
 
 /// A fiber that any thread may resume, one at a time.
 ///
-/// A `Movable` does not lend its [`Fiber`]: with a `&mut Fiber` a program could exchange it for a
-/// fiber that must stay on its thread.
+/// It does not lend its [`Fiber`]: a `&mut Fiber` could be exchanged for a fiber that must stay on
+/// its thread.
 ///
 /// ```compile_fail,E0308
 /// use manycore_platform::Native;
@@ -46,10 +44,10 @@ use manycore_platform::Platform;
 #[derive(Debug)]
 pub struct Movable<P: Platform>(Fiber<P>);
 
-// SAFETY: by the contract of `new`, another thread may use all that is on the stack, and none of it
+// SAFETY: by the contract of `new`, another thread may use what is on the stack, and none of it
 // belongs to a thread. The stack itself is `Send`, by its trait. Only the fiber's own code follows
-// the pointer in the slot. Moving a value between threads ensures that one thread at a time has the
-// fiber, and sees what the previous thread did to the stack.
+// the pointer in the slot. Moving a value between threads means that one thread at a time has it,
+// and sees what the previous thread did to the stack.
 unsafe impl<P: Platform> Send for Movable<P> {}
 
 impl<P: Platform> Movable<P> {
@@ -57,8 +55,8 @@ impl<P: Platform> Movable<P> {
     ///
     /// # Safety
     ///
-    /// The following holds for the fiber's body and all functions that it calls, before the fiber
-    /// begins and wherever it suspends itself:
+    /// For the fiber's body and all functions that it calls, before it begins and wherever it
+    /// suspends itself:
     ///
     /// * All live values on its stack are [`Send`], including what the body has captured. So is
     ///   what the platform's slot points to.

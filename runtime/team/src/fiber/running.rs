@@ -1,5 +1,3 @@
-//! A fiber from its first resumption to its end.
-
 use super::fiber_slot::exchange;
 use super::stacks::FiberStack;
 use manycore_cores::sync::let_go;
@@ -15,8 +13,8 @@ use std::thread;
 
 /// Code with a stack of its own, which can be suspended in the middle of a call.
 ///
-/// A fiber does nothing until it is resumed. The [module](super) describes what happens when it is
-/// dropped, and how it can move to another thread.
+/// It does nothing until it is resumed. See the [module](super) for what happens when it is
+/// dropped, and for moving it to another thread.
 pub struct Fiber<P: Platform> {
     /// `None` once the stack has been taken out.
     coroutine: Option<Running<P>>,
@@ -65,8 +63,8 @@ pub enum Progress {
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub struct Suspender<P: Platform> {
-    /// The fiber's parent link, at the base of its stack. Because this is a pointer, the type is
-    /// neither `Send` nor `Sync`.
+    /// The fiber's parent link, at the base of its stack. A pointer makes this neither `Send` nor
+    /// `Sync`.
     yielder: *const Yielder<(), ()>,
     /// The addresses of the fiber's stack.
     stack: Range<usize>,
@@ -74,11 +72,10 @@ pub struct Suspender<P: Platform> {
 }
 
 impl<P: Platform> Suspender<P> {
-    /// Suspends the fiber, so that `resume` returns to its caller. This call returns at the next
-    /// `resume`, perhaps on another thread. A switch takes a few nanoseconds if the stacks are in
-    /// the cache.
+    /// Suspends the fiber: its `resume` returns. This call returns at the next `resume`, perhaps on
+    /// another thread. A switch takes a few nanoseconds if the stacks are in the cache.
     ///
-    /// If the fiber is dropped instead, this call does not return, and the stack is unwound.
+    /// If the fiber is dropped instead, this call unwinds and does not return.
     ///
     /// # Panics
     ///
@@ -88,7 +85,7 @@ impl<P: Platform> Suspender<P> {
     #[track_caller]
     pub fn suspend(&self) {
         // For a simulator, which does not see that registers are saved. Natively, only the address
-        // is used, which says on which stack this runs.
+        // is used, to check the stack.
         let mut registers = [0_u64; SAVED];
         let here = ptr::from_ref(&registers).addr();
         assert!(
@@ -96,25 +93,24 @@ impl<P: Platform> Suspender<P> {
             "a fiber is suspended only by what runs on its own stack"
         );
         P::write(&mut registers);
-        // SAFETY: the yielder is at the base of this stack, and this stack's fiber is running.
+        // SAFETY: the yielder is at the base of this stack, whose fiber is running.
         unsafe { (*self.yielder).suspend(()) };
         P::read(&registers);
     }
 }
 
-/// The number of words that a suspended fiber keeps on its stack. The switch saves two registers
-/// and the return address, and its caller may have to save four more.
+/// Words that a suspended fiber keeps on its stack. The switch saves two registers and the return
+/// address, and its caller up to four more.
 const SAVED: usize = 7;
-/// The number of instructions from `resume` to the fiber and back. The suspending side has
-/// seventeen, as rustc 1.95 compiles it for x86-64. The resuming side has some forty, including
-/// those for the slot.
+/// Instructions from `resume` to the fiber and back: seventeen on the suspending side, as rustc
+/// 1.95 compiles it for x86-64, and some forty on the resuming side, those for the slot included.
 const SWITCH: u64 = 60;
 
 impl<P: Platform> Fiber<P> {
     /// A fiber that will run `body` on `stack`.
     ///
-    /// The body stays on the heap until it is called. The call may move what the body has captured
-    /// to the stack.
+    /// The body is on the heap until it is called, which may move what it has captured to the
+    /// stack.
     ///
     /// # Panics
     ///
@@ -142,8 +138,8 @@ impl<P: Platform> Fiber<P> {
     ///
     /// # Safety
     ///
-    /// The borrows of `body` live until the fiber has ended or is dropped. If the fiber is
-    /// forgotten, they live for ever.
+    /// The borrows of `body` live until the fiber has ended or is dropped, and for ever if it is
+    /// forgotten.
     ///
     /// # Panics
     ///
@@ -175,16 +171,14 @@ impl<P: Platform> Fiber<P> {
                 stack: range,
                 platform: PhantomData,
             };
-            // This passes a panic to the caller of `resume`, which decides whether the remaining
-            // state may still be used. It also catches the unwinding of a fiber that is dropped,
-            // whose payload no code sees.
+            // The caller of `resume` gets a panic, and decides whether the remaining state may be
+            // used. This also catches the unwinding of a dropped fiber; no code sees that payload.
             catch_unwind(AssertUnwindSafe(|| {
                 let body = body.0.take().expect("a body is called once");
                 body(&suspender);
             }))
         };
-        // SAFETY: by this function's contract, what the body borrows lives as long as the
-        // coroutine.
+        // SAFETY: by the contract, what the body borrows lives as long as the coroutine.
         let coroutine = unsafe { Coroutine::with_stack_unchecked(stack, root) };
         Self {
             coroutine: Some(coroutine),
@@ -194,7 +188,7 @@ impl<P: Platform> Fiber<P> {
 
     /// Resumes the fiber on this thread, until it suspends itself or ends.
     ///
-    /// While the fiber runs, the platform's slot has a value of the fiber's own, at first null.
+    /// While the fiber runs, the platform's slot is the fiber's own, at first null.
     ///
     /// # Panics
     ///
@@ -247,8 +241,8 @@ impl<P: Platform> Fiber<P> {
         self.coroutine.as_ref().is_none_or(Coroutine::done)
     }
 
-    /// Returns the stack, for another fiber. A fiber that has not ended is unwound first, as when
-    /// it is dropped.
+    /// Returns the stack, for another fiber. Unwinds a fiber that has not ended, as if it were
+    /// dropped.
     ///
     /// ```
     /// use manycore_platform::Native;
@@ -276,8 +270,8 @@ impl<P: Platform> Fiber<P> {
         };
         // Destructors on the fiber's stack run with the fiber's slot.
         let resumer = exchange::<P>(self.slot);
-        // A body that catches the unwinding and then panics leaves a payload. When the ended
-        // coroutine drops the payload, its destructor may panic.
+        // A body that catches the unwinding and panics leaves a payload, whose destructor may panic
+        // when the ended coroutine drops it.
         forget(catch_unwind(AssertUnwindSafe(|| coroutine.force_unwind())));
         exchange::<P>(resumer);
     }
@@ -300,8 +294,8 @@ impl<P: Platform> Drop for Fiber<P> {
 
 /// A body that has not been called.
 ///
-/// Its drop contains a panic of a captured value's destructor. If that panic unwound, the coroutine
-/// would drop its first object a second time.
+/// Its drop contains a panic of a captured value's destructor. Otherwise the coroutine would drop
+/// its first object again.
 struct Unbegun<B>(Option<Box<B>>);
 
 impl<B> Drop for Unbegun<B> {

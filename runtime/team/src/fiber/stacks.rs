@@ -1,5 +1,3 @@
-//! Stacks that are used again, and the depth at which fibers begin on them.
-
 use manycore_cores::sync::Lock;
 use manycore_platform::coroutine::StackPointer;
 use manycore_platform::{Platform, Stack};
@@ -8,25 +6,25 @@ use std::io;
 
 /// Stacks end at page boundaries.
 const PAGE: usize = 4096;
-/// The distance between two colours, in bytes. It covers what a waiting fiber touches at each
-/// switch: the root's frame and the few above it. It is an odd number of lines, so that the colours
-/// use all lines of a page in turn.
+/// Bytes from one colour to the next. They hold what a waiting fiber touches at each switch: the
+/// root's frame and the few above it. An odd number of lines, so that the colours use all lines of
+/// a page in turn.
 const STEP: usize = 5 * 64;
 /// The number of lines of a page.
 const COLOURS: usize = PAGE / 64;
 
-/// A pool of stacks for the fibers of a team. A used stack is handed out in some tens of
-/// nanoseconds, and a new one in some ten microseconds.
+/// The stacks of a team's fibers. Taking a used stack takes some tens of nanoseconds, and making a
+/// new one some ten microseconds.
 ///
 /// A stack keeps the memory that it ever touched until the pool is dropped.
 ///
 /// # Colours
 ///
-/// Stacks end at page boundaries, and a fiber that waits keeps near that end what it needs to
+/// A stack ends at a page boundary, and near that end a fiber that waits keeps what it needs to
 /// continue. A cache chooses a set by the address within the page. If all fibers began at the very
 /// end, these lines would share a few sets, and a few dozen fibers would evict each other from a
 /// cache with space for a thousand. So fibers begin at different depths, called *colours*. The
-/// `i`th stack of a pool begins five lines below the previous one, modulo a page.
+/// `i`th stack of a pool begins five lines below the one before, modulo a page.
 ///
 /// ```
 /// use manycore_platform::Native;
@@ -46,7 +44,7 @@ pub struct Stacks<P: Platform> {
 }
 
 struct FreeStacks<P: Platform> {
-    /// The stack that was put back last is taken first, because its lines are in the caches.
+    /// The last is taken first, because the caches have it.
     free: Vec<FiberStack<P>>,
     made: usize,
 }
@@ -58,11 +56,10 @@ pub struct FiberStack<P: Platform> {
 }
 
 impl<P: Platform> Stacks<P> {
-    /// A pool without stacks. Each stack will have at least `bytes` bytes. Only touched pages cost
+    /// A pool without stacks. Each will have at least `bytes` bytes. Only touched pages cost
     /// memory.
     ///
-    /// Rust's own frames need some kilobytes, and a panic's message some 16 KiB. `bytes` below 4
-    /// KiB counts as 4 KiB.
+    /// Rust's own frames need some kilobytes, a panic's message some 16 KiB. The least is 4 KiB.
     ///
     /// ```
     /// use manycore_platform::Native;
@@ -104,8 +101,8 @@ impl<P: Platform> Stacks<P> {
     ///
     /// # Errors
     ///
-    /// Returns the error of the operating system, or of the simulated one, if there is no memory
-    /// for a new stack.
+    /// Returns the error of the operating system, or of the simulated one, if a new stack cannot be
+    /// made.
     ///
     /// ```
     /// use manycore_platform::Native;
@@ -155,10 +152,10 @@ impl<P: Platform> FreeStacks<P> {
     }
 }
 
-// SAFETY: the memory belongs to a stack, whose trait promises that it is ours, writable, and
-// guarded below. This stack leaves out less than a page at the end, and `take` asked for a page
-// more than the minimum. Pages and colours are multiples of a line, which is a multiple of every
-// alignment that a stack must have.
+// SAFETY: the memory is a stack's, whose trait promises that it is ours, writable, and guarded
+// below. Less than a page is left out at the end, and `take` asked for a page more than the
+// minimum. Pages and colours are multiples of a line, which is a multiple of every alignment that a
+// stack must have.
 unsafe impl<P: Platform> Stack for FiberStack<P> {
     #[inline]
     fn base(&self) -> StackPointer {

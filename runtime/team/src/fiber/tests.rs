@@ -99,7 +99,7 @@ impl Drop for Explodes {
     }
 }
 
-/// If the first drop of a body unwound, the coroutine would drop the body again, in freed memory.
+/// If the first drop unwound, the coroutine would drop the body again, in freed memory.
 #[test]
 fn a_fiber_that_never_began_drops_its_body_once_even_if_that_panics() {
     let (drops, booms) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(0)));
@@ -116,8 +116,8 @@ fn a_fiber_that_never_began_drops_its_body_once_even_if_that_panics() {
     assert!(slot::<Native>().is_null());
 }
 
-/// The body catches the unwinding and panics with a payload that panics when it is dropped. The
-/// fiber drops the payload, because no thread takes it.
+/// The body catches the unwinding and panics with a payload that panics when dropped. No thread
+/// takes the payload, so the fiber drops it.
 #[test]
 fn dropping_one_contains_what_its_end_throws() {
     let booms = Rc::new(Cell::new(0));
@@ -175,8 +175,8 @@ fn a_body_that_is_too_big_for_its_stack_is_refused() {
     assert_eq!(drops.get(), 1);
 }
 
-/// Other code may have a reference to a suspender, for example through a scoped thread-local
-/// variable. It does not run on the suspender's stack.
+/// Other code can have a reference to a suspender, for example by a scoped thread-local variable.
+/// It runs on another stack.
 #[test]
 fn only_a_fibers_own_code_suspends_it() {
     fn is_refused(suspender: &Suspender<Native>) -> bool {
@@ -214,7 +214,7 @@ fn dropping_a_suspended_fiber_unwinds_it() {
     let mut fiber = fiber(move |suspender| {
         let [first, second, third] = counts;
         let _first = first;
-        // Catching the unwinding does not stop it.
+        // Catching the panic does not stop the unwinding.
         let caught = catch_unwind(std::panic::AssertUnwindSafe(|| {
             deep(suspender, 10, second);
         }));
@@ -286,8 +286,8 @@ fn fibers_run_fibers() {
     assert_eq!((suspensions, sum.get()), (6, 12));
 }
 
-/// Four threads pass eight fibers around. Each fiber finds its slot, its local variables, and
-/// values that it computes from them.
+/// Eight fibers go around four threads. Each finds its slot, its local variables, and values made
+/// of them.
 #[test]
 fn fibers_go_around_threads() {
     const ROUNDS: usize = 500;
@@ -311,8 +311,8 @@ fn fibers_go_around_threads() {
                 panic!("caught on any thread");
             }
         });
-        // SAFETY: only a vector, numbers and an `Arc` are on the stack. The slot is read by a
-        // function that is not inlined, and written only before the first suspension.
+        // SAFETY: a vector, numbers and an `Arc` are on the stack. The slot is read by a function
+        // that is not inlined, and written only before the first suspension.
         senders[id % 4]
             .send(unsafe { Movable::new(fiber) })
             .unwrap();

@@ -1,5 +1,3 @@
-//! The body of a rank, which runs for a turn and returns why it stopped.
-
 use super::Site;
 use super::exchange::ValueExchange;
 use super::words::{Episode, STOP};
@@ -23,7 +21,7 @@ pub enum Step {
     Preempted,
     /// Arrived at a barrier. The team continues it when all ranks have arrived.
     Arrived(Site),
-    /// At its end. The run is over when all ranks are at their ends.
+    /// At its end. The run is over when all ranks are.
     Done,
 }
 
@@ -33,14 +31,14 @@ pub enum Step {
 /// No two calls overlap, and the writes of one call are visible to the next. The work of all ranks
 /// before a barrier is visible to all ranks after it.
 ///
-/// Any code that has a turn may call `go_on`, for example a body that consists of other bodies.
-/// Such a body must return the steps of its parts. If it does not, it breaks their barriers and
-/// nothing else; a [`Stackful`](super::Stackful) notices that and panics.
+/// Any code that has a turn may call `go_on`, for example a body made of other bodies. Such a body
+/// must return their steps. If it does not, it breaks their barriers and nothing else; a
+/// [`Stackful`](super::Stackful) notices that and panics.
 ///
-/// A body is a state machine that consists of a phase and the progress in that phase. It checks
-/// [`Turn::is_over`] every microsecond or so, and returns [`Step::Preempted`] when the turn is
-/// over. A [`Cursor`](super::Cursor) does this for a loop. A body that does not check is never
-/// preempted, so the team never cuts it between workers. A closure is a body too.
+/// A body is a state machine: a phase, and the progress in that phase. It checks [`Turn::is_over`]
+/// every microsecond or so, and returns [`Step::Preempted`] when the turn is over. A
+/// [`Cursor`](super::Cursor) does this for a loop. A body that does not check is never preempted,
+/// so the team never cuts it between workers. A closure is a body too.
 /// [`Stackful`](super::Stackful) is for code that cannot be written like this.
 ///
 /// ```
@@ -85,7 +83,7 @@ pub enum Step {
 /// # Ok::<(), manycore_team::BuildError>(())
 /// ```
 pub trait Body<P: Platform = Native>: Send {
-    /// Continues the rank from where it stopped, until it stops again.
+    /// Continues the rank until it stops again.
     fn go_on(&mut self, turn: &Turn<'_, P>) -> Step;
 }
 
@@ -145,31 +143,31 @@ impl<P: Platform> Turn<'_, P> {
         self.size
     }
 
-    /// The worker of this turn, from 0. The rank's next turn may be on another worker.
+    /// The worker of this turn, from 0. The next turn may be on another one.
     #[must_use]
     pub fn worker(&self) -> usize {
         self.worker
     }
 
-    /// Whether the rank should stop with [`Step::Preempted`] as soon as it can. It should if
-    /// another rank has a better use for the worker, or if the worker must leave.
+    /// Whether the rank should stop with [`Step::Preempted`] as soon as it can, because another
+    /// rank has a better use for the worker or the worker must leave.
     ///
-    /// The call takes some 10 ns. It reads two cache lines that are hardly ever written and, if the
-    /// turn has a deadline, the clock. Call it each microsecond or so.
+    /// The call takes some 10 ns: it reads two lines that are hardly ever written and, if the turn
+    /// has a deadline, the clock. Call it each microsecond or so.
     #[inline]
     #[must_use]
     pub fn is_over(&self) -> bool {
-        // Relaxed: the thread that stops a run or takes the worker away publishes nothing by it,
-        // and only needs it to be seen soon.
+        // Relaxed: a thread that stops a run or takes a worker away publishes nothing by it, and
+        // only needs it to be seen soon.
         !self.allotment.allows(self.worker)
             || self.opening.load(Ordering::Relaxed) & STOP != 0
             || (self.deadline != u64::MAX && P::now() >= self.deadline)
     }
 
-    /// Leaves a value for all ranks, which they can read in the next episode.
+    /// Leaves a value, which all ranks can read in the next episode.
     pub(super) fn leave<T: Copy + Send + 'static>(&self, value: T) {
-        // SAFETY: a turn exists only while its rank is claimed, in the turn's episode, and stays on
-        // the claimer's thread.
+        // SAFETY: a turn exists only while its rank is claimed, in its episode, on the claimer's
+        // thread.
         unsafe { self.exchange.leave::<P, T>(self.episode, self.rank, value) };
     }
 

@@ -1,5 +1,3 @@
-//! The settings and construction of a team.
-
 use super::error::BuildError;
 use super::run::TeamSettings;
 use super::workers::Workers;
@@ -10,12 +8,12 @@ use manycore_platform::{Native, Platform, ThreadSpec};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The longest that a worker spins by default: about as long as waking it takes.
+/// The longest that a worker spins by default: about as long as to wake it.
 const PATIENCE: Duration = Duration::from_micros(20);
-/// The cost of a preemption: two switches, and the transfer of cache lines from another core.
+/// A preemption: two switches, and the transfer of lines from another core.
 const SWITCH_COST: Duration = Duration::from_nanos(500);
 
-/// The size of a rank's stack in bytes. Only pages that the rank touches cost memory.
+/// Bytes of a rank's stack. Only pages that the rank touches cost memory.
 const STACK_SIZE: usize = 512 << 10;
 
 /// Settings for a new [`Team`].
@@ -55,14 +53,14 @@ impl<P: Platform> TeamBuilder<P> {
     }
 
     /// The CPUs of each worker, as a set of logical CPUs. A worker without an entry may run on any
-    /// CPU, and so may worker 0, the caller of [`Team::run`].
+    /// CPU, as may worker 0, the caller of [`Team::run`].
     #[must_use]
     pub fn cpus(mut self, cpus: Vec<Vec<usize>>) -> Self {
         self.cpus = cpus;
         self
     }
 
-    /// The name of the workers, as debuggers show it. A worker's number is appended.
+    /// The name of the workers in debuggers, to which their number is appended.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
@@ -84,8 +82,8 @@ impl<P: Platform> TeamBuilder<P> {
         self
     }
 
-    /// How long a worker without a rank stays awake. The default, 20 us, is about as long as waking
-    /// it takes. Choose less if another thread can use the core at once.
+    /// How long a worker without a rank stays awake. The default is 20 us, about the cost of waking
+    /// it. Choose less if another thread can use the core at once.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
         self.settings.patience = patience;
@@ -93,8 +91,8 @@ impl<P: Platform> TeamBuilder<P> {
     }
 
     /// The cost of interrupting a rank and continuing it on another worker. The default is 0.5 us.
-    /// The cost is higher if the rank works on data that the other worker's caches do not have. The
-    /// team does not cut a rank for a smaller gain. A higher cost makes turns longer.
+    /// It is more if the rank works on data that the other worker's caches lack. The team does not
+    /// cut a rank for a smaller gain. A higher cost makes turns longer.
     #[must_use]
     pub fn switch_cost(mut self, cost: Duration) -> Self {
         self.settings.switch_cost = cost;
@@ -105,14 +103,13 @@ impl<P: Platform> TeamBuilder<P> {
     ///
     /// # Errors
     ///
-    /// Returns an error if the number of workers is 0, or if the platform refuses a thread or to
-    /// bind it.
+    /// Returns an error if there are no workers, or if the platform refuses a thread or to bind it.
     pub fn build(self) -> Result<Team<P>, BuildError> {
         if self.workers == 0 {
             return Err(BuildError::ZeroWorkers);
         }
         let patience = P::duration_to_ticks(self.settings.patience);
-        // If an error returns below, dropping this ends the workers that have started.
+        // An error below drops this, which ends the workers that have started.
         let mut team = Team {
             workers: Arc::new(Workers::new(self.allotment, patience)),
             threads: Vec::with_capacity(self.workers - 1),

@@ -1,5 +1,3 @@
-//! A loop that can be interrupted.
-
 use super::Turn;
 use manycore_platform::Platform;
 use std::ops::Range;
@@ -35,8 +33,7 @@ pub struct Cursor {
 }
 
 impl Cursor {
-    /// A cursor over these items. It runs them in blocks of `grain`, which should be about a
-    /// microsecond's work.
+    /// A cursor over these items in blocks of `grain`, which should be about a microsecond's work.
     ///
     /// # Panics
     ///
@@ -48,8 +45,7 @@ impl Cursor {
         Self { left: items, grain }
     }
 
-    /// A cursor over one of `size` equal shares of `items` items, that of rank `rank`. Shares begin at
-    /// blocks.
+    /// A cursor over the share of rank `rank`, if `size` ranks divide `items` items between blocks.
     ///
     /// # Panics
     ///
@@ -88,7 +84,7 @@ impl Cursor {
         while !self.left.is_empty() {
             let end = self.left.end.min(self.left.start + self.grain);
             let block = self.left.start..end;
-            // Counted before the call: if `body` panics, this block does not run again.
+            // Counted first: if `body` panics, this block does not run again.
             self.left.start = end;
             body(block);
             if !self.left.is_empty() && turn.is_over() {

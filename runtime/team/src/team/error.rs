@@ -1,9 +1,7 @@
-//! Errors of making a team.
-
 use std::error::Error;
 use std::{fmt, io};
 
-/// Why a team could not be made. Threads that had already started are ended.
+/// Why a team could not be made. No thread is left behind.
 ///
 /// ```
 /// use manycore_cores::elastic::Allotment;
@@ -17,13 +15,13 @@ use std::{fmt, io};
 pub enum BuildError {
     /// A team needs at least the thread that runs it.
     ZeroWorkers,
-    /// The operating system refused to start a thread, or to bind it to CPUs.
+    /// The operating system refused to start a thread, or to bind it.
     Spawn {
-        /// The number of the worker, from 1. The thread that runs the team is worker 0.
+        /// The worker's number, from 1. The thread that runs the team is worker 0.
         worker: usize,
         /// The requested number of workers.
         workers: usize,
-        /// The CPUs that the worker was to be bound to. Empty if it was not to be bound.
+        /// The CPUs to which the worker was to be bound, if any.
         cpus: Vec<usize>,
         /// The error of the operating system.
         source: io::Error,

@@ -1,8 +1,7 @@
 //! Estimates of each rank's work after a site, learned from its times.
 
 /// An estimate is the least time that was seen, because interrupts, cache misses and neighbours
-/// only add time. In case the work itself has grown, the estimate drifts up by 1/16 of the
-/// difference each time.
+/// only add time. In case the work has grown, it drifts up by 1/16 of the difference each time.
 const DRIFT: u64 = 16;
 /// After this many larger times in a row the estimate becomes the least of them.
 const CONSISTENT: u8 = 3;
@@ -42,8 +41,8 @@ impl Estimates {
         self.times
     }
 
-    /// By which part the estimates were wrong in the last times: the mean of the ranks' absolute
-    /// errors over the mean of their work. It is averaged with its previous value each time.
+    /// How wrong the estimates were lately: the mean of the ranks' absolute errors over the mean of
+    /// their work, each time averaged with the value before.
     pub(super) fn error(&self) -> f64 {
         self.error
     }
@@ -64,7 +63,7 @@ impl Estimates {
         self.error = if self.times <= 1 {
             error
         } else {
-            // The mean with the previous error, so that a single noisy time fades.
+            // A mean, so that a single noisy time fades.
             error.min(1.0).midpoint(self.error)
         };
         self.times = self.times.saturating_add(1);

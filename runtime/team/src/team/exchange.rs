@@ -12,7 +12,7 @@ const ROOM: usize = 64;
 
 /// The value that a rank has left.
 struct Slot {
-    /// The episode and the type of the value. `None` before the rank's first value.
+    /// The value's episode and type. `None` before the first value.
     label: Option<(Episode, TypeId)>,
     bytes: Bytes,
 }
@@ -28,8 +28,8 @@ struct Bytes {
 /// In an episode each rank writes its own slot of the episode's parity, and reads slots of the
 /// other parity. An episode begins when all ranks have arrived at the end of the previous one. So
 /// no read overlaps a write, whatever bodies do with their turns. The label says whether a value is
-/// the expected one. (Episodes are numbered modulo 2^29. If a rank leaves no value for so many
-/// episodes, its old value passes for a new one.)
+/// the expected one. (Episodes are numbered modulo 2^29. If a rank leaves nothing for so long, its
+/// old value passes for a new one.)
 pub(super) struct ValueExchange {
     slots: [Box<[CachePadded<UnsafeCell<Slot>>]>; 2],
 }
@@ -76,8 +76,8 @@ impl ValueExchange {
     ) {
         const { Self::fits::<T>() };
         let slot = self.slots[episode.parity()][rank].get();
-        // SAFETY: only the claimer uses this slot, and no rank reads it in this episode. `fits`
-        // checks that the slot has room for the value.
+        // SAFETY: only the claimer uses this slot, and no rank reads it in this episode. It is
+        // large enough, see `fits`.
         unsafe {
             (*slot).label = Some((episode, TypeId::of::<T>()));
             value_in::<T>(slot).write(value);
@@ -99,8 +99,8 @@ impl ValueExchange {
         const { Self::fits::<T>() };
         let before = episode.before();
         let slot = self.slots[before.parity()][rank].get();
-        // SAFETY: the slot was written, if at all, before the barrier between the episodes, and is
-        // not written in this episode. The label says that the value is a `T`.
+        // SAFETY: if the slot was ever written, that was before the barrier between the episodes,
+        // and it is not written in this episode. The label says that the value is a `T`.
         unsafe {
             P::read(slice::from_ref(&*slot));
             let is_it = (*slot).label == Some((before, TypeId::of::<T>()));

@@ -1,8 +1,8 @@
 //! Teams of a fixed number of ranks on a changing number of workers.
 //!
-//! A program has a fixed number T of parts that meet at barriers, its *ranks*. A *worker* is a
-//! thread that runs ranks. There are as many workers as there are cores for them. `README.md` in
-//! this folder argues the protocol, and describes the division of ranks among workers.
+//! The T parts of a program that meet at barriers are its *ranks*; T is fixed. A *worker* is a
+//! thread that runs ranks, on a core of its own. `README.md` in this folder argues the protocol,
+//! and describes the division of ranks among workers.
 
 mod body;
 mod builder;
@@ -51,8 +51,8 @@ use workers::Workers;
 /// Workers that run the ranks of a program, on the cores that an [`Allotment`] leaves them.
 ///
 /// Worker `w` runs while the allotment allows it. The team uses a new core at once. When a core is
-/// taken away, its worker leaves at the next place where its rank can be interrupted, and the rank
-/// continues on another worker. The number of ranks never changes.
+/// taken away, its worker leaves where its rank can next be interrupted, and the rank continues on
+/// another worker. The number of ranks never changes.
 ///
 /// # Cost
 ///
@@ -125,34 +125,33 @@ impl<P: Platform> Team<P> {
     /// # Panics
     ///
     /// * Panics if `ranks` is 0 or more than 65,535.
-    /// * If a rank panics, the other ranks stop where they can be interrupted, and do not continue.
-    ///   When all have stopped, `run` panics with the rank's payload.
-    /// * Panics if some ranks are done while others wait for them at a barrier.
-    /// * Otherwise, if the destructor of a body panics, `run` panics with its payload after all
-    ///   bodies are dropped.
+    /// * Panics with the panic of a rank. The other ranks stop where they can next be interrupted,
+    ///   and do not continue.
+    /// * Panics if some ranks are done and others wait for them at a barrier.
+    /// * Otherwise panics with the panic of a body's destructor, when all bodies are dropped.
     ///
-    /// If there are several panics, `run` passes on the first. It drops the other payloads, and
-    /// contains the panics of their destructors.
+    /// The first of several panics is passed on. The other payloads are dropped, and panics of
+    /// their destructors are contained.
     #[track_caller]
     pub fn run<B: Body<P>>(&mut self, ranks: usize, body: impl FnMut(usize) -> B) -> Report {
         assert!(
             (1..=MOST_RANKS).contains(&ranks),
             "a team of {ranks} ranks; expected 1 to {MOST_RANKS}"
         );
-        // Each body is on cache lines of its own, because several workers write to it.
+        // Bodies have lines of their own, because several workers write to them.
         let mut bodies: Vec<_> = (0..ranks).map(body).map(CachePadded::new).collect();
         let pointers = bodies
             .iter_mut()
             .map(|body| &raw mut **body as *mut (dyn Body<P> + '_));
         let allotment = self.workers.allotment().clone();
         let stacks = Arc::clone(&self.stacks);
-        // SAFETY: the bodies are dropped below, when the run is over.
+        // SAFETY: the bodies are dropped below, after the run.
         let run = unsafe { Run::new(pointers, self.workers(), allotment, stacks, &self.settings) };
         let run = Arc::new(run);
         if run.workers() > 1 {
             self.workers.call(&run);
         }
-        // Any allotment has a core for worker 0, so worker 0 stays until the run is over.
+        // Any allotment has a core for worker 0, so it stays until the run is over.
         while !run.is_over() {
             WorkerRun::new(&run, 0).take_part();
         }
@@ -160,8 +159,8 @@ impl<P: Platform> Team<P> {
         // SAFETY: the run is over.
         let mut result = unsafe { run.result() };
         for body in bodies {
-            // A panic of one body's destructor does not keep the other bodies from being dropped. The panic
-            // of a rank takes precedence.
+            // A body that panics does not keep the others from being dropped. A rank's panic goes
+            // first.
             if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(body))) {
                 match result {
                     Ok(_) => result = Err(payload),

@@ -1,12 +1,12 @@
 //! The division of an interval among workers by McNaughton's wrap-around rule.
 
-/// The beginning of a core's part of the work, in which all ranks are laid end to end.
+/// Where a core's part begins, in the work of all ranks laid end to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut {
     /// The core's first rank, as a place in the order of division.
     pub rank: usize,
-    /// If this is not 0, the rank is shared. This core runs the rank first, for `budget` ticks, and
-    /// the core before runs it last.
+    /// If not 0, the rank is shared: this core runs it first, for `budget` ticks, and the core
+    /// before runs it last.
     pub budget: u64,
 }
 
@@ -15,7 +15,7 @@ impl Cut {
         Self { rank, budget: 0 }
     }
 
-    /// The work of the core that begins at `self`, if the next core begins at `next`.
+    /// The work of a core whose part begins at `self` and ends at `next`.
     #[cfg(test)]
     fn load(self, next: Self, work: &[u64], overhead: u64) -> u64 {
         let first = self.rank + usize::from(self.budget > 0);
@@ -29,7 +29,7 @@ impl Cut {
     }
 }
 
-/// The beginning of core `core`'s share if `ranks` ranks are divided by number among `cores` cores.
+/// Where core `core`'s share begins if ranks are divided by number.
 pub fn even(ranks: usize, core: usize, cores: usize) -> Cut {
     Cut::before(ranks * core / cores)
 }
@@ -41,8 +41,8 @@ pub(super) fn even_span(work: &[u64], cores: usize) -> u64 {
     (0..cores).map(load).max().unwrap_or(0)
 }
 
-/// The shortest time for the work on `cores` cores if each rank runs on one core at a time
-/// (McNaughton, Management Science 6, 1959).
+/// The shortest time on `cores` cores if each rank runs on one core at a time (McNaughton,
+/// Management Science 6, 1959).
 pub(super) fn ideal_span(work: &[u64], cores: usize) -> u64 {
     let sum: u64 = work.iter().sum();
     let longest = work.iter().copied().max().unwrap_or(0);
@@ -54,16 +54,16 @@ pub(super) fn ideal_span(work: &[u64], cores: usize) -> u64 {
 pub(super) struct Plan {
     /// The ranks, in the order of division.
     pub(super) order: Vec<usize>,
-    /// The beginning of each core's part, and then the end of the last part.
+    /// Where each core's part begins, and where the last part ends.
     pub(super) cuts: Vec<Cut>,
 }
 
 impl Plan {
-    /// Plans for ranks with this much work each.
+    /// Plans for ranks with this work.
     ///
-    /// A rank gets a core of its own if its work is at least the mean work per core of the ranks
-    /// that are left. Such a rank decides when the interval is over. A cut, or a rank before it,
-    /// would only delay it. The other ranks are wrapped around the other cores, where each of them
+    /// A rank gets a core of its own if its work is at least the mean of the remaining work on the
+    /// remaining cores. Such a rank decides when the interval is over, so a cut, or a rank before
+    /// it, would only delay it. The other ranks are wrapped around the other cores, where each
     /// fits, usually with time to spare.
     ///
     /// No part of a rank is shorter than `least`. A cut rank takes `overhead` more on its first
@@ -102,22 +102,22 @@ impl Plan {
     }
 }
 
-/// Each core's share of the cost of the cuts, if all boundaries are cuts. It is rounded up, so that
-/// the last core does not get the remainders of all others.
+/// Each core's share of the cost of the cuts, if all boundaries are cuts. Rounded up, so that the
+/// last core does not get all remainders.
 pub(super) fn shared(overhead: u64, cores: usize) -> u64 {
     (overhead * (cores as u64 - 1)).div_ceil(cores as u64)
 }
 
-/// Divides the work of the ranks, in order, into an ideal span for each core. At most `cores - 1`
-/// ranks are cut, and none if a part would be shorter than `least`. A cut rank takes `overhead`
-/// more, which the cores share.
+/// Divides the work, in the order of ranks, into an ideal span for each core. At most `cores - 1`
+/// ranks are cut, none if a part would be shorter than `least`. A cut rank takes `overhead` more,
+/// which the cores share.
 ///
-/// Leaves `cores + 1` entries in `cuts`; the last is the end.
+/// `cuts` gets `cores + 1` entries; the last is the end.
 fn wrap(work: &[u64], cores: usize, least: u64, overhead: u64, cuts: &mut Vec<Cut>) {
     let span = ideal_span(work, cores) + shared(overhead, cores);
     cuts.clear();
     cuts.push(Cut::before(0));
-    // The rank that contains the boundary, and where that rank begins.
+    // The rank at the boundary, and where it begins.
     let (mut rank, mut start) = (0, 0);
     for core in 1..cores {
         let boundary = span * core as u64;
@@ -130,7 +130,7 @@ fn wrap(work: &[u64], cores: usize, least: u64, overhead: u64, cuts: &mut Vec<Cu
         } else {
             let whole = work[rank] + overhead;
             let (tail, head) = (boundary - start, start + whole - boundary);
-            // If the shorter part is too short, the core with the longer part gets it too.
+            // If the shorter part is too short, the other core gets it too.
             if tail.min(head) >= least.max(1) {
                 Cut { rank, budget: head }
             } else if tail < head {
@@ -139,7 +139,7 @@ fn wrap(work: &[u64], cores: usize, least: u64, overhead: u64, cuts: &mut Vec<Cu
                 Cut::before(rank + 1)
             }
         };
-        // A rank that the core before got whole may also contain this boundary.
+        // A rank that went whole to the core before may also contain this boundary.
         let last = cuts[core - 1];
         let cut = if cut.rank < last.rank { last } else { cut };
         if cut.budget > 0 {
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn short_parts_are_left_whole() {
-        // The boundary is 5 after the beginning of rank 1 and, in the last two lines, 5 before its
+        // The boundary is 5 after the beginning of rank 1. In the last two lines it is 5 before its
         // end.
         assert_eq!(wrapped(&[100, 20, 90], 2, 6)[1], Cut::before(1));
         assert_eq!(wrapped(&[90, 20, 100], 2, 6)[1], Cut::before(2));
@@ -272,8 +272,8 @@ mod tests {
     }
 
     proptest! {
-        /// All work is run once, and no rank by more than two cores or by two at the same time. No
-        /// core has more than the ideal span and the work that it took over to avoid short parts.
+        /// All work is run once, a rank by at most two cores, and not by two at the same time. A
+        /// core has at most the ideal span and the short parts that it took over.
         #[test]
         fn the_bound_is_reached(
             work in prop::collection::vec(0_u64..10_000, 1..40),
@@ -283,7 +283,7 @@ mod tests {
         ) {
             let cores = cores.min(work.len());
             let mut plan = Plan::default();
-            // A part is at least as long as the overhead of its cut.
+            // A part is not shorter than its overhead.
             let least = least.max(overhead);
             plan.make(&work, cores, least, overhead);
             let Plan { order, cuts } = plan;

@@ -1,38 +1,37 @@
-//! The planner learns the work of ranks and decides how each interval is run. The worker that
-//! completes an episode uses it before it opens the next one.
+//! The planner learns the work of ranks and decides how intervals are run. The worker that
+//! completes an episode uses it before it opens the next.
 
 use super::estimate::Estimates;
 use super::plan::{Cut, Plan, even_span, ideal_span, shared};
 use super::{Policy, Site};
 use manycore_platform::{Atomic, Ordering, Platform};
 
-/// The number of sites that the planner remembers. A further site replaces the one that was learned
-/// first.
+/// The number of remembered sites. Another site replaces the one that was learned first.
 const SITES: usize = 32;
-/// An interval is unstable if its estimates are wrong by more than this part.
+/// An interval is unstable if its estimates are wrong by more than this.
 const UNSTABLE: f64 = 0.1;
-/// After the first `ALWAYS_LEARNED` times, learning takes at most 1/50 of the time.
+/// After the first few times, learning takes at most 1/50 of the time.
 const LEARNING_SHARE: u64 = 50;
 const ALWAYS_LEARNED: u32 = 3;
-/// A difference below 1/`SLIGHT` of the span is slight. It is no reason to cut ranks or change a plan.
+/// A difference below this part of the span is too slight for a cut or a change.
 const SLIGHT: u64 = 64;
 
-/// The way in which an interval is divided.
+/// How an interval is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Division {
     /// Ranks are divided by number.
     Even,
-    /// Ranks are divided by the plan of the interval with this number.
+    /// Ranks are divided by the plan of this interval.
     Planned(usize),
     /// Ranks take turns of this many ticks.
     Turns(u64),
 }
 
-/// The planner's decisions for the current episode, which all workers read.
+/// The planner's decisions, as workers read them.
 ///
 /// All accesses are relaxed. The words are written before a release opens the episode, and read
-/// after an acquire of that opening. A late worker may read the words of a later episode. Then it
-/// cannot claim a rank (see `README.md`), so its decisions have no effect.
+/// after an acquire of the opening. A late worker may read the words of a later episode. Then it
+/// can claim no rank (see `README.md`), so its decisions have no effect.
 pub struct Schedule<P: Platform> {
     way: P::AtomicU64,
     cores: P::AtomicU32,
@@ -42,7 +41,7 @@ pub struct Schedule<P: Platform> {
 pub struct Plans<P: Platform>(Box<[Entries<P>]>);
 
 struct Entries<P: Platform> {
-    /// The beginning of each core's part.
+    /// Where each core's part begins.
     cuts: Box<[P::AtomicU64]>,
     /// The ranks in the order of division.
     order: Box<[P::AtomicU32]>,
@@ -62,7 +61,7 @@ impl<P: Platform> Schedule<P> {
         self.cores.store(cores as u32, Ordering::Relaxed);
     }
 
-    /// How ranks are divided in the episode, and among how many cores.
+    /// How ranks are divided in the episode, among how many cores.
     pub fn get(&self) -> (Division, usize) {
         let cores = self.cores.load(Ordering::Relaxed) as usize;
         (decode(self.way.load(Ordering::Relaxed)), cores)
@@ -85,7 +84,7 @@ fn decode(way: u64) -> Division {
     }
 }
 
-/// The low bits of an entry hold the budget, and the bits above hold the rank.
+/// The budget is in the low bits of a plan's entry, the rank above.
 const BUDGET_BITS: u32 = 48;
 
 impl<P: Platform> Plans<P> {
@@ -110,12 +109,12 @@ impl<P: Platform> Plans<P> {
         }
     }
 
-    /// The rank at position `place` in the order of division.
+    /// The rank at a place in the order of division.
     pub fn rank(&self, interval: usize, place: usize) -> usize {
         self.0[interval].order[place].load(Ordering::Relaxed) as usize
     }
 
-    /// The beginning of a core's part. For the number after the last core, the end.
+    /// Where a core's part begins. For the number after the last core, the end.
     pub fn get(&self, interval: usize, core: usize) -> Cut {
         let entry = self.0[interval].cuts[core].load(Ordering::Relaxed);
         Cut {
@@ -129,23 +128,22 @@ impl<P: Platform> Plans<P> {
 struct Interval {
     site: Site,
     estimates: Estimates,
-    /// The time spent in this interval since the planner last learned from it.
+    /// Time in this interval since it was learned from.
     unlearned: u64,
-    /// The number of cores of the plan; 0 if there is no plan yet.
+    /// The cores of the plan; 0 if there is no plan yet.
     cores: usize,
     way: Division,
     plan: Plan,
 }
 
-/// The knowledge that a run collects about its intervals.
 pub struct Planner {
     policy: Policy,
     ranks: usize,
     /// The cost of a cut, in ticks.
     switch: u64,
-    /// The additional time of a cut rank on its first core.
+    /// What a cut rank takes more on its first core.
     overhead: u64,
-    /// Whether intervals are planned even if they are unstable.
+    /// Whether unstable intervals are planned too.
     always: bool,
     intervals: Vec<Interval>,
     current: usize,
@@ -175,20 +173,18 @@ impl Planner {
         planner
     }
 
-    /// Makes the planner plan unstable intervals too. This is for runtimes without turns, whose
-    /// only other choice is not to cut ranks.
+    /// Plans unstable intervals too, for a runtime that could otherwise only leave ranks uncut.
     pub fn always(mut self) -> Self {
         self.always = true;
         self
     }
 
-    /// Adds `overhead` ticks to the time of each cut rank on its first core. The times passed to
-    /// [`close`](Self::close) do not contain this cost.
+    /// Makes a cut rank `overhead` ticks longer on its first core. The times that
+    /// [`close`](Self::close) gets do not contain this.
     pub fn charge(&mut self, overhead: u64) {
         self.overhead = overhead;
     }
 
-    /// Starts the first episode.
     pub fn begin<P: Platform>(&mut self) {
         self.opened = P::now();
     }
@@ -201,7 +197,7 @@ impl Planner {
         let now = P::now();
         let interval = &mut self.intervals[self.current];
         interval.unlearned += now.saturating_sub(self.opened);
-        // Reading the time of a rank is a cache miss of about 30 ns.
+        // Reading a rank's time is a cache miss, about 30 ns.
         let cost = P::ticks_per_ns() * 30.0 * self.ranks as f64;
         if interval.estimates.times() < ALWAYS_LEARNED
             || interval.unlearned > LEARNING_SHARE * cost as u64
@@ -227,7 +223,7 @@ impl Planner {
             let span = ideal_span(&self.work, cores) + shared(self.overhead, cores);
             let mut slight = (2 * self.switch).max(span / SLIGHT);
             if self.always {
-                // Nor is noise between equal ranks a reason for a plan.
+                // Noise between equal ranks is no reason for a plan either.
                 slight = slight.max((span as f64 * interval.estimates.error() / 2.0) as u64);
             }
             interval.way = match self.policy {
@@ -256,19 +252,18 @@ impl Planner {
         }
     }
 
-    /// The number of the open interval. When the planner forgets the interval, another gets its
-    /// number.
+    /// The number of the open interval. When it is forgotten, another interval gets the number.
     pub fn interval(&self) -> usize {
         self.current
     }
 
-    /// Stores the estimated work of each rank in the open interval, in ticks.
+    /// The estimated work of each rank in the open interval, in ticks.
     pub fn work(&self, into: &mut Vec<u64>) {
         self.intervals[self.current].estimates.work(into);
     }
 
-    /// The number of the interval after `site`. The search begins after the current interval,
-    /// because programs usually repeat a sequence of sites.
+    /// The interval after `site`. The search begins after the current interval, because programs
+    /// repeat a sequence of sites.
     fn find(&mut self, site: Site) -> usize {
         let known = self.intervals.len();
         let after = (1..=known).map(|ahead| (self.current + ahead) % known);
@@ -330,10 +325,10 @@ mod tests {
             }
         }
 
-        /// Ends an episode. Returns how the next one, after `site`, is divided.
+        /// Ends an episode. Returns how the next, after `site`, is divided.
         fn episode(&mut self, took: u64, site: Site, cores: usize) -> Division {
             self.planner.close::<Native>([took; RANKS].into_iter());
-            // The interval is long enough to be learned from each time.
+            // Long enough to learn from each time.
             self.planner.opened = 0;
             (self.planner).open(site, cores, &self.schedule, &self.plans);
             self.planner.opened = 0;
@@ -361,7 +356,7 @@ mod tests {
         );
         // The interval is too short for cuts.
         assert_eq!(trial.episode(1_000_000, short, 2), Division::Even);
-        // With a single core there is no core to share with.
+        // A single core has no core to share with.
         assert_eq!(trial.episode(50, long, 1), Division::Even);
     }
 

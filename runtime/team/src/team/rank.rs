@@ -1,5 +1,3 @@
-//! A rank with its own stack, as its program sees it.
-
 use super::Site;
 use super::body::{Step, Turn};
 use crate::fiber::Suspender;
@@ -19,7 +17,7 @@ pub(super) struct Seat<P: Platform> {
 }
 
 /// A rank of a [`Team`](super::Team), as its program sees it: its number, and calls to meet the
-/// other ranks. A [`Stackful`](super::Stackful) passes it to its program.
+/// others. The program of a [`Stackful`](super::Stackful) receives one.
 ///
 /// At a barrier and at [`pause`](Self::pause) the rank may be suspended and continue on another
 /// thread: see [`Stackful::new`](super::Stackful::new).
@@ -75,7 +73,7 @@ impl<P: Platform> Rank<P> {
 
     #[track_caller]
     fn turn(&self) -> &Turn<'_, P> {
-        // SAFETY: by the contract of `new` the seat exists. Its turn is null or belongs to the
+        // SAFETY: by the contract of `new` the seat exists. Its turn is null, or that of the
         // current resumption, which returns when the rank suspends itself. No reference is kept
         // across that, because suspending takes `&mut self`.
         let turn = unsafe { (*self.seat).turn.get().as_ref() };
@@ -95,7 +93,7 @@ impl<P: Platform> Rank<P> {
     }
 
     /// The rank's current worker, from 0. In a destructor that runs because another rank has
-    /// panicked, it is the rank's last worker.
+    /// panicked, its last worker.
     #[must_use]
     pub fn worker(&self) -> usize {
         // SAFETY: by the contract of `new` the seat exists.
@@ -105,7 +103,7 @@ impl<P: Platform> Rank<P> {
     /// Waits until all ranks are at this barrier. Their work before it is visible to all ranks
     /// after it.
     ///
-    /// The place of the call is the [site](Site) under which the team learns the work that follows.
+    /// The place of the call is the [site](Site) of the work that follows.
     #[inline]
     #[track_caller]
     pub fn barrier(&mut self) {
@@ -129,7 +127,7 @@ impl<P: Platform> Rank<P> {
         let next = self.turn().episode.next();
         self.suspend(Step::Arrived(site));
         let episode = self.turn().episode;
-        // If this fails, the calling body has not returned the step to the team, or not at once.
+        // Fails if the calling body has not returned the step to the team, or not at once.
         assert!(
             episode == next,
             "rank {} goes on from a barrier in the wrong episode",
@@ -155,8 +153,8 @@ impl<P: Platform> Rank<P> {
         }
     }
 
-    /// A barrier at which each rank leaves a value. `with` combines the values in the order of the
-    /// ranks, so all ranks get the same result, in every run.
+    /// A barrier at which each rank leaves a value. All ranks get the values combined by `with` in
+    /// the order of the ranks, which is the same result in every run.
     ///
     /// # Panics
     ///

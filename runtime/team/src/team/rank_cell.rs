@@ -1,34 +1,32 @@
-//! The team's record of each rank.
-
 use super::words::Episode;
 use super::{Body, Site};
 use manycore_platform::{Atomic, Futex, Ordering, Platform};
 use std::cell::UnsafeCell;
 
-/// The worker of a rank that has not run yet.
+/// The worker of a rank that has not run.
 pub(super) const NOWHERE: usize = usize::MAX;
 
-/// A rank: the word that claims it, and the data that belongs to the claimer.
+/// A rank: its word, and the data of its owner.
 pub(super) struct RankCell<P: Platform> {
     word: P::AtomicU32,
     inner: UnsafeCell<Inner<P>>,
 }
 
-/// The data of a rank. It belongs to the rank's claimer or, when all ranks have arrived, to the
-/// worker that completes the episode.
+/// The data of a rank. It belongs to the claimer or, when all ranks have arrived, to the worker
+/// that completes the episode.
 pub(super) struct Inner<P: Platform> {
     pub(super) body: *mut (dyn Body<P> + 'static),
-    /// The time that the rank has run in this interval, in ticks.
+    /// Ticks that the rank has run in this interval.
     pub(super) took: u64,
     /// The rank's last worker.
     pub(super) worker: usize,
-    /// Whether the rank has not yet begun this interval.
+    /// Whether the rank has yet to begin this interval.
     pub(super) is_fresh: bool,
-    /// The barrier at which the rank waits. `None` if it is done.
+    /// The barrier where the rank is. `None` if it is done.
     pub(super) site: Option<Site>,
 }
 
-// SAFETY: `Inner` has one owner at a time, as its documentation says, and a `Body` is `Send`.
+// SAFETY: `Inner` has one owner at a time, as it says, and a `Body` is `Send`.
 unsafe impl<P: Platform> Sync for RankCell<P> {}
 // SAFETY: as above.
 unsafe impl<P: Platform> Send for RankCell<P> {}
@@ -47,11 +45,10 @@ impl<P: Platform> RankCell<P> {
         }
     }
 
-    /// Whether the rank is ready in this episode. Another worker may claim it at any time.
+    /// Whether the rank is ready. It may be claimed at any time.
     #[inline]
     fn is_ready(&self, episode: Episode) -> bool {
-        // Relaxed: the claim decides, and a worker that is about to sleep executes a fence before
-        // this look.
+        // Relaxed: the claim decides, and a worker that is about to sleep fences before this look.
         self.word.load(Ordering::Relaxed) == episode.ready()
     }
 
@@ -59,14 +56,14 @@ impl<P: Platform> RankCell<P> {
     #[inline]
     pub(super) fn claim(&self, episode: Episode) -> bool {
         let (ready, running) = (episode.ready(), episode.running());
-        // Acquire pairs with the release of the worker that put the rank back.
+        // Acquire pairs with the release in `put_back`.
         (self.word)
             .compare_exchange(ready, running, Ordering::Acquire, Ordering::Relaxed)
             .is_ok()
     }
 
-    /// Like [`claim`](Self::claim), for a rank that the plan does not give to this worker. It looks
-    /// at the word first, because a failed exchange would take the line away from its owner.
+    /// Like `claim`, for a rank that the plan does not give to this worker. It looks first, because
+    /// a failed exchange takes the line away from its owner.
     #[inline]
     pub(super) fn claim_of_others(&self, episode: Episode) -> bool {
         self.is_ready(episode) && self.claim(episode)
@@ -76,8 +73,8 @@ impl<P: Platform> RankCell<P> {
     ///
     /// # Safety
     ///
-    /// Either the caller has claimed the rank and not given it back, or it completes the episode
-    /// and has not opened the next.
+    /// The caller has claimed the rank and not given it back, or it completes the episode and has
+    /// not opened the next.
     #[allow(clippy::mut_from_ref, reason = "the contract gives it to one alone")]
     #[inline]
     pub(super) unsafe fn inner(&self) -> &mut Inner<P> {
@@ -85,22 +82,22 @@ impl<P: Platform> RankCell<P> {
         unsafe { &mut *self.inner.get() }
     }
 
-    /// Makes the rank ready again in the middle of an interval. The caller then looks for sleepers,
-    /// and every thread sees that look after this write.
+    /// Makes the rank ready again within an interval. The caller then looks for sleepers, after
+    /// this write in the view of every thread.
     pub(super) fn put_back(&self, episode: Episode) {
-        // Release: publishes what the rank did to the next claimer. A read-modify-write with its
-        // fence, because a look at the opening word comes next: see `README.md`. SeqCst only
-        // because the result is unused: see `Platform::fence_after_rmw`.
+        // Release: publishes the rank's work to the next claimer. A read-modify-write with its
+        // fence, because a look at the opening word follows: see `README.md`. SeqCst only because
+        // the result is unused: see `Platform::fence_after_rmw`.
         self.word.swap(episode.ready(), Ordering::SeqCst);
         P::fence_after_rmw();
     }
 
-    /// Counts the rank as arrived. It can then be claimed in the next episode.
+    /// Counts the rank as arrived. It can be claimed in the next episode.
     #[inline]
     pub(super) fn arrive(&self, episode: Episode) {
         // Relaxed: a worker claims the rank again only after it has acquired the next opening,
-        // which follows the caller's announcement of the arrival, a release. A plain store is
-        // enough, because no other worker writes the word of a claimed rank.
+        // which follows the caller's announcement, a release. A plain store is enough: no other
+        // worker writes the word of a claimed rank.
         self.word.store(episode.next().ready(), Ordering::Relaxed);
     }
 }

@@ -1,12 +1,9 @@
-//! Memory for each rank, as thread-local memory is for each thread.
-
 use manycore_platform::{Atomic, CachePadded, Native, Ordering, Platform};
 use std::cell::UnsafeCell;
 use std::fmt;
 
-/// A value for each rank, on cache lines of its own, which the rank finds on every worker. It
-/// replaces `thread_local!`: a rank that changes to another worker loses its thread-local
-/// variables.
+/// A value for each rank, on lines of its own, on every worker. It replaces `thread_local!`: a rank
+/// loses such variables when it changes to another worker.
 ///
 /// ```
 /// use manycore_cores::elastic::Allotment;
@@ -56,23 +53,23 @@ impl<T, P: Platform> RankLocal<T, P> {
         }
     }
 
-    /// Calls `body` with the value of rank `rank`. The cost is two writes of a flag on the rank's
+    /// Calls `body` with the value of rank `rank`. It costs two writes of a flag on the rank's
     /// line.
     ///
     /// # Panics
     ///
-    /// Panics if there is no such rank, or if its value is in use by another thread or by the
-    /// caller itself.
+    /// Panics if there is no such rank, or if its value is in use, by another thread or by the
+    /// caller.
     #[track_caller]
     pub fn with<R>(&self, rank: usize, body: impl FnOnce(&mut T) -> R) -> R {
         let place = &self.places[rank];
-        // Acquire pairs with the release in `Back`: this call sees what the last call did, even if
-        // that was on another thread without a barrier in between.
+        // Acquire pairs with the release below: this call sees what the last call did, even on
+        // another thread without a barrier in between.
         let is_taken = place.is_taken.swap(true, Ordering::Acquire);
         assert!(!is_taken, "the value of rank {rank} is in use");
-        // The guard also frees the value if `body` panics.
+        // This also frees the value if `body` panics.
         let _back = Back::<P>(&place.is_taken);
-        // SAFETY: this call has set the flag, and the flag stays set until the guard is dropped.
+        // SAFETY: this call has set the flag, which stays set until the guard is dropped.
         body(unsafe { &mut *place.value.get() })
     }
 

@@ -1,5 +1,3 @@
-//! The statistics of a run.
-
 /// Statistics of one [`Team::run`](super::Team::run).
 ///
 /// ```
@@ -13,13 +11,12 @@
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// The number of intervals between barriers, plus the last one, which ends when all ranks are
-    /// done.
+    /// Intervals between barriers, and the last interval, which ends when all ranks are done.
     pub episodes: u64,
-    /// The number of turns that ranks had.
+    /// Turns that ranks had.
     pub switches: u64,
-    /// The number of times that a worker put a rank back before the rank arrived at a barrier.
+    /// How often a worker put a rank back before it arrived.
     pub preemptions: u64,
-    /// The number of turns on another worker than the rank's previous turn.
+    /// Turns on another worker than the rank's turn before.
     pub migrations: u64,
 }

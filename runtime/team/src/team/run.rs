@@ -20,7 +20,6 @@ const DONE_SHIFT: u32 = 16;
 /// The most ranks that each half can count.
 pub(super) const MOST_RANKS: usize = u16::MAX as usize;
 
-/// The settings of a team.
 #[derive(Clone, Debug)]
 pub(super) struct TeamSettings {
     pub(super) policy: Policy,
@@ -37,24 +36,22 @@ pub(super) struct EpisodeOpening<P: Platform> {
     pub(super) schedule: Schedule<P>,
 }
 
-/// The counts of a worker. They are on a line of their own, and the worker writes them before it
-/// gives ranks away.
+/// The counts of a worker, on a line of its own. The worker writes them before it gives ranks away.
 pub(super) struct Tally<P: Platform> {
     pub(super) switches: P::AtomicU64,
     pub(super) preemptions: P::AtomicU64,
     pub(super) migrations: P::AtomicU64,
 }
 
-/// A run of ranks.
 pub(super) struct Run<P: Platform> {
     pub(super) opening: CachePadded<EpisodeOpening<P>>,
-    /// The number of ranks whose arrival in this episode has been announced.
+    /// Ranks whose arrival in this episode has been announced.
     arrived: CachePadded<P::AtomicU32>,
-    /// Where ranks take turns, the number of the next rank. It is only a hint.
+    /// Where ranks take turns, the next rank. A hint.
     pub(super) turn: CachePadded<P::AtomicUsize>,
     pub(super) ranks: Box<[CachePadded<RankCell<P>>]>,
     pub(super) plans: Plans<P>,
-    /// It belongs to the worker that completes an episode, until that worker opens the next.
+    /// The planner belongs to the worker that completes an episode, until it opens the next.
     planner: UnsafeCell<Planner>,
     episodes: UnsafeCell<u64>,
     pub(super) tallies: Box<[CachePadded<Tally<P>>]>,
@@ -63,7 +60,7 @@ pub(super) struct Run<P: Platform> {
     pub(super) stacks: Arc<Stacks<P>>,
     /// The first panic of the run.
     failure: Lock<P, Option<Payload>>,
-    /// The number of workers that may take part.
+    /// Workers that may take part.
     workers: usize,
     pub(super) patience: u64,
     pub(super) politeness: u64,
@@ -71,13 +68,13 @@ pub(super) struct Run<P: Platform> {
 
 // SAFETY: the planner and the count of episodes belong to one worker at a time: the worker whose
 // announcement completed an episode, until it opens the next. All other announcements come before
-// that one in the order of changes of `arrived`. All other fields are made to be shared.
+// that one in the order of changes of `arrived`. All else is made to be shared.
 unsafe impl<P: Platform> Sync for Run<P> {}
 // SAFETY: as above.
 unsafe impl<P: Platform> Send for Run<P> {}
 
 /// How long a worker without ranks leaves the ranks of others alone. Their workers may be about to
-/// run them. Then taking their lines away costs both workers more than it helps.
+/// run them, and then taking their lines away costs both more than it helps.
 const POLITENESS: Duration = Duration::from_micros(1);
 
 impl<P: Platform> Run<P> {
@@ -96,8 +93,8 @@ impl<P: Platform> Run<P> {
         let ranks = bodies.len();
         let workers = workers.min(ranks);
         let cell = |body: *mut (dyn Body<P> + 'a)| {
-            // SAFETY: this is the same pointer with a longer lifetime. It is used until the run is
-            // over, and by the contract the body lives until then.
+            // SAFETY: the same pointer with a longer lifetime. It is used until the run is over,
+            // and by the contract the body lives until then.
             let body = unsafe {
                 std::mem::transmute::<*mut (dyn Body<P> + 'a), *mut (dyn Body<P> + 'static)>(body)
             };
@@ -142,23 +139,23 @@ impl<P: Platform> Run<P> {
         run
     }
 
-    /// The number of workers that may take part, which is at most the number of ranks.
+    /// Workers that may take part: at most as many as ranks.
     pub(super) fn workers(&self) -> usize {
         self.workers
     }
 
     pub(super) fn is_over(&self) -> bool {
-        // Acquire: the caller, which returns to its program, sees the work of the ranks.
+        // Acquire: the caller, which returns, sees the work of the ranks.
         Atomic::load(&self.opening.word, Ordering::Acquire) & OVER != 0
     }
 
     pub(super) fn has_failed(&self) -> bool {
-        // Relaxed: the answer only keeps work from being begun.
+        // Relaxed: this only keeps work from being begun.
         Atomic::load(&self.opening.word, Ordering::Relaxed) & STOP != 0
     }
 
-    /// Stops the run because of a panic. Keeps only the first payload. Does not unwind, because
-    /// other ranks still run, on bodies that are on the stack of `Team::run`.
+    /// Ends the run because of a panic. Keeps the first panic. Does not unwind: other ranks still
+    /// run, on bodies that are on the stack of `Team::run`.
     pub(super) fn fail(&self, payload: Payload) {
         let later = self.failure.with(|failure| match failure {
             Some(_) => Some(payload),
@@ -167,50 +164,50 @@ impl<P: Platform> Run<P> {
                 None
             }
         });
-        // Not under the lock, because this runs the destructor of a user's type.
+        // Not under the lock, because it runs the destructor of a user's type.
         if let Some(later) = later {
             let_go(later);
         }
-        // Relaxed: the caller holds a rank, and announces its arrival later, by a release. A
-        // sleeping worker need not wake up for this: the caller buries the ranks that are ready,
-        // and a worker that runs a rank comes to the rank's end.
+        // Relaxed: the caller holds a rank, and announces its arrival later, by a release. No
+        // worker need wake up for this: the caller buries the ranks that are ready, and a worker
+        // that runs a rank comes to its end.
         self.opening.word.fetch_or(STOP, Ordering::Relaxed);
     }
 
-    /// Wakes all workers that sleep or are about to sleep, because there is a rank to claim. Call
-    /// it after [`RankCell::put_back`].
+    /// Wakes all workers that sleep or are about to, because there is a rank to claim. Call it
+    /// after [`RankCell::put_back`].
     pub(super) fn tell_sleepers(&self) {
         let word = &self.opening.word;
-        // Relaxed: the fence of `put_back` orders it after the rank's word. That fence pairs with
-        // the fence of a worker that falls asleep: see `README.md`.
+        // Relaxed: the fence of `put_back` orders it after the rank's word. It pairs with the fence
+        // of a worker that falls asleep: see `README.md`.
         if Atomic::load(word, Ordering::Relaxed) & PARKED != 0 {
-            // Relaxed: this publishes nothing. It changes the word, so a worker that has not yet
-            // fallen asleep stays awake.
+            // Relaxed: this publishes nothing. The word changes, so a worker that is about to fall
+            // asleep does not.
             word.fetch_and(!PARKED, Ordering::Relaxed);
             wake_all::<P>(word);
         }
     }
 
-    /// Announces that `arrived` more ranks have arrived, of which `done` are at their ends. `site`
-    /// is where the last of them is. Returns whether the episode is complete. If so, the next
-    /// episode is open, or the run is over.
+    /// Announces that `arrived` more ranks have arrived, `done` of them at their ends, the last at
+    /// `site`. Returns whether the episode is complete. If so, the next episode is open, or the run
+    /// is over.
     pub(super) fn announce(&self, arrived: u32, done: u32, site: Site, episode: Episode) -> bool {
         let news = arrived | done << DONE_SHIFT;
-        // Release: publishes the ranks' work and their words. Acquire: the worker that completes
-        // the episode sees the work and words of all others, because all announcements are one
-        // chain of read-modify-writes.
+        // Release: the ranks' work and their words. Acquire: the work and words of all others, for
+        // the worker that completes the episode. All announcements are one chain of
+        // read-modify-writes.
         let all = self.arrived.fetch_add(news, Ordering::AcqRel) + news;
         if (all & u32::from(u16::MAX)) as usize != self.ranks.len() {
             return false;
         }
-        // Relaxed: the opening publishes this, and no worker makes an announcement before the
+        // Relaxed: the opening publishes it, and no worker makes an announcement before the
         // opening.
         self.arrived.store(0, Ordering::Relaxed);
         self.complete((all >> DONE_SHIFT) as usize, site, episode);
         true
     }
 
-    /// Opens the next episode, or ends the run. All ranks have arrived.
+    /// All ranks have arrived: opens the next episode, or ends the run.
     fn complete(&self, done: usize, site: Site, episode: Episode) {
         // SAFETY: all ranks have arrived, and the next episode is not open.
         let (planner, episodes) = unsafe { (&mut *self.planner.get(), &mut *self.episodes.get()) };
@@ -240,16 +237,16 @@ impl<P: Platform> Run<P> {
     }
 
     fn open(&self, word: u32) {
-        // Release: publishes the ranks' work, the schedule, and the planner, which this worker
-        // gives up. A swap also takes PARKED: this worker wakes a worker that set it before, and a
-        // worker that sets it later sees the new word.
+        // Release: the ranks' work, the schedule, and this worker's use of the planner. The swap
+        // also takes PARKED: a worker that set it before is woken, and a worker that sets it later
+        // sees the new word.
         let before = self.opening.word.swap(word, Ordering::Release);
         if before & PARKED != 0 {
             wake_all::<P>(&self.opening.word);
         }
     }
 
-    /// The result of the run: its statistics, or the payload of its first panic.
+    /// The statistics of the run, or its first panic.
     ///
     /// # Safety
     ///

@@ -1,12 +1,10 @@
-//! Places of a program where all ranks meet.
-
 use std::fmt;
 use std::panic::Location;
 
-/// A place of the program where ranks meet. After a site a rank usually does the same work each
-/// time, so the team keeps what it learns by site.
+/// A place of the program where ranks meet. A rank usually does the same after it each time, so the
+/// team keeps what it learns by site.
 ///
-/// Sites are compared by address. So two names with the same text may be different sites.
+/// Sites are compared by address: two names with the same text may differ.
 ///
 /// ```
 /// use manycore_team::Site;

@@ -1,5 +1,3 @@
-//! Ranks that are written as if each had a thread.
-
 use super::rank::{Rank, Seat};
 use super::{Body, Step, Turn};
 use crate::fiber::{Fiber, Movable, Progress, Stacks};
@@ -10,17 +8,17 @@ use std::panic::resume_unwind;
 use std::ptr;
 use std::sync::Arc;
 
-/// The body of a rank with a stack of its own. Its program may call [`Rank::barrier`] anywhere,
-/// even inside loops.
+/// The body of a rank that is written as if it had a thread. Its program may call [`Rank::barrier`]
+/// anywhere, even inside loops.
 ///
-/// [`Rank`] has an example. Stacks come from the team's pool, and each has the builder's
-/// [`stack_size`](super::TeamBuilder::stack_size).
+/// [`Rank`] has an example. Stacks come from the team's pool, of
+/// [`stack_size`](super::TeamBuilder::stack_size) each.
 ///
 /// # Panics
 ///
-/// When a rank panics, the other ranks stop where they are and do not continue. Their stacks are
-/// unwound on the thread that called [`Team::run`](super::Team::run), so that all values on them
-/// are dropped.
+/// When a rank panics, the others stop where they are and do not continue. Their stacks are
+/// unwound, so that all values on them are dropped, on the thread that called
+/// [`Team::run`](super::Team::run).
 pub struct Stackful<P: Platform, F> {
     state: State<P, F>,
     /// In a box, because the rank on the stack has a pointer to it.
@@ -41,8 +39,8 @@ struct Begun<P: Platform> {
 }
 
 // SAFETY: by the contract of `new`, the program and the values on its stack may change threads. The
-// rank and the thread that resumes it use the seat one at a time, and each resumption sets the
-// seat's pointer again.
+// rank and the thread that resumes it use the seat one at a time, and each resumption sets its
+// pointer.
 unsafe impl<P: Platform, F: Send> Send for Stackful<P, F> {}
 
 impl<P: Platform, F: FnOnce(&mut Rank<P>) + Send> Stackful<P, F> {
@@ -51,9 +49,8 @@ impl<P: Platform, F: FnOnce(&mut Rank<P>) + Send> Stackful<P, F> {
     /// # Safety
     ///
     /// Between any two calls of the program to its [`Rank`] it may change to another thread, except
-    /// calls that only ask for its number. So the following must hold for the program and all
-    /// functions that it calls, at each [`barrier`](Rank::barrier), [`pause`](Rank::pause) and
-    /// reduction:
+    /// calls that only ask for its number. So, for the program and all functions that it calls, at
+    /// each [`barrier`](Rank::barrier), [`pause`](Rank::pause) and reduction:
     ///
     /// * All live values on its stack are [`Send`]: no guard of a lock, no [`Rc`](std::rc::Rc).
     /// * No address of a thread-local variable is kept across the call. The program must not keep
@@ -62,7 +59,7 @@ impl<P: Platform, F: FnOnce(&mut Rank<P>) + Send> Stackful<P, F> {
     ///   [`RankLocal`](super::RankLocal) in place of thread-local memory.
     /// * The call is not made by a destructor that runs because of a panic.
     ///
-    /// The program must not exchange its `Rank` for another one, for example by
+    /// The program does not exchange its `Rank` for another, for example by
     /// [`swap`](std::mem::swap).
     ///
     /// The same holds for the destructors of values that are on the stack when another rank panics.
@@ -87,12 +84,11 @@ impl<P: Platform, F: FnOnce(&mut Rank<P>) + Send> Stackful<P, F> {
         let stack = stacks.take();
         let stack = stack.unwrap_or_else(|why| panic!("no stack for rank {}: {why}", turn.rank()));
         let seat = &raw const *self.seat;
-        // SAFETY: the borrows of the program live at least as long as this body, whose type
-        // contains them. The body drops the fiber when it is dropped, and the team drops all
-        // bodies.
+        // SAFETY: what the program borrows lives at least as long as this body, whose type contains
+        // the program. The body drops the fiber when it is dropped, and the team drops all bodies.
         let fiber = unsafe {
             Fiber::borrowing(stack, move |suspender| {
-                // The seat stays in its box until the fiber is gone, and the turn is set before
+                // The seat is in its box until the fiber is gone, and the turn is set before
                 // `resume`.
                 program(&mut Rank::new(seat, suspender));
             })
@@ -109,7 +105,7 @@ impl<P: Platform, F: FnOnce(&mut Rank<P>) + Send> Stackful<P, F> {
 impl<P: Platform, F: FnOnce(&mut Rank<P>) + Send> Body<P> for Stackful<P, F> {
     fn go_on(&mut self, turn: &Turn<'_, P>) -> Step {
         self.seat.worker.set(turn.worker());
-        // The turn is used only until `resume` returns, although the type does not say so.
+        // The turn is used only until `resume` returns, though its type does not say so.
         self.seat.turn.set(ptr::from_ref(turn).cast());
         if matches!(self.state, State::Fresh(_)) {
             self.begin(turn);

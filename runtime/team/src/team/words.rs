@@ -1,22 +1,21 @@
 //! The words of the protocol that `README.md` in this folder argues.
 
-/// The bit of the opening word that says that a worker sleeps on the word, or is about to.
+/// In the opening word: a worker sleeps on it, or is about to.
 pub(super) const PARKED: u32 = 1;
-/// The bit of the opening word that says that the run has failed and no rank may continue.
+/// In the opening word: the run has failed, and no rank may continue.
 pub(super) const STOP: u32 = 2;
-/// The bit of the opening word that says that the run is over.
+/// In the opening word: the run is over.
 pub(super) const OVER: u32 = 4;
 const EPISODE_SHIFT: u32 = 3;
 const EPISODES: u32 = u32::MAX >> EPISODE_SHIFT;
 
-/// The number of an episode, modulo 2^29. An episode is the interval between two barriers.
+/// The interval between two barriers, by its number modulo 2^29.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Episode(u32);
 
 impl Episode {
     pub(super) const FIRST: Self = Self(0);
 
-    /// The episode of an opening word.
     pub(super) fn of(opening: u32) -> Self {
         Self(opening >> EPISODE_SHIFT)
     }
@@ -34,17 +33,17 @@ impl Episode {
         Self(self.0.wrapping_sub(1) & EPISODES)
     }
 
-    /// 0 and 1 alternately, also where the numbers wrap around.
+    /// 0 and 1 in turn, also where numbers wrap around.
     pub(super) fn parity(self) -> usize {
         (self.0 % 2) as usize
     }
 
-    /// The word of a rank that can be claimed in this episode.
+    /// A rank's word if the rank can be claimed in this episode.
     pub(super) fn ready(self) -> u32 {
         self.0 << 1
     }
 
-    /// The word of a rank that a worker has claimed in this episode.
+    /// A rank's word if a worker has claimed it in this episode.
     pub(super) fn running(self) -> u32 {
         self.0 << 1 | 1
     }

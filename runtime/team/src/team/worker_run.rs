@@ -1,5 +1,3 @@
-//! A worker's part in a run.
-
 use super::Site;
 use super::body::{Step, Turn};
 use super::plan::{Cut, even};
@@ -23,7 +21,7 @@ pub(super) enum Leave {
 /// The next action of a worker in its episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Then {
-    /// The worker has no rank to run, and waits.
+    /// The worker has no rank to run.
     Waits,
     /// The episode is over.
     Next,
@@ -38,8 +36,8 @@ const LONGEST: u64 = 8;
 pub(super) struct WorkerRun<'a, P: Platform> {
     run: &'a Run<P>,
     worker: usize,
-    /// The number of ranks that have arrived here since the last announcement, how many of these
-    /// are done, and the site where the last one is.
+    /// The ranks that have arrived here and are not announced, how many of them are done, and the
+    /// site of the last.
     arrived: u32,
     done: u32,
     site: Site,
@@ -51,10 +49,9 @@ pub(super) struct WorkerRun<'a, P: Platform> {
 }
 
 impl<'a, P: Platform> WorkerRun<'a, P> {
-    /// The part of worker `worker` in the run.
     pub(super) fn new(run: &'a Run<P>, worker: usize) -> Self {
         let tally = &run.tallies[worker];
-        // Relaxed: only this worker writes the tally, which has its counts from an earlier part.
+        // Relaxed: only this worker writes the tally, which has counts from before.
         let before = |count: &P::AtomicU64| count.load(Ordering::Relaxed);
         Self {
             run,
@@ -113,8 +110,7 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
             _ => even(self.run.ranks.len(), core, cores),
         };
         let (from, to): (Cut, Cut) = (cut(self.worker), cut(self.worker + 1));
-        // The core before may have a part of the first rank, and the next core one of the last
-        // rank.
+        // The core before may have a part of the first rank, and the next core of the last.
         let last = to.rank + usize::from(to.budget > 0);
         for place in from.rank..last {
             let rank = match way {
@@ -132,8 +128,8 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
         Then::Waits
     }
 
-    /// Runs a rank that this worker has claimed. If the rank does not arrive, puts it back. Returns
-    /// `false` if the worker must leave.
+    /// Runs a claimed rank, and puts it back if it does not arrive. Returns `false` if the worker
+    /// must leave.
     fn run_rank(&mut self, episode: Episode, rank: usize, budget: Option<u64>) -> bool {
         if self.go_on(episode, rank, budget) {
             return true;
@@ -149,7 +145,7 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
         self.run.tell_sleepers();
     }
 
-    /// Runs ranks in turns of a quantum each.
+    /// Runs ranks in turns of a quantum.
     fn take_turns(&mut self, episode: Episode, quantum: u64) -> Then {
         let mut held = None;
         loop {
@@ -159,7 +155,7 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
                 }
                 return Then::Leaves;
             }
-            // The worker puts its rank back only if there is another one to run.
+            // The worker gives its rank back only for another one.
             let rank = match (self.next_turn(episode), held.take()) {
                 (Some(other), held) => {
                     if let Some(rank) = held {
@@ -176,16 +172,16 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
         }
     }
 
-    /// Claims the next rank in circular order.
+    /// Claims the next rank in a circle.
     fn next_turn(&self, episode: Episode) -> Option<usize> {
-        // Relaxed: this is only a hint where to look first.
+        // Relaxed: a hint where to look first.
         let turn = self.run.turn.load(Ordering::Relaxed);
         let rank = self.claim_from(episode, turn)?;
         self.run.turn.store(rank + 1, Ordering::Relaxed);
         Some(rank)
     }
 
-    /// Claims the first rank that is ready, in circular order from `start`.
+    /// Claims the first rank that is ready, in a circle from `start`.
     fn claim_from(&self, episode: Episode, start: usize) -> Option<usize> {
         let ranks = &self.run.ranks;
         let start = start % ranks.len();
@@ -193,8 +189,8 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
         order.find(|&rank| ranks[rank].claim_of_others(episode))
     }
 
-    /// Gives a claimed rank a turn. With a `budget`, the turn ends after that many ticks. Returns
-    /// `false` if the rank was preempted; the worker then still has it.
+    /// Gives a claimed rank a turn, of `budget` ticks if there is a budget. Returns `false` if the
+    /// rank was preempted; the worker then still has it.
     fn go_on(&mut self, episode: Episode, rank: usize, budget: Option<u64>) -> bool {
         let run = self.run;
         let cell = &run.ranks[rank];
@@ -224,10 +220,10 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
             not_sync: PhantomData,
         };
         self.switches += 1;
-        // SAFETY: the body lives until the run is over, and the run is not over before this rank
-        // has arrived. The body belongs to this worker, as `inner` does.
+        // SAFETY: the body lives until the run is over, which it is not before this rank has
+        // arrived. It is this worker's, as `inner` is.
         let body = unsafe { &mut *inner.body };
-        // The rank of a panicked body is done, so no code looks at the body's state again.
+        // No code looks at the state that a panic leaves: the rank is done.
         let step = catch_unwind(AssertUnwindSafe(|| body.go_on(&turn)));
         let now = P::now();
         inner.took += now.saturating_sub(self.clock);
@@ -261,14 +257,14 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
         true
     }
 
-    /// Counts a claimed rank as arrived and done, without running it.
+    /// Counts a claimed rank as done, without running it.
     fn bury(&mut self, episode: Episode, rank: usize) {
         self.run.ranks[rank].arrive(episode);
         self.arrived += 1;
         self.done += 1;
     }
 
-    /// Announces the ranks that have arrived here. Returns `true` if that completes the episode.
+    /// Announces what has arrived here. Returns `true` if that completes the episode.
     fn announce(&mut self, episode: Episode) -> bool {
         if self.arrived == 0 {
             return false;
@@ -279,17 +275,16 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
         self.run.announce(arrived, done, self.site, episode)
     }
 
-    /// Stores this worker's counts.
     fn keep_tally(&self) {
         let tally = &self.run.tallies[self.worker];
-        // Relaxed: the worker's next step publishes the counts. That step is an announcement, or
-        // puts a rank back whose next claimer makes an announcement.
+        // Relaxed: the worker's next step publishes the counts. It is an announcement, or puts a
+        // rank back, whose next claimer announces it.
         tally.switches.store(self.switches, Ordering::Relaxed);
         tally.preemptions.store(self.preemptions, Ordering::Relaxed);
         tally.migrations.store(self.migrations, Ordering::Relaxed);
     }
 
-    /// Waits for the next episode. Meanwhile runs ranks that no other worker runs.
+    /// Waits for the next episode, and runs ranks that no worker runs.
     fn wait(&mut self, episode: Episode) -> Then {
         let word = &self.run.opening.word;
         let (politeness, patience) = (self.run.politeness, self.run.patience);
@@ -320,7 +315,6 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
                 if !goes_on {
                     return Then::Leaves;
                 }
-                // There may be more such ranks.
                 now = P::now();
                 (pause, until) = (0, now + patience);
                 continue;
@@ -329,11 +323,11 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
         }
     }
 
-    /// Runs a claimed rank of another worker, and then other ranks that are ready. Returns `false`
-    /// if the worker must leave.
+    /// Runs a claimed rank of another worker, and then more that are ready. Returns `false` if the
+    /// worker must leave.
     ///
-    /// One announcement counts all of them. It delays no worker, because the episode cannot end
-    /// before the last of them has arrived.
+    /// They are announced together, which delays no worker: the episode cannot end before the last
+    /// of them has arrived.
     fn help(&mut self, episode: Episode, mut rank: usize) -> bool {
         loop {
             if !self.run_rank(episode, rank, None) || !self.may_run() {
@@ -346,33 +340,31 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
         }
     }
 
-    /// The end of this worker's own ranks if ranks are divided by number. The worker looks there
-    /// first.
+    /// The end of this worker's own ranks, if they are divided by number. It looks there first.
     fn own_end(&self) -> usize {
         let (_, cores) = self.run.opening.schedule.get();
         even(self.run.ranks.len(), self.worker + 1, cores.max(1)).rank
     }
 
-    /// Claims a rank that no worker runs. If there is none, sleeps until the next episode or until
-    /// a rank is put back.
+    /// Claims a rank that no worker runs. Without one, sleeps until the next episode or until a
+    /// rank is put back.
     ///
     /// # No wake-up is lost
     ///
-    /// `README.md` has the argument. This worker sets PARKED, executes a fence, looks and sleeps. A
-    /// worker that puts a rank back executes a fence and looks for PARKED. The opening swaps the
-    /// word.
+    /// See `README.md`. This worker sets PARKED, fences, looks and sleeps. A worker that puts a
+    /// rank back fences and looks for PARKED. The opening swaps the word.
     #[cold]
     fn sleep(&self, episode: Episode) -> Option<usize> {
         let word = &self.run.opening.word;
-        // Relaxed: the fence orders it before the look below, and the word's modification order
-        // orders it against the opening.
+        // Relaxed: ordered before the look below by the fence, and against the opening by the
+        // word's modification order.
         let before = word.fetch_or(PARKED, Ordering::Relaxed);
         if before & OVER != 0 || Episode::of(before) != episode {
             return None;
         }
         P::fence_after_rmw();
         let found = self.claim_from(episode, self.own_end());
-        // If there is a rank, PARKED stays set, and another worker makes one needless system call.
+        // If one is found, PARKED stays set, and another worker makes a needless system call.
         if found.is_none() {
             Futex::wait(word, before | PARKED, None);
         }

@@ -13,7 +13,7 @@ pub(super) struct Workers<P: Platform> {
     allotment: Allotment<P>,
     /// The current run, if there is one.
     run: Lock<P, Option<Arc<Run<P>>>>,
-    /// Announces a run, or the end of the team, to workers that sleep.
+    /// Announces runs, and the end of the team, to sleeping workers.
     calls: EventCount<P>,
     is_ending: P::AtomicBool,
     /// How long a worker stays awake between runs, in ticks.
@@ -53,7 +53,6 @@ impl<P: Platform> Workers<P> {
         }
     }
 
-    /// Ends all workers.
     pub(super) fn end(&self) {
         // No data needs this release: a worker that ends reads nothing else.
         self.is_ending.store(true, Ordering::Release);
@@ -64,10 +63,10 @@ impl<P: Platform> Workers<P> {
     /// The main loop of worker `worker`.
     pub(super) fn work(&self, worker: usize) {
         loop {
-            // The order matters. The worker first reads the two words that it may sleep on, and
-            // then looks for what they announce. A change after these looks changes a word, so the
-            // worker does not sleep on it. `seen` acquires: a worker that sees the word of a nudge
-            // also sees the reason for it.
+            // The order matters: first the words that the worker may sleep on, and then what they
+            // announce. A change after these looks changes the words, so the worker does not sleep
+            // on them. `seen` acquires: a worker that sees the word of a nudge also sees its
+            // reason.
             let cores = self.allotment.seen();
             let call = self.calls.seen();
             if self.is_ending.load(Ordering::Acquire) {
@@ -83,8 +82,8 @@ impl<P: Platform> Workers<P> {
                     Leave::Over | Leave::Revoked => continue,
                 }
             }
-            // A worker that loses its core during this wait does not notice. That does no harm,
-            // because the worker soon sleeps.
+            // A worker that loses its core here does not notice. That does no harm, because it soon
+            // sleeps.
             if !self.calls.spin(call, P::now() + self.patience) {
                 self.calls.sleep(call, None);
             }

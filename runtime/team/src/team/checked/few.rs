@@ -16,14 +16,13 @@ use std::time::Duration;
 fn settings(policy: Policy) -> TeamSettings {
     TeamSettings {
         policy,
-        // A worker without a rank sleeps at once, which is the shortest way through every step.
+        // A worker without a rank sleeps at once: the shortest way through every step.
         patience: Duration::ZERO,
         switch_cost: Duration::from_nanos(1),
     }
 }
 
-/// Two workers run these bodies. A worker that has lost its core takes part again later if
-/// `returns`.
+/// Two workers run these bodies. If `returns`, a worker that has lost its core takes part again.
 fn run<'a, P: Platform, B: Body<P> + 'a>(
     policy: Policy,
     allotment: &Allotment<P>,
@@ -65,8 +64,8 @@ fn run<'a, P: Platform, B: Body<P> + 'a>(
     unsafe { run.result() }
 }
 
-/// In each step a rank writes memory of its own, which only its next step reads. In the first step
-/// of an episode it also writes memory that all ranks read in the next episode.
+/// In each step a rank writes memory that only its next step reads. In the first step of an episode
+/// it also writes memory that all ranks read in the next.
 struct Memory {
     own: Vec<Plain<u32>>,
     shared: Vec<Vec<Plain<u32>>>,
@@ -167,7 +166,7 @@ fn a_worker_leaves_and_comes_back() {
     loom_model(Some(0), || leaves::<Loom>(2, true, 2));
 }
 
-/// A rank panics in the middle of the first interval, and no rank passes the barrier.
+/// No rank passes the barrier after a panic.
 #[test]
 fn a_rank_panics() {
     loom_model(Some(1), || {
@@ -205,7 +204,7 @@ fn a_barrier_without_all_ranks_panics() {
     });
 }
 
-/// Loom's message when `model` fails because of the fault `F`.
+/// Loom's message for a model with the fault `F`.
 fn fails<F: Fault>(model: fn()) -> String {
     let why = caught(|| loom_model(Some(2), model));
     println!("{}: {why}", std::any::type_name::<F>());
@@ -233,6 +232,6 @@ fn each_fault_is_caught() {
     // The barrier, or a preemption, does not order memory.
     assert!(fails::<Relaxed>(meet::<Relaxed>).contains("Causality violation"));
     assert!(fails::<Relaxed>(preempted::<Relaxed>).contains("Causality violation"));
-    // A worker that leaves puts its rank back and misses a worker that falls asleep.
+    // A worker that leaves puts its rank back, and misses one that falls asleep.
     assert!(fails::<NoFence>(leave::<NoFence>).contains("deadlock"));
 }

@@ -1,6 +1,6 @@
 //! The protocol under loom, with two workers and up to three ranks, and whole teams under shuttle.
-//! The checks: each rank continues from where it stopped, on one worker at a time; no rank passes a
-//! barrier before all have arrived; a worker finds each rank that is put back; and the run ends.
+//! Each rank continues from where it stopped, on one worker at a time. No rank passes a barrier
+//! before all have arrived. A worker finds each rank that is put back. The run ends.
 
 mod few;
 mod whole;
@@ -9,11 +9,11 @@ use super::{Site, Step, Turn};
 use manycore_platform::{Ordering, Platform};
 use std::sync::atomic::AtomicU32;
 
-/// The number of steps that each rank has made. The counts are atomics of the standard library, so
-/// that counting is no step of the model.
+/// The steps that each rank has made, in the standard library's atomics: counting is no step of the
+/// model.
 struct Books {
     steps: Vec<AtomicU32>,
-    /// The number of steps of a rank in an episode.
+    /// Steps of a rank in an episode.
     per_episode: u32,
     episodes: u32,
 }
@@ -27,8 +27,8 @@ impl Books {
         }
     }
 
-    /// The next step of a rank, from 0. Checks that all ranks have arrived at each barrier that
-    /// this rank has passed.
+    /// The next step of a rank, from 0. All ranks must have arrived at each barrier that it has
+    /// passed.
     fn step(&self, rank: usize) -> u32 {
         let step = self.steps[rank].fetch_add(1, Ordering::Relaxed);
         let passed = step / self.per_episode * self.per_episode;

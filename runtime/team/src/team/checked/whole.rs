@@ -21,8 +21,8 @@ fn team<P: Platform>(workers: usize, cores: usize, policy: Policy) -> Team<P> {
         .unwrap()
 }
 
-/// A team of three workers runs five ranks and then four, for three episodes each. Rank 3 takes
-/// cores away and gives them back.
+/// Three workers run five ranks and then four, for three episodes each. Rank 3 takes cores away and
+/// gives them back.
 fn come_and_go<P: Platform>(policy: Policy) {
     let mut team = team::<P>(3, 2, policy);
     let allotment = team.allotment().clone();
@@ -100,7 +100,6 @@ fn a_panic_reaches_the_caller_and_the_team_goes_on() {
     shuttle_pct(200, 3, model);
 }
 
-/// Ranks with stacks, which continue on any worker.
 #[test]
 fn ranks_with_stacks_change_workers() {
     let model = || {
