@@ -25,11 +25,12 @@ const ARRIVAL: u32 = 2;
 /// # No wake-up is lost
 ///
 /// The first member sets ASLEEP, and the futex lets it sleep only if the word has not changed
-/// since. If the second member's addition comes before that, the first member finds the next
-/// episode in the word. If it comes after, it returns ASLEEP, and the second member clears the bit
-/// and then wakes the first. All this is in one word, so no fence is needed. A second member that
-/// is late may clear the ASLEEP of the next episode. It wakes the sleeper afterwards. A member that
-/// is woken without reason, or finds the word changed, sets the bit again before it sleeps again.
+/// since. If the second member's addition comes before ASLEEP is set, the first member finds the
+/// next episode in the word. If it comes after, the addition returns ASLEEP, and the second member
+/// clears the bit and then wakes the first. All this is in one word, so no fence is needed. A
+/// second member that is late may clear the ASLEEP of the next episode. It then makes a wake-up
+/// call. A member that is woken without reason, or finds the word changed, sets the bit again
+/// before it sleeps again.
 pub(super) struct Pair<P: Platform> {
     word: CachePadded<P::Futex>,
     waiting: Waiting<P>,

@@ -24,7 +24,7 @@ const LOOKS: u32 = 64;
 /// on the word.
 ///
 /// So a release costs no read-modify-write and, if the kernel grants `membarrier`, no fence.
-/// Sleeping members pay for it.
+/// Sleeping members pay for the fence.
 pub struct Waiting<P: Platform> {
     /// Members of the barrier that sleep or are about to, on any of its words.
     sleepers: Sleepers<P, Asymmetric>,

@@ -53,7 +53,7 @@ impl<P: Platform> Bell<P> {
         let mut word = self.word.load(Ordering::Relaxed);
         while word & AWAITED != 0 {
             // Relaxed, as everywhere here: a thread that wakes up checks its condition again, and
-            // fences before it sleeps again.
+            // executes a fence before it sleeps again.
             let rung = word.wrapping_add(AWAITED);
             match (self.word).compare_exchange(word, rung, Ordering::Relaxed, Ordering::Relaxed) {
                 Ok(_) => {

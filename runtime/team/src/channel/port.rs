@@ -207,8 +207,8 @@ impl<P: Platform> Port<P> {
         (self.inbox).wait_and_take(&self.hub, self.number, Some(data))
     }
 
-    /// Whether no port can send any more. There may still be messages: only if a later
-    /// [`try_receive`](Self::try_receive) finds nothing, none is left.
+    /// Whether no port can send any more. Messages may be left until a later
+    /// [`try_receive`](Self::try_receive) finds nothing.
     ///
     /// ```
     /// use manycore_team::channel::Channel;

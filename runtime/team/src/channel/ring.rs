@@ -143,8 +143,8 @@ impl<P: Platform> Ring<P> {
         &self.lines[line].0[(position % WORDS_A_LINE) as usize]
     }
 
-    /// How far the owner may write: a ring past the slowest reader. The owner is at `mark`, where
-    /// readers may join.
+    /// How far the owner, at `mark`, may write: a ring past the slowest reader. New readers begin
+    /// at `mark`.
     pub(super) fn limit(&self, mark: Mark) -> u64 {
         self.readers.with(|readers| {
             readers.mark = mark;
@@ -178,7 +178,7 @@ impl<P: Platform> Ring<P> {
     }
 
     /// Where to begin or continue if the owner overtakes readers: at most about a quarter ring
-    /// behind it.
+    /// behind the owner.
     pub(super) fn latest_mark(&self) -> Mark {
         let claim = &self.claim;
         loop {

@@ -59,9 +59,8 @@ impl<P: Platform> RingReader<P> {
     }
 
     /// Takes the next record if it is a word that passes the filter, as it usually is. This is
-    /// separate from [`look`](Self::look) so that the message is built where it is used. Returned
-    /// through memory, written by narrow stores and read by wide loads, it costs five times as
-    /// much.
+    /// separate from [`look`](Self::look) so that the message is built where it is used. Through
+    /// memory, with narrow stores and then wide loads, it would cost five times as much.
     #[inline(always)]
     pub(super) fn take_word(&mut self, filter: Filter) -> Option<Message> {
         let ring = &*self.ring;

@@ -1,6 +1,6 @@
 use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
 
-/// A handle, which can open ports, in the count.
+/// A handle in the count. Handles can open ports.
 pub const HANDLE: u64 = 1 << 32;
 /// An open port in the count.
 pub const PORT: u64 = 1;

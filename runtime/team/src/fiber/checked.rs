@@ -24,7 +24,7 @@ fn fiber<P: Platform>(
     unsafe { Movable::new(fiber) }
 }
 
-/// Resumes the fiber. Returns whether it has ended, or panics as it does.
+/// Resumes the fiber. Returns whether it has ended. Passes on its panic.
 fn resume<P: Platform>(fiber: &mut Movable<P>) -> bool {
     match fiber.resume() {
         Progress::Suspended => false,

@@ -47,11 +47,11 @@
 //! no additional code:
 //!
 //! * Suspending the outer coroutine pushes its registers where it executes, on the inner stack, and
-//!   hands that stack pointer to the code that resumed the outer coroutine. It finds that code by
-//!   the outer parent link, at the base of the *outer* stack. All of these are still in place.
+//!   hands that stack pointer to the code that resumed the outer coroutine. The outer parent link,
+//!   at the base of the *outer* stack, leads to that code. All of these are still in place.
 //!   Resuming the outer coroutine continues at that stack pointer, and writes the outer parent
-//!   link. It finds the link by the base of the outer stack, which the coroutine's owner knows, and
-//!   not by the stack pointer.
+//!   link. The link's place follows from the base of the outer stack, which the coroutine's owner
+//!   knows, and not from the stack pointer.
 //! * Meanwhile the inner stack is in use, and no other thread can resume or drop the fiber. The
 //!   caller of `resume` has borrowed the fiber, in a frame of the outer stack that has not
 //!   returned.
@@ -89,10 +89,10 @@
 //! arena) and of the checkers belong to the *host's* thread. A simulation or model stays on one
 //! host thread, so their addresses stay valid.
 //!
-//! Two thread-local variables of the standard library matter. One is the count of panics: a fiber
-//! that suspends while it unwinds, and continues on another thread, would be counted on one thread
-//! and discounted on the other. The other is [`std::thread::current`], which names the thread that
-//! runs the fiber, not the fiber.
+//! Two thread-local variables of the standard library matter. One is the count of panics: if a
+//! fiber suspends while it unwinds and continues on another thread, its panic is counted on one
+//! thread and discounted on the other. The other is [`std::thread::current`], which names the
+//! thread that runs the fiber, not the fiber.
 //!
 //! # Dropping a fiber that has not ended
 //!

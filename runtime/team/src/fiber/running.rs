@@ -43,7 +43,7 @@ pub enum Progress {
     Ended(thread::Result<()>),
 }
 
-/// The handle by which a fiber's body suspends itself.
+/// A fiber's body suspends itself with this handle.
 ///
 /// ```
 /// use manycore_platform::Native;
@@ -171,8 +171,9 @@ impl<P: Platform> Fiber<P> {
                 stack: range,
                 platform: PhantomData,
             };
-            // The caller of `resume` gets a panic, and decides whether the remaining state may be
-            // used. This also catches the unwinding of a dropped fiber; no code sees that payload.
+            // A panic goes to the caller of `resume`, which decides whether the remaining state may
+            // be used. This also catches the unwinding of a dropped fiber; no code sees that
+            // payload.
             catch_unwind(AssertUnwindSafe(|| {
                 let body = body.0.take().expect("a body is called once");
                 body(&suspender);

@@ -358,8 +358,8 @@ fn another_thread_may_drop_a_suspended_fiber() {
         suspender.suspend();
     });
     fiber.resume();
-    // SAFETY: a sender is `Send`, and the function that suspends uses no thread-local variable of
-    // its own.
+    // SAFETY: a sender is `Send`, and the function that suspends uses none of its thread-local
+    // variables.
     let fiber = unsafe { Movable::new(fiber) };
     let thread = std::thread::spawn(move || drop(fiber));
     let id = thread.thread().id();

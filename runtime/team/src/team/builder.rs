@@ -60,7 +60,7 @@ impl<P: Platform> TeamBuilder<P> {
         self
     }
 
-    /// The name of the workers in debuggers, to which their number is appended.
+    /// The name of the workers in debuggers. A worker's number is appended.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();

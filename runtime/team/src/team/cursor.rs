@@ -45,7 +45,8 @@ impl Cursor {
         Self { left: items, grain }
     }
 
-    /// A cursor over the share of rank `rank`, if `size` ranks divide `items` items between blocks.
+    /// A cursor over rank `rank`'s share of `items` items, which `size` ranks divide between
+    /// blocks.
     ///
     /// # Panics
     ///

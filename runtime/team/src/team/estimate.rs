@@ -1,7 +1,8 @@
 //! Estimates of each rank's work after a site, learned from its times.
 
 /// An estimate is the least time that was seen, because interrupts, cache misses and neighbours
-/// only add time. In case the work has grown, it drifts up by 1/16 of the difference each time.
+/// only add time. In case the work has grown, the estimate drifts up by 1/16 of the difference each
+/// time.
 const DRIFT: u64 = 16;
 /// After this many larger times in a row the estimate becomes the least of them.
 const CONSISTENT: u8 = 3;

@@ -1,8 +1,8 @@
 //! Teams of a fixed number of ranks on a changing number of workers.
 //!
 //! The T parts of a program that meet at barriers are its *ranks*; T is fixed. A *worker* is a
-//! thread that runs ranks, on a core of its own. `README.md` in this folder argues the protocol,
-//! and describes the division of ranks among workers.
+//! thread that runs ranks, on a core of its own. `README.md` in this folder describes the protocol
+//! and the division of ranks among workers.
 
 mod body;
 mod builder;
@@ -159,8 +159,8 @@ impl<P: Platform> Team<P> {
         // SAFETY: the run is over.
         let mut result = unsafe { run.result() };
         for body in bodies {
-            // A body that panics does not keep the others from being dropped. A rank's panic goes
-            // first.
+            // A body whose destructor panics does not keep the others from being dropped. A rank's
+            // panic goes first.
             if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(body))) {
                 match result {
                     Ok(_) => result = Err(payload),

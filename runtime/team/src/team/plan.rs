@@ -272,8 +272,8 @@ mod tests {
     }
 
     proptest! {
-        /// All work is run once, a rank by at most two cores, and not by two at the same time. A
-        /// core has at most the ideal span and the short parts that it took over.
+        /// All work runs once. At most two cores run a rank, and not at the same time. A core has
+        /// at most the ideal span and the short parts that it took over.
         #[test]
         fn the_bound_is_reached(
             work in prop::collection::vec(0_u64..10_000, 1..40),

@@ -130,7 +130,7 @@ struct Interval {
     estimates: Estimates,
     /// Time in this interval since it was learned from.
     unlearned: u64,
-    /// The cores of the plan; 0 if there is no plan yet.
+    /// The number of cores of the plan; 0 if there is no plan yet.
     cores: usize,
     way: Division,
     plan: Plan,
@@ -141,7 +141,7 @@ pub struct Planner {
     ranks: usize,
     /// The cost of a cut, in ticks.
     switch: u64,
-    /// What a cut rank takes more on its first core.
+    /// The extra time of a cut rank on its first core.
     overhead: u64,
     /// Whether unstable intervals are planned too.
     always: bool,

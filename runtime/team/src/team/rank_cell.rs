@@ -22,7 +22,7 @@ pub(super) struct Inner<P: Platform> {
     pub(super) worker: usize,
     /// Whether the rank has yet to begin this interval.
     pub(super) is_fresh: bool,
-    /// The barrier where the rank is. `None` if it is done.
+    /// The barrier where the rank has arrived. `None` if it is done.
     pub(super) site: Option<Site>,
 }
 
@@ -48,7 +48,8 @@ impl<P: Platform> RankCell<P> {
     /// Whether the rank is ready. It may be claimed at any time.
     #[inline]
     fn is_ready(&self, episode: Episode) -> bool {
-        // Relaxed: the claim decides, and a worker that is about to sleep fences before this look.
+        // Relaxed: the claim decides, and a worker that is about to sleep executes a fence before
+        // this look.
         self.word.load(Ordering::Relaxed) == episode.ready()
     }
 

@@ -2,8 +2,8 @@ use manycore_platform::{Atomic, CachePadded, Native, Ordering, Platform};
 use std::cell::UnsafeCell;
 use std::fmt;
 
-/// A value for each rank, on lines of its own, on every worker. It replaces `thread_local!`: a rank
-/// loses such variables when it changes to another worker.
+/// A value for each rank, on lines of its own, that the rank finds on every worker. It replaces
+/// `thread_local!`: a rank loses such variables when it changes to another worker.
 ///
 /// ```
 /// use manycore_cores::elastic::Allotment;

@@ -15,7 +15,7 @@ pub struct Report {
     pub episodes: u64,
     /// Turns that ranks had.
     pub switches: u64,
-    /// How often a worker put a rank back before it arrived.
+    /// How often a worker put back a rank that had not arrived.
     pub preemptions: u64,
     /// Turns on another worker than the rank's turn before.
     pub migrations: u64,

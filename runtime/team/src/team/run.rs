@@ -1,4 +1,4 @@
-//! The data that the workers of a run share. `README.md` in this folder argues the protocol.
+//! The data that the workers of a run share. `README.md` in this folder describes the protocol.
 
 use super::exchange::ValueExchange;
 use super::planner::{Planner, Plans, Schedule};

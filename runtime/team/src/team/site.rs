@@ -4,7 +4,7 @@ use std::panic::Location;
 /// A place of the program where ranks meet. A rank usually does the same after it each time, so the
 /// team keeps what it learns by site.
 ///
-/// Sites are compared by address: two names with the same text may differ.
+/// Sites are compared by address: two names with the same text may be different sites.
 ///
 /// ```
 /// use manycore_team::Site;

@@ -1,4 +1,4 @@
-//! The words of the protocol that `README.md` in this folder argues.
+//! The words of the protocol. `README.md` in this folder has the argument.
 
 /// In the opening word: a worker sleeps on it, or is about to.
 pub(super) const PARKED: u32 = 1;

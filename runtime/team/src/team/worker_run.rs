@@ -277,8 +277,8 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
 
     fn keep_tally(&self) {
         let tally = &self.run.tallies[self.worker];
-        // Relaxed: the worker's next step publishes the counts. It is an announcement, or puts a
-        // rank back, whose next claimer announces it.
+        // Relaxed: the worker's next step publishes the counts. That step is an announcement, or
+        // puts back a rank whose next claimer makes one.
         tally.switches.store(self.switches, Ordering::Relaxed);
         tally.preemptions.store(self.preemptions, Ordering::Relaxed);
         tally.migrations.store(self.migrations, Ordering::Relaxed);
@@ -340,7 +340,8 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
         }
     }
 
-    /// The end of this worker's own ranks, if they are divided by number. It looks there first.
+    /// The end of this worker's own ranks, if ranks are divided by number. The worker looks there
+    /// first.
     fn own_end(&self) -> usize {
         let (_, cores) = self.run.opening.schedule.get();
         even(self.run.ranks.len(), self.worker + 1, cores.max(1)).rank
@@ -351,8 +352,8 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
     ///
     /// # No wake-up is lost
     ///
-    /// See `README.md`. This worker sets PARKED, fences, looks and sleeps. A worker that puts a
-    /// rank back fences and looks for PARKED. The opening swaps the word.
+    /// See `README.md`. This worker sets PARKED, executes a fence, looks and sleeps. A worker that
+    /// puts a rank back executes a fence and looks for PARKED. The opening swaps the word.
     #[cold]
     fn sleep(&self, episode: Episode) -> Option<usize> {
         let word = &self.run.opening.word;
