@@ -83,8 +83,6 @@ impl<P: Platform> Hub<P> {
         }
         (number, inbox)
     }
-
-    /// Closes a port and its ring.
     pub(super) fn close(&self, number: usize, ring: Option<&Arc<Ring<P>>>) {
         self.members.with(|members| {
             if let Some(ring) = ring {

@@ -24,8 +24,6 @@ impl<P: Platform> Inbox<P> {
             filter: Filter::ALL,
         }
     }
-
-    /// Takes a message, if there is one.
     #[inline(always)]
     pub(super) fn take(
         &mut self,

@@ -24,7 +24,7 @@ struct Estimate {
 pub(super) struct Estimates {
     ranks: Vec<Estimate>,
     times: u32,
-    /// See [`error`](Self::error).
+    /// See the method `error`.
     error: f64,
 }
 

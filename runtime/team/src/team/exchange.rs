@@ -9,8 +9,6 @@ use std::slice;
 
 /// The largest value that a rank can leave, in bytes.
 const ROOM: usize = 64;
-
-/// The value that a rank has left.
 struct Slot {
     /// The value's episode and type. `None` before the first value.
     label: Option<(Episode, TypeId)>,

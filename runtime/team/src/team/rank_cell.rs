@@ -102,8 +102,6 @@ impl<P: Platform> RankCell<P> {
         self.word.store(episode.next().ready(), Ordering::Relaxed);
     }
 }
-
-/// Wakes all threads that sleep on the word.
 #[cold]
 #[inline(never)]
 pub(super) fn wake_all<P: Platform>(word: &P::Futex) {

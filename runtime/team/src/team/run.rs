@@ -60,7 +60,6 @@ pub(super) struct Run<P: Platform> {
     pub(super) stacks: Arc<Stacks<P>>,
     /// The first panic of the run.
     failure: Lock<P, Option<Payload>>,
-    /// Workers that may take part.
     workers: usize,
     pub(super) patience: u64,
     pub(super) politeness: u64,

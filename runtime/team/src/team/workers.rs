@@ -34,8 +34,6 @@ impl<P: Platform> Workers<P> {
     pub(super) fn allotment(&self) -> &Allotment<P> {
         &self.allotment
     }
-
-    /// Announces a run to the workers.
     pub(super) fn call(&self, run: &Arc<Run<P>>) {
         self.run.with(|place| *place = Some(Arc::clone(run)));
         self.announce();
