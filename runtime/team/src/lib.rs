@@ -1,4 +1,4 @@
-//! Teams: ranks that meet at barriers, on cores that come and go.
+//! Teams: ranks, the parts of a program that meet at barriers, on cores that come and go.
 //!
 //! ```
 //! use manycore_team::barrier::TeamBarrier;
@@ -10,7 +10,7 @@
 //! std::thread::scope(|scope| {
 //!     let (mut here, mut there) = (barrier.member(), barrier.member());
 //!     scope.spawn(move || {
-//!         one.send(42); // to everybody else who has a port
+//!         one.send(42); // to all other ports
 //!         here.wait();
 //!     });
 //!     assert_eq!(other.receive().unwrap().payload, 42);
@@ -18,12 +18,12 @@
 //! });
 //! ```
 //!
-//! * A [`Team`] runs a fixed number of ranks on however many cores an
+//! * A [`Team`] runs a fixed number of ranks on the cores that an
 //!   [`Allotment`](manycore_cores::elastic::Allotment) leaves it: 16 ranks on 15 cores take 16/15
-//!   of the time, not twice.
+//!   of the time, not twice the time.
 //! * A [`barrier`] makes threads of your own wait for each other.
 //! * A [`channel`] carries words and bytes from each thread to all others.
-//! * A [`fiber`] is what carries a rank from thread to thread.
+//! * A [`fiber`] carries a rank from thread to thread.
 //!
 //! | call | cost |
 //! |---|---|
@@ -36,8 +36,8 @@
 //! 2.6 GHz, the others on an Intel Xeon of 2.3 GHz. `docs/figures.md` in the repository has their
 //! spreads and commands.
 //!
-//! The crate `manycore` has a pool for loops, joins and jobs. A program that can be written as loops
-//! is better off there: the pool divides each loop anew, and need not learn how long each rank works.
+//! The crate `manycore` has a pool for loops, joins and jobs. Use it if a program can be written as
+//! loops: the pool divides each loop anew, and need not learn how long each rank works.
 
 pub mod barrier;
 pub mod channel;

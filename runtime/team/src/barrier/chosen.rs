@@ -4,9 +4,9 @@ use super::placement::Placement;
 use super::sense::{SenseBarrier, SenseMember};
 use manycore_platform::Platform;
 
-/// The barrier for a placement. If every member has a core, it is the [`GroupedBarrier`]. If
-/// members share cores, it is the [`SenseBarrier`]: no member waits twice in an episode, so each
-/// needs the core only once. Two members share one word, and each adds to it once an episode.
+/// The barrier for a placement. Two members share one word. If every member has a core, the barrier
+/// is the [`GroupedBarrier`]. If members share cores, it is the [`SenseBarrier`]: no member waits
+/// twice in an episode, so each needs a core only once.
 ///
 /// ```
 /// use manycore_platform::Native;
@@ -43,7 +43,7 @@ enum ChosenMemberWay {
     Sense(SenseMember),
 }
 
-/// The members of a [`Pair`].
+/// Members of a [`Pair`].
 const PAIR: usize = 2;
 
 impl<P: Platform> ChosenBarrier<P> {
@@ -59,11 +59,11 @@ impl<P: Platform> ChosenBarrier<P> {
         Self { way }
     }
 
-    /// The member of that rank.
+    /// The member of rank `rank`.
     ///
     /// # Panics
     ///
-    /// If there is no such rank.
+    /// Panics if the placement has no such rank.
     pub fn member(&self, rank: usize) -> ChosenMember {
         let way = match &self.way {
             ChosenWay::Pair(_) => {
@@ -80,7 +80,7 @@ impl<P: Platform> ChosenBarrier<P> {
     ///
     /// # Panics
     ///
-    /// If the member is another barrier's.
+    /// Panics if the member belongs to a barrier of another kind.
     #[inline]
     pub fn wait(&self, member: &mut ChosenMember) {
         match (&self.way, &mut member.way) {

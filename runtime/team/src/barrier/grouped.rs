@@ -5,13 +5,13 @@ use super::placement::Placement;
 use super::waiting::Waiting;
 use manycore_platform::Platform;
 
-/// Two levels: members meet in their core group, and the groups meet for them.
+/// A barrier of two levels: the members of a core group meet, and then the groups meet.
 ///
-/// The members of a group count themselves on one line, which their shared cache keeps near. The
-/// last member takes part in an exchange between the groups, in ceil(log2 groups) rounds, and then
-/// releases its own group with one more line. If all members are in one core group, all exchange
-/// with each other, without a count; with two members that is one store and one load an episode.
-/// Core groups of more than 16 are divided into parts.
+/// The members of a group count their arrivals on one line, which stays in the cache that they
+/// share. The last member takes part in an exchange between the groups, in ceil(log2 groups)
+/// rounds. Then it releases its group with a second line. If all members are in one core group,
+/// they all exchange with each other, without a count. With two members that is one store and one
+/// load an episode. Core groups of more than 16 members are divided into parts.
 ///
 /// ```
 /// use manycore_platform::Native;
@@ -52,16 +52,16 @@ impl<P: Platform> GroupedBarrier<P> {
         }
     }
 
-    /// The member of that rank.
+    /// The member of rank `rank`.
     ///
     /// # Panics
     ///
-    /// If there is no such rank.
+    /// Panics if the placement has no such rank.
     pub fn member(&self, rank: usize) -> GroupedMember {
         let members = self.groups.members();
         assert!(rank < members, "rank {rank} of {members}");
         let group = self.groups.group(rank);
-        // The last episode of a member of the group that is in no episode now.
+        // The group's last episode. This member is in no episode, so the number does not change.
         let of_several = self.nodes[group].released();
         let episode = of_several.unwrap_or_else(|| self.exchange.told(group));
         GroupedMember { group, episode }
@@ -74,8 +74,8 @@ impl<P: Platform> GroupedBarrier<P> {
         let GroupedMember { group, episode } = *member;
         let node = &self.nodes[group];
         if node.is_last() {
-            // Whoever it is this time: what the exchange knows of a group is in its
-            // words, and the node hands them on from one to the next.
+            // Any member may be the last. The exchange keeps what it knows of a group in its words,
+            // and the node's count makes them visible to the next last member.
             self.exchange.meet(&self.waiting, group, episode);
             node.release(&self.waiting, episode);
         } else {

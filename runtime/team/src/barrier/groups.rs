@@ -1,21 +1,21 @@
 use super::placement::Placement;
 
-/// Up to this size, counting arrivals on one line of a core group is cheaper than separate words:
-/// on the simulated Westmere-EX one line for ten cores beats two.
+/// The largest group that counts arrivals on one line. Up to this size a line costs less than
+/// separate words: on the simulated Westmere-EX one line for ten cores beats two.
 const ONE_LINE: usize = 16;
-/// The largest part otherwise. On the simulated Kunpeng 920, with groups of 32 cores, parts of 3 to
-/// 8 hardly differ.
+/// The largest part of a larger group. On the simulated Kunpeng 920, whose groups have 32 cores,
+/// parts of 3 to 8 hardly differ.
 const PART: usize = 8;
 
-/// Which ranks meet first.
+/// Ranks in groups, whose members meet first.
 pub(super) struct Groups {
     group: Vec<usize>,
     size: Vec<usize>,
 }
 
 impl Groups {
-    /// The placement's groups, large ones in parts. If all members are in one group, each member is
-    /// a group of its own, because separate words need no line that all members write.
+    /// The placement's groups, large ones in parts. If all members are in one core group, each is a
+    /// group of its own, so that no line is written by all members.
     pub(super) fn new(placement: &Placement) -> Self {
         let members = placement.members();
         if placement.groups() == 1 {
@@ -26,12 +26,12 @@ impl Groups {
             0..=ONE_LINE => 1,
             _ => size.div_ceil(PART),
         };
-        // The number of a group's first part.
+        // The number of each group's first part.
         let mut first = vec![0];
         for &size in &whole.size {
             first.push(first[first.len() - 1] + parts(size));
         }
-        // Members of it met so far.
+        // Members of each group that are already placed.
         let mut met = vec![0; whole.size.len()];
         Self::by(members, |rank| {
             let group = whole.group[rank];
@@ -41,7 +41,7 @@ impl Groups {
         })
     }
 
-    /// `group` is called with each rank in order; it leaves out no number.
+    /// The groups by `group`, which is called with each rank in order and leaves no number out.
     fn by(members: usize, group: impl FnMut(usize) -> usize) -> Self {
         let group: Vec<_> = (0..members).map(group).collect();
         let groups = 1 + group.iter().copied().max().unwrap_or(0);
@@ -60,7 +60,6 @@ impl Groups {
         self.group[rank]
     }
 
-    /// How many are in each.
     pub(super) fn sizes(&self) -> &[usize] {
         &self.size
     }
@@ -71,13 +70,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn as_placed() {
+    fn groups_follow_the_placement() {
         let groups = Groups::new(&Placement::grouped(vec![1, 0, 1, 2, 1]));
         assert_eq!(groups.size, [1, 3, 1]);
     }
 
     #[test]
-    fn alone_or_in_parts() {
+    fn one_core_group_is_split_into_members_and_a_large_one_into_parts() {
         let sizes = |placement| Groups::new(&placement).size;
         assert_eq!(sizes(Placement::flat(1)), [1]);
         assert_eq!(sizes(Placement::flat(8)), [1; 8]);

@@ -1,11 +1,13 @@
 //! Barriers: no member leaves before every member has arrived.
 //!
-//! A [`TeamBarrier`] chooses from three barriers, by the cores of its members. Two members meet at
-//! one word (`pair.rs`). Members with a core each meet in groups, and then the groups meet
-//! (`grouped.rs`). Members that share cores have one count and one word (`sense.rs`).
+//! A [`TeamBarrier`] chooses one of three barriers. Two members meet at one word (`pair.rs`).
+//! Members with a core each meet in groups, and then the groups meet (`grouped.rs`). Members that
+//! share cores have one count and one word (`sense.rs`).
 //!
-//! In each of them a member that waits long sleeps, so it cannot keep a core from the member that
-//! it waits for. `waiting.rs` has the protocol, and `pair.rs` that for two members.
+//! In all three, a member that waits long sleeps, so it does not keep a core from the member that
+//! it waits for. `waiting.rs` has the protocol; `pair.rs` has its own.
+//!
+//! An *episode* is one meeting of all members.
 
 pub(crate) mod chosen;
 pub(crate) mod exchange;

@@ -1,28 +1,27 @@
 use super::waiting::Waiting;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 
-/// A place where several meet: all count themselves off, the last to come goes on
-/// from there on behalf of all, and lets the others go.
+/// A meeting place. All members count their arrivals. The last may meet other nodes on behalf of
+/// all, and then releases the others.
 ///
-/// Two lines: everybody writes `missing`; `released` is written once an episode and
-/// read by the members that wait, which the arrivals of others do not disturb.
+/// It has two cache lines. Every member writes `missing`. `released` is written once an episode and
+/// read by the members that wait, undisturbed by arrivals.
 pub struct Node<P: Platform> {
-    /// How many have yet to come in this episode.
+    /// Members that have not yet arrived at this episode.
     missing: CachePadded<P::AtomicU32>,
-    /// The last released episode. Its lowest bit is the sense of the published barriers. Other code
-    /// uses the number to distinguish episodes.
+    /// The last released episode. Its lowest bit is the sense of the published barriers.
     released: CachePadded<P::Futex>,
     size: u32,
 }
 
 impl<P: Platform> Node<P> {
-    /// For `size` members.
+    /// A node of `size` members.
     ///
     /// # Panics
     ///
-    /// If they are more than a word counts.
+    /// Panics if `size` does not fit in 32 bits.
     pub fn new(size: usize) -> Self {
-        let size = u32::try_from(size).expect("more members than threads can be");
+        let size = u32::try_from(size).expect("more members than threads can exist");
         Self {
             missing: CachePadded::new(P::AtomicU32::new(size)),
             released: CachePadded::new(<P::Futex as Atomic<u32>>::new(0)),
@@ -30,15 +29,15 @@ impl<P: Platform> Node<P> {
         }
     }
 
-    /// The last released episode, from the view of a member that is in none and so keeps the next
-    /// from being released. `None` for a node of one member.
+    /// The last released episode. It does not change, because the caller is a member that has not
+    /// arrived at the next. `None` for a node of one member.
     pub fn released(&self) -> Option<u32> {
-        // Relaxed: the caller comes after the thread that was this member before.
+        // Relaxed: the call happens after the last use of this member by any thread.
         (self.size > 1).then(|| self.released.load(Ordering::Relaxed))
     }
 
-    /// Arrives; whether as the last. The last must [`release`](Self::release), the
-    /// others [`wait`](Self::wait).
+    /// Arrives. Returns whether this member is the last, which must [`release`](Self::release). The
+    /// others must [`wait`](Self::wait).
     #[inline]
     pub fn is_last(&self) -> bool {
         if self.size == 1 {
@@ -48,14 +47,13 @@ impl<P: Platform> Node<P> {
         // of it.
         let is_last = self.missing.fetch_sub(1, Ordering::AcqRel) == 1;
         if is_last {
-            // For the next episode, which begins for the others with the release.
-            // Relaxed: that publishes it.
+            // Resets the count for the next episode. Relaxed: the release publishes this.
             self.missing.store(self.size, Ordering::Relaxed);
         }
         is_last
     }
 
-    /// Lets all go from `episode`.
+    /// Releases all members from `episode`.
     #[inline]
     pub fn release(&self, waiting: &Waiting<P>, episode: u32) {
         if self.size > 1 {
@@ -63,11 +61,11 @@ impl<P: Platform> Node<P> {
         }
     }
 
-    /// Waits until all may go from `episode`.
+    /// Waits until the members of `episode` are released.
     #[inline]
     pub fn wait(&self, waiting: &Waiting<P>, episode: u32) {
-        // The word cannot be further than this episode: the next one's release
-        // takes this member's arrival.
+        // The word is at most at this episode: the next is released only after this member has
+        // arrived.
         waiting.wait_while(&self.released, episode.wrapping_sub(1));
     }
 }

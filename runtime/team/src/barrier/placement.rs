@@ -20,12 +20,12 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// The default [patience](Self::patience). It is several times the wake-up of a thread, 30 to
-    /// 60 us on a virtual machine. A member that sleeps too early pays for a wake-up, and a member
+    /// The default [patience](Self::patience): several times the wake-up of a thread, which takes
+    /// 30 to 60 us on a virtual machine. A member that sleeps too early pays for a wake-up; one
     /// that sleeps too late has spun in vain.
     pub const PATIENCE: Duration = Duration::from_micros(200);
 
-    /// `members` ranks, each on a core of its own, near to each other.
+    /// A placement of `members` ranks in one core group. Each rank has a core of its own.
     ///
     /// # Panics
     ///
@@ -35,12 +35,12 @@ impl Placement {
         Self::grouped(vec![0; members])
     }
 
-    /// A rank an entry, which says in what core group it runs; groups are
-    /// numbered from 0 without gaps; each rank has a core of its own.
+    /// A placement of one rank for each entry of `group`, which is the rank's core group. Groups
+    /// are numbered from 0 without gaps. Each rank has a core of its own.
     ///
     /// # Panics
     ///
-    /// Panics if `group` is empty, or if a number is missing.
+    /// Panics if `group` is empty or has a gap.
     #[track_caller]
     pub fn grouped(group: Vec<usize>) -> Self {
         assert!(!group.is_empty(), "a barrier needs a member");
@@ -61,7 +61,7 @@ impl Placement {
         Self { cores, ..self }
     }
 
-    /// The same ranks, with this time awake before a member sleeps; 200 us by default.
+    /// The same ranks, with another [patience](Self::patience). The default is 200 us.
     ///
     /// ```
     /// use manycore_team::barrier::Placement;
@@ -80,26 +80,26 @@ impl Placement {
         self.patience
     }
 
-    /// How many ranks there are.
+    /// The number of ranks.
     pub fn members(&self) -> usize {
         self.group.len()
     }
 
-    /// How many core groups they are in.
+    /// The number of core groups that the ranks are in.
     pub fn groups(&self) -> usize {
         1 + self.group.iter().copied().max().unwrap_or(0)
     }
 
-    /// The core group of a rank.
+    /// The core group of the rank.
     ///
     /// # Panics
     ///
-    /// If there is no such rank.
+    /// Panics if there is no such rank.
     pub fn group(&self, rank: usize) -> usize {
         self.group[rank]
     }
 
-    /// Whether ranks share cores. Then a waiting member must let others run.
+    /// Whether ranks share cores. If they do, a waiting member must let others run.
     pub fn is_oversubscribed(&self) -> bool {
         self.cores < self.group.len()
     }

@@ -3,12 +3,12 @@ use super::placement::Placement;
 use super::waiting::Waiting;
 use manycore_platform::Platform;
 
-/// The sense-reversing barrier: one count, and one word that lets all go (Hensgen,
-/// Finkel and Manber 1988; Mellor-Crummey and Scott 1991, algorithm 7).
+/// The sense-reversing barrier: one count, and one word that releases all (Hensgen, Finkel and
+/// Manber 1988; Mellor-Crummey and Scott 1991, algorithm 7).
 ///
-/// All members write the count's line one after the other. The last member writes the word, on
-/// another line, and all others read it. Both are linear in the members. It is the barrier for
-/// members that share cores: no member waits twice in an episode.
+/// All members write the count's line in turn. The last member writes the word, on another line,
+/// and all others read it. Both take time linear in the members. This barrier suits members that
+/// share cores, because no member waits twice in an episode.
 ///
 /// ```
 /// use manycore_platform::Native;
@@ -28,7 +28,7 @@ pub struct SenseBarrier<P: Platform> {
     members: usize,
 }
 
-/// A member of a [`SenseBarrier`]: the number of the episode.
+/// A member of a [`SenseBarrier`]. It holds the number of its last episode.
 #[derive(Debug)]
 pub struct SenseMember(u32);
 
@@ -43,11 +43,11 @@ impl<P: Platform> SenseBarrier<P> {
         }
     }
 
-    /// The member of that rank.
+    /// The member of rank `rank`.
     ///
     /// # Panics
     ///
-    /// If there is no such rank.
+    /// Panics if the placement has no such rank.
     pub fn member(&self, rank: usize) -> SenseMember {
         assert!(rank < self.members, "rank {rank} of {}", self.members);
         SenseMember(self.node.released().unwrap_or(0))

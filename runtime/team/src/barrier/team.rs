@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 /// A barrier for a team of threads.
 ///
-/// Each thread takes a [`member`](Self::member) of it and waits on that. Which barrier
-/// it is depends on whether each member can have a core of its own; either way a
-/// member that waits long sleeps, so that the member that is waited for gets a core.
+/// Each thread takes a [`member`](Self::member) and calls [`wait`](TeamMember::wait) on it. The
+/// algorithm depends on whether each member can have a core of its own. A member that waits long
+/// sleeps, so that the member that it waits for gets a core.
 ///
 /// ```
 /// use manycore_team::barrier::TeamBarrier;
@@ -42,16 +42,16 @@ struct Shared<P: Platform> {
     members: usize,
 }
 
-/// Which ranks are free.
+/// The free ranks.
 struct Places {
-    /// The first that was never taken.
+    /// The lowest rank that was never taken.
     next: usize,
-    /// The members that were given back.
+    /// The ranks that were given back.
     back: Vec<usize>,
 }
 
 impl Places {
-    /// The first rank that was given back, or else a new one.
+    /// Takes the lowest rank that was given back, or else a new one.
     fn take(&mut self, members: usize) -> Option<usize> {
         if let Some((place, _)) = self.back.iter().enumerate().min_by_key(|(_, rank)| **rank) {
             return Some(self.back.swap_remove(place));
@@ -67,16 +67,16 @@ impl Places {
 /// A thread's part in a [`TeamBarrier`].
 ///
 /// A dropped member can be taken again by [`TeamBarrier::member`]. Until a thread has taken it and
-/// arrives, the others wait at the next episode. So a thread that panics between two episodes
-/// delays its team, and does not break it.
+/// arrives, the others wait. So a thread that panics between two episodes delays its team and does
+/// not break the barrier.
 #[doc(alias = "Barrier")]
 pub struct TeamMember<P: Platform = Native> {
-    /// Dropped before its place is given back.
+    /// Dropped before `place`, which gives back the rank.
     member: ChosenMember,
     place: TakenRank<P>,
 }
 
-/// A rank, until it is given back.
+/// A taken rank, which is given back on drop.
 struct TakenRank<P: Platform> {
     shared: Arc<Shared<P>>,
     rank: usize,
@@ -90,8 +90,8 @@ impl<P: Platform> Drop for TakenRank<P> {
 }
 
 impl TeamBarrier {
-    /// A barrier for `members` threads of this process. Reads the topology and what mask and quota
-    /// leave of it, which takes some 0.1 ms.
+    /// A barrier for `members` threads of this process. The call reads the topology, the CPU mask
+    /// and the CPU quota, in some 0.1 ms.
     ///
     /// # Panics
     ///
@@ -108,12 +108,12 @@ impl TeamBarrier {
     }
 }
 
-/// Members on the usable CPUs, in the order of a pool's threads: the system is likely to leave
-/// threads where it finds them.
+/// Places members on the usable CPUs in the order of a pool's threads. The system often leaves
+/// threads where they are.
 fn placement(machine: &Topology, members: usize) -> Placement {
     let cores = machine.default_threads();
     let cpus = machine.compact_order();
-    // Numbered anew, in the order of filling.
+    // The groups in the order of filling. A group's index is its new number.
     let mut filled: Vec<usize> = vec![];
     let group = |rank: usize| {
         let cpu = machine.cpu(cpus[rank % cpus.len()]);
@@ -143,12 +143,11 @@ impl<P: Platform> TeamBarrier<P> {
         }
     }
 
-    /// The next member. The first member is rank 0 of the placement; dropped members are taken
-    /// again.
+    /// Takes a member: a dropped one again, or else the next in the order of the placement's ranks.
     ///
     /// # Panics
     ///
-    /// If all are taken.
+    /// Panics if all members are taken.
     ///
     /// ```
     /// use manycore_team::barrier::TeamBarrier;
@@ -172,7 +171,7 @@ impl<P: Platform> TeamBarrier<P> {
     #[track_caller]
     pub fn member(&self) -> TeamMember<P> {
         let members = self.shared.members;
-        // The lock orders what the former member did before what this one does.
+        // The lock orders what the rank's former member did before what its new member does.
         let rank = self.shared.places.with(|places| places.take(members));
         let rank = rank.unwrap_or_else(|| panic!("all {members} members are taken"));
         let place = TakenRank {
@@ -185,7 +184,7 @@ impl<P: Platform> TeamBarrier<P> {
         }
     }
 
-    /// How many members it waits for.
+    /// The number of members that the barrier waits for.
     ///
     /// ```
     /// assert_eq!(manycore_team::barrier::TeamBarrier::new(3).members(), 3);
@@ -196,8 +195,9 @@ impl<P: Platform> TeamBarrier<P> {
 }
 
 impl<P: Platform> TeamMember<P> {
-    /// Waits until all members have called this as often. Returns `true` on exactly one member, the
-    /// leader, for work done once an episode. The leader is the same member in each episode.
+    /// Waits until all members have called `wait` as often as this one. Returns `true` on one
+    /// member, the leader, which can do work that is due once an episode. The leader is the same in
+    /// each episode.
     ///
     /// The members' work before the barrier is visible to all of them after it.
     #[inline]

@@ -1,49 +1,45 @@
-//! How the members of a barrier wait, and how they are let go.
-
 use super::placement::Placement;
 use manycore_cores::sync::{Asymmetric, Sleepers};
 use manycore_platform::{Atomic, Futex, Ordering, Platform};
 use std::time::Duration;
 
-/// The longest spin before a yield: the system may have put two members on one core although
-/// another is idle, and then the spinner keeps the other member from arriving.
+/// The longest spin before a yield. The system may have put two members on one core although
+/// another core is idle. Then a member that spins keeps the other from arriving.
 const SPIN_QUANTUM: Duration = Duration::from_micros(10);
 
-/// Looks by exchanges before the clock is asked: about 2 us. A member without patience looks once.
+/// Looks by exchanges before the first look at the clock: about 2 us. A member without patience
+/// looks once.
 const LOOKS: u32 = 64;
 
-/// Waits first awake, then asleep; and releases by a plain store.
+/// How members wait, first awake and then asleep, and how a plain store releases them.
 ///
-/// On cores of their own members spin, as the published barriers do; members that
-/// share cores let the others run. Either way only for the placement's patience:
-/// the operating system may have taken the core from the member that is waited for, and then
-/// a spinner is in the way.
+/// Members on cores of their own spin, as in the published barriers. Members that share cores
+/// yield. Both stop when the placement's patience ends: the operating system may have taken the
+/// core from the member that all wait for, and then a spinning member is in the way.
 ///
 /// # No wake-up is lost
 ///
-/// By the argument of [`Sleepers`], with asymmetric fences. What the releaser publishes is the word
-/// itself: a sleeper sees the word changed, or the releaser sees a sleeper, and wakes whoever
-/// sleeps on the word.
+/// [`Sleepers`] has the argument, here with asymmetric fences. The releaser publishes the word
+/// itself: a sleeper sees the word changed, or the releaser sees a sleeper and wakes all that sleep
+/// on the word.
 ///
-/// So a release costs no read-modify-write and, if the kernel grants `membarrier`, no fence:
-/// sleeping members pay for sleep.
+/// So a release costs no read-modify-write and, if the kernel grants `membarrier`, no fence.
+/// Sleeping members pay for the fence.
 pub struct Waiting<P: Platform> {
-    /// Members of the barrier that sleep or are about to, on whatever word.
+    /// Members of the barrier that sleep or are about to, on any of its words.
     sleepers: Sleepers<P, Asymmetric>,
-    /// How long one waits awake, in ticks.
+    /// How long a member waits awake, in ticks.
     patience: u64,
-    /// How long it spins before it lets others run, in ticks.
+    /// How long a member spins before it yields, in ticks.
     spin_quantum: u64,
-    /// Looks by exchanges.
     looks: u32,
-    /// Members share cores.
+    /// Whether members share cores.
     yields: bool,
 }
 
 impl<P: Platform> Waiting<P> {
-    /// As the members of `placement` wait.
     pub fn new(placement: &Placement) -> Self {
-        // Asked once, that light fences are light from now on.
+        // Light fences are full fences until this call.
         P::has_light_fences();
         Self {
             sleepers: Sleepers::new(),
@@ -58,7 +54,7 @@ impl<P: Platform> Waiting<P> {
         }
     }
 
-    /// Writes the word that others wait on.
+    /// Writes `value` to the word that others wait on, and wakes them if they sleep.
     #[inline]
     pub fn release(&self, word: &P::Futex, value: u32) {
         // Release: a member that sees the value sees the releaser's work, and the work of others
@@ -69,7 +65,7 @@ impl<P: Platform> Waiting<P> {
         }
     }
 
-    /// Waits until the word holds another value, and acquires what its writer did.
+    /// Waits until the word no longer holds `value`, and acquires what the writer did.
     #[inline]
     pub fn wait_while(&self, word: &P::Futex, value: u32) {
         if self.look_while(word, value) == value {
@@ -77,29 +73,29 @@ impl<P: Platform> Waiting<P> {
         }
     }
 
-    /// Looks at the word for a short while, unless members share cores; returns, and has
-    /// acquired, what it holds then.
+    /// Looks at the word for a short while, or once if members share cores. Returns, and has
+    /// acquired, the last value that it read.
     #[inline]
     fn look_while(&self, word: &P::Futex, value: u32) -> u32 {
         if self.yields {
             word.load(Ordering::Acquire)
         } else {
-            // One spin quantum. Its end needs no look at the clock.
+            // One spin quantum, whose end needs no look at the clock.
             P::spin_while(word, value, 0)
         }
     }
 
-    /// The same, for a word that the caller writes next. A look is an exchange that changes
-    /// nothing, so it brings the line for writing: a load would bring it for reading, and the write
-    /// would need a second transfer. While no thread writes, the line stays in this core's cache,
-    /// and a look costs no transfer.
+    /// Like `look_while`, for a word that the caller writes next. A look is an exchange that
+    /// changes nothing. It brings the line for writing, where a load would bring it for reading and
+    /// the write would need a second transfer. While no thread writes, the line stays in this
+    /// core's cache and a look costs no transfer.
     #[inline]
     pub fn own_while(&self, word: &P::Futex, value: u32) -> u32 {
         if self.yields {
             return word.load(Ordering::Acquire);
         }
         for _ in 0..self.looks {
-            // Acquire: what the writer did is seen.
+            // Acquire: makes the writer's work visible.
             let look = word.compare_exchange(value, value, Ordering::Acquire, Ordering::Acquire);
             if let Err(seen) = look {
                 return seen;
@@ -117,8 +113,8 @@ impl<P: Platform> Waiting<P> {
         }
     }
 
-    /// Waits awake, until the word holds another value or the patience is at its end; returns,
-    /// and has acquired, what it holds then.
+    /// Waits awake until the word holds another value or the patience ends. Returns, and has
+    /// acquired, the last value that it read.
     pub fn stay_awake_while(&self, word: &P::Futex, value: u32) -> u32 {
         let until = P::now() + self.patience;
         loop {
@@ -141,10 +137,10 @@ impl<P: Platform> Waiting<P> {
         }
     }
 
-    /// Sleeps at once, if the word holds the value.
+    /// Sleeps at once, until the word no longer holds `value`.
     pub fn sleep_while(&self, word: &P::Futex, value: u32) {
         self.sleepers.sleep(|| {
-            // Acquire: what the releaser did is seen.
+            // Acquire: makes the releaser's work visible.
             while word.load(Ordering::Acquire) == value {
                 word.wait(value, None);
             }

@@ -1,32 +1,31 @@
-//! How threads that wait in their sleep are woken by threads that do not look for
-//! sleepers.
+//! Wakes threads that sleep until something changes. The thread that makes the change does not look
+//! for sleepers.
 
 use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering, Platform};
 use std::time::Duration;
 
-/// How long a thread spins before it sleeps: about what falling asleep and being woken
-/// costs.
+/// How long a thread spins before it sleeps: about as long as to fall asleep and wake up.
 const SPIN: Duration = Duration::from_micros(20);
 
-/// Set while a thread may be asleep.
+/// Set while a thread sleeps or is about to sleep.
 const AWAITED: u32 = 1;
 
-/// A word that is odd while a thread may sleep on it, and counts its rings in twos.
+/// A word that is odd while a thread may sleep on it. A ring adds one to an odd word.
 ///
-/// The side that rings: R1 publishes what is waited for; R2 light fence; R3 reads the word; if it is
-/// odd, makes it even by compare-and-swap, and wakes all. The side that sleeps: S1 makes the
-/// word odd; S2 heavy fence; S3 looks once more; S4 sleeps while the word is as it
-/// left it.
+/// The thread that rings: R1 publishes the change; R2 executes a light fence; R3 reads the word
+/// and, if it is odd, makes it even by compare-and-swap and wakes all. The thread that sleeps: S1
+/// makes the word odd; S2 executes a heavy fence; S3 looks once more; S4 sleeps while the word is
+/// as S1 left it.
 ///
-/// *No wake-up is lost.* Either R2 or S2 comes first. If R2 does, S3 finds what was published. If
-/// S2 does, R3 reads what S1 left or something later. If that is odd, R makes it even, or another
-/// ringer just did; if it is even, a ringer has made it so since S1. The ringer that did wakes all
-/// sleepers afterwards. The word does not return to what S1 left (except after 2^31 rings, while S
-/// is held up between S1 and S4). The futex compares and falls asleep in one step, so S is woken,
-/// or does not fall asleep.
+/// *No wake-up is lost.* If R2 comes before S2, S3 finds the change. If S2 comes before R2, R3
+/// reads what S1 left or a later value. If that is odd, this ringer makes it even, or another has
+/// just done so. If it is even, a ringer has made it even since S1. The ringer that made it even
+/// wakes all sleepers afterwards. The word does not return to what S1 left (except after 2^31
+/// rings, while the sleeper is held up between S1 and S4). The futex compares and falls asleep in
+/// one step. So the sleeper is woken, or does not fall asleep.
 ///
-/// A bell rings once for each time that a thread lies down: a sender of a thousand
-/// messages makes one system call while a sleeper gets up.
+/// A bell makes one system call each time that a thread goes to sleep. The sender of a thousand
+/// messages makes one call while a sleeper wakes up.
 pub(super) struct Bell<P: Platform> {
     word: P::Futex,
 }
@@ -38,11 +37,11 @@ impl<P: Platform> Bell<P> {
         }
     }
 
-    /// The awaited change has been published.
+    /// Wakes the threads that wait for a change, which the caller has published.
     #[inline(always)]
     pub(super) fn ring(&self) {
         P::light_fence();
-        // Relaxed: the fence orders it after what was published.
+        // Relaxed: the fence orders this load after the published change.
         if self.word.load(Ordering::Relaxed) & AWAITED != 0 {
             self.wake();
         }
@@ -53,8 +52,8 @@ impl<P: Platform> Bell<P> {
     fn wake(&self) {
         let mut word = self.word.load(Ordering::Relaxed);
         while word & AWAITED != 0 {
-            // Relaxed, as everywhere here: a thread that wakes up checks its condition anew, and
-            // fences before it sleeps again.
+            // Relaxed, as everywhere here: a thread that wakes up checks its condition again, and
+            // executes a fence before it sleeps again.
             let rung = word.wrapping_add(AWAITED);
             match (self.word).compare_exchange(word, rung, Ordering::Relaxed, Ordering::Relaxed) {
                 Ok(_) => {
@@ -66,7 +65,7 @@ impl<P: Platform> Bell<P> {
         }
     }
 
-    /// Sleeps until the bell rings if `look` finds nothing; may return spuriously.
+    /// If `look` finds nothing, sleeps until the bell rings. May return before that, with `None`.
     pub(super) fn sleep_unless<T>(&self, look: impl FnOnce() -> Option<T>) -> Option<T> {
         let left = self.word.fetch_or(AWAITED, Ordering::Relaxed) | AWAITED;
         P::heavy_fence();
@@ -78,7 +77,7 @@ impl<P: Platform> Bell<P> {
     }
 }
 
-/// Waits for what `look` finds: spinning for a while, then asleep.
+/// Waits until `look` finds something: spins for a while, then sleeps.
 pub(super) fn wait_for<P: Platform, T>(bell: &Bell<P>, mut look: impl FnMut() -> Option<T>) -> T {
     loop {
         let until = P::now() + P::duration_to_ticks(SPIN);

@@ -1,5 +1,5 @@
-/// What a port hears, by signatures: the bits of the mask that a message's signature has must be
-/// this filter's signature.
+/// Which messages a port receives. A message passes if its signature, in the bits that are set in
+/// `mask`, equals `signature`.
 ///
 /// The default filter passes every message.
 ///
@@ -12,9 +12,9 @@
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Filter {
-    /// Bits of the message's signature that count.
+    /// The bits of a message's signature that are compared.
     pub mask: u32,
-    /// What they must be.
+    /// The value that these bits must have.
     pub signature: u32,
 }
 
@@ -31,7 +31,7 @@ impl Filter {
         signature: 1,
     };
 
-    /// Whether a message of this signature passes.
+    /// Whether a message with this signature passes.
     #[inline]
     pub fn passes(self, signature: u32) -> bool {
         signature & self.mask == self.signature

@@ -10,8 +10,8 @@ use manycore_cores::sync::Lock;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 use std::sync::Arc;
 
-/// The data that the ports of a channel share. Frequently read words are on a line that changes
-/// only when a thread falls asleep, or begins or stops to send.
+/// Frequently read words are on one line, which changes only when a thread falls asleep, first
+/// sends or leaves.
 pub(super) struct Hub<P: Platform> {
     settings: Settings,
     pub(super) longest_piece: usize,
@@ -20,11 +20,11 @@ pub(super) struct Hub<P: Platform> {
 }
 
 pub(super) struct HotLine<P: Platform> {
-    /// Receivers sleep here.
+    /// Receivers wait here for messages.
     pub(super) arrival: Bell<P>,
-    /// Counts rings that were made and closed.
+    /// Counts rings made, plus rings closed.
     version: P::AtomicU32,
-    /// Looked at by receivers that wait.
+    /// Read only by receivers that wait.
     pub(super) senders: SenderCount<P>,
 }
 
@@ -58,12 +58,12 @@ impl<P: Platform> Hub<P> {
         })
     }
 
-    /// A port that hears what is sent from now on: its number, and its receiving side.
+    /// Opens a port, which receives what is sent from now on. Returns its number and its receiving
+    /// side.
     pub(super) fn open(&self) -> (usize, Inbox<P>) {
         self.hot.senders.add(PORT);
         let mut inbox = Inbox::new();
-        // Under the lock: a ring made before is joined here, one made later knows this
-        // port.
+        // Under the lock the port joins all earlier rings. Later rings know the port.
         let number = self.members.with(|members| {
             let number = members.opened;
             members.opened += 1;
@@ -83,8 +83,6 @@ impl<P: Platform> Hub<P> {
         }
         (number, inbox)
     }
-
-    /// A port goes, and with it its ring.
     pub(super) fn close(&self, number: usize, ring: Option<&Arc<Ring<P>>>) {
         self.members.with(|members| {
             if let Some(ring) = ring {
@@ -92,7 +90,7 @@ impl<P: Platform> Hub<P> {
                 self.tell();
             }
             members.ports.retain(|&port| port != number);
-            // Also the rings that this port has not noticed.
+            // The port also leaves rings that it has not noticed.
             for ring in &members.rings {
                 ring.leave(number);
             }
@@ -101,16 +99,15 @@ impl<P: Platform> Hub<P> {
         self.leave(PORT);
     }
 
-    /// A handle or a port goes. A receiver that can hear no more by that is woken: the bell
-    /// publishes that, as it does a message.
+    /// Counts a handle or port as gone. If no port can send any more, wakes the last receiver. The
+    /// bell publishes this change like a message.
     pub(super) fn leave(&self, end: u64) {
         if self.hot.senders.leave(end) {
             self.hot.arrival.ring();
         }
     }
 
-    /// The ring of a port that sends for the first time: all other ports will read it
-    /// from the start.
+    /// Makes the ring of a port that first sends. All other ports read it from the first record on.
     pub(super) fn add_ring(&self, sender: usize) -> Arc<Ring<P>> {
         self.members.with(|members| {
             let others = members.ports.iter().copied();
@@ -122,16 +119,16 @@ impl<P: Platform> Hub<P> {
         })
     }
 
-    /// Rings have changed; under the lock.
+    /// Announces that rings have changed. The caller holds the lock.
     fn tell(&self) {
-        // Release: a reader takes the lock next. The bell's fences make sure that a sleeper does
-        // not miss a new ring: this comes before the first message.
+        // Release: a reader that sees the new version takes the lock next. By the bell's fences no
+        // sleeper misses a new ring, because this comes before the ring's first message.
         self.hot.version.fetch_add(1, Ordering::Release);
     }
 
-    /// Brings a port's readers up to date; whether there was anything to be done.
+    /// Updates a port's readers if rings have changed. Returns whether they have.
     pub(super) fn look_after(&self, inbox: &mut Inbox<P>, port: usize) -> bool {
-        // Acquire: the lock protects the change that the version announces.
+        // Acquire: pairs with the release in `tell`. The lock protects the rings.
         let version = self.hot.version.load(Ordering::Acquire);
         if version == inbox.version {
             return false;
@@ -143,7 +140,7 @@ impl<P: Platform> Hub<P> {
     #[cold]
     fn look_after_news(&self, inbox: &mut Inbox<P>, port: usize) {
         self.members.with(|members| {
-            // Changes under the lock only.
+            // Relaxed: the version changes only under the lock.
             inbox.version = self.hot.version.load(Ordering::Relaxed);
             for ring in &members.rings {
                 if inbox

@@ -1,5 +1,3 @@
-//! The receiving side of a port.
-
 use super::bell::wait_for;
 use super::filter::Filter;
 use super::hub::Hub;
@@ -7,12 +5,12 @@ use super::message::{Closed, Message};
 use super::ring_reader::{Look, RingReader};
 use manycore_platform::Platform;
 
-/// What a port needs to receive: one reader a sender that it has noticed.
+/// The receiving side of a port, with one reader for each sender that the port has noticed.
 pub(super) struct Inbox<P: Platform> {
     pub(super) readers: Vec<RingReader<P>>,
-    /// The reader that is looked at next, by its index.
+    /// The index of the reader that is looked at next.
     turn: usize,
-    /// The count of rings that were made and closed, when the readers were looked after.
+    /// The hub's `version` when the readers were last updated.
     pub(super) version: u32,
     filter: Filter,
 }
@@ -26,8 +24,6 @@ impl<P: Platform> Inbox<P> {
             filter: Filter::ALL,
         }
     }
-
-    /// Takes a message, if there is one.
     #[inline(always)]
     pub(super) fn take(
         &mut self,
@@ -46,7 +42,7 @@ impl<P: Platform> Inbox<P> {
         }
     }
 
-    /// Takes the next word of the current sender; senders take turns.
+    /// Takes the next word of the sender whose turn it is.
     #[inline(always)]
     fn take_word(&mut self, hub: &Hub<P>, port: usize) -> Option<Message> {
         let reader = self.readers.get_mut(self.turn)?;
@@ -58,7 +54,7 @@ impl<P: Platform> Inbox<P> {
         Some(message)
     }
 
-    /// Takes any message of any sender.
+    /// Takes the next message of any sender.
     #[inline(never)]
     fn search(
         &mut self,
@@ -66,7 +62,7 @@ impl<P: Platform> Inbox<P> {
         port: usize,
         mut data: Option<&mut Vec<u8>>,
     ) -> Option<Message> {
-        // Senders that were found to have nothing, one after the other.
+        // The number of senders in a row that had nothing.
         let mut silent = 0;
         loop {
             let Some(reader) = self.readers.get_mut(self.turn) else {
@@ -104,8 +100,8 @@ impl<P: Platform> Inbox<P> {
         }
     }
 
-    /// A sender that is never silent does not keep others waiting, nor the news of
-    /// them: it has its turn for a quarter ring.
+    /// Passes the turn on after a quarter ring. So a sender that is never silent does not keep the
+    /// port from other senders, or from noticing new ones.
     #[cold]
     fn pass_turn(&mut self, hub: &Hub<P>, port: usize) {
         self.turn += 1;
@@ -134,7 +130,7 @@ impl<P: Platform> Inbox<P> {
         mut data: Option<&mut Vec<u8>>,
     ) -> Result<Message, Closed> {
         wait_for(&hub.hot.arrival, || {
-            // In this order: see `SenderCount`.
+            // The order of these two matters: see `SenderCount`.
             let is_closed = hub.hot.senders.is_closed();
             match self.take(hub, port, data.as_deref_mut()) {
                 Some(message) => Some(Ok(message)),
@@ -143,7 +139,7 @@ impl<P: Platform> Inbox<P> {
         })
     }
 
-    /// Messages that are already in the rings pass by the old filter.
+    /// Sets the filter. Messages that are already in the rings still pass by the old filter.
     pub(super) fn set_filter(&mut self, hub: &Hub<P>, port: usize, filter: Filter) {
         hub.look_after(self, port);
         for reader in &mut self.readers {

@@ -1,7 +1,7 @@
 use std::error::Error;
 use std::fmt;
 
-/// What was received; long data is handed over beside it.
+/// A received message. Long data is returned separately.
 ///
 /// ```
 /// use manycore_team::channel::Channel;
@@ -17,22 +17,22 @@ use std::fmt;
 pub struct Message {
     /// The word that was sent; 0 for long data.
     pub payload: u64,
-    /// What filters look at.
+    /// The word that [filters](super::Filter) compare.
     pub signature: u32,
     /// A second word.
     pub tag: u32,
-    /// Bytes of long data that came with it.
+    /// The length of the message's long data, in bytes.
     pub length: usize,
-    /// The [number](super::Port::number) of the port that sent it.
+    /// The [number](super::Port::number) of the port that sent the message.
     pub sender: usize,
-    /// Messages of this sender that the receiver lost before this one, since the last message of
-    /// this sender that it noticed, whether or not they would have passed the filter. The receiver
-    /// was too slow for a channel that [loses](super::Slow::Lose). Otherwise 0.
+    /// Messages of this sender that the receiver lost since the previous message that it received
+    /// from this sender. Messages that the filter would not pass count too. Always 0 unless the
+    /// channel [loses](super::Slow::Lose) what slow receivers do not take.
     pub missed: u64,
 }
 
-/// No port can send to this port any more: all other ports of its channel, and all handles that
-/// could open one, are gone, and their messages are taken.
+/// No port can send to this port any more. All other ports of the channel are gone, and so are all
+/// handles that could open one. All their messages are taken.
 ///
 /// ```
 /// use manycore_team::channel::{Channel, Closed};

@@ -1,20 +1,20 @@
-//! Broadcast channels: every thread with a port of the channel sends to all others, and hears them
-//! (the virtual channels of Park 2013, section 3.2 and table 4.2, through memory: a ring for each
-//! port that sends, which all others read). `README.md` argues that nothing is lost or torn.
+//! Broadcast channels: a thread that has a port of a channel sends to all other ports and receives
+//! from them. Each port that sends has a ring in memory, which all others read. These are the
+//! virtual channels of Park 2013, section 3.2 and table 4.2. `README.md` argues that no message is
+//! lost or torn.
 //!
 //! * A [`Port`] receives what is sent after the port was opened.
 //! * Messages of one sender arrive in the order of sending. Messages of several senders arrive in
 //!   any order.
-//! * A message is kept until it is taken, unless the channel was made to
-//!   [lose](Slow::Lose) what slow receivers do not take. Memory is bounded: see
-//!   [`Settings`].
-//! * What a sender did before it sent is visible to the thread that received.
+//! * A message is kept until each receiver has taken it, unless the channel was made to
+//!   [lose](Slow::Lose) what slow receivers do not take. Memory is bounded: see [`Settings`].
+//! * A sender's work before it sends is visible to the thread that receives.
 //! * A message may also carry a signature and a tag ([`Port::send_marked`]). A port may
-//!   [filter](Port::set_filter) what it hears by signatures.
-//! * When all other ports and all handles are gone and all messages are taken, a receiving port
-//!   returns [`Closed`]. An unused handle keeps the channel open: drop it when all ports are open.
-//!   Ports keep the channel open too, even if they only listen: if several ports wait for each
-//!   other, one must send a last message.
+//!   [filter](Port::set_filter) messages by signature.
+//! * When all other ports and all handles are gone and all messages are taken, receiving returns
+//!   [`Closed`]. An unused handle keeps the channel open: drop it when all ports are open. A port
+//!   that only listens keeps the channel open too. If several ports wait for each other, one must
+//!   send a last message.
 //!
 //! ```
 //! use manycore_team::channel::{Channel, Closed};
@@ -63,8 +63,8 @@ use sender_count::HANDLE;
 use std::fmt;
 use std::sync::Arc;
 
-/// A broadcast channel. Clones are handles of the same channel. It ends with the last of its
-/// handles and ports.
+/// A broadcast channel. A clone is another handle of the same channel. The channel ends when its
+/// last handle and its last port are dropped.
 ///
 /// ```
 /// use manycore_team::channel::Channel;
@@ -93,7 +93,7 @@ impl Channel {
         Self::over()
     }
 
-    /// The same, with settings.
+    /// Like [`new`](Self::new), with settings.
     ///
     /// ```
     /// use manycore_team::channel::{Channel, Settings};
@@ -115,7 +115,7 @@ impl Default for Channel {
 }
 
 impl<P: Platform> Channel<P> {
-    /// As [`new`](Channel::new), on the platform `P`.
+    /// Like [`new`](Channel::new), on the platform `P`.
     ///
     /// ```
     /// use manycore_platform::Native;
@@ -128,7 +128,7 @@ impl<P: Platform> Channel<P> {
         Self::over_with(Settings::default())
     }
 
-    /// As [`with`](Channel::with), on the platform `P`.
+    /// Like [`with`](Channel::with), on the platform `P`.
     ///
     /// ```
     /// use manycore_platform::Native;
@@ -142,8 +142,8 @@ impl<P: Platform> Channel<P> {
         Self { hub }
     }
 
-    /// A port of this channel, which hears all that passes its filter; at first
-    /// the filter lets everything pass.
+    /// Opens a port, which receives all that is sent after this call, unless it sets a
+    /// [filter](Port::set_filter).
     ///
     /// ```
     /// use manycore_team::channel::Channel;

@@ -1,5 +1,3 @@
-//! The sending side of a port.
-
 use super::bell::wait_for;
 use super::hub::Hub;
 use super::record::{self, GRANULE, Header};
@@ -7,12 +5,12 @@ use super::ring::{Mark, Ring};
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::sync::Arc;
 
-/// The sending side of a port. The ring is made at the first message.
+/// The sending side of a port, which makes its ring at its first message.
 pub(super) struct Outbox<P: Platform> {
     ring: Option<Arc<Ring<P>>>,
-    /// The place of the next record.
+    /// Where the next record goes, and the number of its message.
     next: Mark,
-    /// Up to here there is room.
+    /// The port may write up to this position.
     limit: u64,
 }
 
@@ -43,7 +41,7 @@ impl<P: Platform> Outbox<P> {
         };
         self.make_sure_of(hub, sender, 2);
         let ring = self.made();
-        // Relaxed: published by the header.
+        // Relaxed: the header publishes it.
         ring.word(self.next.position + 1)
             .store(payload, Ordering::Relaxed);
         self.publish(hub, header, 2, true);
@@ -93,7 +91,7 @@ impl<P: Platform> Outbox<P> {
         }
     }
 
-    /// Makes sure of room for a record of `words` words and for the header after it.
+    /// Makes sure that there is room for a record of `words` words and the next header.
     #[inline(always)]
     fn make_sure_of(&mut self, hub: &Hub<P>, sender: usize, words: u64) {
         if self.next.position + words + GRANULE > self.limit {
@@ -101,22 +99,22 @@ impl<P: Platform> Outbox<P> {
         }
     }
 
-    /// The ring, which `make_room` makes.
+    /// The ring, which exists after `make_sure_of`.
     #[inline(always)]
     fn made(&self) -> &Ring<P> {
         self.ring.as_ref().expect("there is room in it")
     }
 
-    /// The record's other words are written: now others see it.
+    /// Makes the record visible. All words but the header are written.
     #[inline(always)]
     fn publish(&mut self, hub: &Hub<P>, header: Header, words: u64, last: bool) {
         let Mark { position, number } = self.next;
         let ring = self.made();
-        // Relaxed: a thread that looks there has seen the header below.
+        // Relaxed: a thread that looks at this place has read the header below.
         ring.word(position + words)
             .store(Header::NONE, Ordering::Relaxed);
-        // Release: a thread that reads it finds the record, no header after it, and the sender's
-        // earlier writes.
+        // Release: a thread that reads the header sees the record, the zero after it, and the
+        // sender's earlier writes.
         ring.word(position).store(header.0, Ordering::Release);
         self.next.position = position + words;
         self.next.number = number + u64::from(last);

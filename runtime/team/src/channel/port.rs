@@ -7,11 +7,11 @@ use manycore_platform::{Native, Platform};
 use std::fmt;
 use std::sync::Arc;
 
-/// One thread's end of a channel: sends to all others, and hears them.
+/// One thread's end of a channel. A port sends to all other ports and receives from them.
 ///
-/// Dropped, it is no longer sent to; what it has sent is still received.
-// On lines of its own, two at a time as they are prefetched: it changes with each message, and
-// its neighbour may be another thread's.
+/// A dropped port receives nothing more. Messages that it has sent are still received.
+// On cache lines of its own, two as they are prefetched: it changes with each message, and its
+// neighbour in memory may be another thread's.
 #[doc(alias = "VirtualChannelPort")]
 #[repr(align(128))]
 pub struct Port<P: Platform = Native> {
@@ -32,8 +32,8 @@ impl<P: Platform> Port<P> {
         }
     }
 
-    /// What receivers know this port by ([`Message::sender`]): ports count from 0
-    /// in the order of opening.
+    /// The number by which receivers know this port ([`Message::sender`]). Ports are numbered from
+    /// 0 in the order of opening.
     ///
     /// ```
     /// use manycore_team::channel::Channel;
@@ -45,9 +45,9 @@ impl<P: Platform> Port<P> {
         self.number
     }
 
-    /// Broadcasts a word to all others with a port of the channel.
+    /// Sends a word to all other ports of the channel.
     ///
-    /// It takes a few stores, while there is room and no thread sleeps. With
+    /// A send is a few stores if there is room and no receiver sleeps. With
     /// [`Slow::Wait`](super::Slow::Wait) it waits for room.
     ///
     /// ```
@@ -64,8 +64,8 @@ impl<P: Platform> Port<P> {
         self.send_marked(payload, 0, 0);
     }
 
-    /// As [`send`](Self::send), with a signature, which [filters](Self::set_filter) look at, and
-    /// a tag, which is a second and smaller word. `send` leaves both at 0.
+    /// Like [`send`](Self::send), with a signature and a tag. [Filters](Self::set_filter) compare
+    /// the signature. The tag is a second, smaller word. `send` sets both to 0.
     ///
     /// ```
     /// use manycore_team::channel::Channel;
@@ -83,8 +83,8 @@ impl<P: Platform> Port<P> {
         (self.outbox).send(&self.hub, self.number, payload, signature, tag);
     }
 
-    /// Broadcasts `data`, of any length: what does not fit in the ring goes in
-    /// pieces, as the receivers take them.
+    /// Sends `data`, of any length, to all other ports. Data that does not fit in the ring is sent
+    /// in pieces, as the receivers take them.
     ///
     /// ```
     /// use manycore_team::channel::Channel;
@@ -103,7 +103,7 @@ impl<P: Platform> Port<P> {
         self.send_long_marked(data, 0, 0);
     }
 
-    /// As [`send_long`](Self::send_long), with a signature and a tag; see
+    /// Like [`send_long`](Self::send_long), with a signature and a tag; see
     /// [`send_marked`](Self::send_marked).
     ///
     /// ```
@@ -122,7 +122,7 @@ impl<P: Platform> Port<P> {
         (self.outbox).send_long(&self.hub, self.number, data, signature, tag);
     }
 
-    /// Takes the oldest message, if there is one; of long data, only how long it is.
+    /// Takes the oldest message, if there is one. Long data is not returned, only its length.
     ///
     /// ```
     /// use manycore_team::channel::Channel;
@@ -139,8 +139,8 @@ impl<P: Platform> Port<P> {
         self.inbox.take(&self.hub, self.number, None)
     }
 
-    /// The same, and replaces what is in `data` by the message's long data, if a
-    /// message was taken.
+    /// Like [`try_receive`](Self::try_receive). If it takes a message, it replaces the contents of
+    /// `data` by the message's long data.
     ///
     /// ```
     /// use manycore_team::channel::Channel;
@@ -160,13 +160,13 @@ impl<P: Platform> Port<P> {
         self.inbox.take(&self.hub, self.number, Some(data))
     }
 
-    /// Takes the oldest message, waiting for one: spinning for a while, and then
-    /// asleep.
+    /// Takes the oldest message. Without one, it spins for a while and then sleeps until one
+    /// arrives.
     ///
     /// # Errors
     ///
-    /// [`Closed`] when all messages are taken and no port can send any more: no other port of the
-    /// channel is open, and no handle is left to open one. A receiver that waits returns at once.
+    /// Returns [`Closed`] when all messages are taken and no port can send any more: no other port
+    /// of the channel is open, and no handle is left to open one. A waiting call then returns too.
     ///
     /// ```
     /// use manycore_team::channel::Channel;
@@ -184,11 +184,12 @@ impl<P: Platform> Port<P> {
         self.inbox.wait_and_take(&self.hub, self.number, None)
     }
 
-    /// The same, and replaces what is in `data` by the message's long data.
+    /// Like [`receive`](Self::receive), and replaces the contents of `data` by the message's long
+    /// data.
     ///
     /// # Errors
     ///
-    /// As [`receive`](Self::receive).
+    /// Like [`receive`](Self::receive).
     ///
     /// ```
     /// use manycore_team::channel::Channel;
@@ -206,8 +207,8 @@ impl<P: Platform> Port<P> {
         (self.inbox).wait_and_take(&self.hub, self.number, Some(data))
     }
 
-    /// Whether no port can send any more. Sent messages may still be there: after this,
-    /// [`try_receive`](Self::try_receive) finds nothing only if nothing is left.
+    /// Whether no port can send any more. Messages may be left until a later
+    /// [`try_receive`](Self::try_receive) finds nothing.
     ///
     /// ```
     /// use manycore_team::channel::Channel;
@@ -226,7 +227,7 @@ impl<P: Platform> Port<P> {
         self.hub.hot.senders.is_closed()
     }
 
-    /// Sets what this port hears of what is sent from now on.
+    /// Sets the filter for messages that are sent from now on.
     ///
     /// ```
     /// use manycore_team::channel::{Channel, Filter};

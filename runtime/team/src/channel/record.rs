@@ -1,6 +1,6 @@
-//! The form of a message in a ring.
+//! The format of a message in a ring.
 //!
-//! A record begins with a header, which is never 0, at an even place. The record of a word:
+//! A record begins at an even position with a header, which is never 0. The record of a word:
 //!
 //! | word | bits |
 //! |---|---|
@@ -8,23 +8,23 @@
 //! | payload | 64 |
 //! | tag, if the kind is [`WIDE`] | 64, and 64 unused |
 //!
-//! and long data, or a piece of it:
+//! The record of long data, or of a piece of it:
 //!
 //! | word | bits |
 //! |---|---|
 //! | header | kind 8, unused 24, bytes 32 |
 //! | names | tag 32, signature 32 |
-//! | data | as many words as it takes, and to an even number |
+//! | data | as many words as the bytes fill, rounded up to an even number |
 
-/// Records begin at multiples of this, in words: 16 bytes, so that a word
-/// message lies in one cache line.
+/// Records begin at multiples of this many words. These are 16 bytes, so the record of a word lies
+/// in one cache line.
 pub(super) const GRANULE: u64 = 2;
 
 /// A word, with a tag below 2^24.
 pub(super) const WORD: u8 = 1;
 /// A word, with any tag.
 pub(super) const WIDE: u8 = 2;
-/// Long data; with the two bits below.
+/// Long data. The two bits below are added to it.
 const LONG: u8 = 4;
 const FIRST: u8 = 8;
 const LAST: u8 = 16;
@@ -37,7 +37,7 @@ const TAG_BITS: u32 = 24;
 pub(super) struct Header(pub(super) u64);
 
 impl Header {
-    /// No record: it may come here.
+    /// No header: no record is here yet.
     pub(super) const NONE: u64 = 0;
 
     /// The header of a word, unless its tag is too large.
@@ -47,12 +47,12 @@ impl Header {
         (tag >> TAG_BITS == 0).then_some(Self(header))
     }
 
-    /// The header of a word with a tag word.
+    /// The header of a word with a separate tag word.
     pub(super) fn wide(signature: u32) -> Self {
         Self(u64::from(signature) << 32 | u64::from(WIDE))
     }
 
-    /// The header of long data: the `first` piece of it, the `last`, both or neither.
+    /// The header of a piece of long data: its `first`, its `last`, both or neither.
     pub(super) fn long(bytes: usize, first: bool, last: bool) -> Self {
         let mut kind = LONG;
         if first {
@@ -90,12 +90,11 @@ impl Header {
         self.0 as u32 >> KIND_BITS
     }
 
-    /// Bytes of a piece of long data.
+    /// The bytes of a piece of long data.
     pub(super) fn bytes(self) -> usize {
         (self.0 >> 32) as usize
     }
 
-    /// Words that the record takes.
     pub(super) fn words(self) -> u64 {
         match self.kind() {
             WORD => 2,
@@ -120,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_goes_in_comes_out() {
+    fn headers_keep_their_fields() {
         for signature in [0, 1, u32::MAX] {
             for tag in [0, 1, (1 << 24) - 1] {
                 let header = Header::word(signature, tag).unwrap();

@@ -1,4 +1,4 @@
-//! The messages that one port has sent and other ports may not have read.
+//! Messages that one port has sent and other ports may not have read.
 
 use super::bell::Bell;
 use super::record::Header;
@@ -10,22 +10,22 @@ use std::sync::Arc;
 const WORDS_A_LINE: u64 = 8;
 /// Two lines: a quarter holds the largest record of a word.
 const LEAST: u64 = 16;
-/// 4 GiB; the bytes of a piece are counted in 32 bits. A quarter of it where that is all there is.
+/// 4 GiB, because a piece has 32 bits for its bytes; 1 GiB if `usize` has 32 bits.
 const MOST: usize = match 1_usize.checked_shl(32) {
     Some(most) => most,
     None => 1 << 30,
 };
 
-/// Records one after the other, in a circle of words. Its owner alone writes; positions
-/// count words from the beginning and never wrap.
+/// Records one after the other, in a circle of words. Only the *owner*, the sending port, writes to
+/// it. A position counts words from the first record and never wraps around.
 pub(super) struct Ring<P: Platform> {
     /// The owner's number.
     pub(super) sender: usize,
-    /// Whether readers are overtaken, not waited for.
+    /// Whether the owner overtakes slow readers instead of waiting for them.
     pub(super) loses: bool,
     lines: Box<[Line<P>]>,
     claim: CachePadded<Claim<P>>,
-    /// The owner sleeps here until there is room.
+    /// The owner waits here for room.
     pub(super) room: CachePadded<Bell<P>>,
     readers: Lock<P, Readers<P>>,
 }
@@ -34,12 +34,12 @@ pub(super) struct Ring<P: Platform> {
 #[repr(align(64))]
 struct Line<P: Platform>([P::AtomicU64; WORDS_A_LINE as usize]);
 
-/// How far the owner may have written, with a place to begin reading: each time the
-/// owner makes room it leaves the position of its next record.
+/// How far the owner may have written, and a mark, where a reader can begin. Each time the owner
+/// makes room, it moves the mark to its next record.
 ///
-/// Only where readers are overtaken; where they are waited for, `mark` in [`Readers`].
+/// Only used if the owner overtakes readers. Otherwise `mark` in [`Readers`] is used.
 struct Claim<P: Platform> {
-    /// Nothing is written from here on.
+    /// The owner has written nothing from here on.
     claimed: P::AtomicU64,
     mark: P::AtomicU64,
     mark_number: P::AtomicU64,
@@ -56,14 +56,13 @@ pub(super) struct Mark {
 
 struct Readers<P: Platform> {
     cursors: Vec<Arc<ReadCursor<P>>>,
-    /// The owner's position when it last looked at the readers.
+    /// The owner's position when it last computed its limit.
     mark: Mark,
-    /// The owner has gone.
+    /// Whether the owner has gone.
     closed: bool,
 }
 
-/// How far one reader has read, on a line of its own: written by it once a quarter
-/// ring.
+/// How far one reader has read. The reader writes this once a quarter ring, on a line of its own.
 pub(super) struct ReadCursor<P: Platform> {
     reader: usize,
     position: CachePadded<P::AtomicU64>,
@@ -75,20 +74,21 @@ impl<P: Platform> ReadCursor<P> {
         Arc::new(Self { reader, position })
     }
 
-    /// The reader has done with all before `position`.
+    /// Publishes that the reader needs nothing before `position`.
     pub(super) fn publish(&self, position: u64) {
-        // Release: the reader's loads come before the stores of the owner, which acquires.
+        // Release: the reader's loads come before the stores of the owner, which loads with
+        // acquire.
         self.position.store(position, Ordering::Release);
     }
 }
 
-/// Words that a ring holds.
+/// Words in a ring.
 fn words(settings: Settings) -> u64 {
     let bytes = settings.capacity.min(MOST).next_power_of_two();
     (bytes as u64 / 8).max(LEAST)
 }
 
-/// Bytes of long data that go into one record.
+/// The most bytes of long data in one record.
 pub(super) fn longest_piece(settings: Settings) -> usize {
     (words(settings) / 4 - 2) as usize * 8
 }
@@ -122,14 +122,14 @@ impl<P: Platform> Ring<P> {
         }
     }
 
-    /// Words that it holds.
+    /// Words in the ring.
     #[inline(always)]
     pub(super) fn capacity(&self) -> u64 {
         self.lines.len() as u64 * WORDS_A_LINE
     }
 
-    /// A reader publishes its position each time it has read this many words, and no record is
-    /// longer. So a sender never waits for a reader that has read everything, even if its published
+    /// In words. A reader publishes its position after each quarter ring, and no record is longer.
+    /// So a sender never waits for a reader that has read everything, even if the published
     /// position is old.
     #[inline(always)]
     pub(super) fn quarter(&self) -> u64 {
@@ -143,42 +143,42 @@ impl<P: Platform> Ring<P> {
         &self.lines[line].0[(position % WORDS_A_LINE) as usize]
     }
 
-    /// The owner, at `mark`, asks how far it may write: as far as the slowest reader
-    /// allows.
+    /// How far the owner, at `mark`, may write: a ring past the slowest reader. New readers begin
+    /// at `mark`.
     pub(super) fn limit(&self, mark: Mark) -> u64 {
         self.readers.with(|readers| {
             readers.mark = mark;
-            // Acquire: see `ReadCursor::publish`.
+            // Acquire: pairs with `ReadCursor::publish`.
             let positions = (readers.cursors.iter()).map(|it| it.position.load(Ordering::Acquire));
             positions.min().unwrap_or(mark.position) + self.capacity()
         })
     }
 
-    /// The owner, at `mark`, is going to write up to `limit`, over whatever readers
-    /// have not read.
+    /// Announces that the owner, at `mark`, may write up to `limit`, over records that readers have
+    /// not read.
     pub(super) fn claim(&self, mark: Mark, limit: u64) {
         let claim = &self.claim;
         claim.claimed.store(limit, Ordering::Relaxed);
-        // A reader that reads a store below, or a word written from now on, and then fences
-        // (acquire), finds `claimed` to be at least this.
+        // A reader that reads a store below or a word written later, and then executes an acquire
+        // fence, finds `claimed` to be at least `limit`.
         P::fence(Ordering::Release);
         claim.mark.store(mark.position, Ordering::Relaxed);
         claim.mark_number.store(mark.number, Ordering::Relaxed);
-        // Release: a thread that reads it finds the mark.
+        // Release: a thread that reads this finds the mark.
         claim.settled.store(limit, Ordering::Release);
     }
 
-    /// Whether words from `position` on, which the caller has loaded, may be others
-    /// than were written there for that position.
+    /// Whether the owner may have overwritten words from `position` on, which the caller has
+    /// loaded.
     #[inline(always)]
     pub(super) fn has_overtaken(&self, position: u64) -> bool {
-        // Pairs with the fence in `claim`: see there.
+        // Pairs with the fence in `claim`.
         P::fence(Ordering::Acquire);
         self.claim.claimed.load(Ordering::Relaxed) > position + self.capacity()
     }
 
-    /// A place to begin or go on reading, about a quarter ring behind the owner at most,
-    /// where readers are overtaken.
+    /// Where to begin or continue if the owner overtakes readers: at most about a quarter ring
+    /// behind the owner.
     pub(super) fn latest_mark(&self) -> Mark {
         let claim = &self.claim;
         loop {
@@ -187,7 +187,7 @@ impl<P: Platform> Ring<P> {
                 position: claim.mark.load(Ordering::Relaxed),
                 number: claim.mark_number.load(Ordering::Relaxed),
             };
-            // If part of that is of a later claim, its `claimed` is seen.
+            // If a load above read a later claim, the load below reads that claim's `claimed`.
             P::fence(Ordering::Acquire);
             if claim.claimed.load(Ordering::Relaxed) == settled {
                 return mark;
@@ -196,14 +196,15 @@ impl<P: Platform> Ring<P> {
         }
     }
 
-    /// A reader begins: nothing from the mark on is overwritten before its cursor has
-    /// passed it, unless readers are overtaken. Nothing if the owner has gone.
+    /// Adds a reader. An owner that waits for readers overwrites nothing from the mark on before
+    /// the reader's cursor has passed it. `None` if the owner has gone.
     pub(super) fn join(&self, reader: usize) -> Option<(Arc<ReadCursor<P>>, Mark)> {
         let (cursor, mark) = self.readers.with(|readers| {
             if readers.closed {
                 return None;
             }
-            // The owner took its limit when it was here, from cursors that were behind.
+            // The owner's limit was computed at this mark, from cursors at or before it. So it is
+            // at most a ring past the new cursor.
             let cursor = ReadCursor::new(reader, readers.mark.position);
             readers.cursors.push(Arc::clone(&cursor));
             Some((cursor, readers.mark))
@@ -220,15 +221,15 @@ impl<P: Platform> Ring<P> {
         })
     }
 
-    /// The reader has gone, or read to the end.
+    /// Removes a reader that has gone or has read to the end.
     pub(super) fn leave(&self, reader: usize) {
         self.readers
             .with(|readers| readers.cursors.retain(|cursor| cursor.reader != reader));
-        // The owner may be waiting for that one.
+        // The owner may be waiting for this reader.
         self.room.ring();
     }
 
-    /// The owner has sent its last.
+    /// Closes the ring: the owner has sent its last message.
     pub(super) fn close(&self) {
         self.readers.with(|readers| readers.closed = true);
     }

@@ -1,5 +1,3 @@
-//! The receiving side of one ring.
-
 use super::filter::Filter;
 use super::message::Message;
 use super::record::{Header, WIDE, WORD};
@@ -8,44 +6,44 @@ use manycore_platform::{Atomic, Ordering, Platform};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// What a port knows of another's ring; on lines of its own, as the port.
+/// A port's reader of another port's ring. Like a port, it is on cache lines of its own.
 #[repr(align(128))]
 pub(super) struct RingReader<P: Platform> {
     pub(super) ring: Arc<Ring<P>>,
     cursor: Arc<ReadCursor<P>>,
-    /// The next record, and the number of its message where readers are overtaken.
+    /// The position of the next record and, if the owner overtakes readers, its message's number.
     next: Mark,
-    /// What the cursor says.
+    /// The position that the cursor holds.
     published: u64,
-    /// Messages lost since the last noticed loss.
+    /// Messages lost since the last message that was returned.
     missed: u64,
-    /// A long message that is not complete yet.
+    /// A long message whose last piece has not been read yet.
     partial: Option<Partial>,
-    /// The next record may be the rest of a message with a lost beginning.
+    /// Whether the next record may belong to a message whose beginning is lost.
     headless: bool,
-    /// Filters that were replaced, and where; in order.
+    /// Replaced filters in order, each with the position where it ends.
     replaced: VecDeque<(u64, Filter)>,
-    /// No more comes than is there.
+    /// Whether the owner has gone, so that no more records come.
     pub(super) closed: bool,
 }
 
 struct Partial {
     data: Vec<u8>,
-    /// Whether its beginning passed the filter; if not, nothing is kept.
+    /// Whether the first piece passed the filter. If not, `data` stays empty.
     passes: bool,
 }
 
-/// What a look finds.
+/// What the reader finds at its next record.
 pub(super) enum Look {
     Nothing,
-    /// A record that is no message for this port, or not a whole one.
+    /// A record that is no message for this port, or not yet a whole message.
     Other,
-    /// A message that passes.
+    /// A message that passes the filter.
     Message(Message),
 }
 
 impl<P: Platform> RingReader<P> {
-    /// A ring that the port has read from the start, or begins to read at `next`.
+    /// A reader that begins at `next`.
     pub(super) fn new(ring: Arc<Ring<P>>, cursor: Arc<ReadCursor<P>>, next: Mark) -> Self {
         Self {
             ring,
@@ -60,14 +58,14 @@ impl<P: Platform> RingReader<P> {
         }
     }
 
-    /// Takes the next record if it is a word that passes, as almost always. Apart from
-    /// [`look`](Self::look) so that the message is put together where it is used, and
-    /// not handed on through memory, narrow stores by wide loads, at five times the cost.
+    /// Takes the next record if it is a word that passes the filter, as it usually is. This is
+    /// separate from [`look`](Self::look) so that the message is built where it is used. Through
+    /// memory, with narrow stores and then wide loads, it would cost five times as much.
     #[inline(always)]
     pub(super) fn take_word(&mut self, filter: Filter) -> Option<Message> {
         let ring = &*self.ring;
         let position = self.next.position;
-        // Acquire: the record is there, and what its sender did before.
+        // Acquire: the record is complete, and the sender's earlier work is visible.
         let header = Header(ring.word(position).load(Ordering::Acquire));
         let payload = ring.word(position + 1).load(Ordering::Relaxed);
         let usual = header.kind() == WORD
@@ -94,10 +92,10 @@ impl<P: Platform> RingReader<P> {
         })
     }
 
-    /// Looks at the next record. The long data of a message goes to `data`, if the caller wants it.
+    /// Looks at the next record, and copies long data to `data` if the caller wants it.
     pub(super) fn look(&mut self, filter: Filter, data: Option<&mut Vec<u8>>) -> Look {
         let position = self.next.position;
-        // Acquire: as above.
+        // Acquire: as in `take_word`.
         let header = Header(self.ring.word(position).load(Ordering::Acquire));
         if self.has_lost_the_record() {
             return Look::Other;
@@ -122,7 +120,7 @@ impl<P: Platform> RingReader<P> {
         self.word(filter, words, second, header.signature(), tag, data)
     }
 
-    /// A word was read: it is taken.
+    /// Takes a word that has been read.
     fn word(
         &mut self,
         filter: Filter,
@@ -166,13 +164,13 @@ impl<P: Platform> RingReader<P> {
             self.headless = false;
         }
         let place = self.next.position + 2;
-        // `None`: a piece of a message that began before this port heard anything.
+        // `None` if this reader has not read the first piece of the message.
         let mut partial = self.partial.take();
         let mut length = 0;
         if let Some(partial) = partial.as_mut().filter(|partial| partial.passes) {
             length = partial.data.len() + header.bytes();
-            // A whole message that the caller does not want need not be copied. Pieces are copied:
-            // the caller of the last piece may want all of them.
+            // A whole message that the caller does not want need not be copied. Pieces are copied,
+            // because the caller of the last piece may want all of them.
             match &mut data {
                 Some(data) if whole && !self.ring.loses => {
                     data.clear();
@@ -209,7 +207,7 @@ impl<P: Platform> RingReader<P> {
         })
     }
 
-    /// Goes on to the next record, of the next message if this was the last of one.
+    /// Moves to the next record. `last` says whether this one ended its message.
     #[inline(always)]
     fn pass(&mut self, words: u64, last: bool) {
         self.next.position += words;
@@ -229,13 +227,13 @@ impl<P: Platform> RingReader<P> {
         self.ring.room.ring();
     }
 
-    /// Where the cursor stands: changes when a good part of the ring has been read.
+    /// Changes each time a quarter ring has been read.
     pub(super) fn published(&self) -> u64 {
         self.published
     }
 
-    /// Whether what was just read of the next record may be something else, because the
-    /// owner is a ring ahead; then goes on where there is something.
+    /// Whether the owner may have overwritten what was just read of the next record. If so, moves
+    /// to the latest mark.
     #[inline(always)]
     fn has_lost_the_record(&mut self) -> bool {
         let lost = self.ring.loses && self.ring.has_overtaken(self.next.position);
@@ -254,7 +252,7 @@ impl<P: Platform> RingReader<P> {
         self.headless = true;
     }
 
-    /// The filter that holds for the next record.
+    /// Whether a message passes the filter that holds for the next record.
     #[inline(always)]
     fn passes(&mut self, filter: Filter, signature: u32) -> bool {
         if self.replaced.is_empty() {
@@ -268,7 +266,7 @@ impl<P: Platform> RingReader<P> {
         replaced.unwrap_or(filter).passes(signature)
     }
 
-    /// From what is sent now on `filter` does not hold any more.
+    /// Keeps `filter` only for what has been sent so far.
     pub(super) fn replace(&mut self, filter: Filter) {
         let end = self.end().position;
         let since = self
@@ -280,13 +278,12 @@ impl<P: Platform> RingReader<P> {
         }
     }
 
-    /// Goes to the end without taking notice of anything.
+    /// Moves to the end of what has been sent.
     pub(super) fn skip(&mut self) {
         self.next = self.end();
         self.publish();
     }
 
-    /// The end of what has been sent.
     fn end(&self) -> Mark {
         let mut at = self.next;
         loop {
@@ -303,7 +300,7 @@ impl<P: Platform> RingReader<P> {
     }
 }
 
-/// Appends `bytes` that begin at the word `place`.
+/// Appends `bytes` bytes from the word `place` on.
 fn copy<P: Platform>(ring: &Ring<P>, place: u64, bytes: usize, data: &mut Vec<u8>) {
     data.reserve(bytes);
     let end = data.len() + bytes;

@@ -1,21 +1,19 @@
-//! How many can still send.
-
 use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
 
-/// In the count: a handle that can open ports.
+/// A handle in the count. Handles can open ports.
 pub const HANDLE: u64 = 1 << 32;
-/// In the count: an open port.
+/// An open port in the count.
 pub const PORT: u64 = 1;
 
 /// Counts a channel's handles and open ports.
 ///
-/// When no handle is left and one port, that port hears no more than has been sent. Nothing
-/// changes that: a port is opened from a handle, and a handle is made from a handle.
+/// When one port and no handle are left, that port receives no more than has been sent. This is
+/// final: ports come from handles, and handles from handles.
 ///
-/// *Nothing that was sent is overlooked*: a port sends before it leaves, leaving is a release, and
-/// the changes of the word are one chain of read-modify-writes. So a receiver that first finds the
-/// channel closed, by an acquire, and then nothing in its rings, has received everything. In
-/// the other order, a message and its sender's leaving may fall between the two looks.
+/// *No message is overlooked.* A port sends before it leaves, leaving is a release, and the changes
+/// of the word are one chain of read-modify-writes. So a receiver that first finds the channel
+/// closed, by an acquire, and then nothing in its rings, has received everything. In the other
+/// order, a message and its sender's leaving could fall between the two looks.
 pub struct SenderCount<P: Platform> {
     count: P::AtomicU64,
 }
@@ -28,23 +26,23 @@ impl<P: Platform> SenderCount<P> {
         }
     }
 
-    /// One more; the caller has a handle.
+    /// Adds a handle or port. The caller has a handle.
     pub fn add(&self, end: u64) {
         // Relaxed: nothing is published, and the caller's handle keeps the channel open.
         self.count.fetch_add(end, Ordering::Relaxed);
     }
 
-    /// One less. `true` if that closed the channel for a port that is left, which may be asleep:
-    /// the caller wakes it.
+    /// Removes a handle or port. Returns `true` if that closed the channel for the last port, which
+    /// the caller must wake.
     #[must_use]
     pub fn leave(&self, end: u64) -> bool {
-        // Release: see above.
+        // Release: see `SenderCount`.
         self.count.fetch_sub(end, Ordering::Release) - end == PORT
     }
 
-    /// Whether the caller, a port, is the last sender.
+    /// Whether the calling port is left alone, without handles.
     pub fn is_closed(&self) -> bool {
-        // Acquire: see above.
+        // Acquire: see `SenderCount`.
         self.count.load(Ordering::Acquire) == PORT
     }
 }

@@ -1,4 +1,4 @@
-/// How a channel deals with receivers slower than their senders.
+/// The size of a channel's rings, and its treatment of slow receivers.
 ///
 /// ```
 /// use manycore_team::channel::{Channel, Settings, Slow};
@@ -13,11 +13,11 @@
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Bytes that a sender can be ahead of a receiver; rounded up to a power of two,
-    /// and to 128. A word takes 16 of them, 32 if its tag is 2^24 or more. Memory of that
-    /// size is taken at a port's first message, none by ports that only receive.
+    /// How many bytes a sender can be ahead of a receiver, rounded up to a power of two and to at
+    /// least 128. A word takes 16 bytes, or 32 if its tag is 2^24 or more. A port allocates this
+    /// memory at its first message. A port that only receives allocates none.
     pub capacity: usize,
-    /// The behaviour of a sender that is so far ahead.
+    /// What a sender does when it is that far ahead.
     pub slow: Slow,
 }
 
@@ -30,16 +30,16 @@ pub struct Settings {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slow {
-    /// The sender waits for it, and nothing is lost. A receiver that never receives stops all
-    /// senders, and two ports that send to each other without receiving stop each other.
+    /// The sender waits for the receiver, and nothing is lost. A port that never receives stops all
+    /// senders. Two ports that send to each other without receiving stop each other.
     Wait,
-    /// It loses what it has not taken, and learns
-    /// [how many messages](super::Message::missed) that were. No sender ever waits.
+    /// The receiver loses what it has not taken, and learns [how many
+    /// messages](super::Message::missed) it lost. No sender ever waits.
     Lose,
 }
 
 impl Default for Settings {
-    /// 64 KiB, and senders that wait.
+    /// 64 KiB, with senders that wait.
     fn default() -> Self {
         Self {
             capacity: 64 << 10,

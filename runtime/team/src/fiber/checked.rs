@@ -1,5 +1,5 @@
-//! Fibers in the threads of a model: what a fiber does to atomics is a step of the model,
-//! at which it may be another thread's turn.
+//! Fibers in the threads of a model. Each atomic operation of a fiber is a step, where another
+//! thread may run.
 
 use super::{Fiber, Movable, Progress, Stacks, Suspender, slot};
 use manycore_check::{
@@ -11,7 +11,7 @@ use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
 use std::panic::resume_unwind;
 use std::sync::Arc;
 
-/// Loom's and the compiler's unoptimised frames are large.
+/// The frames of loom and of unoptimised code are large.
 const STACK: usize = 256 << 10;
 
 fn fiber<P: Platform>(
@@ -19,12 +19,12 @@ fn fiber<P: Platform>(
     body: impl FnOnce(&Suspender<P>) + Send + 'static,
 ) -> Movable<P> {
     let fiber = Fiber::new(stacks.take().unwrap(), body);
-    // SAFETY: the bodies here keep what they captured, and numbers. The models' thread-locals
-    // belong to the host's thread, and all of a model runs on one.
+    // SAFETY: the bodies here keep only numbers and what they captured. The models' thread-local
+    // variables belong to the host's thread, and a model runs on one.
     unsafe { Movable::new(fiber) }
 }
 
-/// Whether it has ended; a panic in it is the model's.
+/// Resumes the fiber. Returns whether it has ended. Passes on its panic.
 fn resume<P: Platform>(fiber: &mut Movable<P>) -> bool {
     match fiber.resume() {
         Progress::Suspended => false,
@@ -33,7 +33,7 @@ fn resume<P: Platform>(fiber: &mut Movable<P>) -> bool {
     }
 }
 
-/// Two threads with a fiber each. Their additions cross.
+/// Two threads with a fiber each. The fibers' additions interleave.
 fn additions_cross<P: Platform>() {
     let sum = Arc::new(P::AtomicU32::new(0));
     let stacks = Stacks::<P>::new(STACK);
@@ -60,23 +60,22 @@ fn a_fiber_is_interrupted_like_its_thread() {
 }
 
 #[test]
-fn and_a_lost_addition_in_one_is_found() {
+fn a_lost_addition_in_a_fiber_is_found() {
     let why = caught(|| loom_model(Some(2), additions_cross::<Faulty<Loom, TornAdd>>));
     assert!(why.contains("an addition is lost"), "{why}");
     caught_at_random(additions_cross::<Faulty<Shuttle, TornAdd>>);
 }
 
-/// A fiber that either thread goes on with, whoever finds it: its slot goes with it, and
-/// its steps are done once each, in order.
+/// Two threads resume one fiber in turn. It keeps its slot, and takes each step once and in order.
 fn either_goes_on<P: Platform>() {
     const TURNS: u32 = 2;
     let steps = Arc::new(P::AtomicU32::new(0));
     let stacks = Stacks::<P>::new(STACK);
     let counted = Arc::clone(&steps);
-    // More steps than the threads have turns: it never ends while they share it.
+    // It has more steps than the threads have turns, so it does not end while they share it.
     let body = move |suspender: &Suspender<P>| {
         let mine = 64 as *const ();
-        // SAFETY: only `slot` looks at it.
+        // SAFETY: only `slot` reads it.
         unsafe { P::set_slot(mine) };
         for step in 0..2 * TURNS {
             assert_eq!(counted.fetch_add(1, Ordering::Relaxed), step);
@@ -87,17 +86,17 @@ fn either_goes_on<P: Platform>() {
     let place = Lock::<P, _>::new(Some(fiber(&stacks, body)));
     team::<P>(2, |rank| {
         let mine = (rank + 1) as *const ();
-        // SAFETY: only `slot` looks at it, until it is null again.
+        // SAFETY: only `slot` reads it, until it is null again.
         unsafe { P::set_slot(mine) };
         for _ in 0..TURNS {
-            // Taken out: the fiber's own steps are not in the lock's section.
+            // Taken out, so that the fiber's steps are not under the lock.
             if let Some(mut fiber) = place.with(Option::take) {
                 assert!(!resume(&mut fiber));
                 place.with(|place| *place = Some(fiber));
             }
             assert_eq!(slot::<P>(), mine);
         }
-        // SAFETY: null.
+        // SAFETY: the pointer is null.
         unsafe { P::set_slot(std::ptr::null()) };
     });
     let mut fiber = place.with(Option::take).unwrap();
@@ -106,13 +105,13 @@ fn either_goes_on<P: Platform>() {
 }
 
 #[test]
-fn either_thread_goes_on_with_it() {
+fn either_thread_resumes_a_fiber() {
     loom_model(Some(2), either_goes_on::<Loom>);
     shuttle_random(500, either_goes_on::<Shuttle>);
 }
 
-/// One fiber writes before it sets a flag, and another reads after it, on plain memory that loom
-/// watches. The model knows no order of fibers: only the clocks of the threads that run them count.
+/// One fiber writes plain memory, which loom watches, and sets a flag. Another reads the flag and
+/// then the memory. The model orders no fibers, only the threads that run them.
 fn a_message_passes<P: Platform>() {
     let message = Arc::new((Plain::new(0), P::AtomicBool::new(false)));
     let stacks = Stacks::<P>::new(STACK);
@@ -123,11 +122,11 @@ fn a_message_passes<P: Platform>() {
             if rank == 0 {
                 memory.write(7);
                 suspender.suspend();
-                // Release publishes the write to a thread that reads the flag.
+                // Release publishes the write to the thread that reads the flag.
                 flag.store(true, Ordering::Release);
             } else {
                 suspender.suspend();
-                // Acquire pairs with the store.
+                // Acquire pairs with the store above.
                 if flag.load(Ordering::Acquire) {
                     assert_eq!(memory.read(), 7);
                 }
@@ -144,8 +143,7 @@ fn orderings_hold_across_a_suspension() {
     assert!(why.contains("Causality violation"), "{why}");
 }
 
-/// A suspended fiber is dropped, and a destructor on its stack takes steps of the model while it
-/// unwinds.
+/// Suspended fibers are dropped. A destructor on their stacks takes a step of the model.
 fn one_is_dropped<P: Platform>() {
     struct CountsDrops<P: Platform>(Arc<P::AtomicU32>);
     impl<P: Platform> Drop for CountsDrops<P> {
@@ -168,7 +166,7 @@ fn one_is_dropped<P: Platform>() {
 }
 
 #[test]
-fn unwinding_is_interrupted_like_anything() {
+fn unwinding_fibers_interleave() {
     loom_model(Some(2), one_is_dropped::<Loom>);
     shuttle_random(500, one_is_dropped::<Shuttle>);
 }

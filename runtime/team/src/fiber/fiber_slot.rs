@@ -1,12 +1,10 @@
-//! The platform's slot, as a fiber has it.
-
 use manycore_platform::Platform;
 
-/// What is in the platform's slot: [`Platform::slot`], for code that may suspend between
-/// one look and the next.
+/// Reads the platform's slot, like [`Platform::slot`]. Code that may suspend between two reads must
+/// use this.
 ///
-/// It is not inlined, so that the address of the slot is computed at each call, on the
-/// thread that makes it. A call more than `P::slot`, about a nanosecond.
+/// It is not inlined, so each call computes the slot's address on its own thread. It takes about a
+/// nanosecond more than `P::slot`.
 ///
 /// ```
 /// use manycore_platform::Native;
@@ -20,15 +18,15 @@ pub fn slot<P: Platform>() -> *const () {
     P::slot()
 }
 
-/// Puts `new` into the slot, and returns what was there.
+/// Stores `new` in the slot and returns the old value.
 ///
-/// Not inlined, for the same reason: a fiber may itself resume a fiber, and be on another
-/// thread when it has that back.
+/// Not inlined for the same reason: a fiber may itself resume a fiber, and be on another thread
+/// when `resume` returns.
 #[inline(never)]
 pub(super) fn exchange<P: Platform>(new: *const ()) -> *const () {
     let old = P::slot();
-    // SAFETY: null at first, and later what code of the runtime left there when the fiber, or
-    // its resumer, was put aside: it is put back before that code goes on.
+    // SAFETY: `new` is null at first. Later it is what the runtime's code had stored there when the
+    // fiber or its resumer was suspended, and it is stored again before that code continues.
     unsafe { P::set_slot(new) };
     old
 }

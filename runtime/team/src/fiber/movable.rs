@@ -1,11 +1,9 @@
-//! The door for fibers to other threads.
-
 use super::{Fiber, Progress};
 use manycore_platform::Platform;
 
-/// A fiber that any thread may go on with, one after the other.
+/// A fiber that any thread may resume, one at a time.
 ///
-/// It does not lend the [`Fiber`]: a `&mut Fiber` could be exchanged for a fiber that must stay on
+/// It does not lend its [`Fiber`]: a `&mut Fiber` could be exchanged for a fiber that must stay on
 /// its thread.
 ///
 /// ```compile_fail,E0308
@@ -46,10 +44,10 @@ use manycore_platform::Platform;
 #[derive(Debug)]
 pub struct Movable<P: Platform>(Fiber<P>);
 
-// SAFETY: `new`'s caller: what is on the stack may be used by another thread, and none of it
-// is a thread's own. The stack itself is `Send`, by its trait. The slot is a pointer that only the
-// fiber's own code follows. That only one thread has it at a time, and sees what the last did to
-// the stack, is what moving a value between threads means.
+// SAFETY: by the contract of `new`, another thread may use what is on the stack, and none of it
+// belongs to a thread. The stack itself is `Send`, by its trait. Only the fiber's own code follows
+// the pointer in the slot. Moving a value between threads means that one thread at a time has it,
+// and sees what the previous thread did to the stack.
 unsafe impl<P: Platform> Send for Movable<P> {}
 
 impl<P: Platform> Movable<P> {
@@ -57,32 +55,32 @@ impl<P: Platform> Movable<P> {
     ///
     /// # Safety
     ///
-    /// For its body, and all that this calls, wherever the fiber suspends itself or is yet
-    /// to begin:
+    /// For the fiber's body and all functions that it calls, before it begins and wherever it
+    /// suspends itself:
     ///
-    /// * All that is live on its stack, what the body captured included, is
-    ///   [`Send`]; and so is what the platform's slot points to.
-    /// * No address of a thread-local variable is kept across a suspension: not by the program
-    ///   (inside of a [`LocalKey::with`](std::thread::LocalKey::with)), and not by the compiler:
-    ///   a function that suspends, itself or by what is inlined into it, looks at no
-    ///   thread-local variable but through functions that are never inlined.
-    /// * It is not unwinding: a destructor that runs because of a panic does not suspend.
+    /// * All live values on its stack are [`Send`], including what the body has captured. So is
+    ///   what the platform's slot points to.
+    /// * No address of a thread-local variable is kept across a suspension. The program must not
+    ///   keep one, for example inside of a [`LocalKey::with`](std::thread::LocalKey::with). The
+    ///   compiler must not either: a function that suspends, itself or in code inlined into it,
+    ///   uses thread-local variables only through functions that are never inlined.
+    /// * The fiber is not unwinding: a destructor that runs because of a panic does not suspend.
     pub unsafe fn new(fiber: Fiber<P>) -> Self {
         Self(fiber)
     }
 
-    /// Goes on with the fiber on this thread: [`Fiber::resume`].
+    /// Resumes the fiber on this thread, as [`Fiber::resume`] does.
     ///
     /// # Panics
     ///
-    /// If it has ended.
+    /// Panics if the fiber has ended.
     #[inline]
     #[track_caller]
     pub fn resume(&mut self) -> Progress {
         self.0.resume()
     }
 
-    /// Whether its body has returned or panicked.
+    /// Whether the fiber's body has returned or panicked.
     ///
     /// ```
     /// use manycore_platform::Native;
@@ -100,7 +98,7 @@ impl<P: Platform> Movable<P> {
         self.0.has_ended()
     }
 
-    /// The fiber, to stay on this thread.
+    /// Returns the fiber, which then stays on this thread.
     ///
     /// ```
     /// use manycore_platform::Native;

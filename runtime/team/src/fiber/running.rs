@@ -1,5 +1,3 @@
-//! A fiber, from its first resumption to its end.
-
 use super::fiber_slot::exchange;
 use super::stacks::FiberStack;
 use manycore_cores::sync::let_go;
@@ -13,20 +11,20 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::thread;
 
-/// Code with a stack of its own, which can be put aside in the middle of a call.
+/// Code with a stack of its own, which can be suspended in the middle of a call.
 ///
-/// It does nothing until it is resumed. See the [module](super) for what happens
-/// when it is dropped, and for moving it to another thread.
+/// It does nothing until it is resumed. See the [module](super) for what happens when it is
+/// dropped, and for moving it to another thread.
 pub struct Fiber<P: Platform> {
-    /// None once its stack has been taken out.
+    /// `None` once the stack has been taken out.
     coroutine: Option<Running<P>>,
-    /// The platform's slot, while the fiber does not run.
+    /// The fiber's value of the platform's slot, while the fiber does not run.
     slot: *const (),
 }
 
 type Running<P> = Coroutine<(), (), thread::Result<()>, FiberStack<P>>;
 
-/// How far a fiber has come.
+/// The state of a fiber when `resume` returns.
 ///
 /// ```
 /// use manycore_platform::Native;
@@ -39,13 +37,13 @@ type Running<P> = Coroutine<(), (), thread::Result<()>, FiberStack<P>>;
 /// ```
 #[derive(Debug)]
 pub enum Progress {
-    /// It waits to be resumed.
+    /// The fiber waits to be resumed.
     Suspended,
-    /// Its body has returned, or panicked with this payload.
+    /// The fiber's body has returned, or has panicked with this payload.
     Ended(thread::Result<()>),
 }
 
-/// The handle with which a fiber's body suspends itself.
+/// A fiber's body suspends itself with this handle.
 ///
 /// ```
 /// use manycore_platform::Native;
@@ -65,29 +63,29 @@ pub enum Progress {
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub struct Suspender<P: Platform> {
-    /// The place of the fiber's parent link, at the base of its stack. A pointer makes this neither
-    /// `Send` nor `Sync`.
+    /// The fiber's parent link, at the base of its stack. A pointer makes this neither `Send` nor
+    /// `Sync`.
     yielder: *const Yielder<(), ()>,
-    /// The addresses of its stack.
+    /// The addresses of the fiber's stack.
     stack: Range<usize>,
     platform: PhantomData<fn() -> P>,
 }
 
 impl<P: Platform> Suspender<P> {
-    /// Suspends the fiber: `resume` returns to its caller. This returns at the next `resume`,
-    /// perhaps on another thread. It takes a few nanoseconds if the stacks are in the cache.
+    /// Suspends the fiber: its `resume` returns. This call returns at the next `resume`, perhaps on
+    /// another thread. A switch takes a few nanoseconds if the stacks are in the cache.
     ///
-    /// Does not return if the fiber is dropped instead.
+    /// If the fiber is dropped instead, this call unwinds and does not return.
     ///
     /// # Panics
     ///
-    /// If the caller does not run on this fiber's stack. A reference to a suspender can come
-    /// to others than its fiber, through a scoped thread-local variable, say.
+    /// Panics if the caller does not run on this fiber's stack. Other code can have a reference to
+    /// a suspender, for example through a scoped thread-local variable.
     #[inline]
     #[track_caller]
     pub fn suspend(&self) {
-        // For a simulator, which does not see the registers being saved. Natively it only
-        // says which stack this is.
+        // For a simulator, which does not see that registers are saved. Natively, only the address
+        // is used, to check the stack.
         let mut registers = [0_u64; SAVED];
         let here = ptr::from_ref(&registers).addr();
         assert!(
@@ -95,17 +93,17 @@ impl<P: Platform> Suspender<P> {
             "a fiber is suspended only by what runs on its own stack"
         );
         P::write(&mut registers);
-        // SAFETY: the yielder is at the base of this stack, and the fiber on it runs.
+        // SAFETY: the yielder is at the base of this stack, whose fiber is running.
         unsafe { (*self.yielder).suspend(()) };
         P::read(&registers);
     }
 }
 
-/// The words that a suspended fiber keeps on its stack: two registers and the return address, by
-/// the switch, and the four that its caller may have to save.
+/// Words that a suspended fiber keeps on its stack. The switch saves two registers and the return
+/// address, and its caller up to four more.
 const SAVED: usize = 7;
-/// Instructions from `resume` to the fiber and back: seventeen on the suspending side, as
-/// rustc 1.95 compiles it for x86-64, and some forty on the resuming one, the slot included.
+/// Instructions from `resume` to the fiber and back: seventeen on the suspending side, as rustc
+/// 1.95 compiles it for x86-64, and some forty on the resuming side, those for the slot included.
 const SWITCH: u64 = 60;
 
 impl<P: Platform> Fiber<P> {
@@ -116,7 +114,7 @@ impl<P: Platform> Fiber<P> {
     ///
     /// # Panics
     ///
-    /// If what the body has captured is larger than half of the stack.
+    /// Panics if the captured values are larger than half of the stack.
     ///
     /// ```
     /// use manycore_platform::Native;
@@ -136,16 +134,16 @@ impl<P: Platform> Fiber<P> {
         unsafe { Self::borrowing(stack, body) }
     }
 
-    /// The same for a body that borrows.
+    /// Like [`new`](Self::new), for a body that borrows.
     ///
     /// # Safety
     ///
-    /// The borrows of `body` live until the fiber has ended or is dropped; for ever, if it is
+    /// The borrows of `body` live until the fiber has ended or is dropped, and for ever if it is
     /// forgotten.
     ///
     /// # Panics
     ///
-    /// As [`new`](Self::new).
+    /// Panics as [`new`](Self::new) does.
     ///
     /// ```
     /// use manycore_platform::Native;
@@ -173,15 +171,15 @@ impl<P: Platform> Fiber<P> {
                 stack: range,
                 platform: PhantomData,
             };
-            // The caller of `resume` receives a panic, and decides whether the remaining state may
-            // still be used. This also catches the unwinding of a fiber that is dropped. No code
-            // sees that payload.
+            // A panic goes to the caller of `resume`, which decides whether the remaining state may
+            // be used. This also catches the unwinding of a dropped fiber; no code sees that
+            // payload.
             catch_unwind(AssertUnwindSafe(|| {
                 let body = body.0.take().expect("a body is called once");
                 body(&suspender);
             }))
         };
-        // SAFETY: what the body borrows lives as long as the coroutine, says the caller.
+        // SAFETY: by the contract, what the body borrows lives as long as the coroutine.
         let coroutine = unsafe { Coroutine::with_stack_unchecked(stack, root) };
         Self {
             coroutine: Some(coroutine),
@@ -189,13 +187,13 @@ impl<P: Platform> Fiber<P> {
         }
     }
 
-    /// Goes on with the fiber, on this thread, until it suspends itself or ends.
+    /// Resumes the fiber on this thread, until it suspends itself or ends.
     ///
-    /// While it runs it has a platform's slot of its own, null at first.
+    /// While the fiber runs, the platform's slot is the fiber's own, at first null.
     ///
     /// # Panics
     ///
-    /// If it has ended.
+    /// Panics if the fiber has ended.
     ///
     /// ```
     /// use manycore_team::fiber::{Fiber, Progress, Stacks, slot};
@@ -219,7 +217,7 @@ impl<P: Platform> Fiber<P> {
         let coroutine = coroutine.expect("a fiber that has ended is not resumed");
         P::compute(SWITCH);
         let resumer = exchange::<P>(self.slot);
-        // Does not unwind: the root has caught it.
+        // This does not unwind, because the root catches panics.
         let result = coroutine.resume(());
         self.slot = exchange::<P>(resumer);
         match result {
@@ -228,7 +226,7 @@ impl<P: Platform> Fiber<P> {
         }
     }
 
-    /// Whether its body has returned or panicked.
+    /// Whether the fiber's body has returned or panicked.
     ///
     /// ```
     /// use manycore_platform::Native;
@@ -244,8 +242,8 @@ impl<P: Platform> Fiber<P> {
         self.coroutine.as_ref().is_none_or(Coroutine::done)
     }
 
-    /// Its stack, for another. A fiber that has not ended is unwound first, as when it
-    /// is dropped.
+    /// Returns the stack, for another fiber. Unwinds a fiber that has not ended, as if it were
+    /// dropped.
     ///
     /// ```
     /// use manycore_platform::Native;
@@ -271,10 +269,10 @@ impl<P: Platform> Fiber<P> {
         let Some(coroutine) = self.coroutine.as_mut().filter(|fiber| !fiber.done()) else {
             return;
         };
-        // Destructors on the stack run as the fiber.
+        // Destructors on the fiber's stack run with the fiber's slot.
         let resumer = exchange::<P>(self.slot);
-        // A body that catches the unwinding and panics leaves a payload. Its destructor may panic
-        // when the coroutine has ended and drops it.
+        // A body that catches the unwinding and panics leaves a payload, whose destructor may panic
+        // when the ended coroutine drops it.
         forget(catch_unwind(AssertUnwindSafe(|| coroutine.force_unwind())));
         exchange::<P>(resumer);
     }
@@ -297,8 +295,8 @@ impl<P: Platform> Drop for Fiber<P> {
 
 /// A body that has not been called.
 ///
-/// A destructor of what it has captured that panics is contained: the coroutine drops its
-/// first object once more when the first time unwinds.
+/// Its drop contains a panic of a captured value's destructor. Otherwise the coroutine would drop
+/// its first object again.
 struct Unbegun<B>(Option<Box<B>>);
 
 impl<B> Drop for Unbegun<B> {

@@ -1,33 +1,30 @@
-//! Stacks that are used again, and where in them fibers begin.
-
 use manycore_cores::sync::Lock;
 use manycore_platform::coroutine::StackPointer;
 use manycore_platform::{Platform, Stack};
 use std::fmt;
 use std::io;
 
-/// The least distance between stacks' ends: they lie on pages.
+/// Stacks end at page boundaries.
 const PAGE: usize = 4096;
-/// Bytes from where one colour begins to where the next does: what a fiber that
-/// waits touches at each switch, the root's frame and the few above it, and an odd number
-/// of lines, so that the colours come to lie on all lines of a page in turn.
+/// Bytes from one colour to the next. They hold what a waiting fiber touches at each switch: the
+/// root's frame and the few above it. An odd number of lines, so that the colours use all lines of
+/// a page in turn.
 const STEP: usize = 5 * 64;
-/// As many as there are lines on a page.
+/// The number of lines of a page.
 const COLOURS: usize = PAGE / 64;
 
-/// The stacks of a team's fibers. A used stack is handed out in some tens of nanoseconds, a new one
-/// takes some ten microseconds.
+/// The stacks of a team's fibers. Taking a used stack takes some tens of nanoseconds, and making a
+/// new one some ten microseconds.
 ///
 /// A stack keeps the memory that it ever touched until the pool is dropped.
 ///
 /// # Colours
 ///
-/// Stacks end on pages, and a fiber that waits has what it needs to go on near the end of its
-/// stack. Were that the end itself, these lines would all be in the same few sets of a
-/// cache, which chooses them by the address within the page, and a few dozen
-/// fibers would push each other out of a cache with room for a thousand. So fibers begin
-/// at different depths: the `i`th stack of a pool five lines below the one before,
-/// modulo a page.
+/// A stack ends at a page boundary, and near that end a fiber that waits keeps what it needs to
+/// continue. A cache chooses a set by the address within the page. If all fibers began at the very
+/// end, these lines would share a few sets, and a few dozen fibers would evict each other from a
+/// cache with space for a thousand. So fibers begin at different depths, called *colours*. The
+/// `i`th stack of a pool begins five lines below the one before, modulo a page.
 ///
 /// ```
 /// use manycore_platform::Native;
@@ -47,22 +44,22 @@ pub struct Stacks<P: Platform> {
 }
 
 struct FreeStacks<P: Platform> {
-    /// The last is taken first: it is what the caches have.
+    /// The last is taken first, because the caches have it.
     free: Vec<FiberStack<P>>,
     made: usize,
 }
 
-/// A stack with the depth at which fibers begin on it.
+/// A stack and the depth at which fibers begin on it.
 pub struct FiberStack<P: Platform> {
     stack: P::Stack,
     depth: usize,
 }
 
 impl<P: Platform> Stacks<P> {
-    /// No stacks yet. Each will have at least `bytes`; only touched pages cost memory.
+    /// A pool without stacks. Each will have at least `bytes` bytes. Only touched pages cost
+    /// memory.
     ///
-    /// Rust's own frames want some kilobytes, a panic's message some 16 KiB; less than 4 KiB
-    /// is taken to mean that.
+    /// Rust's own frames need some kilobytes, a panic's message some 16 KiB. The least is 4 KiB.
     ///
     /// ```
     /// use manycore_platform::Native;
@@ -77,7 +74,7 @@ impl<P: Platform> Stacks<P> {
         Self::with_colours(bytes, COLOURS)
     }
 
-    /// The same with 1 to 64 colours, for measurements of what colours gain.
+    /// Like [`new`](Self::new) with 1 to 64 colours, to measure what colours gain.
     ///
     /// ```
     /// use manycore_platform::Native;
@@ -100,12 +97,12 @@ impl<P: Platform> Stacks<P> {
         }
     }
 
-    /// The stack that was put back last, or a new one.
+    /// Takes the stack that was put back last, or makes a new one.
     ///
     /// # Errors
     ///
-    /// The error of the operating system, or of the simulated one, if there is no room for a new
-    /// stack.
+    /// Returns the error of the operating system, or of the simulated one, if a new stack cannot be
+    /// made.
     ///
     /// ```
     /// use manycore_platform::Native;
@@ -119,7 +116,7 @@ impl<P: Platform> Stacks<P> {
             Ok(stack) => return Ok(stack),
             Err(index) => index,
         };
-        // Outside of the lock: it takes long, and may fail. A colour is then left out.
+        // Outside of the lock, because it takes long. If it fails, one colour stays unused.
         Ok(FiberStack {
             stack: P::stack(self.bytes.saturating_add(PAGE))?,
             depth: index % self.colours * STEP % PAGE,
@@ -146,7 +143,7 @@ impl<P: Platform> Stacks<P> {
 }
 
 impl<P: Platform> FreeStacks<P> {
-    /// A stack, or the number of a stack that must be made.
+    /// Takes a stack, or returns the number of the stack that the caller must make.
     fn take(&mut self) -> Result<FiberStack<P>, usize> {
         self.free.pop().ok_or_else(|| {
             self.made += 1;
@@ -155,10 +152,10 @@ impl<P: Platform> FreeStacks<P> {
     }
 }
 
-// SAFETY: the memory is a stack's. Its trait promises that it is ours, writable, and guarded below.
-// Less than a page is left out at its end, and a page more than the minimum was asked for. Pages
-// and colours are multiples of a line, which is a multiple of every alignment that a stack must
-// have.
+// SAFETY: the memory is a stack's, whose trait promises that it is ours, writable, and guarded
+// below. Less than a page is left out at the end, and `take` asked for a page more than the
+// minimum. Pages and colours are multiples of a line, which is a multiple of every alignment that a
+// stack must have.
 unsafe impl<P: Platform> Stack for FiberStack<P> {
     #[inline]
     fn base(&self) -> StackPointer {

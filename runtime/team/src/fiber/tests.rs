@@ -15,7 +15,7 @@ fn fiber(body: impl FnOnce(&Suspender<Native>) + 'static) -> Fiber<Native> {
     Fiber::new(stacks().take().unwrap(), body)
 }
 
-/// Adds one when dropped.
+/// Adds one to a count when dropped.
 struct Counts(Rc<Cell<u32>>);
 
 impl Drop for Counts {
@@ -82,7 +82,7 @@ fn resuming_an_ended_fiber_panics() {
 }
 
 #[test]
-fn one_that_never_began_drops_its_body() {
+fn a_fiber_that_never_began_drops_its_body() {
     let drops = Rc::new(Cell::new(0));
     let counts = Counts(Rc::clone(&drops));
     drop(fiber(move |_| drop(counts)));
@@ -99,10 +99,9 @@ impl Drop for Explodes {
     }
 }
 
-/// If the first drop of a body unwinds, the coroutine would drop it again: the second time, freed
-/// memory.
+/// If the first drop unwound, the coroutine would drop the body again, in freed memory.
 #[test]
-fn one_that_never_began_drops_its_body_once_even_if_that_panics() {
+fn a_fiber_that_never_began_drops_its_body_once_even_if_that_panics() {
     let (drops, booms) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(0)));
     for into_stack in [false, true] {
         let parts = (Counts(Rc::clone(&drops)), Explodes(Rc::clone(&booms)));
@@ -117,8 +116,8 @@ fn one_that_never_began_drops_its_body_once_even_if_that_panics() {
     assert!(slot::<Native>().is_null());
 }
 
-/// A body that catches its unwinding and throws something else, which panics when it is
-/// dropped: by the fiber, which no thread asks for it.
+/// The body catches the unwinding and panics with a payload that panics when dropped. No thread
+/// takes the payload, so the fiber drops it.
 #[test]
 fn dropping_one_contains_what_its_end_throws() {
     let booms = Rc::new(Cell::new(0));
@@ -176,8 +175,8 @@ fn a_body_that_is_too_big_for_its_stack_is_refused() {
     assert_eq!(drops.get(), 1);
 }
 
-/// A reference to a suspender that has come to others, as by a scoped thread-local: they do not
-/// run on its stack.
+/// Other code can have a reference to a suspender, for example by a scoped thread-local variable.
+/// It runs on another stack.
 #[test]
 fn only_a_fibers_own_code_suspends_it() {
     fn is_refused(suspender: &Suspender<Native>) -> bool {
@@ -191,18 +190,18 @@ fn only_a_fibers_own_code_suspends_it() {
         theirs.set(suspender);
         suspender.suspend();
         let outer: *const Suspender<Native> = suspender;
-        // SAFETY: alive, as this frame is.
+        // SAFETY: the outer fiber's frame is alive, and so is its suspender.
         let mut inner = fiber(move |_| assert!(is_refused(unsafe { &*outer })));
         assert!(matches!(inner.resume(), Progress::Ended(Ok(()))));
     });
     assert!(matches!(outer.resume(), Progress::Suspended));
-    // SAFETY: the fiber is suspended below the frame that has it.
+    // SAFETY: the fiber is suspended, so the frame that has the suspender is alive.
     assert!(is_refused(unsafe { &*shared.get() }));
     assert!(matches!(outer.resume(), Progress::Ended(Ok(()))));
 }
 
 #[test]
-fn dropping_a_suspended_one_unwinds_it() {
+fn dropping_a_suspended_fiber_unwinds_it() {
     let drops = Rc::new(Cell::new(0));
     let counts = [(); 3].map(|()| Counts(Rc::clone(&drops)));
     fn deep(suspender: &Suspender<Native>, depth: u32, counts: Counts) {
@@ -215,7 +214,7 @@ fn dropping_a_suspended_one_unwinds_it() {
     let mut fiber = fiber(move |suspender| {
         let [first, second, third] = counts;
         let _first = first;
-        // Catching it does not help.
+        // Catching the panic does not stop the unwinding.
         let caught = catch_unwind(std::panic::AssertUnwindSafe(|| {
             deep(suspender, 10, second);
         }));
@@ -227,7 +226,7 @@ fn dropping_a_suspended_one_unwinds_it() {
     let stack = fiber.into_stack();
     assert_eq!(drops.get(), 3);
     assert!(!std::thread::panicking());
-    // The stack is as good as new.
+    // The stack can be used again.
     let mut next = Fiber::new(stack, |_| ());
     assert!(matches!(next.resume(), Progress::Ended(Ok(()))));
 }
@@ -245,19 +244,19 @@ fn a_fiber_has_a_slot_of_its_own_even_when_it_is_dropped() {
     let looks = Looks(theirs, Rc::clone(&saw));
     let mut fiber = fiber(move |suspender| {
         assert!(slot::<Native>().is_null());
-        // SAFETY: only `slot` looks at it.
+        // SAFETY: only `slot` reads it.
         unsafe { Native::set_slot(looks.0) };
         let _looks = looks;
         suspender.suspend();
     });
-    // SAFETY: only `slot` looks at it, until it is null again.
+    // SAFETY: only `slot` reads it, until it is null again.
     unsafe { Native::set_slot(mine) };
     fiber.resume();
     assert_eq!(slot::<Native>(), mine);
     drop(fiber);
     assert!(saw.get());
     assert_eq!(slot::<Native>(), mine);
-    // SAFETY: null.
+    // SAFETY: the pointer is null.
     unsafe { Native::set_slot(ptr::null()) };
 }
 
@@ -287,8 +286,8 @@ fn fibers_run_fibers() {
     assert_eq!((suspensions, sum.get()), (6, 12));
 }
 
-/// Eight fibers go around four threads; each finds its slot, its locals, and a value
-/// that it makes of what it saw.
+/// Eight fibers go around four threads. Each finds its slot, its local variables, and values made
+/// of them.
 #[test]
 fn fibers_go_around_threads() {
     const ROUNDS: usize = 500;
@@ -300,7 +299,7 @@ fn fibers_go_around_threads() {
         let sum = std::sync::Arc::clone(&sum);
         let fiber = Fiber::new(stacks.take().unwrap(), move |suspender| {
             let mine = (id * 16) as *const ();
-            // SAFETY: only `slot` looks at it.
+            // SAFETY: only `slot` reads it.
             unsafe { Native::set_slot(mine) };
             let locals: Vec<usize> = (0..id).collect();
             for round in 0..ROUNDS {
@@ -309,11 +308,11 @@ fn fibers_go_around_threads() {
                 sum.fetch_add(locals.iter().sum::<usize>(), SeqCst);
             }
             if id == 8 {
-                panic!("caught on whatever thread");
+                panic!("caught on any thread");
             }
         });
-        // SAFETY: a vector, numbers and an `Arc` are on the stack; the slot is read by a
-        // function that is not inlined, and written before the first suspension only.
+        // SAFETY: a vector, numbers and an `Arc` are on the stack. The slot is read by a function
+        // that is not inlined, and written only before the first suspension.
         senders[id % 4]
             .send(unsafe { Movable::new(fiber) })
             .unwrap();
@@ -330,7 +329,7 @@ fn fibers_go_around_threads() {
                         continue;
                     };
                     match fiber.resume() {
-                        // The next thread may have gone only when all have ended.
+                        // The next thread is still there, because not all fibers have ended.
                         Progress::Suspended => next.send(fiber).unwrap(),
                         Progress::Ended(_) => drop(ended.fetch_add(1, SeqCst)),
                     }
@@ -346,7 +345,7 @@ fn fibers_go_around_threads() {
 }
 
 #[test]
-fn another_thread_may_drop_a_suspended_one() {
+fn another_thread_may_drop_a_suspended_fiber() {
     struct Tells(mpsc::Sender<std::thread::ThreadId>);
     impl Drop for Tells {
         fn drop(&mut self) {
@@ -359,8 +358,8 @@ fn another_thread_may_drop_a_suspended_one() {
         suspender.suspend();
     });
     fiber.resume();
-    // SAFETY: a sender is `Send`; its thread-locals are not looked at by the function that
-    // suspends.
+    // SAFETY: a sender is `Send`, and the function that suspends uses none of its thread-local
+    // variables.
     let fiber = unsafe { Movable::new(fiber) };
     let thread = std::thread::spawn(move || drop(fiber));
     let id = thread.thread().id();
@@ -385,7 +384,7 @@ fn stacks_are_reused_last_first_and_differ_in_depth() {
     taken.into_iter().for_each(|stack| stacks.put(stack));
     for base in bases.into_iter().rev() {
         assert_eq!(stacks.take().unwrap().base(), base);
-        // Not put back: the next is another.
+        // The stack is not put back, so the next one is another.
     }
 }
 

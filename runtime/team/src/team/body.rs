@@ -1,5 +1,3 @@
-//! A rank, as the team sees it: a body that runs for a turn, and says why it stopped.
-
 use super::Site;
 use super::exchange::ValueExchange;
 use super::words::{Episode, STOP};
@@ -19,29 +17,29 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Interrupted during its work, to be continued later.
+    /// Interrupted during its work. The team continues it later.
     Preempted,
-    /// At a barrier: it goes on when all ranks have arrived.
+    /// Arrived at a barrier. The team continues it when all ranks have arrived.
     Arrived(Site),
-    /// At its end, when all ranks are.
+    /// At its end. The run is over when all ranks are.
     Done,
 }
 
-/// The program of one rank: the team calls [`go_on`](Self::go_on) again and again, on any free
+/// The program of one rank. The team calls [`go_on`](Self::go_on) again and again, on any free
 /// worker, until it returns [`Step::Done`].
 ///
 /// No two calls overlap, and the writes of one call are visible to the next. The work of all ranks
-/// before they arrived is visible to all ranks after it.
+/// before a barrier is visible to all ranks after it.
 ///
-/// Any code that has a turn may call it, for example a body made of others. A body that does not
-/// hand on their results breaks their barriers and nothing else: a [`Stackful`](super::Stackful)
-/// notices that and panics.
+/// Any code that has a turn may call `go_on`, for example a body made of other bodies. Such a body
+/// must return their steps. If it does not, it breaks their barriers and nothing else; a
+/// [`Stackful`](super::Stackful) notices that and panics.
 ///
-/// A body is a state machine: its phase, and its progress in that phase. It checks
-/// [`Turn::is_over`] every microsecond or so, and stops with [`Step::Preempted`] when the turn is
-/// over. Loops do so by a [`Cursor`](super::Cursor). A body that does not check is never preempted,
-/// so its ranks are divided among workers as a whole. A closure is a body too. For code that cannot
-/// be written like this there is [`Stackful`](super::Stackful).
+/// A body is a state machine: a phase, and the progress in that phase. It checks [`Turn::is_over`]
+/// every microsecond or so, and returns [`Step::Preempted`] when the turn is over. A
+/// [`Cursor`](super::Cursor) does this for a loop. A body that does not check is never preempted,
+/// so the team never cuts it between workers. A closure is a body too.
+/// [`Stackful`](super::Stackful) is for code that cannot be written like this.
 ///
 /// ```
 /// use manycore_cores::elastic::Allotment;
@@ -85,7 +83,7 @@ pub enum Step {
 /// # Ok::<(), manycore_team::BuildError>(())
 /// ```
 pub trait Body<P: Platform = Native>: Send {
-    /// Goes on from where it stopped, until it stops.
+    /// Continues the rank until it stops again.
     fn go_on(&mut self, turn: &Turn<'_, P>) -> Step;
 }
 
@@ -97,8 +95,8 @@ impl<P: Platform, F: FnMut(&Turn<'_, P>) -> Step + Send> Body<P> for F {
 
 /// A rank's turn on a worker.
 ///
-/// It stays on its thread: ranks write and read exchanged values by their turns, so no two threads
-/// may have the same turn.
+/// A turn stays on its thread. Ranks write and read exchanged values through their turns, so no two
+/// threads may have the same turn.
 ///
 /// ```compile_fail,E0277
 /// use manycore_team::{Step, Turn};
@@ -122,7 +120,7 @@ pub struct Turn<'a, P: Platform = Native> {
     pub(super) rank: usize,
     pub(super) size: usize,
     pub(super) worker: usize,
-    /// When it is over, in ticks; `u64::MAX` if the clock does not decide.
+    /// When the turn is over, in ticks; `u64::MAX` if it has no deadline.
     pub(super) deadline: u64,
     pub(super) opening: &'a P::Futex,
     pub(super) allotment: &'a Allotment<P>,
@@ -133,49 +131,50 @@ pub struct Turn<'a, P: Platform = Native> {
 }
 
 impl<P: Platform> Turn<'_, P> {
-    /// The rank of this turn, from 0.
+    /// The number of the rank that has this turn, from 0.
     #[must_use]
     pub fn rank(&self) -> usize {
         self.rank
     }
 
-    /// How many ranks there are.
+    /// The number of ranks.
     #[must_use]
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// The worker that it is on, from 0; it may be another one the next time.
+    /// The worker of this turn, from 0. The next turn may be on another one.
     #[must_use]
     pub fn worker(&self) -> usize {
         self.worker
     }
 
-    /// Whether the rank should stop with [`Step::Preempted`] as soon as it can: another rank has a
-    /// better use for the worker, or the worker must go.
+    /// Whether the rank should stop with [`Step::Preempted`] as soon as it can, because another
+    /// rank has a better use for the worker or the worker must leave.
     ///
-    /// Two looks at lines that are hardly ever written, and one at the clock if it
-    /// matters: some 10 ns. Call it each microsecond or so.
+    /// The call takes some 10 ns: it reads two lines that are hardly ever written and, if the turn
+    /// has a deadline, the clock. Call it each microsecond or so.
     #[inline]
     #[must_use]
     pub fn is_over(&self) -> bool {
-        // Relaxed: the thread that stops a run or takes the worker away wants it to be soon, and
-        // publishes nothing by it.
+        // Relaxed: a thread that stops a run or takes a worker away publishes nothing by it, and
+        // only needs it to be seen soon.
         !self.allotment.allows(self.worker)
             || self.opening.load(Ordering::Relaxed) & STOP != 0
             || (self.deadline != u64::MAX && P::now() >= self.deadline)
     }
 
-    /// Leaves a value for all ranks, to be read in the next episode.
+    /// Leaves a value, which all ranks can read in the next episode.
     pub(super) fn leave<T: Copy + Send + 'static>(&self, value: T) {
-        // SAFETY: a turn is there only while its rank is claimed, in its episode, and on
-        // the claimer's thread.
+        // SAFETY: a turn exists only while its rank is claimed, in its episode, on the claimer's
+        // thread.
         unsafe { self.exchange.leave::<P, T>(self.episode, self.rank, value) };
     }
 
-    /// The value that rank `other` left in the episode before; `None` if it is no `T`, or nothing.
+    /// The value that rank `other` left in the previous episode. `None` if it left none, or none of
+    /// type `T`.
     pub(super) fn take<T: Copy + Send + 'static>(&self, other: usize) -> Option<T> {
-        // SAFETY: as above.
+        // SAFETY: as in `leave`.
         unsafe { self.exchange.take::<P, T>(self.episode, other) }
     }
 }

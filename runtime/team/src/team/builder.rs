@@ -1,5 +1,3 @@
-//! How a team is made.
-
 use super::error::BuildError;
 use super::run::TeamSettings;
 use super::workers::Workers;
@@ -10,15 +8,15 @@ use manycore_platform::{Native, Platform, ThreadSpec};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The longest that a worker spins by default: about what it takes to wake it.
+/// The longest that a worker spins by default: about as long as to wake it.
 const PATIENCE: Duration = Duration::from_micros(20);
-/// A preemption: two switches, and the queue between them as lines from another core.
+/// A preemption: two switches, and the transfer of lines from another core.
 const SWITCH_COST: Duration = Duration::from_nanos(500);
 
-/// Bytes of a rank's stack; only what the rank touches is memory.
+/// Bytes of a rank's stack. Only pages that the rank touches cost memory.
 const STACK_SIZE: usize = 512 << 10;
 
-/// How to make a [`Team`].
+/// Settings for a new [`Team`].
 ///
 /// ```
 /// use manycore_cores::elastic::Allotment;
@@ -54,23 +52,23 @@ impl<P: Platform> TeamBuilder<P> {
         }
     }
 
-    /// The CPUs of the workers: a set of logical CPUs each. Workers without an entry are free, and
-    /// so is worker 0, the caller of [`Team::run`].
+    /// The CPUs of each worker, as a set of logical CPUs. A worker without an entry may run on any
+    /// CPU, as may worker 0, the caller of [`Team::run`].
     #[must_use]
     pub fn cpus(mut self, cpus: Vec<Vec<usize>>) -> Self {
         self.cpus = cpus;
         self
     }
 
-    /// The name of the workers, followed by their number, as debuggers show it.
+    /// The name of the workers in debuggers. A worker's number is appended.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
     }
 
-    /// The size of a [`Stackful`](super::Stackful) rank's stack in bytes, 512 KiB by default; only
-    /// pages that it touches cost memory.
+    /// The size of a [`Stackful`](super::Stackful) rank's stack in bytes. The default is 512 KiB.
+    /// Only pages that the rank touches cost memory.
     #[must_use]
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.stack_size = bytes;
@@ -84,17 +82,17 @@ impl<P: Platform> TeamBuilder<P> {
         self
     }
 
-    /// How long a worker without a rank stays awake. The default, 20 us, is about the cost of
-    /// waking it. Choose less if another thread can use the core at once.
+    /// How long a worker without a rank stays awake. The default is 20 us, about the cost of waking
+    /// it. Choose less if another thread can use the core at once.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
         self.settings.patience = patience;
         self
     }
 
-    /// The cost of interrupting a rank and continuing it on another worker, 0.5 us by default. It
-    /// is more if the rank works on much data, which the caches there do not have. Ranks are not
-    /// cut for a smaller gain, and a higher cost makes turns longer.
+    /// The cost of interrupting a rank and continuing it on another worker. The default is 0.5 us.
+    /// It is more if the rank works on data that the other worker's caches lack. The team does not
+    /// cut a rank for a smaller gain. A higher cost makes turns longer.
     #[must_use]
     pub fn switch_cost(mut self, cost: Duration) -> Self {
         self.settings.switch_cost = cost;
@@ -105,13 +103,13 @@ impl<P: Platform> TeamBuilder<P> {
     ///
     /// # Errors
     ///
-    /// No worker at all, or the platform refusing a thread, or to bind it.
+    /// Returns an error if there are no workers, or if the platform refuses a thread or to bind it.
     pub fn build(self) -> Result<Team<P>, BuildError> {
         if self.workers == 0 {
             return Err(BuildError::ZeroWorkers);
         }
         let patience = P::duration_to_ticks(self.settings.patience);
-        // Dropped on an error below, which ends the workers made so far.
+        // An error below drops this, which ends the workers that have started.
         let mut team = Team {
             workers: Arc::new(Workers::new(self.allotment, patience)),
             threads: Vec::with_capacity(self.workers - 1),

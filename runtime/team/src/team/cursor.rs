@@ -1,5 +1,3 @@
-//! A loop that can be interrupted.
-
 use super::Turn;
 use manycore_platform::Platform;
 use std::ops::Range;
@@ -35,11 +33,11 @@ pub struct Cursor {
 }
 
 impl Cursor {
-    /// Over these items, in blocks of `grain`: about a microsecond's work.
+    /// A cursor over these items in blocks of `grain`, which should be about a microsecond's work.
     ///
     /// # Panics
     ///
-    /// If a block is empty.
+    /// Panics if `grain` is 0.
     #[must_use]
     #[track_caller]
     pub fn new(items: Range<usize>, grain: usize) -> Self {
@@ -47,11 +45,12 @@ impl Cursor {
         Self { left: items, grain }
     }
 
-    /// Over the share of rank `rank` of `size` in `items` items, divided between blocks.
+    /// A cursor over rank `rank`'s share of `items` items, which `size` ranks divide between
+    /// blocks.
     ///
     /// # Panics
     ///
-    /// If a block is empty, or there is no such rank.
+    /// Panics if `grain` is 0, or if there is no such rank.
     ///
     /// ```
     /// use manycore_team::Cursor;
@@ -86,7 +85,7 @@ impl Cursor {
         while !self.left.is_empty() {
             let end = self.left.end.min(self.left.start + self.grain);
             let block = self.left.start..end;
-            // Counted first: if the body panics, it is not run again.
+            // Counted first: if `body` panics, this block does not run again.
             self.left.start = end;
             body(block);
             if !self.left.is_empty() && turn.is_over() {

@@ -1,5 +1,3 @@
-//! Why there is no team.
-
 use std::error::Error;
 use std::{fmt, io};
 
@@ -17,13 +15,13 @@ use std::{fmt, io};
 pub enum BuildError {
     /// A team needs at least the thread that runs it.
     ZeroWorkers,
-    /// The operating system would not make a thread, or not bind it.
+    /// The operating system refused to start a thread, or to bind it.
     Spawn {
-        /// Which worker, from 1: the thread that runs the team is worker 0.
+        /// The worker's number, from 1. The thread that runs the team is worker 0.
         worker: usize,
-        /// The workers asked for.
+        /// The requested number of workers.
         workers: usize,
-        /// The CPUs it was to be bound to; empty if to none.
+        /// The CPUs to which the worker was to be bound, if any.
         cpus: Vec<usize>,
         /// The error of the operating system.
         source: io::Error,

@@ -1,21 +1,21 @@
-//! Estimates of a rank's work after a site, learned from its durations.
+//! Estimates of each rank's work after a site, learned from its times.
 
-/// Noise only adds: interrupts, misses, a neighbour. So the least that was seen is
-/// right, unless the work itself has grown: the estimate drifts up by this part of the
-/// difference each time.
+/// An estimate is the least time that was seen, because interrupts, cache misses and neighbours
+/// only add time. In case the work has grown, the estimate drifts up by 1/16 of the difference each
+/// time.
 const DRIFT: u64 = 16;
-/// The estimate takes over a larger value that comes this number of times in a row.
+/// After this many larger times in a row the estimate becomes the least of them.
 const CONSISTENT: u8 = 3;
-/// A value is larger if it exceeds the estimate by more than this part.
+/// A time is larger if it exceeds the estimate by more than a tenth.
 const LARGER: u64 = 10;
 
 /// The work of one rank, in ticks.
 #[derive(Clone, Copy, Debug, Default)]
 struct Estimate {
     work: u64,
-    /// How often in a row it was larger.
+    /// How many times in a row were larger.
     above: u8,
-    /// The least of those.
+    /// The least of these times.
     least_above: u64,
 }
 
@@ -24,7 +24,7 @@ struct Estimate {
 pub(super) struct Estimates {
     ranks: Vec<Estimate>,
     times: u32,
-    /// The error of the last time.
+    /// See the method `error`.
     error: f64,
 }
 
@@ -37,18 +37,18 @@ impl Estimates {
         }
     }
 
-    /// How often there was something to learn from.
+    /// How many times the estimates have learned.
     pub(super) fn times(&self) -> u32 {
         self.times
     }
 
-    /// By how much the last times were off, as a part of the work: the mean of the absolute
-    /// errors of the ranks, over the mean of their work, halved from time to time.
+    /// How wrong the estimates were lately: the mean of the ranks' absolute errors over the mean of
+    /// their work, each time averaged with the value before.
     pub(super) fn error(&self) -> f64 {
         self.error
     }
 
-    /// Learns from what the ranks took this time.
+    /// Learns from the times of the ranks in one episode.
     pub(super) fn learn(&mut self, took: impl IntoIterator<Item = u64>) {
         let (mut off, mut sum) = (0, 0);
         for (estimate, took) in self.ranks.iter_mut().zip(took) {
@@ -64,7 +64,7 @@ impl Estimates {
         self.error = if self.times <= 1 {
             error
         } else {
-            // One bad time is noise, two are a habit.
+            // A mean, so that a single noisy time fades.
             error.min(1.0).midpoint(self.error)
         };
         self.times = self.times.saturating_add(1);
@@ -117,14 +117,14 @@ mod tests {
     }
 
     #[test]
-    fn noise_does_not_move_it() {
-        // A neighbour takes the core every third time.
+    fn noise_hardly_changes_an_estimate() {
+        // A neighbour uses the core every third time.
         let estimates = learned((0..300).map(|time| if time % 3 == 2 { 5_000 } else { 1_000 }));
         assert!((1_000..1_300).contains(&work(&estimates)), "{estimates:?}");
     }
 
     #[test]
-    fn growth_is_adopted_after_three() {
+    fn an_estimate_grows_after_three_larger_times() {
         let mut estimates = learned([1_000; 20]);
         for _ in 0..3 {
             estimates.learn([3_000]);
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn slow_growth_is_followed() {
+    fn an_estimate_follows_slow_growth() {
         let mut estimates = learned([1_000]);
         for _ in 0..100 {
             estimates.learn([1_050]);
@@ -146,12 +146,12 @@ mod tests {
     }
 
     #[test]
-    fn it_shrinks_at_once() {
+    fn an_estimate_shrinks_at_once() {
         assert_eq!(work(&learned([1_000, 1_000, 400])), 400);
     }
 
     #[test]
-    fn what_changes_each_time_has_a_large_error() {
+    fn times_that_always_change_have_a_large_error() {
         let estimates = learned((0..50).map(|time| 1_000 + 997 * time % 2_000));
         assert!(estimates.error() > 0.1, "{estimates:?}");
         assert!(learned([1_000; 50]).error() == 0.0);

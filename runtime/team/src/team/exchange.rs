@@ -1,4 +1,4 @@
-//! The slots through which ranks exchange values.
+//! Slots through which ranks exchange values.
 
 use super::words::Episode;
 use manycore_platform::{CachePadded, Platform};
@@ -7,35 +7,33 @@ use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 use std::slice;
 
-/// Bytes that a rank can leave.
+/// The largest value that a rank can leave, in bytes.
 const ROOM: usize = 64;
-
-/// The value that a rank has left.
 struct Slot {
-    /// The episode and the type of the value; `None` before the first.
+    /// The value's episode and type. `None` before the first value.
     label: Option<(Episode, TypeId)>,
     bytes: Bytes,
 }
 
 #[repr(align(64))]
 struct Bytes {
-    /// Only ever used by its address.
+    /// Used only by its address.
     _room: [MaybeUninit<u8>; ROOM],
 }
 
-/// Two slots a rank, which take turns: one for even episodes, one for odd.
+/// Two slots for each rank: one for even episodes, one for odd episodes.
 ///
 /// In an episode each rank writes its own slot of the episode's parity, and reads slots of the
-/// other parity. An episode begins when all ranks have arrived at the end of the one before. So no
-/// read overlaps a write, whatever bodies do with their turns, and the label says whether a value
-/// is the expected one. (Episodes are numbered modulo 2^29: if a rank leaves nothing for so long,
-/// its old value passes for a new one.)
+/// other parity. An episode begins when all ranks have arrived at the end of the previous one. So
+/// no read overlaps a write, whatever bodies do with their turns. The label says whether a value is
+/// the expected one. (Episodes are numbered modulo 2^29. If a rank leaves nothing for so long, its
+/// old value passes for a new one.)
 pub(super) struct ValueExchange {
     slots: [Box<[CachePadded<UnsafeCell<Slot>>]>; 2],
 }
 
-// SAFETY: the claimer of a rank writes its slot, and others read it in the next episode, by the
-// contract of the methods. It holds only `Send` values.
+// SAFETY: by the contract of the methods, the claimer of a rank writes the rank's slot, and others
+// read it only in the next episode. The slots hold only `Send` values.
 unsafe impl Sync for ValueExchange {}
 // SAFETY: as above.
 unsafe impl Send for ValueExchange {}
@@ -63,7 +61,7 @@ impl ValueExchange {
         );
     }
 
-    /// Leaves the value of `rank`.
+    /// Stores the value of `rank` in its slot.
     ///
     /// # Safety
     ///
@@ -76,8 +74,8 @@ impl ValueExchange {
     ) {
         const { Self::fits::<T>() };
         let slot = self.slots[episode.parity()][rank].get();
-        // SAFETY: the slot is the claimer's alone, and no rank reads it in this episode. It has
-        // room, see `fits`.
+        // SAFETY: only the claimer uses this slot, and no rank reads it in this episode. It is
+        // large enough, see `fits`.
         unsafe {
             (*slot).label = Some((episode, TypeId::of::<T>()));
             value_in::<T>(slot).write(value);
@@ -85,7 +83,8 @@ impl ValueExchange {
         }
     }
 
-    /// The value that `rank` left in the episode before; `None` if it is no `T`, or nothing.
+    /// The value that `rank` left in the previous episode. `None` if it left none, or none of type
+    /// `T`.
     ///
     /// # Safety
     ///
@@ -98,8 +97,8 @@ impl ValueExchange {
         const { Self::fits::<T>() };
         let before = episode.before();
         let slot = self.slots[before.parity()][rank].get();
-        // SAFETY: it was written before the barrier between the episodes, if ever, and is
-        // not written in this one. The label says that it is a `T`.
+        // SAFETY: if the slot was ever written, that was before the barrier between the episodes,
+        // and it is not written in this episode. The label says that the value is a `T`.
         unsafe {
             P::read(slice::from_ref(&*slot));
             let is_it = (*slot).label == Some((before, TypeId::of::<T>()));
@@ -112,8 +111,8 @@ impl ValueExchange {
 ///
 /// # Safety
 ///
-/// The slot is there.
+/// `slot` points to a slot.
 unsafe fn value_in<T>(slot: *mut Slot) -> *mut T {
-    // SAFETY: a place in it; no reference is made.
+    // SAFETY: the address is inside the slot, and no reference is made.
     unsafe { (&raw mut (*slot).bytes).cast() }
 }

@@ -1,8 +1,8 @@
-//! Fixed teams of ranks on a changing number of workers.
+//! Teams of a fixed number of ranks on a changing number of workers.
 //!
-//! A *rank* is a part of a program; its T parts meet at barriers, and T is fixed. A *worker* is a
-//! thread that runs ranks. There are as many workers as cores to use. `README.md` beside this file
-//! argues the protocol, and describes the division of ranks among workers.
+//! The T parts of a program that meet at barriers are its *ranks*; T is fixed. A *worker* is a
+//! thread that runs ranks, on a core of its own. `README.md` in this folder describes the protocol
+//! and the division of ranks among workers.
 
 mod body;
 mod builder;
@@ -50,14 +50,14 @@ use workers::Workers;
 
 /// Workers that run the ranks of a program, on the cores that an [`Allotment`] leaves them.
 ///
-/// Worker `w` runs while the allotment allows it. A new core is used at once. A core that is taken
-/// away is left at the next place where its rank can be interrupted, and the rank continues
-/// elsewhere. The number of ranks never changes.
+/// Worker `w` runs while the allotment allows it. The team uses a new core at once. When a core is
+/// taken away, its worker leaves where its rank can next be interrupted, and the rank continues on
+/// another worker. The number of ranks never changes.
 ///
 /// # Cost
 ///
-/// A switch from rank to rank takes some 15 ns, or 40 ns if they have stacks; a barrier that
-/// long for each rank of a worker, and 0.2 us for the workers to meet.
+/// A switch from rank to rank takes some 15 ns, or 40 ns if the ranks have stacks. A barrier takes
+/// that long for each rank of a worker, and 0.2 us for the workers to meet.
 ///
 /// ```
 /// use manycore_cores::elastic::Allotment;
@@ -92,29 +92,29 @@ pub struct Team<P: Platform = Native> {
 }
 
 impl<P: Platform> Team<P> {
-    /// A team of up to `workers` workers, which follow the allotment. Worker 0 is the caller of
-    /// [`run`](Self::run), the others are threads of the team.
+    /// A team of up to `most_workers` workers, which follow the allotment. Worker 0 is the thread
+    /// that calls [`run`](Self::run). The others are threads of the team.
     ///
     /// # Errors
     ///
-    /// No worker at all, or the platform refusing a thread.
+    /// Returns an error if `most_workers` is 0, or if the platform refuses a thread.
     pub fn new(most_workers: usize, allotment: Allotment<P>) -> Result<Self, BuildError> {
         Self::builder(most_workers, allotment).build()
     }
 
-    /// As [`new`](Self::new), with more to say.
+    /// Like [`new`](Self::new), with more settings.
     #[must_use]
     pub fn builder(most_workers: usize, allotment: Allotment<P>) -> TeamBuilder<P> {
         TeamBuilder::new(most_workers, allotment)
     }
 
-    /// The most workers that it uses.
+    /// The most workers that the team uses.
     #[must_use]
     pub fn workers(&self) -> usize {
         self.threads.len() + 1
     }
 
-    /// The cores it follows.
+    /// The allotment that the workers follow.
     #[must_use]
     pub fn allotment(&self) -> &Allotment<P> {
         self.workers.allotment()
@@ -124,42 +124,43 @@ impl<P: Platform> Team<P> {
     ///
     /// # Panics
     ///
-    /// Panics if `ranks` is 0 or more than 65,535. Panics with the panic of a rank, when all other
-    /// ranks have come to a place where they can be interrupted; they do not continue. Panics if
-    /// some ranks are done and others wait for them at a barrier. Otherwise panics with the panic
-    /// of a body's destructor, when all bodies are dropped.
+    /// * Panics if `ranks` is 0 or more than 65,535.
+    /// * Panics with the panic of a rank. The other ranks stop where they can next be interrupted,
+    ///   and do not continue.
+    /// * Panics if some ranks are done and others wait for them at a barrier.
+    /// * Otherwise panics with the panic of a body's destructor, when all bodies are dropped.
     ///
-    /// The first of several panics goes on; the others' payloads are dropped, and a panic of
-    /// their destructors ends there.
+    /// The first of several panics is passed on. The other payloads are dropped, and panics of
+    /// their destructors are contained.
     #[track_caller]
     pub fn run<B: Body<P>>(&mut self, ranks: usize, body: impl FnMut(usize) -> B) -> Report {
         assert!(
             (1..=MOST_RANKS).contains(&ranks),
             "a team of {ranks} ranks; expected 1 to {MOST_RANKS}"
         );
-        // A line each: several workers write to them.
+        // Bodies have lines of their own, because several workers write to them.
         let mut bodies: Vec<_> = (0..ranks).map(body).map(CachePadded::new).collect();
         let pointers = bodies
             .iter_mut()
             .map(|body| &raw mut **body as *mut (dyn Body<P> + '_));
         let allotment = self.workers.allotment().clone();
         let stacks = Arc::clone(&self.stacks);
-        // SAFETY: they are dropped below, when the run is over.
+        // SAFETY: the bodies are dropped below, after the run.
         let run = unsafe { Run::new(pointers, self.workers(), allotment, stacks, &self.settings) };
         let run = Arc::new(run);
         if run.workers() > 1 {
             self.workers.call(&run);
         }
-        // Worker 0 has a core in any allotment, so it stays until the run is over.
+        // Any allotment has a core for worker 0, so it stays until the run is over.
         while !run.is_over() {
             WorkerRun::new(&run, 0).take_part();
         }
         self.workers.dismiss();
-        // SAFETY: it is.
+        // SAFETY: the run is over.
         let mut result = unsafe { run.result() };
         for body in bodies {
-            // A body that panics does not keep the others from being dropped, nor a rank's panic
-            // from the caller.
+            // A body whose destructor panics does not keep the others from being dropped. A rank's
+            // panic goes first.
             if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(body))) {
                 match result {
                     Ok(_) => result = Err(payload),

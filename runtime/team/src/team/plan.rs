@@ -1,12 +1,12 @@
-//! Which worker runs which part of an interval: McNaughton's wrap-around rule.
+//! The division of an interval among workers by McNaughton's wrap-around rule.
 
-/// The beginning of a core's part of the concatenated work.
+/// Where a core's part begins, in the work of all ranks laid end to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut {
-    /// The core's first rank, by its place in the order of division.
+    /// The core's first rank, as a place in the order of division.
     pub rank: usize,
-    /// If not 0, the core before has a part of that rank too: this core runs it first, for `budget`
-    /// ticks, and the core before runs it last.
+    /// If not 0, the rank is shared: this core runs it first, for `budget` ticks, and the core
+    /// before runs it last.
     pub budget: u64,
 }
 
@@ -15,8 +15,7 @@ impl Cut {
         Self { rank, budget: 0 }
     }
 
-    /// The ranks that a core finishes, from its own cut to the next one's. If `self` has a
-    /// budget the first rank is only begun here.
+    /// The work of a core whose part begins at `self` and ends at `next`.
     #[cfg(test)]
     fn load(self, next: Self, work: &[u64], overhead: u64) -> u64 {
         let first = self.rank + usize::from(self.budget > 0);
@@ -30,44 +29,45 @@ impl Cut {
     }
 }
 
-/// The share of core `core` of `cores` if ranks are divided by their number.
+/// Where core `core`'s share begins if ranks are divided by number.
 pub fn even(ranks: usize, core: usize, cores: usize) -> Cut {
     Cut::before(ranks * core / cores)
 }
 
-/// The longest that a core has to work if `ranks` are divided by their number.
+/// The longest time that a core has to work if ranks are divided by number.
 pub(super) fn even_span(work: &[u64], cores: usize) -> u64 {
     let of = |core| even(work.len(), core, cores).rank..even(work.len(), core + 1, cores).rank;
     let load = |core| work[of(core)].iter().sum();
     (0..cores).map(load).max().unwrap_or(0)
 }
 
-/// The shortest time for the work on `cores` cores if each rank is on one core at a time:
-/// McNaughton, Management Science 6, 1959.
+/// The shortest time on `cores` cores if each rank runs on one core at a time (McNaughton,
+/// Management Science 6, 1959).
 pub(super) fn ideal_span(work: &[u64], cores: usize) -> u64 {
     let sum: u64 = work.iter().sum();
     let longest = work.iter().copied().max().unwrap_or(0);
     longest.max(sum.div_ceil(cores as u64))
 }
 
-/// Which worker runs which part.
+/// The division of an interval among the cores.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Plan {
     /// The ranks, in the order of division.
     pub(super) order: Vec<usize>,
-    /// The beginning of each core's part, and the end.
+    /// Where each core's part begins, and where the last part ends.
     pub(super) cuts: Vec<Cut>,
 }
 
 impl Plan {
-    /// The plan for so much work of each rank.
+    /// Plans for ranks with this work.
     ///
-    /// A rank that takes as long as the others leave for a core in the mean, or longer, has a
-    /// core of its own: it decides when the interval is over, and a cut, or a rank before it,
-    /// would only delay it. The others are wrapped around the rest of the cores, where each
-    /// of them fits, most likely with time to spare.
+    /// A rank gets a core of its own if its work is at least the mean of the remaining work on the
+    /// remaining cores. Such a rank decides when the interval is over, so a cut, or a rank before
+    /// it, would only delay it. The other ranks are wrapped around the other cores, where each
+    /// fits, usually with time to spare.
     ///
-    /// No part of a rank is shorter than `least`, and to cut one takes its first core `overhead` more.
+    /// No part of a rank is shorter than `least`. A cut rank takes `overhead` more on its first
+    /// core.
     pub(super) fn make(&mut self, work: &[u64], cores: usize, least: u64, overhead: u64) {
         let Self { order, cuts } = self;
         order.clear();
@@ -85,7 +85,7 @@ impl Plan {
                 break;
             }
         }
-        // By number: the same ranks are to be where they were the last time.
+        // By number, so that the same ranks stay on the same cores.
         order.sort_unstable();
         let alone = order.len();
         for rank in 0..work.len() {
@@ -102,22 +102,22 @@ impl Plan {
     }
 }
 
-/// Each core's share of the cuts' cost, if all boundaries are cuts: rounded up, so that the last
-/// core does not get the remainder of all others.
+/// Each core's share of the cost of the cuts, if all boundaries are cuts. Rounded up, so that the
+/// last core does not get all remainders.
 pub(super) fn shared(overhead: u64, cores: usize) -> u64 {
     (overhead * (cores as u64 - 1)).div_ceil(cores as u64)
 }
 
-/// Divides the work of the ranks in order among the cores, an ideal span each, so that at most
-/// `cores - 1` ranks are cut; none is cut if a part would be shorter than `least`. A cut rank takes
-/// `overhead` more, which the cores share.
+/// Divides the work, in the order of ranks, into an ideal span for each core. At most `cores - 1`
+/// ranks are cut, none if a part would be shorter than `least`. A cut rank takes `overhead` more,
+/// which the cores share.
 ///
-/// `cuts` is left with `cores + 1` entries, the last of them the end.
+/// `cuts` gets `cores + 1` entries; the last is the end.
 fn wrap(work: &[u64], cores: usize, least: u64, overhead: u64, cuts: &mut Vec<Cut>) {
     let span = ideal_span(work, cores) + shared(overhead, cores);
     cuts.clear();
     cuts.push(Cut::before(0));
-    // The rank that contains the boundary, and the rank's beginning.
+    // The rank at the boundary, and where it begins.
     let (mut rank, mut start) = (0, 0);
     for core in 1..cores {
         let boundary = span * core as u64;
@@ -130,7 +130,7 @@ fn wrap(work: &[u64], cores: usize, least: u64, overhead: u64, cuts: &mut Vec<Cu
         } else {
             let whole = work[rank] + overhead;
             let (tail, head) = (boundary - start, start + whole - boundary);
-            // The shorter part goes to the other core if it is too short.
+            // If the shorter part is too short, the other core gets it too.
             if tail.min(head) >= least.max(1) {
                 Cut { rank, budget: head }
             } else if tail < head {
@@ -139,7 +139,7 @@ fn wrap(work: &[u64], cores: usize, least: u64, overhead: u64, cuts: &mut Vec<Cu
                 Cut::before(rank + 1)
             }
         };
-        // A rank that was moved up whole to the core before may hold this boundary too.
+        // A rank that went whole to the core before may also contain this boundary.
         let last = cuts[core - 1];
         let cut = if cut.rank < last.rank { last } else { cut };
         if cut.budget > 0 {
@@ -162,9 +162,9 @@ mod tests {
     }
 
     #[test]
-    fn sixteen_on_fifteen() {
+    fn sixteen_ranks_on_fifteen_cores_need_fourteen_cuts() {
         let cuts = wrapped(&[1_500; 16], 15, 1);
-        // A core has 1,600; rank 1 is begun by core 1, which has it from 1,600 to 3,000.
+        // Each core has 1,600. Core 1 begins with the part of rank 1 from 1,600 to 3,000.
         assert_eq!(
             cuts[1],
             Cut {
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_divides_is_not_cut() {
+    fn ranks_that_divide_evenly_are_not_cut() {
         for (ranks, cores) in [(4, 2), (16, 8), (9, 3), (5, 5), (2, 1)] {
             let cuts = wrapped(&vec![100; ranks], cores, 1);
             for (core, &cut) in cuts.iter().enumerate() {
@@ -217,7 +217,7 @@ mod tests {
     fn cores_share_what_a_cut_costs() {
         let mut cuts = vec![];
         wrap(&[100; 3], 2, 20, 18, &mut cuts);
-        // Before the cut 41 are done in 59; the other core has 100, and 59 that are left.
+        // Core 1 begins rank 1 and does 41 of it in 59 ticks. Core 0 runs rank 0 and the other 59.
         let cut = Cut {
             rank: 1,
             budget: 59,
@@ -228,8 +228,8 @@ mod tests {
     }
 
     #[test]
-    fn the_last_core_has_no_more_than_the_others() {
-        // Three cuts of 1 tick on four cores with 100 ticks each.
+    fn the_last_core_has_no_more_work_than_the_others() {
+        // Three cuts cost 1 tick each, and each of four cores has 100 ticks of work.
         let (mut cuts, work) = (vec![], [57, 93, 50, 80, 75, 45]);
         wrap(&work, 4, 1, 1, &mut cuts);
         let loads = cuts.windows(2).map(|pair| pair[0].load(pair[1], &work, 1));
@@ -238,7 +238,8 @@ mod tests {
 
     #[test]
     fn short_parts_are_left_whole() {
-        // The boundary is 5 into rank 1, and 5 before its end.
+        // The boundary is 5 after the beginning of rank 1. In the last two lines it is 5 before its
+        // end.
         assert_eq!(wrapped(&[100, 20, 90], 2, 6)[1], Cut::before(1));
         assert_eq!(wrapped(&[90, 20, 100], 2, 6)[1], Cut::before(2));
         assert_eq!(wrapped(&[90, 20, 100], 2, 5)[1], Cut { rank: 1, budget: 5 });
@@ -247,7 +248,8 @@ mod tests {
     #[test]
     fn long_ranks_have_cores_of_their_own() {
         let mut plan = Plan::default();
-        // A mean of 230: rank 1 is longer; then the rest's is 160, and rank 3 as long.
+        // The mean is 230, and rank 1 is longer. Then the mean of the rest is 160, as long as rank
+        // 3.
         plan.make(&[100, 440, 90, 160, 130], 4, 1, 0);
         assert_eq!(plan.order, [1, 3, 0, 2, 4]);
         let cut = Cut {
@@ -270,8 +272,8 @@ mod tests {
     }
 
     proptest! {
-        /// Everything is run once, no rank by more than two cores, those not at the same
-        /// time, and no core has more than the ideal and what it was spared to cut.
+        /// All work runs once. At most two cores run a rank, and not at the same time. A core has
+        /// at most the ideal span and the short parts that it took over.
         #[test]
         fn the_bound_is_reached(
             work in prop::collection::vec(0_u64..10_000, 1..40),
@@ -281,7 +283,7 @@ mod tests {
         ) {
             let cores = cores.min(work.len());
             let mut plan = Plan::default();
-            // A part is longer than what it costs.
+            // A part is not shorter than its overhead.
             let least = least.max(overhead);
             plan.make(&work, cores, least, overhead);
             let Plan { order, cuts } = plan;
@@ -301,7 +303,7 @@ mod tests {
                 if next.budget > 0 {
                     sum -= overhead;
                     prop_assert!(next.budget >= least && next.budget < work[next.rank] + overhead);
-                    // Its head is over on the next core before its tail begins on this one.
+                    // The next core ends the rank's head before this core begins its tail.
                     let begins = load - (work[next.rank] + overhead - next.budget);
                     prop_assert!(next.budget <= begins + 2 * least);
                 }

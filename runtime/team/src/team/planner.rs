@@ -1,55 +1,54 @@
-//! The planner learns and decides: it is the worker that completes an episode, before it opens
-//! the next.
+//! The planner learns the work of ranks and decides how intervals are run. The worker that
+//! completes an episode uses it before it opens the next.
 
 use super::estimate::Estimates;
 use super::plan::{Cut, Plan, even_span, ideal_span, shared};
 use super::{Policy, Site};
 use manycore_platform::{Atomic, Ordering, Platform};
 
-/// The number of sites with remembered intervals. One more replaces the site that was learned
-/// first.
+/// The number of remembered sites. Another site replaces the one that was learned first.
 const SITES: usize = 32;
-/// An interval is unstable if its estimates are off by more than this.
+/// An interval is unstable if its estimates are wrong by more than this.
 const UNSTABLE: f64 = 0.1;
-/// After the first few times, learning takes one part in 50 of the time.
+/// After the first few times, learning takes at most 1/50 of the time.
 const LEARNING_SHARE: u64 = 50;
 const ALWAYS_LEARNED: u32 = 3;
-/// A difference below this part of the span is no reason for a change.
+/// A difference below this part of the span is too slight for a cut or a change.
 const SLIGHT: u64 = 64;
 
-/// How an interval is run.
+/// How an interval is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Division {
-    /// Ranks divided by number.
+    /// Ranks are divided by number.
     Even,
-    /// As the plan of this interval says.
+    /// Ranks are divided by the plan of this interval.
     Planned(usize),
-    /// In turns of this many ticks.
+    /// Ranks take turns of this many ticks.
     Turns(u64),
 }
 
-/// The decisions, as workers read them.
+/// The planner's decisions, as workers read them.
 ///
 /// All accesses are relaxed. The words are written before a release opens the episode, and read
-/// after its opening was acquired. A late worker may read the words of a later episode; then it
-/// cannot claim a rank, see `README.md`, so nothing depends on its decisions.
+/// after an acquire of the opening. A late worker may read the words of a later episode. Then it
+/// can claim no rank (see `README.md`), so its decisions have no effect.
 pub struct Schedule<P: Platform> {
     way: P::AtomicU64,
     cores: P::AtomicU32,
 }
 
-/// The plan of each interval that is remembered.
+/// The plan of each remembered interval.
 pub struct Plans<P: Platform>(Box<[Entries<P>]>);
 
 struct Entries<P: Platform> {
-    /// The beginning of each core's part.
+    /// Where each core's part begins.
     cuts: Box<[P::AtomicU64]>,
-    /// The ranks, in the order of division.
+    /// The ranks in the order of division.
     order: Box<[P::AtomicU32]>,
 }
 
 impl<P: Platform> Schedule<P> {
-    /// Ranks divided by number among `cores`.
+    /// A schedule that divides ranks by number among `cores` cores.
     pub fn new(cores: usize) -> Self {
         Self {
             way: P::AtomicU64::new(encode(Division::Even)),
@@ -62,7 +61,7 @@ impl<P: Platform> Schedule<P> {
         self.cores.store(cores as u32, Ordering::Relaxed);
     }
 
-    /// How the episode is run, and by how many cores.
+    /// How ranks are divided in the episode, among how many cores.
     pub fn get(&self) -> (Division, usize) {
         let cores = self.cores.load(Ordering::Relaxed) as usize;
         (decode(self.way.load(Ordering::Relaxed)), cores)
@@ -85,11 +84,11 @@ fn decode(way: u64) -> Division {
     }
 }
 
-/// A plan's entry: the rank above, the budget below.
+/// The budget is in the low bits of a plan's entry, the rank above.
 const BUDGET_BITS: u32 = 48;
 
 impl<P: Platform> Plans<P> {
-    /// Room for plans of up to `cores` and `ranks`.
+    /// Space for plans of up to `cores` cores and `ranks` ranks.
     pub fn new(cores: usize, ranks: usize) -> Self {
         let entries = |_| Entries {
             cuts: (0..=cores).map(|_| P::AtomicU64::new(0)).collect(),
@@ -110,12 +109,12 @@ impl<P: Platform> Plans<P> {
         }
     }
 
-    /// The rank at a place in the order.
+    /// The rank at a place in the order of division.
     pub fn rank(&self, interval: usize, place: usize) -> usize {
         self.0[interval].order[place].load(Ordering::Relaxed) as usize
     }
 
-    /// The beginning of a core's part. For the number after the last core, the end.
+    /// Where a core's part begins. For the number after the last core, the end.
     pub fn get(&self, interval: usize, core: usize) -> Cut {
         let entry = self.0[interval].cuts[core].load(Ordering::Relaxed);
         Cut {
@@ -125,11 +124,11 @@ impl<P: Platform> Plans<P> {
     }
 }
 
-/// The knowledge about the work after one site.
+/// What is known about the work after one site.
 struct Interval {
     site: Site,
     estimates: Estimates,
-    /// Time in it since it was learned from.
+    /// Time in this interval since it was learned from.
     unlearned: u64,
     /// The number of cores of the plan; 0 if there is no plan yet.
     cores: usize,
@@ -137,15 +136,14 @@ struct Interval {
     plan: Plan,
 }
 
-/// The memory of a run.
 pub struct Planner {
     policy: Policy,
     ranks: usize,
     /// The cost of a cut, in ticks.
     switch: u64,
-    /// The additional time of a cut rank on its first core.
+    /// The extra time of a cut rank on its first core.
     overhead: u64,
-    /// Intervals are cut by plan even if they are unstable.
+    /// Whether unstable intervals are planned too.
     always: bool,
     intervals: Vec<Interval>,
     current: usize,
@@ -156,7 +154,7 @@ pub struct Planner {
 }
 
 impl Planner {
-    /// Nothing is known; `switch` is what a cut costs, in ticks.
+    /// A planner that knows nothing yet. `switch` is the cost of a cut, in ticks.
     pub fn new(policy: Policy, ranks: usize, switch: u64) -> Self {
         let mut planner = Self {
             policy,
@@ -181,18 +179,17 @@ impl Planner {
         self
     }
 
-    /// Charges a cut rank `overhead` more ticks on its first core, which the times of
-    /// [`close`](Self::close) do not contain.
+    /// Makes a cut rank `overhead` ticks longer on its first core. The times that
+    /// [`close`](Self::close) gets do not contain this.
     pub fn charge(&mut self, overhead: u64) {
         self.overhead = overhead;
     }
 
-    /// The first episode begins.
     pub fn begin<P: Platform>(&mut self) {
         self.opened = P::now();
     }
 
-    /// Learns from the episode that is over; `took` says what each rank has taken.
+    /// Learns from the episode that is over. `took` is the time of each rank.
     pub fn close<P: Platform>(&mut self, took: impl Iterator<Item = u64>) {
         if self.policy == Policy::Fifo {
             return;
@@ -200,7 +197,7 @@ impl Planner {
         let now = P::now();
         let interval = &mut self.intervals[self.current];
         interval.unlearned += now.saturating_sub(self.opened);
-        // Asking a rank is a miss.
+        // Reading a rank's time is a cache miss, about 30 ns.
         let cost = P::ticks_per_ns() * 30.0 * self.ranks as f64;
         if interval.estimates.times() < ALWAYS_LEARNED
             || interval.unlearned > LEARNING_SHARE * cost as u64
@@ -226,12 +223,12 @@ impl Planner {
             let span = ideal_span(&self.work, cores) + shared(self.overhead, cores);
             let mut slight = (2 * self.switch).max(span / SLIGHT);
             if self.always {
-                // Noise between equal ranks is no reason either.
+                // Noise between equal ranks is no reason for a plan either.
                 slight = slight.max((span as f64 * interval.estimates.error() / 2.0) as u64);
             }
             interval.way = match self.policy {
                 Policy::Fifo => Division::Even,
-                // Nothing is to be gained by cutting.
+                // A cut would gain too little.
                 _ if even_span(&self.work, cores).saturating_sub(span) <= slight => Division::Even,
                 Policy::Wrap if self.always || interval.estimates.error() <= UNSTABLE => {
                     let least = (2 * self.switch).max(span / (2 * SLIGHT)) + self.overhead;
@@ -255,18 +252,18 @@ impl Planner {
         }
     }
 
-    /// The number of the interval that is open; another takes it when it is forgotten.
+    /// The number of the open interval. When it is forgotten, another interval gets the number.
     pub fn interval(&self) -> usize {
         self.current
     }
 
-    /// The work of each rank in the interval that is open, in ticks, as far as it is known.
+    /// The estimated work of each rank in the open interval, in ticks.
     pub fn work(&self, into: &mut Vec<u64>) {
         self.intervals[self.current].estimates.work(into);
     }
 
-    /// The interval after `site`: programs repeat a sequence, so most likely it is the one
-    /// behind the last.
+    /// The interval after `site`. The search begins after the current interval, because programs
+    /// repeat a sequence of sites.
     fn find(&mut self, site: Site) -> usize {
         let known = self.intervals.len();
         let after = (1..=known).map(|ahead| (self.current + ahead) % known);
@@ -294,7 +291,7 @@ impl Planner {
     }
 }
 
-/// Whether two plans differ by more than `slightly`.
+/// Whether two plans differ by more than `slightly` ticks.
 fn differ(these: &Plan, those: &Plan, slightly: u64) -> bool {
     let differs = |(this, that): (&Cut, &Cut)| {
         this.rank != that.rank
@@ -328,10 +325,10 @@ mod tests {
             }
         }
 
-        /// An episode after the one before, and how the next is to be run.
+        /// Ends an episode. Returns how the next, after `site`, is divided.
         fn episode(&mut self, took: u64, site: Site, cores: usize) -> Division {
             self.planner.close::<Native>([took; RANKS].into_iter());
-            // Long enough to learn from each.
+            // Long enough to learn from each time.
             self.planner.opened = 0;
             (self.planner).open(site, cores, &self.schedule, &self.plans);
             self.planner.opened = 0;
@@ -357,14 +354,14 @@ mod tests {
                 budget: 500_000
             }
         );
-        // Too short to be cut.
+        // The interval is too short for cuts.
         assert_eq!(trial.episode(1_000_000, short, 2), Division::Even);
-        // One core alone has no core to share with.
+        // A single core has no core to share with.
         assert_eq!(trial.episode(50, long, 1), Division::Even);
     }
 
     #[test]
-    fn turns_while_it_is_unstable() {
+    fn ranks_take_turns_while_an_interval_is_unstable() {
         let mut trial = Trial::new(Policy::Wrap);
         let site = Site::named("changing");
         trial.episode(100, site, 2);
@@ -379,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn some_always_plan_unless_noise_is_more_than_the_gain() {
+    fn with_always_it_plans_unless_noise_exceeds_the_gain() {
         for (ranks, planned) in [(3, true), (4, false)] {
             let mut planner = Planner::new(Policy::Wrap, ranks, 100).always();
             let (schedule, plans) = (Schedule::<Native>::new(2), Plans::new(2, ranks));
@@ -400,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn the_policy_decides() {
+    fn the_policy_decides_the_division() {
         for (policy, turns) in [(Policy::Fifo, false), (Policy::RoundRobin, true)] {
             let mut trial = Trial::new(policy);
             trial.episode(1_000_000, Site::START, 2);

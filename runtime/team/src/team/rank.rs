@@ -1,5 +1,3 @@
-//! A rank with its own stack, as its program sees it.
-
 use super::Site;
 use super::body::{Step, Turn};
 use crate::fiber::Suspender;
@@ -8,20 +6,20 @@ use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
 
-/// The messages between a rank and the worker that resumes it.
+/// The data that a rank and the worker that resumes it share.
 pub(super) struct Seat<P: Platform> {
-    /// The turn that it has, while it runs; else null.
+    /// The rank's turn while it runs, otherwise null.
     pub(super) turn: Cell<*const Turn<'static, P>>,
-    /// The worker that it is on, or was on last.
+    /// The rank's current worker, or its last one.
     pub(super) worker: Cell<usize>,
-    /// Why it has suspended itself.
+    /// Why the rank has suspended itself.
     pub(super) step: Cell<Step>,
 }
 
-/// A rank of a [`Team`](super::Team), as its program sees it: its number, and how it meets the
+/// A rank of a [`Team`](super::Team), as its program sees it: its number, and calls to meet the
 /// others. The program of a [`Stackful`](super::Stackful) receives one.
 ///
-/// At a barrier, and at [`pause`](Self::pause), the rank may be put aside and go on on another
+/// At a barrier and at [`pause`](Self::pause) the rank may be suspended and continue on another
 /// thread: see [`Stackful::new`](super::Stackful::new).
 ///
 /// ```
@@ -52,7 +50,7 @@ pub struct Rank<P: Platform = Native> {
     size: usize,
     seat: *const Seat<P>,
     suspender: *const Suspender<P>,
-    /// It stays where it was made: on its stack.
+    /// A `Rank` stays on the stack where it was made.
     not_send: PhantomData<*mut ()>,
 }
 
@@ -75,20 +73,20 @@ impl<P: Platform> Rank<P> {
 
     #[track_caller]
     fn turn(&self) -> &Turn<'_, P> {
-        // SAFETY: by the contract of `new` the seat is there. Its turn belongs to the current
-        // resumption, which returns when the rank suspends itself, or is null. No reference is kept
-        // across that, since suspending takes `&mut self`.
+        // SAFETY: by the contract of `new` the seat exists. Its turn is null, or that of the
+        // current resumption, which returns when the rank suspends itself. No reference is kept
+        // across that, because suspending takes `&mut self`.
         let turn = unsafe { (*self.seat).turn.get().as_ref() };
         turn.expect("a rank that is being dropped meets no other rank")
     }
 
-    /// Its number, from 0.
+    /// This rank's number, from 0.
     #[must_use]
     pub fn rank(&self) -> usize {
         self.rank
     }
 
-    /// How many there are.
+    /// The number of ranks.
     #[must_use]
     pub fn size(&self) -> usize {
         self.size
@@ -98,36 +96,38 @@ impl<P: Platform> Rank<P> {
     /// panicked, its last worker.
     #[must_use]
     pub fn worker(&self) -> usize {
-        // SAFETY: by the contract of `new` the seat is there.
+        // SAFETY: by the contract of `new` the seat exists.
         unsafe { (*self.seat).worker.get() }
     }
 
-    /// Waits until all ranks are here. Their work before it is visible to all ranks after it.
+    /// Waits until all ranks are at this barrier. Their work before it is visible to all ranks
+    /// after it.
     ///
-    /// The place from where it is called is the [site](Site) of what follows.
+    /// The place of the call is the [site](Site) of the work that follows.
     #[inline]
     #[track_caller]
     pub fn barrier(&mut self) {
         self.meet(Site::here());
     }
 
-    /// As [`barrier`](Self::barrier), at a site with this name.
+    /// Like [`barrier`](Self::barrier), at a site with this name.
     #[inline]
     pub fn barrier_at(&mut self, site: &'static str) {
         self.meet(Site::named(site));
     }
 
-    /// As [`barrier`](Self::barrier), at this site.
+    /// Like [`barrier`](Self::barrier), at this site.
     ///
     /// # Panics
     ///
-    /// If the body that calls this rank's [`Stackful`](super::Stackful) does not return its step.
+    /// Panics if the body that calls this rank's [`Stackful`](super::Stackful) does not return its
+    /// step.
     #[track_caller]
     pub fn meet(&mut self, site: Site) {
         let next = self.turn().episode.next();
         self.suspend(Step::Arrived(site));
         let episode = self.turn().episode;
-        // The calling body has not returned the step to the team, or not at once.
+        // Fails if the calling body has not returned the step to the team, or not at once.
         assert!(
             episode == next,
             "rank {} goes on from a barrier in the wrong episode",
@@ -135,8 +135,8 @@ impl<P: Platform> Rank<P> {
         );
     }
 
-    /// A place where the rank can be interrupted, if another rank should have the worker. Otherwise
-    /// it costs some 10 ns. Call it each microsecond or so.
+    /// A place where the rank can be interrupted if another rank should have the worker. If not,
+    /// the call takes some 10 ns. Call it each microsecond or so.
     #[inline]
     pub fn pause(&mut self) {
         if self.turn().is_over() {
@@ -146,19 +146,19 @@ impl<P: Platform> Rank<P> {
 
     #[inline(never)]
     fn suspend(&mut self, step: Step) {
-        // SAFETY: as in `turn`; the suspender is this fiber's.
+        // SAFETY: as in `turn`, and the suspender belongs to this fiber.
         unsafe {
             (*self.seat).step.set(step);
             (*self.suspender).suspend();
         }
     }
 
-    /// A barrier at which each rank leaves a value. All ranks get the values combined by `with`, in the
-    /// order of the ranks: the same result everywhere, always.
+    /// A barrier at which each rank leaves a value. All ranks get the values combined by `with` in
+    /// the order of the ranks, which is the same result in every run.
     ///
     /// # Panics
     ///
-    /// If another rank was at this barrier without a value of this type.
+    /// Panics if another rank was at this barrier without a value of this type.
     ///
     /// ```
     /// use manycore_cores::elastic::Allotment;
@@ -193,7 +193,7 @@ impl<P: Platform> Rank<P> {
         all.reduce(with).expect("this rank is one of them")
     }
 
-    /// The sum of all ranks' values, added in their order.
+    /// The sum of all ranks' values, added in the order of the ranks.
     ///
     /// # Panics
     ///
@@ -203,7 +203,7 @@ impl<P: Platform> Rank<P> {
         self.reduce(value, |one, other| one + other)
     }
 
-    /// The least of all ranks' values.
+    /// The smallest of all ranks' values.
     ///
     /// # Panics
     ///
@@ -213,7 +213,7 @@ impl<P: Platform> Rank<P> {
         self.reduce(value, f64::min)
     }
 
-    /// The greatest of all ranks' values.
+    /// The largest of all ranks' values.
     ///
     /// # Panics
     ///

@@ -1,34 +1,32 @@
-//! The team's record of each rank.
-
 use super::words::Episode;
 use super::{Body, Site};
 use manycore_platform::{Atomic, Futex, Ordering, Platform};
 use std::cell::UnsafeCell;
 
-/// No worker has run it.
+/// The worker of a rank that has not run.
 pub(super) const NOWHERE: usize = usize::MAX;
 
-/// A rank: its word, and the data of its claimer.
+/// A rank: its word, and the data of its owner.
 pub(super) struct RankCell<P: Platform> {
     word: P::AtomicU32,
     inner: UnsafeCell<Inner<P>>,
 }
 
-/// The data of a rank's claimer, and, when all ranks have arrived, of the worker that completes the
-/// episode.
+/// The data of a rank. It belongs to the claimer or, when all ranks have arrived, to the worker
+/// that completes the episode.
 pub(super) struct Inner<P: Platform> {
     pub(super) body: *mut (dyn Body<P> + 'static),
-    /// Ticks it has had in this interval.
+    /// Ticks that the rank has run in this interval.
     pub(super) took: u64,
-    /// The worker that it was on last.
+    /// The rank's last worker.
     pub(super) worker: usize,
-    /// It has not begun this interval.
+    /// Whether the rank has yet to begin this interval.
     pub(super) is_fresh: bool,
-    /// The barrier that it is at; `None` if it is done.
+    /// The barrier where the rank has arrived. `None` if it is done.
     pub(super) site: Option<Site>,
 }
 
-// SAFETY: `Inner` is handed out as its fields say, and a `Body` is `Send`.
+// SAFETY: `Inner` has one owner at a time, as it says, and a `Body` is `Send`.
 unsafe impl<P: Platform> Sync for RankCell<P> {}
 // SAFETY: as above.
 unsafe impl<P: Platform> Send for RankCell<P> {}
@@ -47,65 +45,63 @@ impl<P: Platform> RankCell<P> {
         }
     }
 
-    /// Whether it can be claimed; a look.
+    /// Whether the rank is ready. It may be claimed at any time.
     #[inline]
     fn is_ready(&self, episode: Episode) -> bool {
-        // Relaxed: the claim decides, and a worker that is about to sleep has a fence before the
-        // look.
+        // Relaxed: the claim decides, and a worker that is about to sleep executes a fence before
+        // this look.
         self.word.load(Ordering::Relaxed) == episode.ready()
     }
 
-    /// Claims it, if no worker has and it has not arrived.
+    /// Claims the rank, unless another worker has it or it has arrived.
     #[inline]
     pub(super) fn claim(&self, episode: Episode) -> bool {
         let (ready, running) = (episode.ready(), episode.running());
-        // Acquire pairs with the release of the worker that preempted it.
+        // Acquire pairs with the release in `put_back`.
         (self.word)
             .compare_exchange(ready, running, Ordering::Acquire, Ordering::Relaxed)
             .is_ok()
     }
 
-    /// The same for a rank that the plan does not give to this worker. It looks first, because a
-    /// failed exchange takes the line away from its owner.
+    /// Like `claim`, for a rank that the plan does not give to this worker. It looks first, because
+    /// a failed exchange takes the line away from its owner.
     #[inline]
     pub(super) fn claim_of_others(&self, episode: Episode) -> bool {
         self.is_ready(episode) && self.claim(episode)
     }
 
-    /// The claimer's data.
+    /// The data that the caller owns.
     ///
     /// # Safety
     ///
-    /// The caller has claimed the rank and not given it back; or it completes the episode and
-    /// has not opened the next.
+    /// The caller has claimed the rank and not given it back, or it completes the episode and has
+    /// not opened the next.
     #[allow(clippy::mut_from_ref, reason = "the contract gives it to one alone")]
     #[inline]
     pub(super) unsafe fn inner(&self) -> &mut Inner<P> {
-        // SAFETY: by the contract no other worker has it.
+        // SAFETY: by the contract no other worker has the data.
         unsafe { &mut *self.inner.get() }
     }
 
-    /// Gives it back in the middle of an interval, for others to claim. The caller then checks for
-    /// sleepers: every thread sees that check after this.
+    /// Makes the rank ready again within an interval. The caller then looks for sleepers, after
+    /// this write in the view of every thread.
     pub(super) fn put_back(&self, episode: Episode) {
-        // Publishes what the rank did to the next claimer: release. A read-modify-write with
-        // its fence, because a look at the opening word comes after it, see `README.md`. SeqCst
-        // only because the result is unused: see `Platform::fence_after_rmw`.
+        // Release: publishes the rank's work to the next claimer. A read-modify-write with its
+        // fence, because a look at the opening word follows: see `README.md`. SeqCst only because
+        // the result is unused: see `Platform::fence_after_rmw`.
         self.word.swap(episode.ready(), Ordering::SeqCst);
         P::fence_after_rmw();
     }
 
-    /// It has arrived, and can be claimed in the next episode.
+    /// Counts the rank as arrived. It can be claimed in the next episode.
     #[inline]
     pub(super) fn arrive(&self, episode: Episode) {
-        // Relaxed: a worker claims it again only after it has acquired the next opening, and that
-        // follows the caller's announcement of the arrival, which is a release. A plain store is
-        // enough: no other worker writes the word of a claimed rank.
+        // Relaxed: a worker claims the rank again only after it has acquired the next opening,
+        // which follows the caller's announcement, a release. A plain store is enough: no other
+        // worker writes the word of a claimed rank.
         self.word.store(episode.next().ready(), Ordering::Relaxed);
     }
 }
-
-/// Wakes all threads that sleep on the word.
 #[cold]
 #[inline(never)]
 pub(super) fn wake_all<P: Platform>(word: &P::Futex) {

@@ -1,11 +1,9 @@
-//! Memory for ranks, as thread-local memory is for threads.
-
 use manycore_platform::{Atomic, CachePadded, Native, Ordering, Platform};
 use std::cell::UnsafeCell;
 use std::fmt;
 
-/// A value for each rank, on lines of its own, on every worker. It replaces `thread_local!`: a rank
-/// loses those variables when it changes to another worker.
+/// A value for each rank, on lines of its own, that the rank finds on every worker. It replaces
+/// `thread_local!`: a rank loses such variables when it changes to another worker.
 ///
 /// ```
 /// use manycore_cores::elastic::Allotment;
@@ -36,7 +34,7 @@ struct LocalValue<T, P: Platform> {
     value: UnsafeCell<T>,
 }
 
-// SAFETY: `with` gives a value to one at a time.
+// SAFETY: `with` gives a value to one caller at a time.
 unsafe impl<T: Send, P: Platform> Sync for RankLocal<T, P> {}
 // SAFETY: as above.
 unsafe impl<T: Send, P: Platform> Send for RankLocal<T, P> {}
@@ -55,23 +53,23 @@ impl<T, P: Platform> RankLocal<T, P> {
         }
     }
 
-    /// Calls `body` with the value of rank `rank`. Two exchanges of a flag on a line that is the
-    /// rank's.
+    /// Calls `body` with the value of rank `rank`. It costs two writes of a flag on the rank's
+    /// line.
     ///
     /// # Panics
     ///
-    /// Panics if there is no such rank, or if its value is in use: by another thread under this
-    /// rank, or by the caller itself.
+    /// Panics if there is no such rank, or if its value is in use, by another thread or by the
+    /// caller.
     #[track_caller]
     pub fn with<R>(&self, rank: usize, body: impl FnOnce(&mut T) -> R) -> R {
         let place = &self.places[rank];
-        // Acquire pairs with the release below: what the last call did is seen, should it have
-        // been elsewhere without a barrier between.
+        // Acquire pairs with the release below: this call sees what the last call did, even on
+        // another thread without a barrier in between.
         let is_taken = place.is_taken.swap(true, Ordering::Acquire);
         assert!(!is_taken, "the value of rank {rank} is in use");
-        // Also if the body panics.
+        // This also frees the value if `body` panics.
         let _back = Back::<P>(&place.is_taken);
-        // SAFETY: the flag went from free to ours, and goes back when the guard is dropped.
+        // SAFETY: this call has set the flag, which stays set until the guard is dropped.
         body(unsafe { &mut *place.value.get() })
     }
 
@@ -85,7 +83,7 @@ struct Back<'a, P: Platform>(&'a P::AtomicBool);
 
 impl<P: Platform> Drop for Back<'_, P> {
     fn drop(&mut self) {
-        // Release: see `with`.
+        // Release: pairs with the acquire in `with`.
         self.0.store(false, Ordering::Release);
     }
 }

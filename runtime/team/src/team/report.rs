@@ -1,6 +1,4 @@
-//! The statistics of a run.
-
-/// The statistics of a team's run.
+/// Statistics of one [`Team::run`](super::Team::run).
 ///
 /// ```
 /// use manycore_cores::elastic::Allotment;
@@ -13,12 +11,12 @@
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Intervals between barriers, and the last interval, which ends with the ranks.
+    /// Intervals between barriers, and the last interval, which ends when all ranks are done.
     pub episodes: u64,
     /// Turns that ranks had.
     pub switches: u64,
-    /// Turns that ended before the rank was at a barrier.
+    /// How often a worker put back a rank that had not arrived.
     pub preemptions: u64,
-    /// Turns that a rank had on another worker than the one before.
+    /// Turns on another worker than the rank's turn before.
     pub migrations: u64,
 }

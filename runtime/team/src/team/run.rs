@@ -1,4 +1,4 @@
-//! One run: what its workers share. `README.md` beside this file argues the protocol.
+//! The data that the workers of a run share. `README.md` in this folder describes the protocol.
 
 use super::exchange::ValueExchange;
 use super::planner::{Planner, Plans, Schedule};
@@ -17,66 +17,63 @@ use std::time::Duration;
 /// In `arrived` the low half counts the ranks that have arrived, and the high half counts how many
 /// of these are done.
 const DONE_SHIFT: u32 = 16;
-/// The most ranks that the halves can count.
+/// The most ranks that each half can count.
 pub(super) const MOST_RANKS: usize = u16::MAX as usize;
 
-/// The settings of a team.
 #[derive(Clone, Debug)]
 pub(super) struct TeamSettings {
     pub(super) policy: Policy,
-    /// How long a worker that has nothing to do stays awake.
+    /// How long a worker without a rank stays awake.
     pub(super) patience: Duration,
-    /// The cost of preempting a rank and continuing it elsewhere.
+    /// The cost of preempting a rank and continuing it on another worker.
     pub(super) switch_cost: Duration,
 }
 
-/// The line that all workers read. It is written when an episode is opened, and when a worker falls
-/// asleep or stops the run.
+/// The line that all workers read. It is written when an episode is opened, when a worker falls
+/// asleep, and when the run is stopped.
 pub(super) struct EpisodeOpening<P: Platform> {
     pub(super) word: P::Futex,
     pub(super) schedule: Schedule<P>,
 }
 
-/// The counts of a worker; its own line, written by it before it gives ranks away.
+/// The counts of a worker, on a line of its own. The worker writes them before it gives ranks away.
 pub(super) struct Tally<P: Platform> {
     pub(super) switches: P::AtomicU64,
     pub(super) preemptions: P::AtomicU64,
     pub(super) migrations: P::AtomicU64,
 }
 
-/// A run of ranks.
 pub(super) struct Run<P: Platform> {
     pub(super) opening: CachePadded<EpisodeOpening<P>>,
-    /// Ranks that have arrived in this episode, as far as announced.
+    /// Ranks whose arrival in this episode has been announced.
     arrived: CachePadded<P::AtomicU32>,
-    /// The beginning of the next turn, when ranks take turns. A hint.
+    /// Where ranks take turns, the next rank. A hint.
     pub(super) turn: CachePadded<P::AtomicUsize>,
     pub(super) ranks: Box<[CachePadded<RankCell<P>>]>,
     pub(super) plans: Plans<P>,
-    /// The worker that completes an episode has it until the next is opened.
+    /// The planner belongs to the worker that completes an episode, until it opens the next.
     planner: UnsafeCell<Planner>,
     episodes: UnsafeCell<u64>,
     pub(super) tallies: Box<[CachePadded<Tally<P>>]>,
     pub(super) allotment: Allotment<P>,
     pub(super) exchange: ValueExchange,
     pub(super) stacks: Arc<Stacks<P>>,
-    /// The panic that the run has failed with.
+    /// The first panic of the run.
     failure: Lock<P, Option<Payload>>,
-    /// Workers that may take part.
     workers: usize,
     pub(super) patience: u64,
     pub(super) politeness: u64,
 }
 
 // SAFETY: the planner and the count of episodes belong to one worker at a time: the worker whose
-// announcement completed an episode (all other announcements come before it in the order of changes
-// of `arrived`), until it opens the next. Everything else is made to be shared.
+// announcement completed an episode, until it opens the next. All other announcements come before
+// that one in the order of changes of `arrived`. All else is made to be shared.
 unsafe impl<P: Platform> Sync for Run<P> {}
 // SAFETY: as above.
 unsafe impl<P: Platform> Send for Run<P> {}
 
-/// How long a worker leaves others' ranks alone when it has none left: those may be about to
-/// come to them, and then taking their lines away costs both more than it helps.
+/// How long a worker without ranks leaves the ranks of others alone. Their workers may be about to
+/// run them, and then taking their lines away costs both more than it helps.
 const POLITENESS: Duration = Duration::from_micros(1);
 
 impl<P: Platform> Run<P> {
@@ -95,8 +92,8 @@ impl<P: Platform> Run<P> {
         let ranks = bodies.len();
         let workers = workers.min(ranks);
         let cell = |body: *mut (dyn Body<P> + 'a)| {
-            // SAFETY: the same pointer with a longer lifetime, which is used until the run
-            // is over: by the contract the body lives so long.
+            // SAFETY: the same pointer with a longer lifetime. It is used until the run is over,
+            // and by the contract the body lives until then.
             let body = unsafe {
                 std::mem::transmute::<*mut (dyn Body<P> + 'a), *mut (dyn Body<P> + 'static)>(body)
             };
@@ -141,23 +138,23 @@ impl<P: Platform> Run<P> {
         run
     }
 
-    /// Workers that may take part: no more than there are ranks.
+    /// Workers that may take part: at most as many as ranks.
     pub(super) fn workers(&self) -> usize {
         self.workers
     }
 
     pub(super) fn is_over(&self) -> bool {
-        // Acquire: the caller, which returns, sees the ranks' work.
+        // Acquire: the caller, which returns, sees the work of the ranks.
         Atomic::load(&self.opening.word, Ordering::Acquire) & OVER != 0
     }
 
     pub(super) fn has_failed(&self) -> bool {
-        // Relaxed: it only says what is not to be begun any more.
+        // Relaxed: this only keeps work from being begun.
         Atomic::load(&self.opening.word, Ordering::Relaxed) & STOP != 0
     }
 
-    /// The run is to end, with this. The first failure is kept. Does not unwind: ranks still
-    /// run, on bodies that are on the caller's stack.
+    /// Ends the run because of a panic. Keeps the first panic. Does not unwind: other ranks still
+    /// run, on bodies that are on the stack of `Team::run`.
     pub(super) fn fail(&self, payload: Payload) {
         let later = self.failure.with(|failure| match failure {
             Some(_) => Some(payload),
@@ -166,50 +163,52 @@ impl<P: Platform> Run<P> {
                 None
             }
         });
-        // Not under the lock: it runs code of the user's.
+        // Not under the lock, because it runs the destructor of a user's type.
         if let Some(later) = later {
             let_go(later);
         }
-        // Relaxed: the caller holds a rank, and announces its arrival later, by a release. A worker
-        // that sleeps need not wake for it: the caller buries what is ready, and a worker that runs
-        // a rank comes to its end.
+        // Relaxed: the caller holds a rank, and announces its arrival later, by a release. No
+        // worker need wake up for this: the caller buries the ranks that are ready, and a worker
+        // that runs a rank comes to its end.
         self.opening.word.fetch_or(STOP, Ordering::Relaxed);
     }
 
-    /// Wakes all workers that sleep or are about to: there is a rank to claim. Call it after
-    /// [`RankCell::put_back`].
+    /// Wakes all workers that sleep or are about to, because there is a rank to claim. Call it
+    /// after [`RankCell::put_back`].
     pub(super) fn tell_sleepers(&self) {
         let word = &self.opening.word;
         // Relaxed: the fence of `put_back` orders it after the rank's word. It pairs with the fence
-        // of a worker that falls asleep, see `README.md`.
+        // of a worker that falls asleep: see `README.md`.
         if Atomic::load(word, Ordering::Relaxed) & PARKED != 0 {
-            // Relaxed: it publishes nothing. The word changes, so a worker that has not yet fallen
+            // Relaxed: this publishes nothing. The word changes, so a worker that is about to fall
             // asleep does not.
             word.fetch_and(!PARKED, Ordering::Relaxed);
             wake_all::<P>(word);
         }
     }
 
-    /// Announces that `arrived` more ranks have arrived, `done` of them for good; `site` is the
-    /// place of the last. Returns whether the episode is complete: then the next episode is open,
-    /// or the run is over.
+    /// Announces that `arrived` more ranks have arrived, `done` of them at their ends, the last at
+    /// `site`. Returns whether the episode is complete. If so, the next episode is open, or the run
+    /// is over.
     pub(super) fn announce(&self, arrived: u32, done: u32, site: Site, episode: Episode) -> bool {
         let news = arrived | done << DONE_SHIFT;
-        // Release: the ranks' work, and their words. Acquire: the work and words of all others, for
-        // the worker that completes the episode. It is one chain of read-modify-writes.
+        // Release: the ranks' work and their words. Acquire: the work and words of all others, for
+        // the worker that completes the episode. All announcements are one chain of
+        // read-modify-writes.
         let all = self.arrived.fetch_add(news, Ordering::AcqRel) + news;
         if (all & u32::from(u16::MAX)) as usize != self.ranks.len() {
             return false;
         }
-        // Relaxed: the opening publishes it, and no worker announces before the opening.
+        // Relaxed: the opening publishes it, and no worker makes an announcement before the
+        // opening.
         self.arrived.store(0, Ordering::Relaxed);
         self.complete((all >> DONE_SHIFT) as usize, site, episode);
         true
     }
 
-    /// All have arrived: opens the next episode, or ends the run.
+    /// All ranks have arrived: opens the next episode, or ends the run.
     fn complete(&self, done: usize, site: Site, episode: Episode) {
-        // SAFETY: all have arrived, and the next episode is not open.
+        // SAFETY: all ranks have arrived, and the next episode is not open.
         let (planner, episodes) = unsafe { (&mut *self.planner.get(), &mut *self.episodes.get()) };
         *episodes += 1;
         let size = self.ranks.len();
@@ -237,20 +236,20 @@ impl<P: Platform> Run<P> {
     }
 
     fn open(&self, word: u32) {
-        // Release: the ranks' work, the schedule, and this worker's turn as planner are over. A
-        // swap also takes PARKED: a worker that set it before is woken, and a worker that sets it
-        // later sees the new word.
+        // Release: the ranks' work, the schedule, and this worker's use of the planner. The swap
+        // also takes PARKED: a worker that set it before is woken, and a worker that sets it later
+        // sees the new word.
         let before = self.opening.word.swap(word, Ordering::Release);
         if before & PARKED != 0 {
             wake_all::<P>(&self.opening.word);
         }
     }
 
-    /// How it ended: a summary, or what it failed with.
+    /// The statistics of the run, or its first panic.
     ///
     /// # Safety
     ///
-    /// It is over.
+    /// The run is over.
     pub(super) unsafe fn result(&self) -> Result<Report, Payload> {
         if let Some(payload) = self.failure.with(Option::take) {
             return Err(payload);

@@ -1,12 +1,10 @@
-//! Places of a program where all ranks meet, distinguished by name.
-
 use std::fmt;
 use std::panic::Location;
 
-/// A place of the program where ranks meet: what a rank does after it is most likely
-/// what it did after it the last time, so that is where the team keeps what it learns.
+/// A place of the program where ranks meet. A rank usually does the same after it each time, so the
+/// team keeps what it learns by site.
 ///
-/// Two sites are equal if they are the same object of the program, not if they look alike.
+/// Sites are compared by address: two names with the same text may be different sites.
 ///
 /// ```
 /// use manycore_team::Site;
@@ -36,14 +34,14 @@ impl Site {
         Self(Kind::Name(name))
     }
 
-    /// The place in the source from where this is called.
+    /// The place in the source from which this function is called.
     #[must_use]
     #[track_caller]
     pub const fn here() -> Self {
         Self(Kind::Place(Location::caller()))
     }
 
-    /// An address in a program that others compiled.
+    /// An address in a program that is only available compiled.
     ///
     /// ```
     /// // The return address of a compiled program's call.

@@ -1,5 +1,3 @@
-//! Ranks that are written as if they had a thread each.
-
 use super::rank::{Rank, Seat};
 use super::{Body, Step, Turn};
 use crate::fiber::{Fiber, Movable, Progress, Stacks};
@@ -10,39 +8,39 @@ use std::panic::resume_unwind;
 use std::ptr;
 use std::sync::Arc;
 
-/// The body of a rank with a stack of its own: a program that may call [`Rank::barrier`] anywhere,
-/// also inside its loops.
+/// The body of a rank that is written as if it had a thread. Its program may call [`Rank::barrier`]
+/// anywhere, even inside loops.
 ///
-/// An example is at [`Rank`]. Stacks come from the team's pool, of
+/// [`Rank`] has an example. Stacks come from the team's pool, of
 /// [`stack_size`](super::TeamBuilder::stack_size) each.
 ///
 /// # Panics
 ///
-/// When a rank panics the others are stopped where they are, and never go on. Their stacks are
-/// unwound, so that what they have is dropped, on the thread that called
+/// When a rank panics, the others stop where they are and do not continue. Their stacks are
+/// unwound, so that all values on them are dropped, on the thread that called
 /// [`Team::run`](super::Team::run).
 pub struct Stackful<P: Platform, F> {
     state: State<P, F>,
-    /// Behind a pointer, because the rank on the stack has one to it.
+    /// In a box, because the rank on the stack has a pointer to it.
     seat: Box<Seat<P>>,
 }
 
 enum State<P: Platform, F> {
-    /// It has had no turn.
+    /// The rank has had no turn yet.
     Fresh(F),
     Begun(Begun<P>),
     Ended,
 }
 
 struct Begun<P: Platform> {
-    /// `None` when its stack is put back.
+    /// `None` only while the stack is being given back.
     fiber: Option<Movable<P>>,
     stacks: Arc<Stacks<P>>,
 }
 
-// SAFETY: by the contract of `new` the program and the values on its stack may change threads. The
-// rank and the thread that resumes it use the seat, one at a time; each resumption sets its pointer
-// anew.
+// SAFETY: by the contract of `new`, the program and the values on its stack may change threads. The
+// rank and the thread that resumes it use the seat one at a time, and each resumption sets its
+// pointer.
 unsafe impl<P: Platform, F: Send> Send for Stackful<P, F> {}
 
 impl<P: Platform, F: FnOnce(&mut Rank<P>) + Send> Stackful<P, F> {
@@ -54,18 +52,18 @@ impl<P: Platform, F: FnOnce(&mut Rank<P>) + Send> Stackful<P, F> {
     /// calls that only ask for its number. So, for the program and all functions that it calls, at
     /// each [`barrier`](Rank::barrier), [`pause`](Rank::pause) and reduction:
     ///
-    /// * all that is live on its stack is [`Send`]: no guard of a lock, no [`Rc`](std::rc::Rc);
-    /// * no address of a thread-local variable is kept across the call: not by the program,
-    ///   and not by the compiler, in a function that itself, or by what is inlined into it,
-    ///   looks at a thread-local variable both before and after the call. A
-    ///   [`RankLocal`](super::RankLocal) takes the place of thread-local memory;
-    /// * it is not called by a destructor that runs because of a panic.
+    /// * All live values on its stack are [`Send`]: no guard of a lock, no [`Rc`](std::rc::Rc).
+    /// * No address of a thread-local variable is kept across the call, by the program or by the
+    ///   compiler. The compiler may keep one in a function that uses a thread-local variable both
+    ///   before and after the call, itself or in code inlined into it. Use a
+    ///   [`RankLocal`](super::RankLocal) in place of thread-local memory.
+    /// * The call is not made by a destructor that runs because of a panic.
     ///
-    /// The program leaves its `Rank` where it is: it does not exchange it with another's, by
-    /// [`swap`](std::mem::swap), say.
+    /// The program does not exchange its `Rank` for another, for example by
+    /// [`swap`](std::mem::swap).
     ///
-    /// The same holds for the destructors of what is on the stack when another rank panics:
-    /// they run on the thread that has called `run`.
+    /// The same holds for the destructors of values that are on the stack when another rank panics.
+    /// They run on the thread that called `run`.
     pub unsafe fn new(program: F) -> Self {
         Self {
             state: State::Fresh(program),
@@ -86,15 +84,16 @@ impl<P: Platform, F: FnOnce(&mut Rank<P>) + Send> Stackful<P, F> {
         let stack = stacks.take();
         let stack = stack.unwrap_or_else(|why| panic!("no stack for rank {}: {why}", turn.rank()));
         let seat = &raw const *self.seat;
-        // SAFETY: what the program borrows lives at least as long as this, which has its type
-        // and drops the fiber when it is dropped; the team drops all bodies.
+        // SAFETY: what the program borrows lives at least as long as this body, whose type contains
+        // the program. The body drops the fiber when it is dropped, and the team drops all bodies.
         let fiber = unsafe {
             Fiber::borrowing(stack, move |suspender| {
-                // The seat is in its box until after the fiber, and the turn is set below.
+                // The seat is in its box until the fiber is gone, and the turn is set before
+                // `resume`.
                 program(&mut Rank::new(seat, suspender));
             })
         };
-        // SAFETY: by the contract of `new`; the rank's pointers are to what moves with it.
+        // SAFETY: by the contract of `new`. The rank points only to what moves with the fiber.
         let fiber = unsafe { Movable::new(fiber) };
         self.state = State::Begun(Begun {
             fiber: Some(fiber),
@@ -106,7 +105,7 @@ impl<P: Platform, F: FnOnce(&mut Rank<P>) + Send> Stackful<P, F> {
 impl<P: Platform, F: FnOnce(&mut Rank<P>) + Send> Body<P> for Stackful<P, F> {
     fn go_on(&mut self, turn: &Turn<'_, P>) -> Step {
         self.seat.worker.set(turn.worker());
-        // For as long as the call below, though the type does not say so.
+        // The turn is used only until `resume` returns, though its type does not say so.
         self.seat.turn.set(ptr::from_ref(turn).cast());
         if matches!(self.state, State::Fresh(_)) {
             self.begin(turn);
@@ -118,7 +117,7 @@ impl<P: Platform, F: FnOnce(&mut Rank<P>) + Send> Body<P> for Stackful<P, F> {
             panic!("a rank that is done has no turn")
         };
         let progress = fiber.resume();
-        // Destructors that run when a suspended rank is dropped find none.
+        // Destructors that run when a suspended rank is dropped have no turn.
         self.seat.turn.set(ptr::null());
         match progress {
             Progress::Suspended => self.seat.step.get(),

@@ -1,27 +1,26 @@
-//! The words of the protocol; `README.md` beside this file argues it.
+//! The words of the protocol. `README.md` in this folder has the argument.
 
 /// In the opening word: a worker sleeps on it, or is about to.
 pub(super) const PARKED: u32 = 1;
-/// In the opening word: the run has failed, no rank is to go on.
+/// In the opening word: the run has failed, and no rank may continue.
 pub(super) const STOP: u32 = 2;
-/// In the opening word: no more episodes.
+/// In the opening word: the run is over.
 pub(super) const OVER: u32 = 4;
 const EPISODE_SHIFT: u32 = 3;
 const EPISODES: u32 = u32::MAX >> EPISODE_SHIFT;
 
-/// Which interval between two barriers it is, modulo 2^29.
+/// The interval between two barriers, by its number modulo 2^29.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Episode(u32);
 
 impl Episode {
     pub(super) const FIRST: Self = Self(0);
 
-    /// The episode of an opening word.
     pub(super) fn of(opening: u32) -> Self {
         Self(opening >> EPISODE_SHIFT)
     }
 
-    /// The opening word that opens it.
+    /// The opening word that opens this episode.
     pub(super) fn opening(self) -> u32 {
         self.0 << EPISODE_SHIFT
     }
@@ -34,17 +33,17 @@ impl Episode {
         Self(self.0.wrapping_sub(1) & EPISODES)
     }
 
-    /// 0 and 1 in turn, also when numbers begin again.
+    /// 0 and 1 in turn, also where numbers wrap around.
     pub(super) fn parity(self) -> usize {
         (self.0 % 2) as usize
     }
 
-    /// A rank's word: it can be claimed in this episode.
+    /// A rank's word if the rank can be claimed in this episode.
     pub(super) fn ready(self) -> u32 {
         self.0 << 1
     }
 
-    /// A rank's word: a worker has claimed it in this episode.
+    /// A rank's word if a worker has claimed it in this episode.
     pub(super) fn running(self) -> u32 {
         self.0 << 1 | 1
     }
@@ -55,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn episodes_begin_again() {
+    fn episode_numbers_wrap_around() {
         let last = Episode(EPISODES);
         assert_eq!(last.next(), Episode::FIRST);
         assert_eq!(Episode::FIRST.before(), last);

@@ -1,5 +1,3 @@
-//! A worker's part in a run.
-
 use super::Site;
 use super::body::{Step, Turn};
 use super::plan::{Cut, even};
@@ -14,7 +12,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// Why a worker leaves a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Leave {
-    /// It is over.
+    /// The run is over.
     Over,
     /// The allotment has no core for the worker.
     Revoked,
@@ -23,24 +21,23 @@ pub(super) enum Leave {
 /// The next action of a worker in its episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Then {
-    /// It has no rank left to run.
+    /// The worker has no rank to run.
     Waits,
     /// The episode is over.
     Next,
-    /// It has to go.
+    /// The worker must leave.
     Leaves,
 }
 
-/// The longest time between two looks for a rank that another worker has preempted, in times of the
-/// first.
+/// The longest pause between two looks for a preempted rank, as a multiple of the first pause.
 const LONGEST: u64 = 8;
 
 /// A worker in a run.
 pub(super) struct WorkerRun<'a, P: Platform> {
     run: &'a Run<P>,
     worker: usize,
-    /// Ranks that have arrived here and are not announced, how many of them are done, and the site
-    /// of the last.
+    /// The ranks that have arrived here and are not announced, how many of them are done, and the
+    /// site of the last.
     arrived: u32,
     done: u32,
     site: Site,
@@ -52,10 +49,9 @@ pub(super) struct WorkerRun<'a, P: Platform> {
 }
 
 impl<'a, P: Platform> WorkerRun<'a, P> {
-    /// The part of worker `worker`, which may take part.
     pub(super) fn new(run: &'a Run<P>, worker: usize) -> Self {
         let tally = &run.tallies[worker];
-        // Relaxed: its own, from when it was here before.
+        // Relaxed: only this worker writes the tally, which has counts from before.
         let before = |count: &P::AtomicU64| count.load(Ordering::Relaxed);
         Self {
             run,
@@ -70,7 +66,7 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
         }
     }
 
-    /// Runs ranks until the run is over or the worker has to go.
+    /// Runs ranks until the run is over or the worker must leave.
     pub(super) fn take_part(mut self) -> Leave {
         loop {
             // Acquire pairs with the release of the worker that opened the episode.
@@ -104,7 +100,7 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
         self.run.allotment.allows(self.worker)
     }
 
-    /// Runs what the plan gives to this worker.
+    /// Runs the ranks that the plan gives to this worker.
     fn run_list(&mut self, episode: Episode, way: Division, cores: usize) -> Then {
         if self.worker >= cores {
             return Then::Waits;
@@ -114,7 +110,7 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
             _ => even(self.run.ranks.len(), core, cores),
         };
         let (from, to): (Cut, Cut) = (cut(self.worker), cut(self.worker + 1));
-        // The core before has a part of the first rank; the next core has a part of the last rank.
+        // The core before may have a part of the first rank, and the next core of the last.
         let last = to.rank + usize::from(to.budget > 0);
         for place in from.rank..last {
             let rank = match way {
@@ -132,8 +128,8 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
         Then::Waits
     }
 
-    /// Runs a rank that it has claimed, and gives it back if it does not arrive. `false` if the
-    /// worker has to go.
+    /// Runs a claimed rank, and puts it back if it does not arrive. Returns `false` if the worker
+    /// must leave.
     fn run_rank(&mut self, episode: Episode, rank: usize, budget: Option<u64>) -> bool {
         if self.go_on(episode, rank, budget) {
             return true;
@@ -149,7 +145,7 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
         self.run.tell_sleepers();
     }
 
-    /// Runs whatever rank's turn it is, for a quantum.
+    /// Runs ranks in turns of a quantum.
     fn take_turns(&mut self, episode: Episode, quantum: u64) -> Then {
         let mut held = None;
         loop {
@@ -159,7 +155,7 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
                 }
                 return Then::Leaves;
             }
-            // It gives its rank back only for another one.
+            // The worker gives its rank back only for another one.
             let rank = match (self.next_turn(episode), held.take()) {
                 (Some(other), held) => {
                     if let Some(rank) = held {
@@ -178,14 +174,14 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
 
     /// Claims the next rank in a circle.
     fn next_turn(&self, episode: Episode) -> Option<usize> {
-        // Relaxed: where to begin to look.
+        // Relaxed: a hint where to look first.
         let turn = self.run.turn.load(Ordering::Relaxed);
         let rank = self.claim_from(episode, turn)?;
         self.run.turn.store(rank + 1, Ordering::Relaxed);
         Some(rank)
     }
 
-    /// Claims the first rank that is ready, from `start` on.
+    /// Claims the first rank that is ready, in a circle from `start`.
     fn claim_from(&self, episode: Episode, start: usize) -> Option<usize> {
         let ranks = &self.run.ranks;
         let start = start % ranks.len();
@@ -193,8 +189,8 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
         order.find(|&rank| ranks[rank].claim_of_others(episode))
     }
 
-    /// Gives a claimed rank a turn, of `budget` ticks if another worker has it afterwards. Returns
-    /// `false` if it was preempted; then the worker still has it.
+    /// Gives a claimed rank a turn, of `budget` ticks if there is a budget. Returns `false` if the
+    /// rank was preempted; the worker then still has it.
     fn go_on(&mut self, episode: Episode, rank: usize, budget: Option<u64>) -> bool {
         let run = self.run;
         let cell = &run.ranks[rank];
@@ -202,7 +198,7 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
             self.bury(episode, rank);
             return true;
         }
-        // SAFETY: claimed, and given back below or by the caller.
+        // SAFETY: the rank is claimed, and is given back below or by the caller.
         let inner = unsafe { cell.inner() };
         if inner.is_fresh {
             (inner.is_fresh, inner.took) = (false, 0);
@@ -225,9 +221,9 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
         };
         self.switches += 1;
         // SAFETY: the body lives until the run is over, which it is not before this rank has
-        // arrived; and it is this worker's as `inner` is.
+        // arrived. It is this worker's, as `inner` is.
         let body = unsafe { &mut *inner.body };
-        // Whatever the panic leaves behind is not looked at again: the rank is done.
+        // No code looks at the state that a panic leaves: the rank is done.
         let step = catch_unwind(AssertUnwindSafe(|| body.go_on(&turn)));
         let now = P::now();
         inner.took += now.saturating_sub(self.clock);
@@ -261,14 +257,14 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
         true
     }
 
-    /// A rank that it has claimed does not go on any more.
+    /// Counts a claimed rank as done, without running it.
     fn bury(&mut self, episode: Episode, rank: usize) {
         self.run.ranks[rank].arrive(episode);
         self.arrived += 1;
         self.done += 1;
     }
 
-    /// Announces what has arrived here. `true` if the episode is over by it.
+    /// Announces what has arrived here. Returns `true` if that completes the episode.
     fn announce(&mut self, episode: Episode) -> bool {
         if self.arrived == 0 {
             return false;
@@ -279,17 +275,16 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
         self.run.announce(arrived, done, self.site, episode)
     }
 
-    /// Writes down what it has done.
     fn keep_tally(&self) {
         let tally = &self.run.tallies[self.worker];
-        // Relaxed: the next step publishes it, an announcement or a rank that is put back; its next
-        // claimer announces it.
+        // Relaxed: the worker's next step publishes the counts. That step is an announcement, or
+        // puts back a rank whose next claimer makes one.
         tally.switches.store(self.switches, Ordering::Relaxed);
         tally.preemptions.store(self.preemptions, Ordering::Relaxed);
         tally.migrations.store(self.migrations, Ordering::Relaxed);
     }
 
-    /// Waits for the next episode; runs what others have not come to, or were to leave.
+    /// Waits for the next episode, and runs ranks that no worker runs.
     fn wait(&mut self, episode: Episode) -> Then {
         let word = &self.run.opening.word;
         let (politeness, patience) = (self.run.politeness, self.run.patience);
@@ -320,7 +315,6 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
                 if !goes_on {
                     return Then::Leaves;
                 }
-                // There may be more ranks.
                 now = P::now();
                 (pause, until) = (0, now + patience);
                 continue;
@@ -329,10 +323,11 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
         }
     }
 
-    /// Runs a rank of others that it has claimed, and all that it finds then. `false` if the
-    /// worker has to go.
+    /// Runs a claimed rank of another worker, and then more that are ready. Returns `false` if the
+    /// worker must leave.
     ///
-    /// They are announced together: none can be missed before the last of them has arrived.
+    /// They are announced together, which delays no worker: the episode cannot end before the last
+    /// of them has arrived.
     fn help(&mut self, episode: Episode, mut rank: usize) -> bool {
         loop {
             if !self.run_rank(episode, rank, None) || !self.may_run() {
@@ -345,31 +340,32 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
         }
     }
 
-    /// The end of its own ranks, if they were divided by number. It looks at these first.
+    /// The end of this worker's own ranks, if ranks are divided by number. The worker looks there
+    /// first.
     fn own_end(&self) -> usize {
         let (_, cores) = self.run.opening.schedule.get();
         even(self.run.ranks.len(), self.worker + 1, cores.max(1)).rank
     }
 
-    /// Claims a rank that no worker runs. If there is none, sleeps until the next episode or until
-    /// a rank is put back.
+    /// Claims a rank that no worker runs. Without one, sleeps until the next episode or until a
+    /// rank is put back.
     ///
     /// # No wake-up is lost
     ///
-    /// See `README.md`: PARKED, fence, look, sleep against put back, fence, look for
-    /// PARKED; and against the opening, which swaps the word.
+    /// See `README.md`. This worker sets PARKED, executes a fence, looks and sleeps. A worker that
+    /// puts a rank back executes a fence and looks for PARKED. The opening swaps the word.
     #[cold]
     fn sleep(&self, episode: Episode) -> Option<usize> {
         let word = &self.run.opening.word;
-        // Relaxed: ordered by the fence against the look below, and by the word's
-        // modification order against the opening.
+        // Relaxed: ordered before the look below by the fence, and against the opening by the
+        // word's modification order.
         let before = word.fetch_or(PARKED, Ordering::Relaxed);
         if before & OVER != 0 || Episode::of(before) != episode {
             return None;
         }
         P::fence_after_rmw();
         let found = self.claim_from(episode, self.own_end());
-        // If there is one, PARKED stays set, and costs another worker a call that wakes no thread.
+        // If one is found, PARKED stays set, and another worker makes a needless system call.
         if found.is_none() {
             Futex::wait(word, before | PARKED, None);
         }

@@ -11,9 +11,9 @@ use std::sync::Arc;
 /// The data that a team and its workers share.
 pub(super) struct Workers<P: Platform> {
     allotment: Allotment<P>,
-    /// The run, if there is one.
+    /// The current run, if there is one.
     run: Lock<P, Option<Arc<Run<P>>>>,
-    /// Runs, and the end of the team, announced to workers that may run.
+    /// Announces runs, and the end of the team, to sleeping workers.
     calls: EventCount<P>,
     is_ending: P::AtomicBool,
     /// How long a worker stays awake between runs, in ticks.
@@ -34,38 +34,35 @@ impl<P: Platform> Workers<P> {
     pub(super) fn allotment(&self) -> &Allotment<P> {
         &self.allotment
     }
-
-    /// A run begins.
     pub(super) fn call(&self, run: &Arc<Run<P>>) {
         self.run.with(|place| *place = Some(Arc::clone(run)));
         self.announce();
     }
 
-    /// The run is over.
+    /// Forgets the run, which is over.
     pub(super) fn dismiss(&self) {
         drop(self.run.with(Option::take));
     }
 
     fn announce(&self) {
-        // Looks for sleepers after the post; the argument is at `EventCount`.
+        // Looks for sleepers after the post. `EventCount` has the argument.
         if self.calls.post() > 0 {
             self.calls.wake(u32::MAX);
         }
     }
 
-    /// All workers are to end.
     pub(super) fn end(&self) {
-        // Release is not needed: an ending worker reads nothing else.
+        // No data needs this release: a worker that ends reads nothing else.
         self.is_ending.store(true, Ordering::Release);
         self.announce();
         self.allotment.nudge();
     }
 
-    /// The life of worker `worker`.
+    /// The main loop of worker `worker`.
     pub(super) fn work(&self, worker: usize) {
         loop {
-            // The order matters: first the words that it may sleep on, and then what they announce.
-            // A change after the first looks changes the words, and the worker then does not sleep
+            // The order matters: first the words that the worker may sleep on, and then what they
+            // announce. A change after these looks changes the words, so the worker does not sleep
             // on them. `seen` acquires: a worker that sees the word of a nudge also sees its
             // reason.
             let cores = self.allotment.seen();
@@ -83,8 +80,8 @@ impl<P: Platform> Workers<P> {
                     Leave::Over | Leave::Revoked => continue,
                 }
             }
-            // A worker that must go while it is here is asleep soon; then it does not
-            // matter that it does not know.
+            // A worker that loses its core here does not notice. That does no harm, because it soon
+            // sleeps.
             if !self.calls.spin(call, P::now() + self.patience) {
                 self.calls.sleep(call, None);
             }

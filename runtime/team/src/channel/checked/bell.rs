@@ -1,11 +1,11 @@
-//! The bell under loom: no wake-up is lost, and each step of its argument is needed.
+//! The bell under loom: no wake-up is lost, and each step of the argument is needed.
 
 use crate::channel::bell::{Bell, wait_for};
 use crate::channel::sender_count::{HANDLE, PORT, SenderCount};
 use manycore_check::{Deaf, Faulty, Loom, NoFence, NoHeavyFence, caught, loom_model, team};
 use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering, Platform};
 
-/// The operations that the check needs of a bell, sound or broken.
+/// The operations that the check needs, of a sound or a broken bell.
 trait Rings: Sync {
     fn ring(&self);
     fn wait(&self, look: impl FnMut() -> Option<()>);
@@ -21,13 +21,13 @@ impl<P: Platform> Rings for Bell<P> {
     }
 }
 
-/// Each ringer publishes one piece of news, and each sleeper waits for all of it. Loom reports a
-/// sleeper that never wakes.
+/// Each ringer publishes one piece of news, and each sleeper waits for all the news. Loom reports a
+/// sleeper that never wakes up.
 fn news_arrive<R: Rings>(bell: R, ringers: usize, sleepers: usize) {
     let news = <Loom as Platform>::AtomicU32::new(0);
     team::<Loom>(ringers + sleepers, |rank| {
         if rank < ringers {
-            // Relaxed: it is the bell that orders.
+            // Relaxed: the bell orders it.
             news.fetch_add(1, Ordering::Relaxed);
             bell.ring();
         } else {
@@ -37,17 +37,17 @@ fn news_arrive<R: Rings>(bell: R, ringers: usize, sleepers: usize) {
 }
 
 #[test]
-fn one_rings_for_one() {
+fn one_ringer_wakes_one_sleeper() {
     loom_model(None, || news_arrive(Bell::<Loom>::new(), 1, 1));
 }
 
 #[test]
-fn two_ring_for_one() {
+fn two_ringers_wake_one_sleeper() {
     loom_model(Some(3), || news_arrive(Bell::<Loom>::new(), 2, 1));
 }
 
 #[test]
-fn one_rings_for_two() {
+fn one_ringer_wakes_two_sleepers() {
     loom_model(Some(3), || news_arrive(Bell::<Loom>::new(), 1, 2));
 }
 
@@ -65,20 +65,20 @@ fn each_fault_of_the_platform_is_caught() {
     }
 }
 
-/// A step of the argument left out.
+/// A step of the argument that a [`Sketch`] leaves out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Mistake {
-    /// The sleeper does not look once more.
+    /// The sleeper does not look again before it sleeps.
     LooksNoMore,
-    /// It looks before it says that it will sleep.
+    /// The sleeper looks before it makes the word odd, and not afterwards.
     LooksTooEarly,
-    /// The side that rings leaves the word as it is.
+    /// The ringer leaves the word as it is.
     DoesNotChangeTheWord,
-    /// The side that rings makes the word even, and does not count.
+    /// The ringer makes the word even again without counting.
     DoesNotCount,
 }
 
-/// The bell once more, with room for one mistake.
+/// A copy of the bell that can make one mistake.
 struct Sketch {
     word: <Loom as Platform>::Futex,
     mistake: Option<Mistake>,
@@ -131,7 +131,7 @@ impl Rings for Sketch {
 #[test]
 fn each_step_left_out_is_caught() {
     let check = |mistake| {
-        // The count matters if another thread lies down between the ring and the sleep.
+        // The count matters only if a second thread goes to sleep between the ring and the sleep.
         let sleepers = if mistake == Some(Mistake::DoesNotCount) {
             2
         } else {
@@ -153,19 +153,20 @@ fn each_step_left_out_is_caught() {
     }
 }
 
-/// How a channel ends, and how it would end wrongly.
+/// How a channel ends, soundly or wrongly.
 #[derive(Clone, Copy, PartialEq)]
 enum Ending {
     Sound,
-    /// The receiver looks for a message first, and then whether the channel is closed.
+    /// The receiver looks for a message before it looks whether the channel is closed.
     LooksLate,
-    /// The last to go rings first, and is counted out then.
+    /// The last port rings before it is counted as gone.
     RingsEarly,
     /// No thread rings.
     Silent,
 }
 
-/// A sender leaves a word and goes. The receiver takes it, and then learns of the end.
+/// A sender sends a word and leaves. The receiver takes the word and then learns that the channel
+/// ended.
 fn the_end_comes(ending: Ending) {
     let (bell, ends) = (Bell::<Loom>::new(), SenderCount::<Loom>::with_handle());
     ends.add(PORT);
@@ -189,7 +190,10 @@ fn the_end_comes(ending: Ending) {
                     Ending::LooksLate => early,
                     _ => word.load(Ordering::Relaxed) == 1,
                 };
-                assert!(found || !is_closed, "closed, and a message is overlooked");
+                assert!(
+                    found || !is_closed,
+                    "the receiver overlooks a message of a closed channel"
+                );
                 is_closed.then_some(())
             });
         }
@@ -204,7 +208,7 @@ fn the_end_comes_after_the_last_message() {
 #[test]
 fn each_wrong_ending_is_caught() {
     let check = |ending| caught(move || loom_model(None, move || the_end_comes(ending)));
-    assert!(check(Ending::LooksLate).contains("overlooked"));
+    assert!(check(Ending::LooksLate).contains("overlooks"));
     assert!(check(Ending::RingsEarly).contains("deadlock"));
     assert!(check(Ending::Silent).contains("deadlock"));
 }

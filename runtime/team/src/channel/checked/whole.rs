@@ -1,4 +1,4 @@
-//! Whole channels under loom, each from a state just before the interesting step, and broken
+//! Whole channels under loom, each from a state just before the interesting step, with broken
 //! variants that must be caught. `tests/channel` has whole channels under shuttle.
 
 use crate::channel::{Channel, Closed, Port, Settings, Slow};
@@ -9,7 +9,7 @@ use manycore_platform::Platform;
 use std::mem::ManuallyDrop;
 use std::sync::Mutex;
 
-/// 16 words: seven words fit, and a reader publishes its position after two.
+/// 16 words. Seven messages of a word fit, and a reader publishes its position after two.
 const TIGHT: Settings = Settings {
     capacity: 0,
     slow: Slow::Wait,
@@ -21,8 +21,7 @@ const LOSING: Settings = Settings {
     slow: Slow::Lose,
 };
 
-/// The property of one member of a team. It is not dropped: a port must not leave the channel of a
-/// failed model.
+/// What each member owns. It is never dropped: in a failed model a port must not leave its channel.
 struct Own<T>(Mutex<Vec<Option<T>>>);
 
 impl<T> Own<T> {
@@ -35,7 +34,7 @@ impl<T> Own<T> {
     }
 }
 
-/// Two ports. The first has begun to send.
+/// Two ports. The first has sent one message, and the second has received it.
 fn pair<P: Platform>(settings: Settings) -> [Port<P>; 2] {
     let channel = Channel::<P>::over_with(settings);
     let mut pair = [channel.open(), channel.open()];
@@ -44,7 +43,7 @@ fn pair<P: Platform>(settings: Settings) -> [Port<P>; 2] {
     pair
 }
 
-/// Two words and what their sender did before.
+/// The receiver gets two words, and sees what their sender did before.
 fn words_arrive<P: Platform>() {
     let ports = Own::new(pair::<P>(TIGHT));
     let before = [Plain::new(0), Plain::new(0)];
@@ -77,11 +76,10 @@ fn each_fault_under_words_is_caught() {
     assert!(check::<Faulty<Loom, NoFence>>().contains("deadlock"));
     assert!(check::<Faulty<Loom, NoHeavyFence>>().contains("deadlock"));
     assert!(check::<Faulty<Loom, Deaf>>().contains("deadlock"));
-    // A word that is not there yet, or what was done before it is not.
+    // A word is not there yet, or the sender's work before it is not visible.
     check::<Faulty<Loom, Relaxed>>();
 }
 
-/// A message in two pieces.
 #[test]
 fn long_data_arrives_in_pieces() {
     loom_model(Some(2), || {
@@ -99,7 +97,7 @@ fn long_data_arrives_in_pieces() {
     });
 }
 
-/// The first message of a port: its ring is new to the receiver.
+/// The message is the sender's first, so the receiver does not know its ring.
 #[test]
 fn a_new_sender_is_noticed() {
     loom_model(Some(2), || {
@@ -116,7 +114,7 @@ fn a_new_sender_is_noticed() {
     });
 }
 
-/// A receiver that sleeps for one sender hears the other sender's message.
+/// The receiver sleeps because one sender is silent.
 #[test]
 fn two_senders_and_one_sleeper() {
     loom_model(Some(2), || {
@@ -139,10 +137,10 @@ fn two_senders_and_one_sleeper() {
     });
 }
 
-/// The ring is full: the sender waits, and overwrites nothing.
+/// The ring is full. The sender waits and overwrites nothing.
 fn a_full_ring<P: Platform>() {
     let mut pair = pair::<P>(TIGHT);
-    // The receiver has not published that it has taken the first.
+    // The receiver has not published that it has taken the first message.
     (1..FITS).for_each(|payload| pair[0].send(payload));
     let ports = Own::new(pair);
     team::<Loom>(2, |rank| {
@@ -172,9 +170,8 @@ fn each_fault_under_a_full_ring_is_caught() {
     assert!(check::<Faulty<Loom, Deaf>>().contains("deadlock"));
 }
 
-/// A sender waits for a receiver that goes.
 #[test]
-fn who_goes_is_not_waited_for() {
+fn a_sender_does_not_wait_for_a_dropped_port() {
     loom_model(Some(2), || {
         let mut pair = pair::<Loom>(TIGHT);
         (1..FITS).for_each(|payload| pair[0].send(payload));
@@ -190,8 +187,8 @@ fn who_goes_is_not_waited_for() {
     });
 }
 
-/// The last sender goes while the receiver reads or sleeps. The receiver learns of it after the
-/// last message.
+/// The last other port is dropped while the receiver reads or sleeps. The receiver takes the last
+/// message and then learns of the end.
 fn the_last_sender_goes<P: Platform>() {
     // No handle is left.
     let ports = Own::new(pair::<P>(TIGHT));
@@ -208,7 +205,7 @@ fn the_last_sender_goes<P: Platform>() {
     });
 }
 
-/// The last handle goes, and with it the possibility of new ports.
+/// The last handle is dropped, so no port can be opened any more.
 fn the_last_handle_goes<P: Platform>() {
     let channel = Channel::<P>::over_with(TIGHT);
     let port = Own::new([channel.open()]);
@@ -222,7 +219,7 @@ fn the_last_handle_goes<P: Platform>() {
     });
 }
 
-/// Two ports go at the same time. Exactly one is the last, and knows it.
+/// A port and the last handle are dropped at the same time. Exactly one drop is the last.
 fn two_go_at_once<P: Platform>() {
     let channel = Channel::<P>::over_with(TIGHT);
     let ports = Own::new([channel.open(), channel.open()]);
@@ -249,13 +246,13 @@ fn each_fault_under_the_end_is_caught() {
     assert!(check::<Faulty<Loom, NoFence>>().contains("deadlock"));
     assert!(check::<Faulty<Loom, NoHeavyFence>>().contains("deadlock"));
     assert!(check::<Faulty<Loom, Deaf>>().contains("deadlock"));
-    // Closed, but the last message is not there.
+    // The channel is closed, but the last message is not visible.
     caught(|| loom_model(Some(3), the_last_sender_goes::<Faulty<Loom, Relaxed>>));
-    // Two ports go, and neither is the last.
+    // Neither of the two drops is the last.
     caught(|| loom_model(Some(2), two_go_at_once::<Faulty<Loom, TornAdd>>));
 }
 
-/// A sender that does not wait overtakes a reader while it reads.
+/// A sender that does not wait overtakes a receiver while it reads.
 fn a_slow_receiver<P: Platform>() {
     let mut pair = pair::<P>(LOSING);
     (1..8).for_each(|number| pair[0].send_marked(number, number as u32, 0));
@@ -263,7 +260,7 @@ fn a_slow_receiver<P: Platform>() {
     team::<Loom>(2, |rank| {
         let mut port = ports.take(rank);
         if rank == 0 {
-            // Over the header of the first that is unread, then over all of it.
+            // Over the header of the first unread record, then over all of it.
             (8..10).for_each(|number| port.send_marked(number, number as u32, 0));
         } else {
             let mut next = 1;
@@ -294,8 +291,7 @@ fn each_fault_under_a_slow_receiver_is_caught() {
     check::<Faulty<Loom, Relaxed>>();
 }
 
-/// A port that is opened while another sends hears all messages from some message on, without a
-/// gap.
+/// The port receives all messages from some message on, without a gap.
 #[test]
 fn opened_while_another_port_sends() {
     for settings in [TIGHT, LOSING] {

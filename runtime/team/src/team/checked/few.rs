@@ -1,4 +1,4 @@
-//! Two workers and three ranks under loom.
+//! Two workers and up to three ranks under loom.
 
 use super::super::run::{Run, TeamSettings};
 use super::super::worker_run::{Leave, WorkerRun};
@@ -16,14 +16,13 @@ use std::time::Duration;
 fn settings(policy: Policy) -> TeamSettings {
     TeamSettings {
         policy,
-        // Whoever has nothing to do sleeps: the shortest way through every step.
+        // A worker without a rank sleeps at once: the shortest way through every step.
         patience: Duration::ZERO,
         switch_cost: Duration::from_nanos(1),
     }
 }
 
-/// Two workers run these bodies; the second of them comes back when it has had to go, if it
-/// `returns`.
+/// Two workers run these bodies. If `returns`, a worker that has lost its core takes part again.
 fn run<'a, P: Platform, B: Body<P> + 'a>(
     policy: Policy,
     allotment: &Allotment<P>,
@@ -36,7 +35,7 @@ fn run<'a, P: Platform, B: Body<P> + 'a>(
         .iter_mut()
         .map(|body| &raw mut *body as *mut (dyn Body<P> + '_));
     let stacks = std::sync::Arc::new(crate::fiber::Stacks::new(1 << 16));
-    // SAFETY: they are dropped below, after the run.
+    // SAFETY: the bodies are dropped after the run.
     let run = unsafe { Run::new(pointers, 2, allotment.clone(), stacks, &settings(policy)) };
     team::<P>(2, |worker| {
         loop {
@@ -51,7 +50,7 @@ fn run<'a, P: Platform, B: Body<P> + 'a>(
             }
             let leave = WorkerRun::new(&run, worker).take_part();
             if leave == Leave::Over {
-                // A worker that was taken off the allotment learns of it.
+                // Wakes the other worker, which may wait on the allotment.
                 return if worker == 0 {
                     allotment.nudge()
                 };
@@ -65,8 +64,8 @@ fn run<'a, P: Platform, B: Body<P> + 'a>(
     unsafe { run.result() }
 }
 
-/// Each rank writes memory of its own at each step, which only its next step may read, and
-/// memory that all read after the barrier.
+/// In each step a rank writes memory that only its next step reads. In the first step of an episode
+/// it also writes memory that all ranks read in the next.
 struct Memory {
     own: Vec<Plain<u32>>,
     shared: Vec<Vec<Plain<u32>>>,
@@ -98,7 +97,7 @@ impl Memory {
     }
 }
 
-/// All ranks are preempted `preemptions` times in each of `times` episodes.
+/// Each rank is preempted `preemptions` times in each of `times` episodes.
 fn episodes<P: Platform>(policy: Policy, ranks: usize, preemptions: u32, times: u32) {
     let books = Books::new(ranks, preemptions + 1, times);
     let memory = Memory::new(ranks, preemptions + 1, times);
@@ -115,31 +114,31 @@ fn episodes<P: Platform>(policy: Policy, ranks: usize, preemptions: u32, times: 
         report.switches,
         u64::from((preemptions + 1) * times) * ranks as u64
     );
-    // A rank that was not preempted for another rank does not count as a preemption.
+    // A turn does not count as a preemption if the worker keeps the rank.
     assert!(report.preemptions <= u64::from(preemptions * times) * ranks as u64);
 }
 
 #[test]
-fn two_episodes() {
+fn all_ranks_meet_in_two_episodes() {
     loom_model(Some(1), || episodes::<Loom>(Policy::Fifo, 3, 0, 2));
     loom_model(Some(1), || episodes::<Loom>(Policy::Fifo, 2, 0, 2));
 }
 
 #[test]
-fn with_preemptions() {
+fn preempted_ranks_continue() {
     loom_model(Some(1), || episodes::<Loom>(Policy::Fifo, 3, 1, 1));
     loom_model(Some(2), || episodes::<Loom>(Policy::Fifo, 2, 1, 1));
 }
 
-/// The first interval is learned from, the second run by a plan, or in turns.
+/// The planner learns in the first interval. The second interval is run by a plan, or in turns.
 #[test]
-fn what_was_learned() {
+fn learned_intervals_are_planned_or_run_in_turns() {
     loom_model(Some(0), || episodes::<Loom>(Policy::Wrap, 2, 1, 2));
     loom_model(Some(0), || episodes::<Loom>(Policy::RoundRobin, 2, 1, 2));
 }
 
-/// A worker is taken away in the first episode, in the middle of rank 2. If it is given back, it
-/// comes again in the second.
+/// In its first step, the last rank takes worker 1's core away. If `gives_back`, it gives the core
+/// back in its second step.
 fn leaves<P: Platform>(ranks: usize, gives_back: bool, times: u32) {
     let books = Books::new(ranks, 2, times);
     let allotment = Allotment::<P>::new(2);
@@ -167,7 +166,7 @@ fn a_worker_leaves_and_comes_back() {
     loom_model(Some(0), || leaves::<Loom>(2, true, 2));
 }
 
-/// A rank fails in the middle of the first interval, and no rank passes the barrier.
+/// No rank passes the barrier after a panic.
 #[test]
 fn a_rank_panics() {
     loom_model(Some(1), || {
@@ -189,7 +188,7 @@ fn a_rank_panics() {
 }
 
 #[test]
-fn ranks_that_do_not_meet() {
+fn a_barrier_without_all_ranks_panics() {
     loom_model(Some(1), || {
         let allotment = Allotment::<Loom>::new(2);
         let result = run(Policy::Fifo, &allotment, false, 3, |_| {
@@ -205,7 +204,7 @@ fn ranks_that_do_not_meet() {
     });
 }
 
-/// Loom's message for a run with this fault of the platform.
+/// Loom's message for a model with the fault `F`.
 fn fails<F: Fault>(model: fn()) -> String {
     let why = caught(|| loom_model(Some(2), model));
     println!("{}: {why}", std::any::type_name::<F>());
@@ -225,14 +224,14 @@ fn each_fault_is_caught() {
     }
     // An arrival is lost.
     assert!(fails::<TornAdd>(meet::<TornAdd>).contains("deadlock"));
-    // A rank is claimed by both.
+    // Both workers claim the same rank.
     assert!(fails::<TornCas>(meet::<TornCas>).contains("Causality violation"));
-    // The opening does not see a worker that has fallen asleep.
+    // The opening misses a worker that has fallen asleep.
     assert!(fails::<TornSwap>(meet::<TornSwap>).contains("deadlock"));
     assert!(fails::<Deaf>(meet::<Deaf>).contains("deadlock"));
-    // The barrier orders nothing, or the preemption.
+    // The barrier, or a preemption, does not order memory.
     assert!(fails::<Relaxed>(meet::<Relaxed>).contains("Causality violation"));
     assert!(fails::<Relaxed>(preempted::<Relaxed>).contains("Causality violation"));
-    // A worker that leaves puts its rank back, and does not see a worker that falls asleep.
+    // A worker that leaves puts its rank back, and misses one that falls asleep.
     assert!(fails::<NoFence>(leave::<NoFence>).contains("deadlock"));
 }

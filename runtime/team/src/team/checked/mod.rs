@@ -1,6 +1,6 @@
-//! The protocol under loom, with two workers and three ranks, and whole teams under shuttle:
-//! each rank goes on from where it stopped, by one worker at a time; no rank passes a barrier
-//! before all have arrived; a worker finds each rank that is put back; and all of it ends.
+//! The protocol under loom, with two workers and up to three ranks, and whole teams under shuttle.
+//! Each rank continues from where it stopped, on one worker at a time. No rank passes a barrier
+//! before all have arrived. A worker finds each rank that is put back. The run ends.
 
 mod few;
 mod whole;
@@ -9,8 +9,8 @@ use super::{Site, Step, Turn};
 use manycore_platform::{Ordering, Platform};
 use std::sync::atomic::AtomicU32;
 
-/// How far each rank has come, in steps. The standard library's atomics: the books are no
-/// step of the model.
+/// The steps that each rank has made, in the standard library's atomics: counting is no step of the
+/// model.
 struct Books {
     steps: Vec<AtomicU32>,
     /// Steps of a rank in an episode.
@@ -27,7 +27,8 @@ impl Books {
         }
     }
 
-    /// The next step of a rank, from 0; all have arrived wherever it has passed a barrier.
+    /// The next step of a rank, from 0. All ranks must have arrived at each barrier that it has
+    /// passed.
     fn step(&self, rank: usize) -> u32 {
         let step = self.steps[rank].fetch_add(1, Ordering::Relaxed);
         let passed = step / self.per_episode * self.per_episode;
@@ -59,7 +60,7 @@ impl Books {
     }
 }
 
-/// A rank that keeps such books, and does something else at each step.
+/// A rank that counts its steps in `books` and calls `also` at each step.
 fn walker<'a, P: Platform>(
     books: &'a Books,
     also: impl Fn(&Turn<'_, P>, u32) + Send + 'a,

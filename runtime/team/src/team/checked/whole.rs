@@ -1,4 +1,4 @@
-//! Whole teams under shuttle: threads, runs one after the other, workers that come and go.
+//! Whole teams under shuttle: several runs, and workers that leave and return.
 
 use super::{Books, walker};
 use crate::{Policy, Rank, Site, Stackful, Step, Team, Turn};
@@ -21,8 +21,8 @@ fn team<P: Platform>(workers: usize, cores: usize, policy: Policy) -> Team<P> {
         .unwrap()
 }
 
-/// A team of three runs five ranks for some episodes, twice; rank 3 takes cores away and gives
-/// them back.
+/// Three workers run five ranks and then four, for three episodes each. Rank 3 takes cores away and
+/// gives them back.
 fn come_and_go<P: Platform>(policy: Policy) {
     let mut team = team::<P>(3, 2, policy);
     let allotment = team.allotment().clone();
@@ -48,7 +48,7 @@ fn workers_come_and_go() {
     }
 }
 
-/// A thread outside changes the allotment all the time.
+/// A thread outside of the team keeps changing the allotment.
 #[test]
 fn the_allotment_changes_at_any_moment() {
     let model = || {
@@ -100,9 +100,8 @@ fn a_panic_reaches_the_caller_and_the_team_goes_on() {
     shuttle_pct(200, 3, model);
 }
 
-/// Ranks on stacks, which continue on any worker.
 #[test]
-fn stackful_ranks() {
+fn ranks_with_stacks_change_workers() {
     let model = || {
         let mut team = team::<Shuttle>(3, 2, Policy::Wrap);
         let allotment = team.allotment().clone();
@@ -116,7 +115,7 @@ fn stackful_ranks() {
             }
             books.step(rank.rank());
         };
-        // SAFETY: numbers and shared references are on the stack.
+        // SAFETY: only numbers and shared references are on the stack.
         let report = team.run(4, |_| unsafe { Stackful::new(program) });
         books.all_ran();
         assert_eq!(report.episodes, 4);
