@@ -38,6 +38,7 @@ pub struct Waiting<P: Platform> {
 }
 
 impl<P: Platform> Waiting<P> {
+    /// How the members of `placement` wait.
     pub fn new(placement: &Placement) -> Self {
         // Light fences are full fences until this call.
         P::has_light_fences();

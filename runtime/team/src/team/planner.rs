@@ -136,6 +136,7 @@ struct Interval {
     plan: Plan,
 }
 
+/// Plans the intervals of one run of a team, by the times measured in earlier intervals.
 pub struct Planner {
     policy: Policy,
     ranks: usize,
@@ -185,6 +186,7 @@ impl Planner {
         self.overhead = overhead;
     }
 
+    /// Begins the first interval now.
     pub fn begin<P: Platform>(&mut self) {
         self.opened = P::now();
     }

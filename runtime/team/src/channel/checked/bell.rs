@@ -147,6 +147,7 @@ fn each_step_left_out_is_caught() {
         Mistake::LooksNoMore,
         Mistake::LooksTooEarly,
         Mistake::DoesNotChangeTheWord,
+        Mistake::DoesNotCount,
     ] {
         let why = caught(|| check(Some(mistake)));
         assert!(why.contains("deadlock"), "{mistake:?}: {why}");
