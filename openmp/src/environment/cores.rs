@@ -87,7 +87,7 @@ pub(crate) fn cores() -> usize {
     }
 }
 
-/// Sleeps until worker number `worker`, counted from 0, has one of the [`cores`].
+/// Sleeps until worker number `worker`, counted from 0, may use one of the [`cores`].
 #[allow(
     dead_code,
     reason = "where ranks cannot be carried nobody waits for a core"

@@ -1,4 +1,4 @@
-//! Places: sets of CPUs to which threads can be bound.
+//! Places: sets of CPUs for binding threads.
 
 use super::icv::Bind;
 use super::settings;
@@ -30,7 +30,7 @@ impl Places {
         Self::of_usable(places)
     }
 
-    /// Reads `GOMP_CPU_AFFINITY`: CPUs such as `0 3 1-2 4-15:2`, each of which is a place.
+    /// Reads `GOMP_CPU_AFFINITY`: CPUs such as `0 3 1-2 4-15:2`. Each CPU is a place.
     pub(crate) fn parse_list(text: &str) -> Option<Self> {
         let mut places = vec![];
         let parts = text.split(|c: char| c == ',' || c.is_ascii_whitespace());
@@ -209,7 +209,7 @@ pub(crate) fn unbound() -> Option<Cpus> {
     (!all().is_empty()).then(|| Cpus::of(at_first()))
 }
 
-/// All places. There are none if threads are not bound.
+/// All places. The list is empty if threads are not bound.
 pub(crate) fn all() -> &'static [Vec<usize>] {
     static ALL: OnceLock<Vec<Vec<usize>>> = OnceLock::new();
     ALL.get_or_init(|| settings().places.all())

@@ -24,7 +24,7 @@ use std::ffi::c_void;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// What a `parallel` construct asks for.
+/// The request of a `parallel` construct.
 pub(crate) struct Wanted<'a> {
     pub(crate) function: Outlined,
     pub(crate) data: *mut c_void,

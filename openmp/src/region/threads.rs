@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32};
 
-/// Where a thread of the pool waits for a team.
+/// The place at which a thread of the pool waits for a team.
 struct Dock {
     team: Guarded<Option<(Arc<Team>, u32)>>,
     assigned: AtomicBool,
@@ -143,8 +143,8 @@ fn serve(dock: &Arc<Dock>) {
     }
 }
 
-/// Ends the threads that wait for regions: those of the calling thread's own teams, and those of the pool. Ranks
-/// continue to wait: a rank's kernel thread is parked until the process ends.
+/// Ends the threads that wait for regions: the threads of the calling thread's own teams, and the threads of the pool.
+/// Ranks continue to wait: a rank's kernel thread is parked until the process ends.
 pub(crate) fn dismiss(context: &Context) {
     PAUSES.fetch_add(1, SeqCst);
     context.hot.borrow_mut().clear();

@@ -104,7 +104,7 @@ fn is_over() -> bool {
     };
     let first = std::process::id().cast_signed();
     let is_ours = |thread: libc::pid_t| thread == first || is_ours(thread) || is_watch(thread);
-    // A thread whose number cannot be read counts as the program's.
+    // If a thread's number cannot be read, the thread counts as the program's.
     let number = |thread: io::Result<fs::DirEntry>| thread.ok()?.file_name().to_str()?.parse().ok();
     let mut listed = 0;
     let is_over = threads

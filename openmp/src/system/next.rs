@@ -115,7 +115,7 @@ pub(crate) fn syscall_address() -> usize {
 /// As for the system call.
 pub(crate) unsafe fn syscall(number: c_long, arguments: [usize; 6]) -> c_long {
     let [a, b, c, d, e, f] = arguments;
-    // SAFETY: the address is that of the C library's function. The arguments are as the caller promises.
+    // SAFETY: the address leads to the C library's function. The arguments are as the caller promises.
     unsafe {
         let next = std::mem::transmute::<*mut c_void, Syscall>(SYSCALL.get());
         next(number, a, b, c, d, e, f)

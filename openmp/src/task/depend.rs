@@ -121,7 +121,7 @@ pub(crate) unsafe fn link(task: &Task, depend: *mut *mut c_void, key: &mut Key) 
         return true;
     };
     parent.edged.set(true);
-    // SAFETY: a parent is in its child's team, to which the key belongs. The edges go back to the parent below.
+    // SAFETY: a parent is in its child's team, and the key belongs to that team. The edges go back to the parent below.
     let mut edges = unsafe { parent.links(key) }
         .edges
         .take()
@@ -148,8 +148,8 @@ impl Edges {
             all,
         } = self;
         if edges.len() > 256 {
-            // This bounds the map of a parent that makes tasks for ever. An address whose tasks have all ended orders
-            // nothing.
+            // This bounds the map of a parent that makes tasks for ever. If all tasks of an address have ended, the
+            // address orders nothing.
             edges.retain(|_, address| !address.latest.iter().all(|task| task.done.load(SeqCst)));
         }
         // SAFETY: as the caller promises. The other tasks are siblings, in the same team.

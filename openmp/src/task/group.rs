@@ -34,7 +34,7 @@ impl Group {
         }
     }
 
-    /// The group in which the members of a region begin.
+    /// A region's group: its members begin in this group.
     pub(crate) fn of_region() -> Arc<Self> {
         Arc::new(Self::new(ptr::null(), false))
     }

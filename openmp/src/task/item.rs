@@ -31,7 +31,7 @@ pub(crate) struct Task {
     pub(crate) parent: *const Self,
     /// The group of the task's children, or null. Only the task's thread accesses it.
     pub(crate) group: Cell<*const Group>,
-    /// The group in which the task began, or null. This group counts the task if it is explicit.
+    /// The parent's group when the task was made, or null. This group counts the task if it is explicit.
     pub(crate) counted_in: *const Group,
     /// Ready tasks with the largest priority run first.
     pub(crate) priority: i32,

@@ -1,4 +1,4 @@
-//! What a construct asks for: the description of a task that is to be made.
+//! The description of a task that is to be made.
 
 use super::{Outlined, Task};
 use std::ffi::c_void;

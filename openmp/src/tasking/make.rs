@@ -53,9 +53,9 @@ pub(crate) unsafe fn make(context: &Context, order: &Order) {
     let detached = !order.event.is_null();
     let crowded = || tasks.is_crowded(member, !order.depend.is_null());
     // If the new task has to wait for others, this thread must not run it here. One of the others may be a detached
-    // task whose event only a later task of the current task fulfils.
+    // task, and perhaps only a later child of the current task fulfils its event.
     let free = || {
-        // SAFETY: the compiler made the array. The current task is in this team, to which the key belongs.
+        // SAFETY: the compiler made the array. The current task and the key belong to this team.
         let awaited = |key: &mut _| unsafe { depend::awaited(current, order.depend, key) };
         order.depend.is_null() || tasks.linked(awaited).is_empty()
     };
@@ -81,7 +81,7 @@ pub(crate) unsafe fn make(context: &Context, order: &Order) {
     tasks.count_made(member);
     // SAFETY: the task was just made.
     let this = unsafe { task.as_ref() };
-    // SAFETY: the compiler made the array. The task is in this team, to which the key belongs.
+    // SAFETY: the compiler made the array. The task and the key belong to this team.
     let link = |key: &mut _| unsafe { depend::link(this, order.depend, key) };
     let ready = order.depend.is_null() || tasks.linked(link);
     if ready {

@@ -71,7 +71,7 @@ pub(super) unsafe fn end(team: &Team, task: NonNull<Task>, member: Option<u32>) 
     let this = unsafe { task.as_ref() };
     let tasks = &team.tasks;
     if this.listed.get() {
-        // SAFETY: the task is in this team, to which the key belongs.
+        // SAFETY: the task and the key belong to this team.
         for freed in tasks.linked(|key| unsafe { depend::release(this, key) }) {
             tasks.push(member, freed);
         }

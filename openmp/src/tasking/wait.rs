@@ -46,7 +46,7 @@ pub(crate) fn wait(context: &Context) {
 /// A compiled program made the array.
 pub(crate) unsafe fn wait_for_dependences(context: &Context, depend: *mut *mut c_void) {
     let task = context.task();
-    // SAFETY: as the caller promises. The current task is in this team, to which the key belongs.
+    // SAFETY: as the caller promises. The current task and the key belong to this team.
     let awaited = |key: &mut _| unsafe { depend::awaited(task, depend, key) };
     let awaited = context.team().tasks.linked(awaited);
     let ended = || awaited.iter().all(|task| task.done.load(SeqCst));

@@ -1,4 +1,4 @@
-//! What a thread knows about itself: its team, its number in that team, its task.
+//! A thread's data about itself: its team, its number in that team, its task.
 
 use super::hot::Hot;
 use super::share::{Plan, SLOTS, Share};

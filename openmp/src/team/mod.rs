@@ -44,7 +44,7 @@ pub(crate) struct Region {
     /// The team of the enclosing region, and the number of its member that began this region.
     pub(crate) parent: *const Team,
     pub(crate) parent_id: u32,
-    /// The taskgroup in which the members begin, for reductions over tasks.
+    /// The taskgroup of the members at the region's beginning, for reductions over tasks.
     pub(crate) group: Option<Arc<Group>>,
     pub(crate) league: (u32, u32),
     /// The place of the thread that begins the region.
@@ -58,7 +58,7 @@ pub(crate) struct Region {
 /// See the module.
 pub(crate) struct Team {
     pub(crate) size: u32,
-    /// What carries the members, if they are ranks.
+    /// The carrier of the members, if they are ranks.
     pub(crate) carrier: Option<&'static dyn Carrier>,
     region: UnsafeCell<Region>,
     /// The number of the region. It changes when the members may begin that region.

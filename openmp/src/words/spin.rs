@@ -24,7 +24,7 @@ const SHARED: Duration = Duration::from_micros(2);
 /// the largest number.
 const HOLDS: [u32; 2] = [16, 1 << 12];
 
-/// What a thread has learned from its last yields.
+/// How long a thread's last yields took, and what follows for its next waits.
 ///
 /// If a yield gives the core to a member of the team, that member keeps it only while the team waits for that member.
 /// Another process keeps the core for a time slice, some milliseconds. A wait of some microseconds then becomes as long
