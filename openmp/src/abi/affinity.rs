@@ -25,7 +25,7 @@ pub(super) fn put_padded(text: &str, buffer: *mut c_char, length: usize) -> c_in
 fn put(text: &str, buffer: *mut c_char, size: usize) -> usize {
     let room = size.saturating_sub(1).min(text.len());
     if size > 0 && !buffer.is_null() {
-        // SAFETY: the program's buffer.
+        // SAFETY: the buffer is the program's.
         unsafe {
             std::ptr::copy_nonoverlapping(text.as_ptr().cast(), buffer, room);
             buffer.add(room).write(0);

@@ -12,7 +12,7 @@ use std::ptr;
 const FIRSTPRIVATE: u16 = 12;
 /// The result of functions for an invalid device.
 const INVALID: c_int = libc::EINVAL;
-/// The host's number, which is the number of other devices.
+/// The host's number. Other devices would have lower numbers.
 const HOST: c_int = 0;
 
 /// Numbers that programs pass for the current task's default device, and for the host.
@@ -34,9 +34,8 @@ fn check(device: c_int) {
 
 /// The thread limit among a target region's arguments, or 0 if they have none.
 ///
-/// The arguments are words, and end with a 0. The low seven bits of a word are its device, where 0 stands for all. If
-/// the eighth bit is set, the next word is the value. Otherwise the value is in the word's upper bits. The eight bits
-/// in between are the kind.
+/// The arguments are words, up to a 0. A word has the device in the low seven bits (0: all), and the kind in the second
+/// byte. If the eighth bit is set, the value is the next word, otherwise the word's upper bits.
 unsafe fn thread_limit(mut arguments: *const isize) -> u32 {
     const THREAD_LIMIT: isize = 2 << 8;
     if arguments.is_null() {
@@ -62,8 +61,7 @@ unsafe fn thread_limit(mut arguments: *const isize) -> u32 {
     }
 }
 
-/// Runs a target region on this thread, as if the thread were in no region and had the initial control variables of a
-/// device.
+/// Runs a target region on this thread, outside of any region and with a device's initial control variables.
 fn run(device: c_int, function: Outlined, data: *mut c_void, limit: u32) {
     check(device);
     let context = context();
@@ -71,7 +69,7 @@ fn run(device: c_int, function: Outlined, data: *mut c_void, limit: u32) {
         if limit > 0 {
             super::teams::change(context, |icv| icv.thread_limit = limit);
         }
-        // SAFETY: the program made the function and its data for each other.
+        // SAFETY: the program made the data for this function.
         unsafe { function(data) };
     });
 }
@@ -101,8 +99,7 @@ fn wait_for(count: c_int, objects: *mut Object) {
     unsafe { crate::tasking::wait_for_dependences(context(), depend(count, objects).as_mut_ptr()) };
 }
 
-/// Copies the variables that the region takes by value, and replaces their addresses by those of the copies. The copies
-/// live as long as the result.
+/// Copies the variables that the region takes by value, and replaces their addresses. The result owns the copies.
 unsafe fn copy_private(
     count: usize,
     addresses: *mut *mut u8,
@@ -144,9 +141,9 @@ export! {
         arguments: *const isize,
     ) {
         await_dependences(depend);
-        // SAFETY: as the compiler made them.
+        // SAFETY: the compiler made the arrays.
         let copies = unsafe { copy_private(count, addresses, sizes, kinds) };
-        // SAFETY: the compiler's list, which ends with a zero, or null.
+        // SAFETY: the compiler's list ends with a zero, or is null.
         run(device, function, addresses.cast(), unsafe { thread_limit(arguments) });
         drop(copies);
     }
@@ -325,7 +322,7 @@ export! {
     }
 }
 
-/// An array's memory, the offsets of a box in it, and the array's sizes, for each dimension.
+/// An array, the offsets of a box in it, and the array's sizes.
 type Side<'a> = (*mut u8, &'a [usize], &'a [usize]);
 
 unsafe fn copy_box(element: usize, volume: &[usize], to: Side<'_>, from: Side<'_>) {

@@ -70,7 +70,7 @@ export! {
     ) -> c_uint {
         let context = context();
         let size = region::members(context, threads);
-        // SAFETY: the first word of the region's data is the address of the description of its reductions.
+        // SAFETY: the region's data begins with the address of the reductions' description.
         let group = unsafe {
             crate::tasking::reduction::region_group(*data.cast::<*mut usize>(), size as usize)
         };

@@ -63,7 +63,7 @@ export! {
     fn GOMP_teams_reg(
         function: Outlined, data: *mut c_void, teams: c_uint, limit: c_uint, _flags: c_uint,
     ) {
-        // SAFETY: the program made the function and its data for each other.
+        // SAFETY: the program made the data for this function.
         league(context(), teams, limit, || unsafe { function(data) });
     }
 

@@ -65,7 +65,7 @@ pub(crate) fn wake_watch() {
 }
 
 /// Sets whether cores that other processes keep busy count as gone. At first they do.
-#[allow(dead_code, reason = "where ranks cannot be carried nobody says so")]
+#[allow(dead_code, reason = "only `carry` calls this")]
 pub(crate) fn heed_neighbours(heeds: bool) {
     let followed = FOLLOWED.get();
     followed.inspect(|it| _ = it.watch().as_ref().map(|watch| heed(watch, heeds)));
@@ -88,10 +88,7 @@ pub(crate) fn cores() -> usize {
 }
 
 /// Sleeps until worker number `worker`, counted from 0, may use one of the [`cores`].
-#[allow(
-    dead_code,
-    reason = "where ranks cannot be carried nobody waits for a core"
-)]
+#[allow(dead_code, reason = "only `carry` calls this")]
 pub(crate) fn await_core(worker: usize) {
     if let Some(followed) = FOLLOWED.get() {
         followed.allotment.await_turn(worker, || false);
@@ -99,7 +96,7 @@ pub(crate) fn await_core(worker: usize) {
 }
 
 /// The CPUs of the watch's thread. They are the CPUs of the process, since no thread of the program binds the watch.
-#[allow(dead_code, reason = "where ranks cannot be carried nobody asks")]
+#[allow(dead_code, reason = "only `carry` calls this")]
 pub(crate) fn of_watch() -> Option<Cpus> {
     let threads = fs::read_dir("/proc/self/task").ok()?;
     let mut numbers = threads.filter_map(|thread| thread.ok()?.file_name().into_string().ok());

@@ -49,7 +49,7 @@ pub(crate) struct Settings {
 }
 
 /// Whether the user's variables bind threads to places.
-#[allow(dead_code, reason = "where ranks cannot be carried nobody asks")]
+#[allow(dead_code, reason = "only `carry` calls this")]
 pub(crate) fn binds() -> bool {
     settings().icv.bind != Bind::False
 }

@@ -43,7 +43,7 @@ pub(super) fn serve(context: &Context, team: &Arc<Team>, id: u32) {
             context.come(|_| ());
         }
         if let Some(function) = region.function {
-            // SAFETY: the program made the function and its data for each other.
+            // SAFETY: the program made the data for this function.
             unsafe { function(region.data) };
         }
         team.tasks.forget_edges(context.task());

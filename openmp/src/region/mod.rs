@@ -192,7 +192,7 @@ pub(crate) fn end(context: &Context) {
 pub(crate) fn run(context: &Context, wanted: Wanted<'_>) {
     let (function, data) = (wanted.function, wanted.data);
     begin(context, wanted);
-    // SAFETY: the program made the function and its data for each other.
+    // SAFETY: the program made the data for this function.
     unsafe { function(data) };
     end(context);
 }

@@ -1,7 +1,7 @@
 //! The pool of threads that wait to be members of teams.
 //!
-//! A thread that begins regions keeps the team of its last region. The threads of that team wait for the next region,
-//! which starts them by one write. If that region has another size, the threads go back to the pool.
+//! A thread that begins regions keeps its last team, whose threads wait for the next region. One write starts them. If
+//! that region has another size, they go back to the pool.
 
 use super::member;
 use crate::environment::cores::give_up_watch;
@@ -27,8 +27,8 @@ struct Dock {
     is_carried: bool,
 }
 
-/// The waiting threads and the waiting ranks of one generation of the process ([`Platform::forks`]). A child after
-/// `fork` has none of its parent's threads, and a thread of the parent may have held the locks during the `fork`.
+/// The waiting threads and ranks of one generation of the process ([`Platform::forks`]). A child after `fork` has none
+/// of its parent's threads, which may have held the locks at that time.
 struct Pools {
     generation: u32,
     docks: [Guarded<Vec<Arc<Dock>>>; 2],
@@ -128,8 +128,8 @@ fn serve(dock: &Arc<Dock>) {
         member::serve(context, &team, id);
         // The threads of teams that this thread has led go back to the pool.
         context.hot.borrow_mut().clear();
-        // `PAUSES` is read with the lock held. `dismiss` first changes `PAUSES` and then takes all that is in the pool.
-        // So either this thread sees the change, or `dismiss` finds the dock.
+        // The lock is held. `dismiss` first changes `PAUSES` and then empties the pool. So either this thread sees the
+        // change, or `dismiss` finds the dock.
         let waits = pool(dock.is_carried).with(|pool| {
             let waits = dock.is_carried || PAUSES.load(SeqCst) == born;
             if waits {

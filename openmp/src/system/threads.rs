@@ -1,8 +1,8 @@
 //! Starts threads of this library, and keeps a list of them.
 //!
-//! Each thread of this library adds its number to the list as it begins, and removes the number as it ends. A child
-//! process has none of its parent's threads. So each entry also contains the generation of its process
-//! ([`Platform::forks`]), and an entry of another generation is free.
+//! Each thread of this library adds its number to the list as it begins, and removes it as it ends. A child process has
+//! none of its parent's threads. So each entry also has its process's generation ([`Platform::forks`]), and entries of
+//! other generations are free.
 
 use super::report::fatal;
 use manycore_platform::{Native, Platform};
@@ -121,17 +121,16 @@ extern "C" fn begin(start: *mut c_void) -> *mut c_void {
     ptr::null_mut()
 }
 
-/// How often to try again, 1 ms apart, if the system has no thread left: a thread that has ended may still count for a
-/// moment.
+/// How often to try again, 1 ms apart, if the system has no thread left: an ended thread may count for a moment.
 const TRIES: u32 = 10;
-/// The stack size in bytes from which a failing start is not tried again with a larger stack.
+/// If a stack of this size is too small, no larger one is tried.
 const MOST: usize = 64 << 20;
 
 /// Starts a thread of this library. Fails if the system has no thread left.
 ///
-/// This calls `pthread_create` itself. The threads of Rust's standard library register destructors as they begin, which
-/// takes the loader's lock. A program may begin a region in a constructor of a library that it opens. The leader then
-/// holds that lock while it waits for its threads, which would be a deadlock.
+/// This calls `pthread_create` itself. Threads of Rust's standard library take the loader's lock as they begin, to
+/// register destructors. If a program begins a region in a constructor of a library that it opens, the leader holds
+/// that lock while it waits for its threads: a deadlock.
 pub(crate) fn try_spawn(
     name: &str,
     stack: Option<usize>,
@@ -164,8 +163,7 @@ pub(crate) fn try_spawn(
 
 /// Starts a thread with `begin`. Returns the error's number, or 0.
 fn create(stack: Option<usize>, start: *mut c_void) -> c_int {
-    // SAFETY: the attributes are local, and the C library initialises them first. `begin` takes a pointer such as
-    // `start`.
+    // SAFETY: the C library initialises the local attributes first. `begin` takes a pointer such as `start`.
     unsafe {
         let page = libc::sysconf(libc::_SC_PAGESIZE) as usize;
         let mut attributes = MaybeUninit::<libc::pthread_attr_t>::uninit();

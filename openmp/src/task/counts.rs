@@ -1,9 +1,8 @@
 //! Counts what uses a task: its children that have not ended, and the references to its memory.
 //!
-//! Children end on any thread, and that thread counts the end in one shared word. The thread that runs the task makes
-//! its children, and counts them in a cell of its own. For that, the word begins as if [`LENT`] children had been made,
-//! and the unused part is subtracted when the task ends. So making a child needs no atomic operation, and a member that
-//! makes tasks does not wait for the line of the shared word.
+//! Children end on any thread, which counts the end in one shared word. Only the task's thread makes children, and
+//! counts them in a cell. For that, the word begins as if [`LENT`] children had been made, and the unused part is
+//! subtracted when the task ends. So making a child needs no atomic operation and does not touch the shared line.
 
 use std::cell::Cell;
 use std::sync::atomic::AtomicU64;
@@ -11,8 +10,8 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 
 /// One child that has not ended. The word's upper half counts these.
 const CHILD: u64 = 1 << 32;
-/// One reference to the task's memory. The word's lower half counts these: one of the task itself until it ends, one
-/// for the memory of each child, and one for each [`keep`](Counts::keep).
+/// One reference to the task's memory, counted in the word's lower half. The task has one until it ends, each child's
+/// memory has one, and each [`keep`](Counts::keep) adds one.
 const REFERENCE: u64 = 1;
 /// The number of children, with a reference each, that the word counts before they are made.
 const LENT: u64 = 1 << 30;
@@ -51,8 +50,7 @@ impl Counts {
         }
     }
 
-    /// Whether all children have ended. Only the task's thread calls this, or another thread while the task's thread
-    /// waits.
+    /// Whether all children have ended. Other threads may call this only while the task's thread waits.
     #[inline]
     pub(crate) fn has_no_children(&self) -> bool {
         // Acquire: sees what the children did.
@@ -81,8 +79,8 @@ impl Counts {
         self.take(REFERENCE)
     }
 
-    /// Whether only the task itself keeps its memory: no child's memory exists any more, and there is no other
-    /// reference. The task makes no more children.
+    /// Whether only the task itself, which makes no more children, keeps its memory: there is no reference of a child's
+    /// memory or of others.
     #[inline]
     pub(crate) fn is_alone(&self) -> bool {
         // Acquire: sees what children did with the task.

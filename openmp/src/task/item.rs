@@ -22,8 +22,8 @@ pub(crate) const RETURNED: u8 = 1;
 /// In `event`: the event of a detached task is fulfilled.
 pub(crate) const FULFILLED: u8 = 2;
 
-/// An explicit or implicit task. The fields are in the order of their use, so that a thread fetches few lines to run a
-/// task that another thread has made.
+/// An explicit or implicit task. The fields are in the order of their use, so that a thread that runs another's task
+/// fetches few lines.
 #[repr(C)]
 pub(crate) struct Task {
     pub(crate) function: Option<Outlined>,
@@ -39,8 +39,7 @@ pub(crate) struct Task {
     depth: u32,
     pub(crate) is_final: bool,
     pub(crate) detached: bool,
-    /// Whether the program's constructors made the arguments. The function destroys them, so it runs even if tasks are
-    /// dropped.
+    /// Whether constructors made the arguments. The function destroys them, so it runs even if tasks are dropped.
     pub(crate) constructed: bool,
     /// Whether the task has dependences, so that siblings may find it by an address.
     pub(crate) listed: Cell<bool>,
@@ -59,8 +58,7 @@ pub(crate) struct Task {
     pub(crate) counts: Counts,
     /// Frees the arguments, if the task is dropped before it begins.
     pub(crate) discard: Option<unsafe fn(*mut c_void)>,
-    /// The team, if the task has an event. The event keeps the team alive. The type is not named, since `Team` is in a
-    /// layer above.
+    /// The team, which the event keeps alive, if the task has an event. The type `Team` is in a layer above.
     pub(crate) team: *const c_void,
     /// The part that the team's lock of dependences protects.
     links: UnsafeCell<Links>,
@@ -72,8 +70,8 @@ pub(crate) struct Task {
 // dependences accesses `links` (`Task::links`). All other fields are atomics, or are written before another thread
 // knows the task. The targets of their pointers outlive the task, as the fields' comments say.
 unsafe impl Sync for Task {}
-// SAFETY: a task may run on any thread of its team. Its arguments belong to the program, which shares them between the
-// thread that makes the task and the thread that runs it.
+// SAFETY: a task may run on any thread of its team. The program shares its arguments between the thread that makes the
+// task and the thread that runs it.
 unsafe impl Send for Task {}
 
 impl Task {
@@ -141,7 +139,7 @@ impl Task {
         self.counts = Counts::new();
     }
 
-    /// The task's dependences. Only the owner of the team's lock of dependences has the key and can call this.
+    /// The task's dependences. Only the owner of the team's lock of dependences has the key.
     ///
     /// # Safety
     ///
@@ -215,8 +213,8 @@ impl Drop for Kept {
     }
 }
 
-/// Gives back a reference to the task. `give` does that, and returns whether it was the last reference. If so, frees
-/// the task's memory, and then gives back its reference to the parent in the same way.
+/// Gives back a reference by `give`, which returns whether it was the last. If so, frees the task's memory, and gives
+/// back its reference to the parent in the same way.
 ///
 /// # Safety
 ///
@@ -225,8 +223,8 @@ pub(crate) unsafe fn let_go(mut task: NonNull<Task>, give: impl FnOnce(&Counts) 
     // SAFETY: the reference that is given back keeps the task until `give` is called.
     let mut last = give(&unsafe { task.as_ref() }.counts);
     while last {
-        // SAFETY: no other thread has the task, and its memory keeps its parent. The count of an implicit task does not
-        // become 0, since it keeps its own reference. So the task is in a block.
+        // SAFETY: no other thread has the task, and its memory keeps its parent. An implicit task never gives back its
+        // own reference, so this task is in a block.
         let parent = unsafe {
             let parent = NonNull::new(task.as_ref().parent.cast_mut());
             Block::give_back(task);

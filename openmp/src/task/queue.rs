@@ -1,8 +1,7 @@
 //! A member's queue of ready tasks.
 //!
 //! Its owner pushes and pops at the end. Other threads take tasks from the front, or from the middle, where they leave
-//! a hole. So the position of a task in the queue never changes, and the owner knows that all tasks above a position
-//! were pushed after a certain time.
+//! a hole. So the position of a task never changes, and tasks above a position were pushed after a certain time.
 
 use super::Task;
 use crate::words::lock::Guarded;

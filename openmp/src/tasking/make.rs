@@ -15,8 +15,8 @@ fn task(order: &Order, context: &Context, home: &Home) -> NonNull<Task> {
     home.put(|| Task::explicit(order, context.task(), home))
 }
 
-/// Gives the program the task's address as the handle of its event. The event keeps the team, and the task does not end
-/// before the event is fulfilled.
+/// Gives the program the task's address as the handle of its event. The event keeps the team. The task cannot end
+/// before it is fulfilled.
 ///
 /// # Safety
 ///
@@ -52,8 +52,8 @@ pub(crate) unsafe fn make(context: &Context, order: &Order) {
     let (tasks, member) = (&team.tasks, context.id());
     let detached = !order.event.is_null();
     let crowded = || tasks.is_crowded(member, !order.depend.is_null());
-    // If the new task has to wait for others, this thread must not run it here. One of the others may be a detached
-    // task, and perhaps only a later child of the current task fulfils its event.
+    // If the new task has to wait, this thread must not run it here: it may wait for a detached task, and perhaps only
+    // a later child of the current task fulfils that task's event.
     let free = || {
         // SAFETY: the compiler made the array. The current task and the key belong to this team.
         let awaited = |key: &mut _| unsafe { depend::awaited(current, order.depend, key) };
@@ -101,7 +101,7 @@ unsafe fn run_at_once(context: &Context, order: &Order) {
         unsafe { Block::copy_arguments(NonNull::from(this), order) };
         data = this.arguments.pointer();
     }
-    // SAFETY: the program made the function and its arguments for each other.
+    // SAFETY: the program made the data for this function.
     unsafe { (order.function)(data) };
     if this.detached {
         let fulfilled = || this.event.load(SeqCst) & FULFILLED != 0;
@@ -149,7 +149,7 @@ pub(crate) unsafe fn end_here(context: &Context) {
         // SAFETY: no other thread has the task.
         unsafe { tasks.home(context.id()).take_back(task) };
     } else {
-        // The task's children outlive it. Its memory remains, so it keeps its parent's memory.
+        // The task's memory remains, for its children, and keeps its parent's.
         parent.counts.keep();
         // SAFETY: the task gives back its own reference, once.
         unsafe { let_go(task, Counts::end) };

@@ -42,7 +42,7 @@ fn allocate(bytes: usize, align: usize) -> usize {
     if memory.is_null() {
         handle_alloc_error(layout);
     }
-    // SAFETY: the `align` bytes before the returned address are in the allocation. They are at least one word.
+    // SAFETY: the allocation has `align` bytes, at least a word, before the returned address.
     unsafe {
         let memory = memory.add(align);
         memory.cast::<usize>().sub(1).write(align);
@@ -62,8 +62,8 @@ unsafe fn free(memory: usize, bytes: usize) {
     }
 }
 
-/// Registers descriptions for a team of `size` members. `outer` is the list of the enclosing groups. If `first`,
-/// another member's description, is not null, its memory is used.
+/// Registers descriptions for a team of `size`. `outer` is the list of the enclosing groups. If `first`, another
+/// member's, is not null, its memory is used.
 unsafe fn register(data: *mut usize, outer: *mut usize, first: *const usize, size: usize) {
     let (mut at, mut first) = (data, first);
     // SAFETY: a compiled program made the descriptions.
@@ -98,7 +98,7 @@ fn current_group(context: &Context) -> &Group {
     })
 }
 
-/// The descriptions of the innermost enclosing group that has registered some.
+/// The descriptions of the next enclosing group that has some.
 fn outer(group: &Group) -> *mut usize {
     let mut around = group.previous();
     while let Some(group) = around {
@@ -140,7 +140,7 @@ pub(crate) unsafe fn region_group(data: *mut usize, size: usize) -> Arc<Group> {
     group
 }
 
-/// Frees the memory of this description, and of all descriptions up to the next head of a list.
+/// Frees the memory of this description and of those up to the next head of a list.
 ///
 /// # Safety
 ///
@@ -159,8 +159,8 @@ pub(crate) unsafe fn unregister(data: *mut usize) {
     }
 }
 
-/// Replaces each of the `count` addresses of variables by the address of this thread's copy. For each of the first
-/// `originals`, also writes the variable's own address, after all `count` words.
+/// Replaces `count` addresses of variables by the addresses of this thread's copies. After them, writes the own
+/// addresses of the first `originals` variables.
 ///
 /// # Safety
 ///
@@ -195,8 +195,8 @@ pub(crate) unsafe fn remap(
     }
 }
 
-/// Finds the variable at `address`, or the variable with a thread's copy at `address`. Returns its description, its
-/// offset in a part, and its address.
+/// Finds the variable that is, or has a copy, at `address`. Returns its description, its offset in a part, and its
+/// address.
 unsafe fn find(data: *const usize, address: usize) -> Option<(*const usize, usize, usize)> {
     // SAFETY: `register` made the lists.
     unsafe {

@@ -17,7 +17,7 @@ fn execute(context: &Context, task: &Task, data: *mut c_void) {
     task.mark.set(context.team().tasks.end_of(context.id()));
     let before = seat.task.replace(task);
     if let Some(function) = task.function {
-        // SAFETY: the program made the function and its arguments for each other.
+        // SAFETY: the program made the data for this function.
         unsafe { function(data) };
     }
     seat.task.set(before);
@@ -28,8 +28,8 @@ pub(super) fn is_discarded(team: &Team, current: &Task) -> bool {
     team.is_cancelled() || current.current_group().is_some_and(Group::is_discarded)
 }
 
-/// Runs one ready task of the team. If there is none, the member waits a little, longer after each of the `misses` such
-/// calls in a row. Without this wait, many searching members would keep the member that makes tasks from its own queue.
+/// Runs one ready task of the team. If there is none, the member waits a little, longer after each miss. Otherwise many
+/// searching members would keep the member that makes tasks from its own queue.
 pub(crate) fn run_any(context: &Context, team: &Team, misses: &mut u32) {
     if let Some(task) = team.tasks.take_any(context.id()) {
         *misses = 0;
@@ -65,7 +65,7 @@ pub(super) fn run(context: &Context, task: NonNull<Task>) {
 ///
 /// # Safety
 ///
-/// This is called once for a task. The caller is `member` of the task's team. With `None` it may be any thread.
+/// Called once for a task, by `member` of its team or, with `None`, by any thread.
 pub(super) unsafe fn end(team: &Team, task: NonNull<Task>, member: Option<u32>) {
     // SAFETY: its own reference keeps the task, until it is given back below.
     let this = unsafe { task.as_ref() };
@@ -83,7 +83,7 @@ pub(super) unsafe fn end(team: &Team, task: NonNull<Task>, member: Option<u32>) 
     }
     let parent = NonNull::new(this.parent.cast_mut());
     let alone = this.counts.is_alone();
-    // If the task was dropped, its event may still be fulfilled. So the memory stays until the team is freed.
+    // If the task was dropped, its event may be fulfilled later. So the memory stays until the team is freed.
     let awaited = this.detached && this.event.load(SeqCst) & FULFILLED == 0;
     // SAFETY: the task has a reference to its parent, which counts it as a child.
     unsafe {

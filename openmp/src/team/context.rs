@@ -23,16 +23,16 @@ pub(crate) struct Seat {
     pub(crate) task: Cell<*const Task>,
     /// The number of work shares that this thread has entered in this region.
     pub(crate) shares: Cell<u32>,
-    /// The number of `single` constructs that this thread has reached, and the number that it knows to be taken.
+    /// The numbers of `single` constructs that this thread has reached, and that it knows to be taken.
     pub(crate) singles: Cell<u32>,
     pub(crate) taken: Cell<u32>,
     /// The work share that this thread is in, or null.
     pub(crate) share: Cell<*const Share>,
-    /// The work share of LLVM's doacross loop (a loop whose iterations wait for others), and the number of that share.
+    /// The work share of LLVM's doacross loop (iterations wait for others), and the share's number.
     pub(crate) doacross: Cell<(*const Share, u32)>,
     /// The number of blocks of a static schedule that this thread has had.
     pub(crate) trip: Cell<u64>,
-    /// The first iteration of the thread's chunk and the end of the chunk, for the order of ordered regions.
+    /// The first iteration and the end of the thread's chunk, for ordered regions.
     pub(crate) chunk: Cell<(u64, u64)>,
 }
 
@@ -82,16 +82,15 @@ pub(crate) struct Context {
     pub(crate) hot: RefCell<Vec<Hot>>,
     /// Implicit tasks to be reused, indexed by `depth` too.
     pub(crate) implicit: RefCell<Vec<Arc<Task>>>,
-    /// The number of threads of the regions around a target region. The target region's thread limit does not count
-    /// them.
+    /// The number of threads of the regions around a target region, which its thread limit does not count.
     pub(crate) outside: Cell<u32>,
     /// The team's number in its league, and the number of teams in that league.
     pub(crate) league: Cell<(u32, u32)>,
     /// The rank that this thread is, while it is carried.
     pub(crate) carried: Carried,
-    /// The address in the program of the last barrier that this thread arrived at, or 0 if it is unknown.
+    /// The program's address of the last barrier that this thread arrived at, or 0.
     pub(crate) site: Cell<usize>,
-    /// Whether this is the program's first thread. All other threads have `copies` of `threadprivate` variables.
+    /// Whether this is the program's first thread. Other threads have `copies` of `threadprivate` variables.
     #[cfg(target_arch = "x86_64")]
     pub(crate) is_first: bool,
     #[cfg(target_arch = "x86_64")]
@@ -103,7 +102,7 @@ pub(crate) struct Context {
     pub(crate) place: Cell<Option<u32>>,
     /// The last value of [`Platform::forks`] that this thread has read.
     forks: Cell<u32>,
-    /// The thread's own team, for use outside of regions, and its task. They own what the seat points to there.
+    /// The team and task of this thread outside of regions. The seat points to them there.
     _root: (Arc<Team>, Arc<Task>),
 }
 
@@ -218,7 +217,7 @@ pub(crate) fn context() -> &'static Context {
 }
 
 /// Returns this thread's context, or `None` if it was not made yet. Signal handlers may call this.
-#[allow(dead_code, reason = "where ranks cannot be carried nobody asks")]
+#[allow(dead_code, reason = "only `carry` calls this")]
 #[inline]
 pub(crate) fn known() -> Option<&'static Context> {
     // SAFETY: this thread's word is null, or points to the context that this thread has made and not freed.
@@ -227,7 +226,7 @@ pub(crate) fn known() -> Option<&'static Context> {
 
 #[cold]
 fn make() -> &'static Context {
-    // If forks cannot be watched, a child's region waits for threads that only its parent has, as with GCC's library.
+    // If forks cannot be watched, a child waits for threads that only its parent has, as with GCC's library.
     let _ = Native::watch_forks();
     ending::attend(free);
     let context = Box::into_raw(Box::new(Context::new()));
@@ -236,7 +235,7 @@ fn make() -> &'static Context {
     unsafe { &*context }
 }
 
-/// Frees this thread's context, if it was made. The C library calls this at the thread's end: see [`context`].
+/// Frees this thread's context. The C library calls this at the thread's end: see [`context`].
 pub(crate) fn free() {
     let context = slot::get().cast_mut();
     // A destructor of the program's may call `context` during the `drop` below. It gets a new context.

@@ -21,9 +21,9 @@ const LOOKS: u32 = 100;
 
 /// The state of a lock, in one word. A zeroed word is a free lock.
 ///
-/// This is not [`manycore_cores::sync::Lock`], which has two words on lines of their own. That lock is freed by a plain
-/// store, so its sleepers need `membarrier`. If a program has entered a sandbox that refuses `membarrier`, they end the
-/// process. Compiled programs have one word for a lock and may enter any sandbox.
+/// This is not [`manycore_cores::sync::Lock`], which has two words on lines of their own and is freed by a plain store.
+/// Its sleepers need `membarrier`, and end the process in a sandbox that refuses it. Compiled programs have one word
+/// for a lock and may enter any sandbox.
 #[repr(transparent)]
 struct Word(AtomicU32);
 
@@ -128,9 +128,8 @@ pub(crate) struct Guarded<T> {
     data: UnsafeCell<T>,
 }
 
-// SAFETY: a reference to the data lives only in `owned`, which only the thread that holds the lock calls. The next
-// owner acquires what this owner releases. So one thread at a time uses the data, as if each owner sent the data to the
-// next.
+// SAFETY: a reference to the data lives only in `owned`, which only the lock's owner calls. The next owner acquires
+// what this owner releases. So one thread at a time uses the data, as if it were sent from owner to owner.
 unsafe impl<T: Send> Sync for Guarded<T> {}
 
 impl<T> Guarded<T> {

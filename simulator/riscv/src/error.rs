@@ -40,7 +40,7 @@ pub enum RunError {
         /// The results of the run until then.
         outcome: Box<Outcome>,
     },
-    /// The simulation failed.
+    /// The simulator or its host failed.
     #[error(transparent)]
     Simulation(#[from] SimulationError),
 }

@@ -19,17 +19,16 @@ use std::collections::{BTreeMap, VecDeque};
 /// The number of instructions of a slice.
 const SLICE: u64 = 10_000;
 
-/// The least number of instructions of a slice while caches are warmed, and the range of the random number that is
-/// added. With slices of equal length, each of 16 threads would get every sixteenth frame, and so few of a cache's
-/// sets.
+/// While caches are warmed: the least number of instructions of a slice, and the range of a random addition. With equal
+/// slices, each of 16 threads would get every sixteenth frame, and so few of a cache's sets.
 const WARM_SLICE: [u64; 2] = [1_000, 2_000];
 
 /// A machine that shows the program this topology.
 pub(crate) struct Functional {
     topology: Topology,
     megahertz: f64,
-    /// The instructions that are left until the program is handed over to another machine. It is also handed over when
-    /// its region of interest begins. `None` if the program runs to its end here.
+    /// The instructions that are left until the program is handed over to another machine, unless its region of
+    /// interest begins before. `None` if the program runs to its end here.
     left: Option<u64>,
     /// Whether the program is handed over now.
     handed_over: bool,
@@ -40,7 +39,7 @@ pub(crate) struct Functional {
     stop: Option<fn() -> bool>,
     /// The number of stores and system calls until now.
     changes: u64,
-    /// The word on which the running task spins: only a store of another task ends its loop.
+    /// The word on which the running task spins, until another task's store.
     watched: Option<u64>,
     /// For each task, the word in its last slice in which it only spun.
     spins: BTreeMap<u32, u64>,
@@ -63,7 +62,7 @@ pub(crate) struct Functional {
     places: BTreeMap<u32, u32>,
     /// Whether the running task sleeps from now on.
     sleeps: bool,
-    /// For each woken task that has not run since, why its sleep ended, and the clock at that time.
+    /// For each woken task that has not run since, why and when its sleep ended.
     woken: BTreeMap<u32, (Wake, u64)>,
     /// For each task, the clock at the end of its last sleep.
     rose: BTreeMap<u32, u64>,
@@ -343,7 +342,7 @@ impl Machine for Functional {
     }
 
     fn watch(&mut self, place: Place, cycles: Option<u64>) -> bool {
-        // No other thread runs in this slice, so the wait is at least as long.
+        // No other thread runs in this slice, so the task waits at least until its next slice.
         self.clock += 1;
         if cycles.is_none() {
             self.watched = Some(place.physical);

@@ -19,8 +19,7 @@ impl Sources {
         }
     }
 
-    /// File and line of the code at `address`. If the debug information is missing or damaged, `None`, or for a damaged
-    /// file perhaps a wrong line.
+    /// File and line of the code at `address`. Damaged debug information may give `None` or a wrong line.
     pub(crate) fn find(&self, address: u64) -> Option<String> {
         let mut files = self.files.iter();
         files.find_map(|(bytes, base)| line(bytes, address.wrapping_sub(*base)))

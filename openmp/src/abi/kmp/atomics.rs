@@ -28,8 +28,7 @@ macro_rules! numbers {
                 let mut old = word.load(Relaxed);
                 loop {
                     let value = new($from(old));
-                    // Sequentially consistent, since the construct may ask for that and the call does not show whether
-                    // it does.
+                    // Sequentially consistent, since the construct may ask for that, which the call does not show.
                     match word.compare_exchange_weak(old, $to(value), SeqCst, Relaxed) {
                         Ok(_) => return ($from(old), value),
                         Err(now) => old = now,
@@ -53,8 +52,8 @@ numbers! {
     f64, AtomicU64: f64::from_bits, f64::to_bits;
 }
 
-/// Exports functions for changes. Each has a name, a name for the form that returns a value, and an operation on the
-/// old value and the operand.
+/// Exports functions for changes, given by their two names and an operation on the old value and the operand. The
+/// second function returns a value.
 macro_rules! changes {
     ($type:literal $number:ty, $by:ty; $($name:literal $captured:literal $new:expr;)*) => {
         $(const _: () = {
@@ -105,8 +104,8 @@ macro_rules! accesses {
     };
 }
 
-/// Exports functions that replace a value if it is the expected value. With `cpt` they also store a value: `bool` the
-/// value that was found, if it was not the expected value, and `val` the value from after the change.
+/// Exports functions that replace a value if it is the expected value. With `cpt`, `bool` also stores the found value
+/// if it was another, and `val` stores the value from after the change.
 macro_rules! comparisons {
     ($($bytes:literal $number:ty;)*) => {
         $(const _: () = {
@@ -131,7 +130,7 @@ macro_rules! comparisons {
             ) -> bool {
                 let old = found(at, expected, new);
                 if old != expected {
-                    // SAFETY: the variable is the compiler's, and only the caller uses it.
+                    // SAFETY: the variable is the compiler's, for this caller.
                     unsafe { *other = old };
                 }
                 old == expected
@@ -143,7 +142,7 @@ macro_rules! comparisons {
                 after: *mut $number,
             ) -> $number {
                 let old = found(at, expected, new);
-                // SAFETY: the variable is the compiler's, and only the caller uses it.
+                // SAFETY: the variable is the compiler's, for this caller.
                 unsafe { *after = if old == expected { new } else { old } };
                 old
             }

@@ -17,12 +17,11 @@ const PRIORITY: c_int = 1 << 5;
 
 /// The program's function. Its arguments are the caller's number and the task.
 type Entry = unsafe extern "C" fn(c_int, *mut Task) -> c_int;
-/// Copies the private variables of a loop's first task to another task. Its arguments are the other task, the first
-/// task, and whether the other task has the last iteration.
+/// Copies a loop's first task to another task. The arguments: the other task, the first task, and whether the other has
+/// the last iteration.
 type Duplicate = Option<unsafe extern "C" fn(*mut Task, *mut Task, c_int)>;
 
-/// The beginning of a task, as compiled programs know it. The task's private variables follow, and then its shared
-/// variables.
+/// The beginning of a task, as compiled programs know it. Its private variables follow, then its shared variables.
 #[repr(C)]
 struct Task {
     shareds: *mut c_void,
@@ -41,8 +40,8 @@ struct Head {
     bytes: usize,
     shareds: usize,
     flags: c_int,
-    /// `begun`: the task has begun. `again`: its function is to be called again. At a scheduling point, the function of
-    /// an untied task passes the task back to the library and returns. Here it is called again at once.
+    /// `begun`: the task has begun. `again`: its function is to be called again. An untied task's function passes the
+    /// task back at a scheduling point, and returns. It is then called again at once.
     begun: bool,
     again: bool,
     /// The task's event, or null.
@@ -88,8 +87,7 @@ fn allocate(head: Head, entry: Entry) -> *mut Task {
     if memory.is_null() {
         handle_alloc_error(layout);
     }
-    // SAFETY: the allocation has a head's alignment, and room for a head and `head.bytes`, which are at least a task's
-    // size.
+    // SAFETY: the allocation is aligned for a head, and has room for it and for `head.bytes`, at least a task's size.
     unsafe {
         memory.cast::<Head>().write(head);
         let task = memory.add(size_of::<Head>());
@@ -134,7 +132,7 @@ unsafe fn finish(task: *mut Task) {
 /// Runs a task and frees it.
 unsafe extern "C" fn run(task: *mut c_void) {
     let task = task.cast::<Task>();
-    // SAFETY: the argument is a task that `allocate` has made, since `order` has put it into the order.
+    // SAFETY: `order` has passed a task that `allocate` has made.
     unsafe {
         (*head(task)).begun = true;
         ((*task).entry)(context().id().cast_signed(), task);
@@ -207,8 +205,8 @@ struct Depend {
 }
 
 impl Depend {
-    /// Converts dependences to libgomp's form: the numbers of dependences, in all and of each kind, and then the
-    /// addresses in the order of the kinds. Dependences of the last kind are pairs of words in `objects`.
+    /// Converts dependences to libgomp's form: their number in all and of each kind, and then the addresses by kind.
+    /// The last kind has pairs of words in `objects`.
     fn array(all: &[Self], objects: &mut Vec<[usize; 2]>) -> Vec<*mut c_void> {
         const IN: u8 = 1;
         const MUTEX: u8 = 4;
@@ -482,8 +480,8 @@ export! {
         }
         let it = Loop { first, lower, upper, step, deferred: deferred != 0, duplicate };
         let members = u64::from(context.team().size);
-        // If `kind` is 1, `size` is the number of iterations of a task. If it is 2, `size` is the number of tasks. If
-        // it is 0, this library chooses.
+        // Kind 1: `size` is a task's number of iterations. Kind 2: it is the number of tasks. Kind 0: this library
+        // chooses.
         let divide = |trips| {
             let size = if kind == 0 { 0 } else { size };
             super::super::tasks::divide_loop(kind == 1, strict != 0, size, members, trips)

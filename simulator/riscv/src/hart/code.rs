@@ -34,8 +34,7 @@ struct Counted {
     allocations: Allocations,
 }
 
-/// The decoded blocks of a program. `recent`, a direct-mapped table of addresses and blocks, is searched before
-/// `by_address`.
+/// The decoded blocks of a program. `recent`, a direct-mapped table, is searched before `by_address`.
 pub(crate) struct Code {
     blocks: Vec<Block>,
     by_address: FxHashMap<u64, u32>,

@@ -1,10 +1,9 @@
 //! Loops that only wait. They cost no host work while no other thread writes to the words that they read.
 //!
-//! Each *lap* of a loop over pure instructions (no store, no atomic, no call) does the same if the registers and the
-//! line that it reads are the same. So if a lap would leave all registers unchanged, the hart waits until the line is
-//! taken away. One register may count laps, as in bounded spin loops. Only its own addition and branches may read it.
-//! After the wait, the laps of that time are added to the count. The wait ends before the count would change the result
-//! of a branch.
+//! A *lap* of a loop over pure instructions (no store, no atomic, no call) depends only on the registers and the line
+//! that it reads. So if a lap would leave all registers unchanged, the hart waits until the line is taken away. One
+//! register may count laps, as in bounded spin loops, if only its own addition and branches read it. The laps of the
+//! wait are added to it afterwards, and the wait ends before the count would change the result of a branch.
 
 use super::integer;
 use super::memory::{extend, width};
@@ -45,10 +44,10 @@ impl Laps {
     }
 
     /// Ends a series of laps of `length` instructions each, begins the next series, and returns the pace if it is
-    /// known. It is known if two series in a row, of at least [`FIRST`] laps each, had the same pace. Otherwise a line
-    /// was late, or the hart was descheduled. There must also be no other instruction in between, since the loop may
-    /// have been left and begun again much later. Laps are counted by their instructions, since `count` does not
-    /// include a lap during which the hart was suspended.
+    /// known. For that, two series in a row, of at least [`FIRST`] laps each, must have had the same pace: otherwise a
+    /// line was late, or the hart was descheduled. The hart must also have executed nothing else: it may have left the
+    /// loop and come back much later. Instructions give the number of laps, since `count` lacks those in which the hart
+    /// was suspended.
     fn measure(&mut self, now: u64, retired: u64, length: u64) -> Option<Pace> {
         let (cycles, executed) = (now - self.since, retired - self.retired);
         self.start(now, retired);

@@ -69,8 +69,7 @@ pub(crate) enum Why {
 struct Page {
     frame: u32,
     rights: u8,
-    /// Whether the frame belongs to a file or to memory that is mapped as shared. Such a frame is not given back with
-    /// the page.
+    /// Whether the frame belongs to a file or to shared memory. Such a frame is not given back with the page.
     shared: bool,
 }
 
@@ -225,7 +224,7 @@ impl Space {
         }
     }
 
-    /// Moves the pages in use of a range to another range, which has the same length and a mapping of the same kind.
+    /// Moves the pages in use of a range to another range with the same length and mapping.
     pub(crate) fn remap(&mut self, from: u64, length: u64, to: u64) {
         self.changes(from, length, false);
         for number in self.pages_within(from, length) {
