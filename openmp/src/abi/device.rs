@@ -27,7 +27,7 @@ fn check(device: c_int) {
     };
     if settings().target_mandatory && device != HOST && device != ANY_HOST {
         fatal(format_args!(
-            "device {device} with OMP_TARGET_OFFLOAD=mandatory, and there is none but the host, {HOST}"
+            "device {device} with OMP_TARGET_OFFLOAD=mandatory; the only device is the host, {HOST}"
         ));
     }
 }

@@ -1,4 +1,4 @@
-//! Binding the members of a team to places.
+//! Binds the members of a team to places.
 //!
 //! A carried member is bound as well: the CPUs are kept for its own kernel thread, as if the program had bound the
 //! member in the region. Workers are bound to places of their own. The plan gives each worker the members of its place
@@ -64,8 +64,8 @@ fn place_of(bind: Bind, id: usize, size: usize, first: usize, places: usize) -> 
     (first + step) % places
 }
 
-/// Divides the places into one part for each member, the larger parts first. Each member except the leader is at the
-/// beginning of its part.
+/// The place for `Bind::Spread`. Each member has a part of the places, the larger parts first. Each member except the
+/// leader is at the beginning of its part.
 fn spread(id: usize, size: usize, first: usize, places: usize) -> usize {
     if id == 0 {
         return first;

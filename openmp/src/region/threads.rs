@@ -91,7 +91,9 @@ fn start(is_carried: bool) -> Arc<Dock> {
     if let Err(error) = start(Arc::clone(&mine)) {
         // A limit on threads may leave no room for the watch of the cores: ends the watch and tries again.
         if !give_up_watch() || start(mine).is_err() {
-            fatal(format_args!("no thread for a team: {error}"));
+            fatal(format_args!(
+                "no thread could be started for a team: {error}"
+            ));
         }
     }
     dock

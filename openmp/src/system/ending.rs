@@ -79,7 +79,6 @@ fn await_end() {
     unsafe { libc::exit(0) }
 }
 
-/// Whether the first thread has ended.
 fn has_first_ended() -> bool {
     first_thread().is_some_and(|(has_ended, _)| has_ended)
 }

@@ -20,7 +20,6 @@ struct Entry {
     next: *const Self,
 }
 
-/// The list.
 static THREADS: AtomicPtr<Entry> = AtomicPtr::new(ptr::null_mut());
 
 fn entries() -> impl Iterator<Item = &'static Entry> {
@@ -103,7 +102,6 @@ fn add(word: u64) -> &'static Entry {
     }
 }
 
-/// A new thread's name and body.
 struct Start {
     name: CString,
     body: Box<dyn FnOnce() + Send>,
@@ -188,7 +186,9 @@ fn create(stack: Option<usize>, start: *mut c_void) -> c_int {
 /// Starts a thread of this library. If the system has no thread left, ends the program.
 pub(crate) fn spawn(name: &str, stack: Option<usize>, body: impl FnOnce() + Send + 'static) {
     if let Err(error) = try_spawn(name, stack, body) {
-        fatal(format_args!("no thread for a team: {error}"));
+        fatal(format_args!(
+            "no thread could be started for a team: {error}"
+        ));
     }
 }
 

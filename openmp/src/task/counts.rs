@@ -79,8 +79,7 @@ impl Counts {
         self.take(REFERENCE)
     }
 
-    /// Whether only the task itself, which makes no more children, keeps its memory: there is no reference of a child's
-    /// memory or of others.
+    /// Whether only the task itself, which makes no more children, has a reference to its memory.
     #[inline]
     pub(crate) fn is_alone(&self) -> bool {
         // Acquire: sees what children did with the task.
@@ -105,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_one_frees() {
+    fn the_last_reference_frees() {
         let counts = Counts::new();
         assert!(counts.is_alone() && counts.has_no_children());
         counts.add_child();

@@ -110,7 +110,7 @@ pub(crate) struct Plan {
     /// Whether the loop has ordered regions, if the program does not state that at each chunk.
     #[cfg_attr(
         not(target_arch = "x86_64"),
-        expect(dead_code, reason = "only programs of clang's ask")
+        expect(dead_code, reason = "only clang's programs use it")
     )]
     pub(crate) ordered: bool,
     /// Memory that the program uses for the duration of the share (`mem` of `GOMP_loop_start`).

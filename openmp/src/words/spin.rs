@@ -13,9 +13,9 @@ const PATIENCE: Duration = Duration::from_micros(200);
 const CROWDED: Duration = Duration::from_micros(1);
 /// How often a thread looks at the condition between two looks at the clock.
 const LOOKS: u32 = 32;
-/// A waiting thread yields its core each time after this duration. The kernel may have woken two members on one core
-/// while another core is idle. The team then waits for one of these members, and that member waits for the core. A
-/// yield takes some 0.3 us if no other thread wants the core.
+/// A waiting thread yields its core each time that it has waited for this long. The kernel may have woken two members
+/// on one core while another core is idle. The team then waits for one of these members, and that member waits for the
+/// core. A yield takes some 0.3 us if no other thread wants the core.
 const YIELD: Duration = Duration::from_micros(10);
 /// If a yield took longer than this, another thread has had the core. That thread may want the core again at the next
 /// wait, so the waiting thread then yields after this duration.

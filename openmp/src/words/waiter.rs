@@ -54,7 +54,6 @@ impl Carried {
         self.held.set(rank.map(|rank| rank.held()));
     }
 
-    /// The thread has taken a lock.
     #[inline]
     pub(super) fn takes_lock(&self) {
         if let Some(held) = self.held.get() {

@@ -104,7 +104,7 @@ impl Functional {
         }
     }
 
-    /// A machine whose accesses warm the caches of the machine that will run the region.
+    /// Makes accesses warm the caches of the machine that will run the region.
     pub(crate) fn warming(mut self, mut warmth: Warmth) -> Self {
         warmth.spawn(0, &[], 0);
         self.warmth = Some((warmth, 0));
@@ -251,7 +251,6 @@ impl Functional {
         }
     }
 
-    /// The running thread leaves its core.
     fn leave_core(&mut self) {
         let now = self.cycles_of(self.clock);
         if let Some((warmth, _)) = &mut self.warmth {

@@ -23,7 +23,7 @@ struct Call {
 
 /// A member's part of a region.
 unsafe extern "C" fn member(call: *mut c_void) {
-    // SAFETY: `begin` or `fork_teams` passes a `Call`, and waits for the members before it drops the call.
+    // SAFETY: each caller passes a `Call`, and drops it only after all members have returned.
     let call = unsafe { &*call.cast::<Call>() };
     let number = context().id().cast_signed();
     let count = call.arguments.len();

@@ -1,4 +1,4 @@
-//! Loops whose members get iterations while they run, and ordered regions of such loops.
+//! Loops that give members iterations while they run, and ordered regions of such loops.
 
 use super::super::loops::{Chunk, by_runtime, current, next, next_ordered, plan};
 use super::static_loops::{Bounds, MODIFIERS};
@@ -21,8 +21,7 @@ fn schedule(number: c_int, chunk: u64) -> ((Deal, Chunk), bool) {
         // One block for each member. 38 lets the runtime choose the schedule.
         34 | 38 => (Deal::Static, Chunk::from(0_u64)),
         35 => (Deal::Dynamic, chunk),
-        // Guided schedules, trapezoidal schedules (39), whose chunks become smaller too, and guided schedules for
-        // vectors (46).
+        // Guided, trapezoidal (39), and guided for vectors (46): in all of them chunks become smaller.
         36 | 39 | 46 => (Deal::Guided, chunk),
         37 | 47 => by_runtime(context()),
         other => fatal(format_args!(

@@ -113,7 +113,6 @@ impl Code {
 
 /// Counting, for runs that ask for statistics.
 impl Code {
-    /// Whether instructions are counted.
     #[inline(always)]
     pub(crate) fn counts(&self) -> bool {
         self.counted.is_some()

@@ -185,7 +185,7 @@ pub(super) fn atomic<M: Machine>(
                 }
             }
             _ => {
-                // Without a reservation, `sc` fails without an access.
+                // Without a reservation for this place, `sc` fails without an access.
                 hart.failures += 1;
                 hart.reservation = None;
                 hart.set(instruction.rd, 1);

@@ -79,7 +79,6 @@ struct Reservation {
     value: u64,
 }
 
-/// One hart.
 pub(crate) struct Hart {
     /// Integer registers. Writes to `x0` go to [`SINK`](crate::isa). The registers after it are never used: with 64, an
     /// index of six bits needs no check.

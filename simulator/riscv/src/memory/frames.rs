@@ -78,7 +78,6 @@ impl Frames {
         unsafe { std::slice::from_raw_parts_mut(place.host, PAGE as usize) }
     }
 
-    /// Copies a frame's bytes to another frame.
     pub(super) fn copy(&mut self, from: u32, to: u32) {
         let bytes = self.bytes(from).to_vec();
         self.bytes(to).copy_from_slice(&bytes);

@@ -183,7 +183,6 @@ impl Space {
         self.regions.insert(start, region);
     }
 
-    /// Unmaps the pages of a range.
     pub(crate) fn unmap(&mut self, start: u64, length: u64) {
         self.changes(start, length, false);
         let pages = self.pages_within(start, length);
@@ -257,7 +256,6 @@ impl Space {
         self.regions.is_free(start, start + length)
     }
 
-    /// Whether each page of a range is mapped.
     pub(crate) fn is_mapped(&self, start: u64, length: u64) -> bool {
         self.regions.covers(start, start + length)
     }
