@@ -1,8 +1,7 @@
-//! libgomp's interface over `manycore-cores`: a shared library that compiled OpenMP programs use
-//! instead of GCC's own, by `LD_PRELOAD`. `README.md` has the operator's page, and the map of
-//! this crate.
+//! libgomp's interface over `manycore-cores`. Compiled OpenMP programs load this shared library instead of GCC's
+//! libgomp, by `LD_PRELOAD`. `README.md` describes its installation, use and limits.
 //!
-//! Nothing here is for Rust programs; what is public is the C interface.
+//! Rust programs cannot use this crate: only its C interface is public.
 //!
 //! # Layers
 //!

@@ -1,5 +1,5 @@
-//! Memory by allocator. All memory is the same here: of an allocator's traits the alignment, the
-//! size of its pool and what to do where that is full are heeded.
+//! OpenMP's allocators. All their memory is the same memory. Three traits of an allocator take effect: the alignment,
+//! the size of the pool, and the action if the pool is full.
 
 use super::export;
 use super::teams::change;
@@ -10,7 +10,7 @@ use std::ptr;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Numbers up to this are allocators that everybody has; others are addresses.
+/// Numbers up to this are predefined allocators. Larger numbers are addresses of an [`Allocator`].
 const PREDEFINED: usize = 8;
 const DEFAULT: usize = 1;
 
@@ -22,7 +22,7 @@ struct Trait {
     value: usize,
 }
 
-/// The action in a full pool.
+/// The action if the pool is full.
 #[derive(Clone, Copy)]
 enum Fallback {
     Default,
@@ -39,19 +39,19 @@ struct Allocator {
     fallback: Fallback,
 }
 
-/// Before each block.
+/// Lies before each block.
 struct Head {
     /// The system allocator's block.
     base: *mut c_void,
-    /// Bytes from the base.
+    /// The size in bytes from `base` on.
     whole: usize,
-    /// Bytes that the program asked for.
+    /// The number of bytes that the program asked for.
     bytes: usize,
     allocator: usize,
 }
 
 fn made(allocator: usize) -> Option<&'static Allocator> {
-    // SAFETY: an address that `omp_init_allocator` gave out.
+    // SAFETY: `omp_init_allocator` returned this address.
     (allocator > PREDEFINED).then(|| unsafe { &*(allocator as *const Allocator) })
 }
 
@@ -76,7 +76,7 @@ fn allocate(mut align: usize, bytes: usize, mut allocator: usize, zero: bool) ->
             return failed(align, bytes, allocator, zero);
         }
     }
-    // SAFETY: any size.
+    // SAFETY: the calls take any size.
     let base = unsafe {
         if zero {
             libc::calloc(1, whole)
@@ -91,7 +91,7 @@ fn allocate(mut align: usize, bytes: usize, mut allocator: usize, zero: bool) ->
         return failed(align, bytes, allocator, zero);
     }
     let start = (base as usize + size_of::<Head>()).next_multiple_of(align);
-    // SAFETY: there is room for a head before the block, and for the block.
+    // SAFETY: `whole` bytes have room for a head before `start`, and for the block.
     unsafe {
         (start as *mut Head).sub(1).write(Head {
             base,
@@ -118,7 +118,7 @@ fn free(block: *mut c_void) {
     if block.is_null() {
         return;
     }
-    // SAFETY: a block that `allocate` gave out.
+    // SAFETY: `allocate` returned this block.
     unsafe {
         let head = block.cast::<Head>().sub(1).read();
         give_room(&head);
@@ -126,14 +126,14 @@ fn free(block: *mut c_void) {
     }
 }
 
-/// The block's bytes are not in its allocator's pool any more.
+/// Subtracts the block's bytes from the use of its allocator's pool.
 fn give_room(head: &Head) {
     if let Some(own) = made(head.allocator) {
         own.used.fetch_sub(head.whole, Relaxed);
     }
 }
 
-/// The block's bytes are in the pool again, even if others have filled it since.
+/// Adds the block's bytes to the use of its allocator's pool, even if the pool is then overfull.
 fn take_room(head: &Head) {
     if let Some(own) = made(head.allocator) {
         own.used.fetch_add(head.whole, Relaxed);
@@ -151,9 +151,9 @@ export! {
         let mut other = 0;
         let mut choice = 11;
         for index in 0..usize::try_from(count).unwrap_or(0) {
-            // SAFETY: the program's array.
+            // SAFETY: the program passes an array of `count` traits.
             let Trait { key, value } = unsafe { *traits.add(index) };
-            // The default of any trait.
+            // This value asks for the default of any trait.
             let is_default = value == usize::MAX;
             match key {
                 2 if is_default => {}
@@ -178,7 +178,7 @@ export! {
 
     fn omp_destroy_allocator(allocator: usize) {
         if allocator > PREDEFINED {
-            // SAFETY: made above, and no longer used.
+            // SAFETY: `omp_init_allocator` made it, and the program does not use it any more.
             drop(unsafe { Box::from_raw(allocator as *mut Allocator) });
         }
     }
@@ -216,7 +216,7 @@ export! {
         if block.is_null() {
             return allocate(1, bytes, allocator, false);
         }
-        // SAFETY: a block that `allocate` gave out.
+        // SAFETY: `allocate` returned this block.
         let old = unsafe { block.cast::<Head>().sub(1).read() };
         // The new block may take the old block's room in its pool.
         give_room(&old);
@@ -225,7 +225,8 @@ export! {
             take_room(&old);
             return new;
         }
-        // SAFETY: blocks of at least this number of bytes; the old one is not used any more.
+        // SAFETY: both blocks have at least the copied number of bytes, and the program does not use the old block any
+        // more.
         unsafe {
             if !new.is_null() {
                 ptr::copy_nonoverlapping(block.cast::<u8>(), new.cast(), old.bytes.min(bytes));
@@ -239,7 +240,7 @@ export! {
         free(block);
     }
 
-    // LLVM's names, for programs of clang's.
+    // LLVM's names, for programs that clang compiled.
     fn __kmpc_alloc(_number: c_int, bytes: usize, allocator: usize) -> *mut c_void {
         allocate(1, bytes, allocator, false)
     }

@@ -1,4 +1,4 @@
-//! Devices: there is none except the host, and target regions run there.
+//! Devices: the only device is the host, where target regions run.
 
 use super::export;
 use crate::environment::settings;
@@ -8,18 +8,18 @@ use crate::team::context::context;
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr;
 
-/// How a variable is mapped: by value.
+/// The kind of a variable that is passed by value.
 const FIRSTPRIVATE: u16 = 12;
-/// The result of functions that got an invalid device.
+/// The result of functions for an invalid device.
 const INVALID: c_int = libc::EINVAL;
-/// The host's number, where there are no devices.
+/// The host's number. Other devices would have lower numbers.
 const HOST: c_int = 0;
 
-/// Numbers that programs pass for the device of the current task, and for the host.
+/// Numbers that programs pass for the current task's default device, and for the host.
 const BY_DEFAULT: c_int = -1;
 const ANY_HOST: c_int = -2;
 
-/// A construct for a device is on the host, unless the user has forbidden that.
+/// A construct for a device runs on the host. If the user has forbidden that, ends the program.
 fn check(device: c_int) {
     let device = match device {
         BY_DEFAULT => context().task().icv.get().default_device,
@@ -27,22 +27,21 @@ fn check(device: c_int) {
     };
     if settings().target_mandatory && device != HOST && device != ANY_HOST {
         fatal(format_args!(
-            "device {device} with OMP_TARGET_OFFLOAD=mandatory, and there is none but the host, {HOST}"
+            "device {device} with OMP_TARGET_OFFLOAD=mandatory; the only device is the host, {HOST}"
         ));
     }
 }
 
-/// The limit of threads among a target region's arguments; 0: there is none.
+/// The thread limit among a target region's arguments, or 0 if they have none.
 ///
-/// The arguments are words up to a 0. The low seven bits of a word are its device, 0 for all. The
-/// eighth bit says that its value is the next word, and not its own upper bits. The next eight bits
-/// are its kind.
+/// The arguments are words, up to a 0. A word has the device in the low seven bits (0: all), and the kind in the second
+/// byte. If the eighth bit is set, the value is the next word, otherwise the word's upper bits.
 unsafe fn thread_limit(mut arguments: *const isize) -> u32 {
     const THREAD_LIMIT: isize = 2 << 8;
     if arguments.is_null() {
         return 0;
     }
-    // SAFETY: the compiler's array, which ends with a 0.
+    // SAFETY: the compiler's array ends with a 0.
     unsafe {
         loop {
             let word = *arguments;
@@ -62,8 +61,7 @@ unsafe fn thread_limit(mut arguments: *const isize) -> u32 {
     }
 }
 
-/// Runs a target region here, as a thread that is in no region and has the control variables that a
-/// device begins with.
+/// Runs a target region on this thread, outside of any region and with a device's initial control variables.
 fn run(device: c_int, function: Outlined, data: *mut c_void, limit: u32) {
     check(device);
     let context = context();
@@ -71,7 +69,7 @@ fn run(device: c_int, function: Outlined, data: *mut c_void, limit: u32) {
         if limit > 0 {
             super::teams::change(context, |icv| icv.thread_limit = limit);
         }
-        // SAFETY: compiled code with the data made for it.
+        // SAFETY: the program made the data for this function.
         unsafe { function(data) };
     });
 }
@@ -79,15 +77,15 @@ fn run(device: c_int, function: Outlined, data: *mut c_void, limit: u32) {
 /// Waits for the dependences of a device's construct. The construct then runs at once.
 fn await_dependences(depend: *mut *mut c_void) {
     if !depend.is_null() {
-        // SAFETY: the compiler's array.
+        // SAFETY: the compiler made the array.
         unsafe { crate::tasking::wait_for_dependences(context(), depend) };
     }
 }
 
-/// A dependence object, as GCC's header has it: an address, and what is done there.
+/// A dependence object, as GCC's header has it: an address and the kind of access.
 type Object = [usize; 2];
 
-/// The array that compiled programs would make of dependence objects.
+/// The array that a compiled program would make of these dependence objects.
 fn depend(count: c_int, objects: *mut Object) -> Vec<*mut c_void> {
     let count = usize::try_from(count).unwrap_or(0);
     let head = [0, count, 0, 0, 0].map(|word| word as *mut c_void);
@@ -95,13 +93,13 @@ fn depend(count: c_int, objects: *mut Object) -> Vec<*mut c_void> {
     head.into_iter().chain(objects).collect()
 }
 
-/// Waits for the tasks that the objects name.
+/// Waits for the tasks that these objects depend on.
 fn wait_for(count: c_int, objects: *mut Object) {
-    // SAFETY: an array as compiled programs make it.
+    // SAFETY: `depend` makes the array as compiled programs do.
     unsafe { crate::tasking::wait_for_dependences(context(), depend(count, objects).as_mut_ptr()) };
 }
 
-/// Copies of the variables that the region has by value, in place of their addresses.
+/// Copies the variables that the region takes by value, and replaces their addresses. The result owns the copies.
 unsafe fn copy_private(
     count: usize,
     addresses: *mut *mut u8,
@@ -110,10 +108,10 @@ unsafe fn copy_private(
 ) -> Vec<Vec<u128>> {
     let mut copies = vec![];
     for index in 0..count {
-        // SAFETY: the compiler's arrays, with the length that it passed.
+        // SAFETY: the compiler's arrays have `count` elements.
         unsafe {
             let kind = *kinds.add(index);
-            // An argument that is not there has no address.
+            // An absent optional argument has no address.
             if kind & 0xff != FIRSTPRIVATE || (*addresses.add(index)).is_null() {
                 continue;
             }
@@ -143,9 +141,9 @@ export! {
         arguments: *const isize,
     ) {
         await_dependences(depend);
-        // SAFETY: as the compiler made them.
+        // SAFETY: the compiler made the arrays.
         let copies = unsafe { copy_private(count, addresses, sizes, kinds) };
-        // SAFETY: the compiler's list, which ends with a zero, or null.
+        // SAFETY: the compiler's list ends with a zero, or is null.
         run(device, function, addresses.cast(), unsafe { thread_limit(arguments) });
         drop(copies);
     }
@@ -221,7 +219,7 @@ export! {
 
     fn omp_target_alloc(bytes: usize, device: c_int) -> *mut c_void {
         if device == HOST {
-            // SAFETY: any size.
+            // SAFETY: the call takes any size.
             unsafe { libc::malloc(bytes) }
         } else {
             ptr::null_mut()
@@ -230,7 +228,7 @@ export! {
 
     fn omp_target_free(memory: *mut c_void, device: c_int) {
         if device == HOST {
-            // SAFETY: of `omp_target_alloc`.
+            // SAFETY: `omp_target_alloc` returned the memory.
             unsafe { libc::free(memory) };
         }
     }
@@ -254,7 +252,7 @@ export! {
         if to_device != HOST || from_device != HOST {
             return INVALID;
         }
-        // SAFETY: memory of the program's.
+        // SAFETY: both ranges are memory of the program's.
         unsafe { ptr::copy(from.add(from_offset), to.add(to_offset), bytes) };
         0
     }
@@ -266,14 +264,14 @@ export! {
         to_device: c_int, from_device: c_int,
     ) -> c_int {
         if to.is_null() && from.is_null() {
-            return c_int::MAX; // How many dimensions are allowed.
+            return c_int::MAX; // The largest number of dimensions.
         }
         if to_device != HOST || from_device != HOST || dimensions < 1 {
             return INVALID;
         }
         let count = dimensions as usize;
         let slice = |numbers: *const usize| {
-            // SAFETY: a number for each dimension.
+            // SAFETY: the program passes a number for each dimension.
             unsafe { std::slice::from_raw_parts(numbers, count) }
         };
         let volume = slice(volume);
@@ -285,12 +283,12 @@ export! {
         if !end(to.1, to.2) || !end(from.1, from.2) {
             return INVALID;
         }
-        // SAFETY: within the sizes.
+        // SAFETY: the box was checked to be within both sizes.
         unsafe { copy_box(element, volume, to, from) };
         0
     }
 
-    // Copies are done when the call returns, which is allowed.
+    // These copy before they return, which the specification allows.
     fn omp_target_memcpy_async(
         to: *mut u8, from: *const u8, bytes: usize, to_offset: usize, from_offset: usize,
         to_device: c_int, from_device: c_int, count: c_int, objects: *mut Object,
@@ -324,13 +322,13 @@ export! {
     }
 }
 
-/// Memory, where a box begins in it, and its sizes.
+/// An array, the offsets of a box in it, and the array's sizes.
 type Side<'a> = (*mut u8, &'a [usize], &'a [usize]);
 
 unsafe fn copy_box(element: usize, volume: &[usize], to: Side<'_>, from: Side<'_>) {
     let stride = |sizes: &[usize]| sizes[1..].iter().product::<usize>() * element;
     let (to_stride, from_stride) = (stride(to.2), stride(from.2));
-    // SAFETY: the box is within both sides, by the caller's word.
+    // SAFETY: the caller promises that the box is within both sides.
     unsafe {
         let (to_at, from_at) = (
             to.0.add(to.1[0] * to_stride),

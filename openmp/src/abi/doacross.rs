@@ -1,7 +1,7 @@
-//! Loops with iterations that wait for others (`ordered(n)` with `depend`).
+//! Doacross loops: iterations wait for other iterations (`ordered(n)` with `depend`).
 //!
-//! Each iteration of the outermost loop has a word that says how far its inner loops have come: the
-//! number of the last inner iteration that was posted, and 1.
+//! Each iteration of the outermost loop has a word with the progress of its inner loops: the number of the last inner
+//! iteration that was posted, plus 1.
 
 use super::export;
 use super::loops::{
@@ -21,7 +21,7 @@ fn begin(
     (deal, chunk): (Deal, Chunk),
     extras: &Extras,
 ) {
-    // SAFETY: the compiler's array.
+    // SAFETY: the compiler made the array.
     let counts = unsafe { std::slice::from_raw_parts(counts, dimensions as usize) };
     begin_with(context, extras, |to: &mut Plan| {
         plan(to, Space::unsigned(true, 0, counts[0], 1), deal, chunk);
@@ -35,7 +35,7 @@ const NO_EXTRAS: Extras = Extras {
     memory: ptr::null_mut(),
 };
 
-/// Names for signed numbers and for unsigned ones; both count from 0 up.
+/// The functions for signed and for unsigned numbers. Both count up from 0.
 macro_rules! names {
     ($($number:ty: $static:ident $dynamic:ident $guided:ident $runtime:ident $any:ident $post:ident;)*) => {
         $(
@@ -65,7 +65,7 @@ macro_rules! names {
                 }
 
                 fn $post(at: *const $number) {
-                    // SAFETY: the compiler's array.
+                    // SAFETY: the compiler made the array.
                     unsafe { post(at.cast()) };
                 }
             }
@@ -99,7 +99,7 @@ names! {
         GOMP_loop_ull_doacross_start GOMP_doacross_ull_post;
 }
 
-/// The number of an iteration of the inner loops.
+/// The number of an iteration of the inner loops, whose indices are `at(0)`, `at(1)` and so on.
 fn inner(sizes: &[u64], mut at: impl FnMut(usize) -> u64) -> u64 {
     let mut number = 0_u64;
     for (dimension, size) in sizes.iter().enumerate() {
@@ -108,14 +108,14 @@ fn inner(sizes: &[u64], mut at: impl FnMut(usize) -> u64) -> u64 {
     number
 }
 
-/// The iteration has done what others wait for.
+/// `GOMP_doacross_post`: iterations that wait for this iteration may go on.
 unsafe fn post(at: *const u64) {
     let context = context();
     let Some(share) = current(context) else {
         return;
     };
     let plan = share.plan();
-    // SAFETY: as many numbers as the loop has dimensions.
+    // SAFETY: the program passes a number for each of the loop's dimensions.
     let (outer, number) = unsafe {
         let number = inner(&plan.inner, |dimension| *at.add(1 + dimension));
         (*at as usize, number)
@@ -126,7 +126,8 @@ unsafe fn post(at: *const u64) {
     }
 }
 
-/// Waits for an iteration: its numbers are the first `registers`, and then those on the `stack`.
+/// `GOMP_doacross_wait`: waits for an iteration. Its first numbers are in the saved argument `registers`, and the
+/// others on the `stack`.
 #[cfg(any(
     target_arch = "x86_64",
     target_arch = "aarch64",
@@ -142,7 +143,7 @@ unsafe extern "C" fn wait(registers: *const u64, stack: *const u64) {
         return;
     };
     let plan = share.plan();
-    // SAFETY: as many arguments as the loop has dimensions.
+    // SAFETY: the program passes an argument for each of the loop's dimensions.
     let at = |dimension: usize| unsafe {
         if dimension < REGISTERS {
             *registers.add(dimension)
@@ -157,8 +158,8 @@ unsafe extern "C" fn wait(registers: *const u64, stack: *const u64) {
     }
 }
 
-/// Functions that take any number of arguments, which Rust cannot declare: they put those in
-/// registers beside one another.
+/// Functions with any number of arguments, which Rust cannot declare. They store the argument registers in a row for
+/// `wait`.
 macro_rules! variadic {
     ($($name:ident)*) => {
         $(

@@ -1,5 +1,5 @@
-//! Fortran's names of what C has: an underscore behind them, arguments by address, and a second
-//! name for integers of eight bytes.
+//! The interface for Fortran. A name is C's with an underscore behind it, and `_8_` if it takes integers of eight
+//! bytes. Arguments are passed by address.
 
 use super::export;
 use std::ffi::{c_char, c_double, c_int, c_uint, c_void};
@@ -59,9 +59,9 @@ unsafe extern "C" {
     fn omp_init_allocator(space: usize, count: c_int, traits: *const c_void) -> usize;
 }
 
-/// Values of arguments that come by address.
+/// The value of an argument that is passed by address.
 fn value<T: Copy>(argument: *const T) -> T {
-    // SAFETY: the program's variable.
+    // SAFETY: the argument is the address of a variable of the program's.
     unsafe { *argument }
 }
 
@@ -100,7 +100,7 @@ plain! {
     usize: omp_get_default_allocator_ = omp_get_default_allocator;
 }
 
-/// Functions of one number: for short and for long ones.
+/// Functions of one number, of four and of eight bytes.
 macro_rules! of_one {
     ($($name:ident $long:ident = $c:ident $(-> $result:ty)?;)*) => {
         $(export! {
@@ -125,12 +125,12 @@ of_one! {
     omp_get_place_num_procs_ omp_get_place_num_procs_8_ = omp_get_place_num_procs -> c_int;
 }
 
-/// Writes what a function of C's writes as longer numbers.
+/// Calls `write`, which writes `count` numbers of four bytes, and copies them to `to` as numbers of eight bytes.
 fn widen(count: c_int, to: *mut i64, write: impl FnOnce(*mut c_int)) {
     let mut numbers = vec![0; usize::try_from(count).unwrap_or(0)];
     write(numbers.as_mut_ptr());
     for (at, &number) in numbers.iter().enumerate() {
-        // SAFETY: the program's array, as long as the function says.
+        // SAFETY: the program's array has room for `count` numbers.
         unsafe { to.add(at).write(number.into()) };
     }
 }
@@ -145,35 +145,35 @@ export! {
     }
 
     fn omp_get_schedule_(kind: *mut c_uint, chunk: *mut c_int) {
-        // SAFETY: the program's variables.
+        // SAFETY: the variables are the program's.
         unsafe { omp_get_schedule(kind, chunk) };
     }
 
     fn omp_get_schedule_8_(kind: *mut c_uint, chunk: *mut i64) {
-        // SAFETY: the program's variables.
+        // SAFETY: the variables are the program's.
         widen(1, chunk, |chunk| unsafe { omp_get_schedule(kind, chunk) });
     }
 
     fn omp_get_place_proc_ids_(place: *const c_int, ids: *mut c_int) {
-        // SAFETY: the program's array.
+        // SAFETY: the array is the program's.
         unsafe { omp_get_place_proc_ids(value(place), ids) };
     }
 
     fn omp_get_place_proc_ids_8_(place: *const i64, ids: *mut i64) {
         let place = short(place);
-        // SAFETY: room for all of them.
+        // SAFETY: `widen` passes room for all numbers.
         widen(omp_get_place_num_procs(place), ids, |ids| unsafe {
             omp_get_place_proc_ids(place, ids);
         });
     }
 
     fn omp_get_partition_place_nums_(numbers: *mut c_int) {
-        // SAFETY: the program's array.
+        // SAFETY: the array is the program's.
         unsafe { omp_get_partition_place_nums(numbers) };
     }
 
     fn omp_get_partition_place_nums_8_(numbers: *mut i64) {
-        // SAFETY: room for all of them.
+        // SAFETY: `widen` passes room for all numbers.
         widen(omp_get_partition_num_places(), numbers, |numbers| unsafe {
             omp_get_partition_place_nums(numbers);
         });
@@ -188,7 +188,7 @@ export! {
     }
 
     fn omp_fulfill_event_(event: *const c_void) {
-        // SAFETY: a handle, by value.
+        // SAFETY: the program passes a handle, by value.
         unsafe { omp_fulfill_event(event) };
     }
 
@@ -197,21 +197,21 @@ export! {
     }
 
     fn omp_destroy_allocator_(allocator: *const usize) {
-        // SAFETY: the program's.
+        // SAFETY: the program made the allocator.
         unsafe { omp_destroy_allocator(value(allocator)) };
     }
 
     fn omp_init_allocator_(
         space: *const usize, count: *const c_int, traits: *const c_void,
     ) -> usize {
-        // SAFETY: the program's array.
+        // SAFETY: the array is the program's.
         unsafe { omp_init_allocator(value(space), value(count), traits) }
     }
 
     fn omp_init_allocator_8_(
         space: *const usize, count: *const i64, traits: *const c_void,
     ) -> usize {
-        // SAFETY: the program's array.
+        // SAFETY: the array is the program's.
         unsafe { omp_init_allocator(value(space), short(count), traits) }
     }
 

@@ -1,4 +1,4 @@
-//! Functions that libgomp has had since GCC 13 and 14.
+//! Functions that libgomp has since GCC 13 and 14.
 
 use super::export;
 use crate::task::Order;
@@ -18,7 +18,7 @@ export! {
         omp_in_explicit_task()
     }
 
-    // A task of no work: later ones wait for it, and it for earlier ones.
+    // Makes a task without work. It waits for the tasks that `depend` names, and later tasks can wait for it.
     fn GOMP_taskwait_depend_nowait(depend: *mut *mut c_void) {
         let order = Order {
             function: nothing,
@@ -34,11 +34,11 @@ export! {
             discard: None,
             event: ptr::null_mut(),
         };
-        // SAFETY: the compiler's array.
+        // SAFETY: the compiler made the array.
         unsafe { make(context(), &order) };
     }
 
-    // The host's functions are called by their addresses.
+    // The only device is the host. Its functions keep their addresses.
     fn GOMP_target_map_indirect_ptr(function: *mut c_void) -> *mut c_void {
         function
     }

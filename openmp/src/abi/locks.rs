@@ -9,22 +9,23 @@ use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicI32, AtomicPtr};
 
-/// Programs have its address in a word: GCC's header has room for two, LLVM's and Fortran's for one.
+/// A nestable lock. A program's variable for it contains only its address: GCC's header has room for two words, LLVM's
+/// and Fortran's for one.
 pub(super) struct NestLock {
     lock: WordLock,
-    /// The owner's.
+    /// How often the owner has taken the lock.
     count: AtomicI32,
     /// The task that has the lock.
     owner: AtomicPtr<Task>,
 }
 
 fn word(lock: *mut WordLock) -> &'static WordLock {
-    // SAFETY: a lock of the program's, of the size that its header says.
+    // SAFETY: the program's lock has at least the size of a word.
     unsafe { &*lock }
 }
 
 fn nest(lock: *mut *mut NestLock) -> &'static NestLock {
-    // SAFETY: the address that `omp_init_nest_lock` has put there.
+    // SAFETY: `omp_init_nest_lock` has stored the address there.
     unsafe { &**lock }
 }
 
@@ -37,7 +38,7 @@ impl NestLock {
         }
     }
 
-    /// Once more for the task that has it. Relaxed: only that task can see itself there.
+    /// Takes the lock once more if the task already owns it. Relaxed: only the owner can find itself in `owner`.
     fn again(&self, task: *const Task) -> Option<c_int> {
         (self.owner.load(Relaxed).cast_const() == task)
             .then(|| self.count.fetch_add(1, Relaxed) + 1)
@@ -52,7 +53,7 @@ impl NestLock {
 
 export! {
     pub(super) fn omp_init_lock(lock: *mut WordLock) {
-        // SAFETY: memory for a lock.
+        // SAFETY: the program passes memory for a lock.
         unsafe { lock.write(WordLock::new()) };
     }
 
@@ -75,7 +76,7 @@ export! {
     }
 
     pub(super) fn omp_init_nest_lock(lock: *mut *mut NestLock) {
-        // SAFETY: room for an address.
+        // SAFETY: the program passes room for an address.
         unsafe { lock.write(Box::into_raw(Box::new(NestLock::new()))) };
     }
 
@@ -84,7 +85,7 @@ export! {
     }
 
     pub(super) fn omp_destroy_nest_lock(lock: *mut *mut NestLock) {
-        // SAFETY: made above, and no longer used.
+        // SAFETY: `omp_init_nest_lock` made the lock, and the program does not use it any more.
         drop(unsafe { Box::from_raw(lock.replace(ptr::null_mut())) });
     }
 
@@ -114,7 +115,7 @@ export! {
         if lock.lock.try_lock() { lock.own(task) } else { 0 }
     }
 
-    // Fortran's locks are the same.
+    // Fortran's locks are C's.
     fn omp_init_lock_(lock: *mut WordLock) { omp_init_lock(lock) }
     fn omp_init_lock_with_hint_(lock: *mut WordLock, _hint: *const c_int) { omp_init_lock(lock) }
     fn omp_destroy_lock_(lock: *mut WordLock) { omp_destroy_lock(lock) }

@@ -1,4 +1,4 @@
-//! Loops: what all schedules and both kinds of numbers share.
+//! The parts of loops that all schedules and both types of numbers share.
 
 use super::export;
 use crate::environment::icv::{Kind, MONOTONIC};
@@ -9,7 +9,7 @@ use crate::team::share::{Deal, Plan, Share, Space};
 use std::ffi::{c_long, c_void};
 use std::sync::atomic::Ordering::SeqCst;
 
-/// Iterations that are given out together; 0: as the schedule has it.
+/// The number of iterations that a member gets at once. 0: the default of the schedule.
 #[derive(Clone, Copy)]
 pub(super) struct Chunk(u64);
 
@@ -37,8 +37,8 @@ pub(super) fn by_runtime(context: &Context) -> (Deal, Chunk) {
     }
 }
 
-/// A schedule as a number, of `GOMP_loop_start` and the like. 0 is the runtime's, and so is 4, by
-/// which programs say that they ask for no order.
+/// The schedule of a number that `GOMP_loop_start` and similar functions get. 0 is the runtime's schedule. 4 is the
+/// same for programs that need no order of the chunks.
 pub(super) fn by_number(context: &Context, number: c_long, chunk: Chunk) -> (Deal, Chunk) {
     match number as u32 & !MONOTONIC {
         0 | 4 => by_runtime(context),
@@ -51,7 +51,7 @@ pub(super) fn by_number(context: &Context, number: c_long, chunk: Chunk) -> (Dea
     }
 }
 
-/// Writes what a loop is. The first member to come to it does.
+/// Writes the description of a loop. The first member to enter the loop calls this.
 pub(super) fn plan(to: &mut Plan, space: Space, deal: Deal, Chunk(chunk): Chunk) {
     to.space = space;
     to.deal = deal;
@@ -60,19 +60,20 @@ pub(super) fn plan(to: &mut Plan, space: Space, deal: Deal, Chunk(chunk): Chunk)
     } else {
         chunk.max(1)
     };
-    // Members add a chunk each beyond the end before they see that it is reached.
+    // Each member adds a chunk beyond the end before it sees that no iteration is left. This is safe for up to 65,536
+    // members.
     let overshoot = to.chunk.checked_mul(1 << 16);
     to.careful = overshoot
         .and_then(|more| space.trips.checked_add(more))
         .is_none();
 }
 
-/// The member comes to a loop, and claims iterations later.
+/// The member enters a loop.
 pub(super) fn begin(context: &Context, space: Space, (deal, chunk): (Deal, Chunk)) {
     context.come(|to| plan(to, space, deal, chunk));
 }
 
-/// The member's next iterations of the loop that it is in.
+/// Claims the member's next iterations of its current loop.
 pub(super) fn next(context: &Context) -> Option<(u64, u64)> {
     let seat = &context.seat;
     let share = current(context)?;
@@ -81,7 +82,8 @@ pub(super) fn next(context: &Context) -> Option<(u64, u64)> {
     Some(share.plan().space.values(from, to))
 }
 
-/// The same in a loop with ordered regions: earlier iterations finish their regions first.
+/// Like [`next`], in a loop with ordered regions: first ends the ordered regions of the member's last iterations, after
+/// those of all earlier iterations.
 pub(super) fn next_ordered(context: &Context) -> Option<(u64, u64)> {
     let (from, to) = context.seat.chunk.replace((0, 0));
     if from < to {
@@ -101,7 +103,7 @@ fn await_turn(context: &Context, from: u64) {
     }
 }
 
-/// An ordered region of the iterations that the member has.
+/// Begins an ordered region of the member's current iterations.
 pub(super) fn begin_ordered(context: &Context) {
     let (from, to) = context.seat.chunk.get();
     if from < to {
@@ -110,16 +112,16 @@ pub(super) fn begin_ordered(context: &Context) {
 }
 
 pub(super) fn current(context: &Context) -> Option<&Share> {
-    // SAFETY: a share of the current team, or null.
+    // SAFETY: the pointer is null or leads to a share of the current team.
     unsafe { context.seat.share.get().as_ref() }
 }
 
-/// Hands out what was claimed.
+/// Writes the claimed iterations to the program's variables. Returns whether there are any.
 pub(super) fn give<T: Number>(values: Option<(u64, u64)>, start: *mut T, end: *mut T) -> bool {
     let Some((from, to)) = values else {
         return false;
     };
-    // SAFETY: the compiler's variables.
+    // SAFETY: the variables are the compiler's.
     unsafe {
         start.write(T::from_bits(from));
         end.write(T::from_bits(to));
@@ -144,15 +146,15 @@ impl Number for u64 {
     }
 }
 
-/// Arguments of `GOMP_loop_start` and the like in addition to the loop.
+/// The additional arguments of `GOMP_loop_start` and similar functions.
 pub(super) struct Extras {
     /// Reductions over tasks, or null.
     pub(super) reductions: *mut usize,
-    /// On entry the size of memory that the members want, on return its address; or null.
+    /// Null, or the address of a word: on entry the size in bytes of memory for the members, on return its address.
     pub(super) memory: *mut *mut c_void,
 }
 
-/// The member comes to a share with extras, which `make` describes.
+/// The member enters a share with extras. `make` writes the share's description.
 pub(super) fn begin_with(context: &Context, extras: &Extras, make: impl FnOnce(&mut Plan)) {
     if !extras.reductions.is_null() {
         crate::tasking::begin_group(context, true);
@@ -160,7 +162,7 @@ pub(super) fn begin_with(context: &Context, extras: &Extras, make: impl FnOnce(&
     let first = context.come(|to| {
         make(to);
         if !extras.reductions.is_null() {
-            // SAFETY: the compiler's description.
+            // SAFETY: the compiler made the description.
             unsafe {
                 crate::tasking::reduction::register_group(
                     context,
@@ -171,7 +173,7 @@ pub(super) fn begin_with(context: &Context, extras: &Extras, make: impl FnOnce(&
             to.reductions = extras.reductions;
         }
         if !extras.memory.is_null() {
-            // SAFETY: the compiler's variable.
+            // SAFETY: the variable is the compiler's.
             let bytes = unsafe { *extras.memory } as usize;
             to.memory = vec![0; bytes.div_ceil(8)];
         }
@@ -180,14 +182,14 @@ pub(super) fn begin_with(context: &Context, extras: &Extras, make: impl FnOnce(&
         return;
     };
     if !first && !extras.reductions.is_null() {
-        // SAFETY: the compiler's description; the first member's is registered.
+        // SAFETY: the compiler made the description, and the first member's is registered.
         unsafe {
             let other = share.plan().reductions;
             crate::tasking::reduction::register_group(context, extras.reductions, other);
         }
     }
     if !extras.memory.is_null() {
-        // SAFETY: the compiler's variable.
+        // SAFETY: the variable is the compiler's.
         unsafe { *extras.memory = share.plan().memory.as_ptr().cast_mut().cast() };
     }
 }

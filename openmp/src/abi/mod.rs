@@ -1,4 +1,4 @@
-//! The interface: functions that compiled programs call, by the names that libgomp has for them.
+//! The interface: the functions that compiled programs call, with libgomp's names and, in `kmp`, LLVM's.
 
 mod affinity;
 mod alloc;
@@ -23,6 +23,6 @@ pub(crate) use crate::system::export;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use kmp::check;
 
-/// Only programs compiled by clang are checked at their start for missing functions.
+/// Does nothing. The check is for LLVM's functions, which this target does not have.
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) fn check() {}

@@ -70,7 +70,7 @@ export! {
     ) -> c_uint {
         let context = context();
         let size = region::members(context, threads);
-        // SAFETY: the region's data begins with the description of its reductions.
+        // SAFETY: the region's data begins with the address of the reductions' description.
         let group = unsafe {
             crate::tasking::reduction::region_group(*data.cast::<*mut usize>(), size as usize)
         };
@@ -81,7 +81,7 @@ export! {
     }
 }
 
-/// A loop with a region around it.
+/// A region that consists of a loop.
 #[derive(Clone, Copy)]
 struct Loop {
     function: Outlined,
@@ -113,7 +113,7 @@ impl Loop {
     }
 }
 
-/// Regions that are loops: with a chunk, of one schedule; and by the runtime's schedule.
+/// Regions that consist of a loop with a given schedule and chunk.
 macro_rules! loops {
     ($($deal:expr => $whole:ident $(, $start:ident)?;)*) => {
         $(

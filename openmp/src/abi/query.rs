@@ -1,4 +1,4 @@
-//! Asking for control variables, and setting them.
+//! Functions that read and set control variables.
 
 use super::export;
 use super::teams::{NUM_TEAMS, THREAD_LIMIT, change, or};
@@ -10,12 +10,12 @@ use crate::team::context::{Context, context};
 use std::ffi::{c_char, c_double, c_int, c_uint};
 use std::sync::atomic::Ordering::Relaxed;
 
-/// A number as the interface has it.
+/// Converts a number to the interface's type. If it is too large, returns the largest.
 fn int(number: impl TryInto<c_int>) -> c_int {
     number.try_into().unwrap_or(c_int::MAX)
 }
 
-/// The team and the number of the calling thread's ancestor at `level`.
+/// The team of the calling thread's ancestor at `level`, and the ancestor's number there.
 fn ancestor(context: &Context, level: c_int) -> Option<(&Team, u32)> {
     let level = u32::try_from(level).ok()?;
     let (mut team, mut id) = (context.team(), context.id());
@@ -25,19 +25,19 @@ fn ancestor(context: &Context, level: c_int) -> Option<(&Team, u32)> {
     while team.region().level > level {
         let region = team.region();
         id = region.parent_id;
-        // SAFETY: teams around live longer.
+        // SAFETY: enclosing teams outlive this team.
         team = unsafe { &*region.parent };
     }
     Some((team, id))
 }
 
-/// Seconds of the clock that never goes back.
+/// The time or the resolution of the monotonic clock, in seconds.
 fn seconds(read: unsafe extern "C" fn(libc::clockid_t, *mut libc::timespec) -> c_int) -> c_double {
     let mut time = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // SAFETY: writes the time.
+    // SAFETY: the call writes `time`.
     unsafe { read(libc::CLOCK_MONOTONIC, &raw mut time) };
     time.tv_sec as c_double + time.tv_nsec as c_double * 1e-9
 }
@@ -117,7 +117,7 @@ export! {
     fn omp_get_schedule(kind: *mut c_uint, chunk: *mut c_int) {
         let schedule = context().task().icv.get().schedule;
         let monotonic = if schedule.monotonic { MONOTONIC } else { 0 };
-        // SAFETY: the program's variables.
+        // SAFETY: the variables are the program's.
         unsafe {
             kind.write(schedule.kind as c_uint | monotonic);
             chunk.write(schedule.chunk);
@@ -172,7 +172,7 @@ export! {
     fn omp_get_place_proc_ids(place: c_int, ids: *mut c_int) {
         let place = usize::try_from(place).ok().and_then(|place| places::all().get(place));
         for (at, &cpu) in place.into_iter().flatten().enumerate() {
-            // SAFETY: the program's array, as long as the place has CPUs.
+            // SAFETY: the program's array has room for each CPU of the place.
             unsafe { ids.add(at).write(int(cpu)) };
         }
     }
@@ -189,7 +189,7 @@ export! {
 
     fn omp_get_partition_place_nums(numbers: *mut c_int) {
         for place in 0..places::all().len() {
-            // SAFETY: the program's array, as long as there are places.
+            // SAFETY: the program's array has room for each place.
             unsafe { numbers.add(place).write(int(place)) };
         }
     }
@@ -256,12 +256,12 @@ export! {
 
     fn GOMP_error(text: *const c_char, length: usize) {
         say(text, length);
-        // SAFETY: as the construct demands.
+        // SAFETY: a fatal `error` directive asks for this call.
         unsafe { libc::exit(1) };
     }
 }
 
-/// The threads that wait for the next region end; 0 where that can be done.
+/// Ends the threads that wait for the next region. Returns 0, or -1 if the caller is in a region.
 fn pause() -> c_int {
     let context = context();
     if context.team().region().level > 0 {
@@ -271,9 +271,9 @@ fn pause() -> c_int {
     0
 }
 
-/// The text of an `error` directive; a C string if it has no length.
+/// Prints the text of an `error` directive. If `length` is the largest number, the text is a C string.
 fn say(text: *const c_char, length: usize) {
-    // SAFETY: the compiler's string.
+    // SAFETY: the compiler made the string.
     let bytes = unsafe {
         if text.is_null() {
             &[]

@@ -1,4 +1,5 @@
-//! Loops by name: for each type of numbers and each schedule, one function begins a loop, and one goes on with it.
+//! The functions for loops. For each type of numbers and each schedule, one function begins a loop and another
+//! continues it.
 
 use super::export;
 use super::loops::{
@@ -8,7 +9,7 @@ use crate::team::context::context;
 use crate::team::share::{Deal, Space};
 use std::ffi::{c_long, c_void};
 
-/// A function that begins a loop: it takes the loop's bounds, and more.
+/// Exports a function that begins a loop. Its arguments are the loop's bounds and then `$more`.
 macro_rules! begins {
     ($name:ident($($bound:ident: $type:ty),*) ($($more:ident: $of:ty),*) $body:block) => {
         export! {
@@ -17,8 +18,9 @@ macro_rules! begins {
     };
 }
 
-/// Loops over numbers of one type. First come the arguments for the bounds, and the space that they make. Then come the names: with the
-/// schedule as an argument, for each schedule, and for the runtime's schedule.
+/// Exports the functions for loops over numbers of one type. The macro takes the arguments for the bounds, and the
+/// space that they describe. The names follow: of functions with the schedule as an argument (`start`), of functions
+/// for one schedule (`deals`), and of functions for the runtime's schedule (`runtime`).
 macro_rules! schedules {
     (
         $number:ty, $bounds:tt => $space:expr;

@@ -15,7 +15,7 @@ pub(super) fn plan(to: &mut Plan, count: c_uint) {
     to.careful = false;
 }
 
-/// The number of the member's next section; 0: there is none.
+/// The number of the member's next section, or 0 if none is left.
 fn next(context: &Context) -> c_uint {
     let section = current(context)
         .and_then(|share| share.claim(context.id(), context.team().size, &context.seat.trip));
@@ -62,7 +62,7 @@ export! {
         let context = context();
         let extras = Extras { reductions, memory: std::ptr::null_mut() };
         begin_with(context, &extras, |to| plan(to, 0));
-        // A scope has no end of its own that would be called.
+        // Programs call no function at the end of a scope, so the member leaves at once.
         context.leave();
     }
 }

@@ -8,8 +8,8 @@ use crate::words::lock::WordLock;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::Ordering::SeqCst;
 
-/// `GOMP_barrier`, called from an address of the program: what ranks do after a barrier is
-/// most likely what they did after it the last time.
+/// `GOMP_barrier`, called from the address `from`. The address identifies the barrier: what ranks do after a barrier is
+/// most likely what they did after the same barrier before.
 extern "C" fn barrier(from: usize) {
     come_to_barrier(context(), from);
 }
@@ -19,18 +19,18 @@ pub(super) fn come_to_barrier(context: &Context, from: usize) {
     meet(context, false);
 }
 
-/// Whether the caller is the first to come to its next `single`.
+/// Whether the caller is the first member to reach its next `single`.
 #[inline]
 pub(super) fn claim_single(context: &Context) -> bool {
     let seat = &context.seat;
     let number = seat.singles.get();
     let next = number.wrapping_add(1);
     seat.singles.set(next);
-    // A member that is behind the others takes the line from none of them.
+    // A member that is behind the others does not take the line from them.
     if seat.taken.get().wrapping_sub(next).cast_signed() >= 0 {
         return false;
     }
-    // Not looked at before: the line is fetched once, to be written.
+    // The exchange comes without a load before it, so that the line is fetched only once, for writing.
     match context
         .team()
         .singles
@@ -44,7 +44,7 @@ pub(super) fn claim_single(context: &Context) -> bool {
     }
 }
 
-/// Gives on where it is called from.
+/// Passes its return address to [`barrier`].
 #[cfg(target_arch = "x86_64")]
 #[unsafe(no_mangle)]
 #[unsafe(naked)]
@@ -80,7 +80,7 @@ export! {
 static CRITICAL: WordLock = WordLock::new();
 static ATOMIC: WordLock = WordLock::new();
 
-/// A change without a processor's instruction happens under one lock.
+/// Begins an atomic change without an instruction of the processor. One lock serves all such changes.
 pub(super) fn begin_atomic() {
     ATOMIC.lock(&context().carried);
 }
@@ -114,7 +114,7 @@ pub(super) fn cancellation_point(what: c_int) -> bool {
     settings().cancellation && is_cancelled(what)
 }
 
-/// Cancels `what`, if the user allows that and the program `does` it here. Returns whether it is cancelled.
+/// Cancels `what`, if the user allows cancellation and `does` is true. Returns whether `what` is cancelled.
 pub(super) fn cancel(what: c_int, does: bool) -> bool {
     if !settings().cancellation {
         return false;
@@ -181,12 +181,12 @@ export! {
     }
 
     fn GOMP_critical_name_start(name: *mut *mut c_void) {
-        // SAFETY: a word of the compiler's for each name, at first zero.
+        // SAFETY: the compiler has a word for each name, which is zero at first.
         unsafe { &*name.cast::<WordLock>() }.lock(&context().carried);
     }
 
     fn GOMP_critical_name_end(name: *mut *mut c_void) {
-        // SAFETY: a word of the compiler's for each name, at first zero.
+        // SAFETY: the compiler has a word for each name, which is zero at first.
         unsafe { &*name.cast::<WordLock>() }.unlock(&context().carried);
     }
 

@@ -24,7 +24,7 @@ const REDUCTION: c_uint = 1 << 12;
 const DETACH: c_uint = 1 << 13;
 const STRICT: c_uint = 1 << 14;
 
-/// A priority that the user allows.
+/// The wanted priority, limited to what the user allows.
 fn priority(flags: c_uint, wanted: c_int) -> i32 {
     if flags & PRIORITY == 0 {
         return 0;
@@ -52,8 +52,8 @@ export! {
             discard: None,
             event: if flags & DETACH == 0 { ptr::null_mut() } else { event },
         };
-        // SAFETY: as the compiler made it. Arguments that older compilers do not hand over are
-        // looked at only if the flags say that they are there.
+        // SAFETY: the compiler made the arguments. Arguments that older compilers do not pass are read only if the
+        // flags announce them.
         unsafe { tasking::make(context(), &order) };
     }
 
@@ -62,7 +62,7 @@ export! {
     }
 
     fn GOMP_taskwait_depend(depend: *mut *mut c_void) {
-        // SAFETY: the compiler's array.
+        // SAFETY: the compiler made the array.
         unsafe { tasking::wait_for_dependences(context(), depend) };
     }
 
@@ -77,17 +77,17 @@ export! {
     }
 
     fn GOMP_taskgroup_reduction_register(data: *mut usize) {
-        // SAFETY: the compiler's description.
+        // SAFETY: the compiler made the description.
         unsafe { crate::tasking::reduction::register_group(context(), data, ptr::null()) };
     }
 
     fn GOMP_taskgroup_reduction_unregister(data: *mut usize) {
-        // SAFETY: registered before.
+        // SAFETY: the program has registered the description.
         unsafe { crate::tasking::reduction::unregister(data) };
     }
 
     fn GOMP_task_reduction_remap(count: usize, originals: usize, pointers: *mut usize) {
-        // SAFETY: the compiler's array.
+        // SAFETY: the compiler made the array.
         unsafe { crate::tasking::reduction::remap(context(), count, originals, pointers) };
     }
 
@@ -97,8 +97,8 @@ export! {
         let data = group.map(|group| group.reductions.load(SeqCst));
         tasking::end_group(context);
         if let Some(data) = data.filter(|_| context.id() == 0) {
-            // All have come to the end of the share: a barrier is before this.
-            // SAFETY: registered before.
+            // The program calls this after a barrier, so all members have left the share.
+            // SAFETY: the first member has registered the description.
             unsafe { crate::tasking::reduction::unregister(data) };
         }
         if !cancelled {
@@ -109,10 +109,10 @@ export! {
     fn omp_fulfill_event(event: usize) {
         #[cfg(not(target_arch = "x86_64"))]
         let event = event as *const Task;
-        // SAFETY: a handle that a program was given, once.
+        // SAFETY: the program got the handle, and passes it once.
         #[cfg(target_arch = "x86_64")]
         let event = unsafe { super::kmp::handle(event) };
-        // SAFETY: a handle that `GOMP_task` gave out, once, or would have.
+        // SAFETY: the handle is as `GOMP_task` returns it, and is passed once.
         unsafe { tasking::fulfil(event) };
     }
 
@@ -135,7 +135,7 @@ export! {
     }
 }
 
-/// A loop that divides its iterations among tasks.
+/// A loop that divides its iterations among tasks (`taskloop`).
 struct Taskloop {
     function: Outlined,
     data: *mut c_void,
@@ -143,14 +143,14 @@ struct Taskloop {
     size: c_long,
     align: c_long,
     flags: c_uint,
-    /// Tasks, or iterations of one if the flags say so.
+    /// The number of tasks or, with [`GRAINSIZE`], the number of iterations of a task.
     count: c_ulong,
     wanted: c_int,
     space: Space,
 }
 
-/// How many tasks a loop is divided into, and how many iterations they have: the first `more` one
-/// more than `each`, the others `each`, and the last what is left.
+/// The number of tasks of a loop, and how many iterations they have. The first `more` tasks have `each + 1` iterations,
+/// the others `each`, and the last task has the rest.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Division {
     pub(super) tasks: u64,
@@ -158,8 +158,8 @@ pub(super) struct Division {
     pub(super) more: u64,
 }
 
-/// Divides a loop among tasks with this number of iterations, if it `is_grainsize`, or among this
-/// number of tasks.
+/// Divides a loop of `trips` iterations among tasks. If `count` `is_grainsize`, it is the number of iterations of a
+/// task, otherwise the number of tasks.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn divide_loop(
     is_grainsize: bool,
@@ -201,8 +201,8 @@ impl Taskloop {
         if grouped {
             tasking::begin_group(context, false);
             if self.flags & REDUCTION != 0 {
-                // Without an iteration as well: the program combines the parts behind the loop.
-                // SAFETY: behind the bounds the data has the compiler's description.
+                // This is done even for a loop without iterations: the program combines the parts after the loop.
+                // SAFETY: the compiler's description is in the data, behind the bounds.
                 unsafe {
                     let data = *self.data.cast::<*mut usize>().add(2);
                     crate::tasking::reduction::register_group(context, data, ptr::null());
@@ -210,7 +210,7 @@ impl Taskloop {
             }
         }
         if self.space.trips > 0 {
-            // SAFETY: as the compiler made it.
+            // SAFETY: there are iterations, and the compiler made the loop.
             unsafe { self.make_tasks(context) };
         }
         if grouped {
@@ -220,7 +220,7 @@ impl Taskloop {
 
     /// # Safety
     ///
-    /// There are iterations, and the loop is as compiled programs make it.
+    /// The loop has iterations, and a compiled program made it.
     unsafe fn make_tasks(&self, context: &Context) {
         let trips = self.space.trips;
         let members = u64::from(context.team().size);
@@ -230,7 +230,7 @@ impl Taskloop {
         for number in 0..tasks {
             let to = trips.min(from + each + u64::from(number < more));
             let (start, end) = self.space.values(from, to);
-            // SAFETY: the data begins with the bounds; a task that is not copied reads them there.
+            // SAFETY: the data begins with the bounds, where a task that is not copied reads them.
             unsafe {
                 bounds.write(start);
                 bounds.add(1).write(end);

@@ -1,4 +1,4 @@
-//! Leagues of teams on the host: one team after another.
+//! Leagues of teams. On the host, one team runs after another.
 
 use super::export;
 use crate::environment::icv::Icv;
@@ -9,11 +9,11 @@ use std::ffi::{c_uint, c_void};
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// `nteams-var` and `teams-thread-limit-var` as programs set them; 0: as the user said.
+/// `nteams-var` and `teams-thread-limit-var` as the program has set them. 0: the environment variable decides.
 pub(super) static NUM_TEAMS: AtomicU32 = AtomicU32::new(0);
 pub(super) static THREAD_LIMIT: AtomicU32 = AtomicU32::new(0);
 
-/// Teams of a league without a given number.
+/// The number of teams of a league if neither program nor user gives one.
 const TEAMS: u32 = 3;
 
 pub(super) fn or(set: &AtomicU32, otherwise: u32) -> u32 {
@@ -31,7 +31,7 @@ pub(super) fn change(context: &Context, change: impl FnOnce(&mut Icv)) {
     icv.set(changed);
 }
 
-/// Runs `body` for each team of a league. 0 teams, or a limit of 0: as the user said.
+/// Runs `body` for each team of a league. If `teams` or `limit` is 0, the settings decide.
 pub(super) fn league(context: &Context, teams: u32, limit: u32, body: impl Fn()) {
     let before = context.task().icv.get();
     let limit = match limit {
@@ -63,7 +63,7 @@ export! {
     fn GOMP_teams_reg(
         function: Outlined, data: *mut c_void, teams: c_uint, limit: c_uint, _flags: c_uint,
     ) {
-        // SAFETY: compiled code with the data made for it.
+        // SAFETY: the program made the data for this function.
         league(context(), teams, limit, || unsafe { function(data) });
     }
 

@@ -1,8 +1,7 @@
-//! Unsupported parts: OpenACC, and plugins for devices. A program that calls one ends with a line
-//! that says so. If the names were missing, the program would find libgomp's own functions behind
-//! this library, and two runtimes would be in one program.
+//! Unsupported functions: OpenACC, and plugins for devices. A program that calls one prints its name and ends. If the
+//! names were missing, the program would find libgomp's functions, and would have two runtimes.
 
-/// Functions that end the program; they look at no argument.
+/// Functions that end the program. They read no argument.
 macro_rules! unsupported {
     ($($name:ident)*) => {
         $(

@@ -10,7 +10,7 @@ use std::fs;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 struct Followed {
-    /// `None`: there is no thread for it, and the cores stay as they were.
+    /// `None` if the system has no thread for the watch. The number of cores then does not change.
     watch: Mutex<Option<Watch>>,
     allotment: Allotment,
 }
@@ -23,11 +23,11 @@ impl Followed {
     }
 }
 
-/// Begins to follow the cores that the system leaves this process. If threads are bound, the calling thread
-/// may be bound too. Then the cores are those that the process had before, if a place has them.
+/// Starts the watch, which follows the cores that the system leaves this process. If threads are bound, the calling
+/// thread may be bound too. The watch then counts the CPUs that the process had before and that are in a place.
 pub(crate) fn watch_cores() {
     FOLLOWED.get_or_init(|| {
-        // A signal that the program has blocked in all its threads must not be delivered to the watch.
+        // The watch must not receive a signal that the program has blocked in all its threads.
         let start = || with_signals_blocked(|| Watch::start().ok());
         let watch = with_cpus(places::unbound(), start);
         if let Some(watch) = &watch {
@@ -44,18 +44,18 @@ pub(crate) fn watch_cores() {
     });
 }
 
-/// Whether a team of more than one thread has begun: before it the cores are not followed.
+/// Whether a team of more than one thread has begun. The first such team starts the watch.
 pub(super) fn has_watched() -> bool {
     FOLLOWED.get().is_some()
 }
 
-/// The cores are followed no more: a limit on threads leaves no room. Returns whether that ends a thread.
+/// Ends the watch, since a limit on threads leaves no room for it. Returns whether a watch was running.
 pub(crate) fn give_up_watch() -> bool {
     let followed = FOLLOWED.get();
     followed.is_some_and(|followed| followed.watch().take().is_some())
 }
 
-/// A region begins: a watch that rests looks again.
+/// A region begins: wakes the watch if it rests.
 #[inline]
 pub(crate) fn wake_watch() {
     if idle::end_rest() {
@@ -64,8 +64,8 @@ pub(crate) fn wake_watch() {
     }
 }
 
-/// Whether cores that other processes keep busy count as gone from now on. They do at first.
-#[allow(dead_code, reason = "where ranks cannot be carried nobody says so")]
+/// Sets whether cores that other processes keep busy count as gone. At first they do.
+#[allow(dead_code, reason = "only `carry` calls this")]
 pub(crate) fn heed_neighbours(heeds: bool) {
     let followed = FOLLOWED.get();
     followed.inspect(|it| _ = it.watch().as_ref().map(|watch| heed(watch, heeds)));
@@ -77,7 +77,7 @@ fn heed(watch: &Watch, heeds: bool) {
     }
 }
 
-/// Cores that this process may use now: by mask, cpuset, quota and neighbours.
+/// The number of cores that this process may use now: by mask, cpuset, quota and neighbours.
 #[inline]
 pub(crate) fn cores() -> usize {
     static AT_FIRST: OnceLock<usize> = OnceLock::new();
@@ -87,19 +87,16 @@ pub(crate) fn cores() -> usize {
     }
 }
 
-/// Sleeps until the worker of this number, from 0, has one of the [`cores`].
-#[allow(
-    dead_code,
-    reason = "where ranks cannot be carried nobody waits for a core"
-)]
+/// Sleeps until worker number `worker`, counted from 0, may use one of the [`cores`].
+#[allow(dead_code, reason = "only `carry` calls this")]
 pub(crate) fn await_core(worker: usize) {
     if let Some(followed) = FOLLOWED.get() {
         followed.allotment.await_turn(worker, || false);
     }
 }
 
-/// The CPUs of the watch's thread, which are the process's: no thread of the program's binds it.
-#[allow(dead_code, reason = "where ranks cannot be carried nobody asks")]
+/// The CPUs of the watch's thread. They are the CPUs of the process, since no thread of the program binds the watch.
+#[allow(dead_code, reason = "only `carry` calls this")]
 pub(crate) fn of_watch() -> Option<Cpus> {
     let threads = fs::read_dir("/proc/self/task").ok()?;
     let mut numbers = threads.filter_map(|thread| thread.ok()?.file_name().into_string().ok());

@@ -16,7 +16,7 @@ fn bind(bind: Bind) -> &'static str {
     }
 }
 
-/// Does what `OMP_DISPLAY_ENV` asks for. `is_preloaded` is one of the settings.
+/// Prints the settings if `OMP_DISPLAY_ENV` asks for that. `is_preloaded` is one of the settings.
 pub(crate) fn display(is_preloaded: bool) {
     let variable = Variable::new("OMP_DISPLAY_ENV");
     match variable.text().as_deref() {
@@ -27,7 +27,8 @@ pub(crate) fn display(is_preloaded: bool) {
     }
 }
 
-/// Writes the settings to standard error, in the form that the specification has. With `is_preloaded` it writes more of them.
+/// Writes the settings to standard error, in the form of the specification. If `is_preloaded` is given, also writes the
+/// settings that `verbose` asks for.
 pub(crate) fn show(settings: &Settings, is_preloaded: Option<bool>) {
     let mut text = String::from("\nOPENMP DISPLAY ENVIRONMENT BEGIN\n  _OPENMP = '201511'\n");
     let mut put = |name: &str, value: &str| {
@@ -105,7 +106,8 @@ pub(crate) fn show(settings: &Settings, is_preloaded: Option<bool>) {
             },
         );
         put("MANYCORE_VERSION", env!("CARGO_PKG_VERSION"));
-        // Whether changes of masks and signals are heard, or the kernel is asked at each switch.
+        // If the library is preloaded, it notices changes of signal masks and handlers. Otherwise it asks the kernel at
+        // each switch of ranks.
         put("MANYCORE_PRELOADED", truth(is_preloaded));
     }
     text.push_str("OPENMP DISPLAY ENVIRONMENT END\n");

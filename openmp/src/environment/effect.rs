@@ -1,8 +1,8 @@
 //! `MANYCORE_OMP_CHECK`: whether the library took effect.
 //!
-//! The variable names a file. When a process that has loaded this library ends, it adds a line to the file. The commands
-//! `manycore-omp --check` and `python -m manycore_openmp --check` read it. A process that ends by `_exit` or a
-//! signal adds none.
+//! The variable names a file. When a process that has loaded this library ends, it adds a line to the file. The
+//! commands `manycore-omp --check` and `python -m manycore_openmp --check` read it. A process that ends by `_exit` or a
+//! signal adds no line.
 
 use super::cores::has_watched;
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ use std::fs::{File, read_link, read_to_string};
 use std::io::{self, Write};
 use std::sync::OnceLock;
 
-/// How the files of OpenMP's libraries are called, GCC's, LLVM's and Intel's.
+/// How the file names of GCC's, LLVM's and Intel's OpenMP libraries begin.
 pub(crate) const RUNTIMES: [&str; 3] = ["libgomp", "libomp", "libiomp"];
 
 static FILE: OnceLock<OsString> = OnceLock::new();
@@ -23,7 +23,7 @@ pub(crate) fn read() {
     }
 }
 
-/// The process ends: what there is to say is said.
+/// The process ends: adds its line to the file.
 pub(crate) fn tell() {
     if let Some(file) = FILE.get() {
         let text = line();
@@ -42,8 +42,8 @@ fn complain(file: &OsString, error: &io::Error) {
     ));
 }
 
-/// Four fields with tabs between them: the process, its program, `teams` or `idle`, and OpenMP libraries that lie
-/// beside this one.
+/// Four fields with tabs between them: the number of the process, its program, `teams` or `idle`, and the other OpenMP
+/// libraries in the process.
 fn line() -> String {
     let program = read_link("/proc/self/exe").unwrap_or_default();
     let did = if has_watched() { "teams" } else { "idle" };
@@ -59,7 +59,7 @@ fn line() -> String {
     )
 }
 
-/// The paths of other OpenMP libraries in the kernel's list; `own` is an address in this one.
+/// The paths of other OpenMP libraries in the text of `/proc/self/maps`. `own` is an address in this library.
 fn others(maps: &str, own: usize) -> BTreeSet<&str> {
     let mut found = BTreeSet::new();
     let mut ours = None;
@@ -80,7 +80,7 @@ fn others(maps: &str, own: usize) -> BTreeSet<&str> {
     found
 }
 
-/// Whether the range, such as `7f00-7f80`, has the address.
+/// Whether the range, such as `7f00-7f80`, contains the address.
 fn holds(range: &str, address: usize) -> bool {
     let number = |text| usize::from_str_radix(text, 16).ok();
     range

@@ -1,6 +1,6 @@
-//! OpenMP's internal control variables that a task has of its own.
+//! OpenMP's internal control variables of a task.
 
-/// How iterations are given out, in libgomp's numbers.
+/// How iterations are given to threads, in libgomp's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Static = 1,
@@ -9,7 +9,7 @@ pub(crate) enum Kind {
     Auto = 4,
 }
 
-/// Set in a schedule's number where it is to be monotonic. All schedules here are.
+/// The bit in a schedule's number that asks for a monotonic schedule. All schedules of this library are monotonic.
 pub(crate) const MONOTONIC: u32 = 0x8000_0000;
 
 /// `run-sched-var`.
@@ -17,7 +17,7 @@ pub(crate) const MONOTONIC: u32 = 0x8000_0000;
 pub(crate) struct Schedule {
     pub(crate) kind: Kind,
     pub(crate) monotonic: bool,
-    /// 0: as the kind has it.
+    /// 0: the default of the kind.
     pub(crate) chunk: i32,
 }
 
@@ -43,10 +43,10 @@ pub(crate) enum Bind {
     Spread = 4,
 }
 
-/// The most levels of regions that may be active.
+/// The largest number of nested active regions.
 pub(crate) const MOST_LEVELS: u32 = 255;
 
-/// Control variables that are inherited from task to task.
+/// Control variables that a task inherits from the task that makes it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Icv {
     pub(crate) threads: u32,

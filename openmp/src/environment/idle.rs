@@ -1,15 +1,15 @@
-//! How many threads are in regions; and whether none is, so that what looks at the machine now and then may rest.
+//! The number of threads in regions. While no thread is in a region, the watch of the cores may rest.
 //!
-//! A region that begins counts its threads first ([`enter`]), and then asks whether the watch of the cores rests ([`end_rest`]). The watch
-//! says first that it is about to rest, and then asks whether a region runs ([`is_idle`]). Both use sequentially
-//! consistent accesses, so at least one side sees the other's.
+//! A beginning region first counts its threads ([`enter`]), and then checks whether the watch rests ([`end_rest`]). The
+//! watch first writes that it is about to rest, and then checks whether a region runs ([`is_idle`]). Both use
+//! sequentially consistent accesses, so at least one side sees the other's write.
 
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
-/// Threads of teams beside their leaders that are in a region.
+/// The number of threads that are in a region, without the leaders of the teams.
 static BUSY: AtomicUsize = AtomicUsize::new(0);
-/// The watch rests, or is about to.
+/// Whether the watch rests or is about to rest.
 static RESTS: AtomicBool = AtomicBool::new(false);
 
 /// `threads` more threads are in regions.
@@ -22,12 +22,12 @@ pub(crate) fn leave(threads: usize) {
     BUSY.fetch_sub(threads, SeqCst);
 }
 
-/// How many threads are in regions, if the caller is the only leader.
+/// The number of threads in regions, if the caller is the only leader.
 pub(crate) fn busy() -> usize {
     BUSY.load(SeqCst) + 1
 }
 
-/// Whether no region runs. The watch asks; it `rests` if that is so.
+/// Whether no region runs. The watch calls this. With `rests` it will rest if the answer is `true`.
 pub(super) fn is_idle(rests: bool) -> bool {
     if rests {
         RESTS.store(true, SeqCst);
@@ -39,7 +39,8 @@ pub(super) fn is_idle(rests: bool) -> bool {
     is_idle
 }
 
-/// Whether the watch rests, or is about to; from now on it does not. A region calls this that has begun.
+/// A region that has begun calls this. Returns whether the watch rested or was about to rest, and notes that it does
+/// not any more.
 #[inline]
 pub(super) fn end_rest() -> bool {
     RESTS.load(SeqCst) && RESTS.swap(false, SeqCst)

@@ -17,19 +17,19 @@ use places::Places;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// Everything that is fixed when the library is loaded.
+/// The settings, which are fixed when the library is loaded.
 #[derive(Debug)]
 pub(crate) struct Settings {
-    /// The first task's variables.
+    /// The control variables of the first task.
     pub(crate) icv: Icv,
-    /// `OMP_NUM_THREADS` by nesting; empty if it is not set.
+    /// `OMP_NUM_THREADS` for each level of nesting. Empty if it is not set.
     pub(crate) threads: Vec<u32>,
-    /// `OMP_PROC_BIND` by nesting.
+    /// `OMP_PROC_BIND` for each level of nesting.
     pub(crate) binds: Vec<Bind>,
     pub(crate) places: Places,
     pub(crate) cancellation: bool,
     pub(crate) max_task_priority: i32,
-    /// How long threads that wait stay awake; `None`: as there are cores.
+    /// How long waiting threads spin before they sleep. `None`: depending on the number of cores.
     pub(crate) patience: Option<Duration>,
     pub(crate) active_wait: Option<bool>,
     pub(crate) stack_size: Option<usize>,
@@ -38,23 +38,23 @@ pub(crate) struct Settings {
     pub(crate) display_affinity: bool,
     pub(crate) affinity_format: String,
     pub(crate) target_mandatory: bool,
-    /// `MANYCORE_OMP_CARRY`: whether ranks beyond the cores are carried.
+    /// `MANYCORE_OMP_CARRY`: whether teams of more threads than cores are carried.
     pub(crate) carries: bool,
-    /// `MANYCORE_OMP_CUTS`: whether these are cut between two barriers.
+    /// `MANYCORE_OMP_CUTS`: whether ranks are cut between two barriers.
     pub(crate) cuts: bool,
-    /// `MANYCORE_OMP_HEED`: whether cores that other processes keep busy are left to them.
+    /// `MANYCORE_OMP_HEED`: whether the library leaves cores to other processes that keep them busy.
     pub(crate) heeds: bool,
-    /// Whether `OMP_DISPLAY_ENV` asks for lines; later changes have lines as well.
+    /// Whether `OMP_DISPLAY_ENV` asks for output. Later changes are then printed as well.
     pub(crate) displays: bool,
 }
 
 /// Whether the user's variables bind threads to places.
-#[allow(dead_code, reason = "where ranks cannot be carried nobody asks")]
+#[allow(dead_code, reason = "only `carry` calls this")]
 pub(crate) fn binds() -> bool {
     settings().icv.bind != Bind::False
 }
 
-/// The settings; read at the first call, which is when the library is loaded.
+/// Returns the settings. The first call, when the library is loaded, reads them.
 pub(crate) fn settings() -> &'static Settings {
     static SETTINGS: OnceLock<Settings> = OnceLock::new();
     SETTINGS.get_or_init(read)
@@ -65,7 +65,8 @@ fn read() -> Settings {
         .positives()
         .unwrap_or_default();
     let (binds, bound) = parse::binds();
-    // Nothing is said about places where threads are not to be bound.
+    // If threads are not to be bound, the variables for places are not read, so there is no complaint about their
+    // values.
     let places = (binds.first() != Some(&Bind::False))
         .then(parse::places)
         .flatten();
@@ -86,7 +87,7 @@ fn read() -> Settings {
     let spins = parse::spin_count();
     let thread_limit = Variable::new("OMP_THREAD_LIMIT").number(1, i64::from(i32::MAX));
     let teams_limit = Variable::new("OMP_TEAMS_THREAD_LIMIT").number(1, i64::from(i32::MAX));
-    // Places without a word about binding mean that threads are bound.
+    // If only places are set, threads are bound.
     let bind = binds
         .first()
         .copied()

@@ -1,11 +1,11 @@
-//! Reading one variable. An unreadable value is named on standard error, and ignored.
+//! Reads environment variables. An invalid value is reported on standard error and ignored.
 
 use super::icv::{Bind, Kind, Schedule};
 use super::places::Places;
 use crate::system::report::line;
 use std::time::Duration;
 
-/// An environment variable of the user's.
+/// An environment variable and its value.
 pub(super) struct Variable {
     name: &'static str,
     value: Option<String>,
@@ -21,7 +21,7 @@ impl Variable {
         self.value.clone()
     }
 
-    /// Without blanks around it, in lower case.
+    /// The value in lower case, without blanks around it.
     pub(super) fn text(&self) -> Option<String> {
         Some(self.value.as_ref()?.trim().to_ascii_lowercase())
     }
@@ -34,7 +34,7 @@ impl Variable {
         ));
     }
 
-    /// The result of `read`; else a complaint.
+    /// The result of `read` for the value. If it is `None`, complains.
     pub(super) fn read<T>(
         &self,
         expected: &str,
@@ -65,7 +65,7 @@ impl Variable {
         })
     }
 
-    /// Numbers from 1 on, between commas.
+    /// Positive numbers, separated by commas.
     pub(super) fn positives(&self) -> Option<Vec<u32>> {
         self.read("numbers from 1 to 2147483647, such as 4 or 4,2", |text| {
             let number = |part: &str| {
@@ -79,7 +79,7 @@ impl Variable {
     }
 }
 
-/// `OMP_PROC_BIND`: by nesting, and whether anything was said.
+/// `OMP_PROC_BIND`: the binding for each level of nesting, and whether the variable has a valid value.
 pub(super) fn binds() -> (Vec<Bind>, bool) {
     let variable = Variable::new("OMP_PROC_BIND");
     let expected = "true, false, or some of primary, master, close and spread between commas";
@@ -128,7 +128,7 @@ pub(super) fn wait_policy() -> Option<bool> {
     })
 }
 
-/// `GOMP_SPINCOUNT`: a number of looks, of some 20 ns each.
+/// `GOMP_SPINCOUNT`: how often a waiting thread looks at its condition. A look takes some 20 ns.
 pub(super) fn spin_count() -> Option<Duration> {
     const LOOK: u64 = 20;
     let expected = "a number, perhaps with k, m or g behind it, or infinite";
@@ -186,7 +186,7 @@ pub(super) fn schedule() -> Option<Schedule> {
     })
 }
 
-/// `OMP_STACKSIZE`, or what was there before it; in KiB if no unit is named.
+/// `OMP_STACKSIZE`, or its older name `GOMP_STACKSIZE`, in bytes. In the variable, a number without a unit is in KiB.
 pub(super) fn stack_size() -> Option<usize> {
     let expected = "a size of at least 16k such as 512 (in KiB), 64m or 1g";
     ["OMP_STACKSIZE", "GOMP_STACKSIZE"]
@@ -210,8 +210,7 @@ pub(super) fn stack_size() -> Option<usize> {
         })
 }
 
-/// `OMP_ALLOCATOR`: a predefined allocator. Traits are refused, since they belong to allocators that
-/// programs make.
+/// `OMP_ALLOCATOR`: a predefined allocator. Traits are refused, since only allocators that a program makes have them.
 pub(super) fn allocator() -> Option<usize> {
     let expected = "one of omp_default_mem_alloc, omp_large_cap_mem_alloc, omp_const_mem_alloc, \
                     omp_high_bw_mem_alloc, omp_low_lat_mem_alloc, omp_cgroup_mem_alloc, \
@@ -226,7 +225,7 @@ pub(super) fn allocator() -> Option<usize> {
     })
 }
 
-/// `OMP_TARGET_OFFLOAD`: whether it is an error that there is no device.
+/// `OMP_TARGET_OFFLOAD`: whether a construct for a missing device is an error.
 pub(super) fn target_mandatory() -> bool {
     let expected = "mandatory, disabled or default";
     let policy = Variable::new("OMP_TARGET_OFFLOAD").read(expected, |text| match text {

@@ -1,4 +1,4 @@
-//! Places: sets of CPUs.
+//! Places: sets of CPUs for binding threads.
 
 use super::icv::Bind;
 use super::settings;
@@ -9,7 +9,7 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
 
-/// The most CPUs, or places, that a number in a variable may stand for.
+/// The largest number of CPUs or places that a range or a count in a variable may have.
 const MOST: usize = 65_536;
 
 /// The places of `OMP_PLACES`, in order.
@@ -19,7 +19,7 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// From a name or a list.
+    /// Reads `OMP_PLACES`: a name or a list.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let places =
             if text.starts_with(['{', '!']) || text.starts_with(|c: char| c.is_ascii_digit()) {
@@ -30,7 +30,7 @@ impl Places {
         Self::of_usable(places)
     }
 
-    /// From `GOMP_CPU_AFFINITY`: CPUs, one a place, such as `0 3 1-2 4-15:2`.
+    /// Reads `GOMP_CPU_AFFINITY`: CPUs such as `0 3 1-2 4-15:2`. Each CPU is a place.
     pub(crate) fn parse_list(text: &str) -> Option<Self> {
         let mut places = vec![];
         let parts = text.split(|c: char| c == ',' || c.is_ascii_whitespace());
@@ -47,7 +47,7 @@ impl Places {
         Self::of_usable(places)
     }
 
-    /// The usable part of these.
+    /// These places without CPUs that the process may not use. `None` if no place is left.
     fn of_usable(mut places: Vec<Vec<usize>>) -> Option<Self> {
         for place in &mut places {
             place.retain(|cpu| at_first().contains(cpu));
@@ -56,7 +56,7 @@ impl Places {
         (!places.is_empty()).then_some(Self { places })
     }
 
-    /// Without `OMP_PLACES` each CPU is one, where threads are to be bound.
+    /// The places, if threads are to be bound. Without `OMP_PLACES` each CPU is a place.
     fn all(&self) -> Vec<Vec<usize>> {
         if settings().icv.bind == Bind::False {
             return vec![];
@@ -79,7 +79,7 @@ impl fmt::Display for Places {
     }
 }
 
-/// `cores`, `threads(4)` and so on.
+/// Reads a name such as `cores` or `threads(4)`.
 fn named(text: &str) -> Option<Vec<Vec<usize>>> {
     let (name, count) = match text.split_once('(') {
         Some((name, rest)) => {
@@ -104,7 +104,7 @@ fn named(text: &str) -> Option<Vec<Vec<usize>>> {
     Some(groups.into_values().take(count).collect())
 }
 
-/// `{0:4:2}:3:8,{1,2},5`.
+/// Reads a list such as `{0:4:2}:3:8,{1,2},5`.
 fn list(text: &str) -> Option<Vec<Vec<usize>>> {
     let mut places: Vec<Vec<usize>> = vec![];
     let mut rest = text;
@@ -142,7 +142,7 @@ fn list(text: &str) -> Option<Vec<Vec<usize>>> {
     }
 }
 
-/// CPUs of a place: numbers, and `first:count:stride`.
+/// Reads the CPUs of a place: numbers, and `first:count:stride`.
 fn set(text: &str) -> Option<Vec<usize>> {
     let mut cpus: Vec<usize> = vec![];
     for part in text.split(',') {
@@ -164,7 +164,7 @@ fn set(text: &str) -> Option<Vec<usize>> {
     Some(cpus)
 }
 
-/// `count:stride`. Each part may be missing.
+/// Reads `count:stride`. Each part may be missing.
 fn counts(text: &str) -> Option<(usize, i64)> {
     if text.is_empty() {
         return Some((1, 1));
@@ -175,26 +175,27 @@ fn counts(text: &str) -> Option<(usize, i64)> {
     Some((count, stride.trim().parse().ok()?))
 }
 
-/// CPUs that this thread may use.
+/// The CPUs that this thread may use.
 pub(crate) fn mask() -> Vec<usize> {
-    // SAFETY: all zeros is an empty set, which the call fills. A rank gets its own set where this library defines the function.
+    // SAFETY: a zeroed set is an empty set, which the call fills. If programs call this library's `sched_getaffinity`,
+    // a rank gets the rank's own set.
     let set = unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
         libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut set);
         set
     };
-    // SAFETY: reads the set, within its size.
+    // SAFETY: the macro reads the set within its size.
     let has = |cpu: &usize| unsafe { libc::CPU_ISSET(*cpu, &set) };
     (0..libc::CPU_SETSIZE as usize).filter(has).collect()
 }
 
-/// CPUs that the process had when the settings were read, before any thread was bound.
+/// The CPUs that the process had when the settings were read, before any thread was bound.
 fn at_first() -> &'static [usize] {
     static AT_FIRST: OnceLock<Vec<usize>> = OnceLock::new();
     AT_FIRST.get_or_init(mask)
 }
 
-/// CPUs that count as the program's: where threads are bound, those from before that.
+/// The number of CPUs of the program. If threads are bound, these are the CPUs from before that.
 pub(crate) fn processors() -> usize {
     if all().is_empty() {
         mask().len().max(1)
@@ -203,18 +204,18 @@ pub(crate) fn processors() -> usize {
     }
 }
 
-/// The CPUs of new threads that are not bound: `None` means the calling thread's.
+/// The CPUs of new threads that are not bound. `None` stands for the calling thread's CPUs.
 pub(crate) fn unbound() -> Option<Cpus> {
     (!all().is_empty()).then(|| Cpus::of(at_first()))
 }
 
-/// The places there are.
+/// All places. The list is empty if threads are not bound.
 pub(crate) fn all() -> &'static [Vec<usize>] {
     static ALL: OnceLock<Vec<Vec<usize>>> = OnceLock::new();
     ALL.get_or_init(|| settings().places.all())
 }
 
-/// Each CPU that is in a place, with the first place that has it, in the order of the places.
+/// Each CPU that is in a place, with the first place that contains it, in the order of the places.
 fn cpus_with_places(places: &[Vec<usize>]) -> Vec<(usize, usize)> {
     let mut found: Vec<(usize, usize)> = vec![];
     for (at, place) in places.iter().enumerate() {
@@ -227,12 +228,12 @@ fn cpus_with_places(places: &[Vec<usize>]) -> Vec<(usize, usize)> {
     found
 }
 
-/// How many CPUs the places have, if threads are bound.
+/// The number of CPUs in all places, if threads are bound.
 pub(crate) fn bound_cpus() -> Option<NonZeroUsize> {
     NonZeroUsize::new(cpus_with_places(all()).len())
 }
 
-/// The place of the worker of this number, if threads are bound. Each CPU that is in a place has a worker.
+/// The place of worker number `index`, if threads are bound. Each CPU that is in a place has a worker.
 #[allow(
     dead_code,
     reason = "where ranks cannot be carried there are no workers"

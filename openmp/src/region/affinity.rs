@@ -1,4 +1,4 @@
-//! The text that says where a thread is (`OMP_AFFINITY_FORMAT`).
+//! The text that describes a thread and its CPUs, in the form of `OMP_AFFINITY_FORMAT`.
 
 use crate::environment::places::mask;
 use crate::environment::settings;
@@ -20,7 +20,7 @@ pub(crate) fn set(text: String) {
     *FORMAT.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
 }
 
-/// One field's value.
+/// The value of a field, or `None` if the field is unknown.
 fn field(context: &Context, name: &str) -> Option<String> {
     let team = context.team();
     let region = team.region();
@@ -42,14 +42,14 @@ fn field(context: &Context, name: &str) -> Option<String> {
 
 fn host() -> String {
     let mut name = [0 as c_char; 256];
-    // SAFETY: writes within its size, and the last byte stays 0.
+    // SAFETY: the call writes within the array, and the last byte stays 0.
     unsafe {
         libc::gethostname(name.as_mut_ptr(), name.len() - 1);
         CStr::from_ptr(name.as_ptr()).to_string_lossy().into()
     }
 }
 
-/// `0-3,5`.
+/// Ranges of CPUs, such as `0-3,5`.
 fn ranges(cpus: &[usize]) -> String {
     let mut parts: Vec<(usize, usize)> = vec![];
     for &cpu in cpus {
@@ -65,7 +65,7 @@ fn ranges(cpus: &[usize]) -> String {
     parts.iter().map(part).collect::<Vec<_>>().join(",")
 }
 
-/// The format with its fields: `%n`, `%0.8n`, `%{thread_num}`, `%%`.
+/// Fills in the fields of the format, such as `%n`, `%0.8n`, `%{thread_num}` and `%%`.
 pub(crate) fn format(format: &str) -> String {
     let context = context();
     let mut to = String::new();
@@ -99,7 +99,7 @@ pub(crate) fn format(format: &str) -> String {
     to + rest
 }
 
-/// With zeros in front, behind the sign.
+/// Pads the value with zeros, which follow the sign.
 fn zeros_before(value: &str, width: usize) -> String {
     match value.strip_prefix('-') {
         Some(digits) => format!("-{digits:0>width$}", width = width.saturating_sub(1)),
@@ -107,7 +107,7 @@ fn zeros_before(value: &str, width: usize) -> String {
     }
 }
 
-/// Writes where the calling thread is. An empty text stands for the format that was set.
+/// Prints the text of the calling thread, with the format `text`. If `text` is empty, the format that was set is used.
 pub(crate) fn show(text: &str) {
     let text = if text.is_empty() { &get() } else { text };
     raw((format(text) + "\n").as_bytes());

@@ -1,8 +1,8 @@
-//! Binding the members of a team to places.
+//! Binds the members of a team to places.
 //!
-//! A member that is carried is bound as well: the kernel thread that it was made with keeps its CPUs, as with a program
-//! that binds itself in a region. Workers are bound to places of their own, and each has the members of its
-//! place by plan ([`position`]). A member that is cut is executed by two workers.
+//! A carried member is bound as well: the CPUs are kept for its own kernel thread, as if the program had bound the
+//! member in the region. Workers are bound to places of their own. The plan gives each worker the members of its place
+//! ([`position`]). If a member is cut, two workers execute it.
 
 use crate::environment::icv::Bind;
 use crate::environment::places::all;
@@ -11,7 +11,7 @@ use crate::system::cpus::Cpus;
 use crate::team::Team;
 use crate::team::context::Context;
 
-/// Binds the calling member as its region says.
+/// Binds the calling member to the place that its region gives it.
 pub(super) fn bind(context: &Context, team: &Team) {
     let region = team.region();
     if region.bind == Bind::False || all().is_empty() {
@@ -22,10 +22,10 @@ pub(super) fn bind(context: &Context, team: &Team) {
     go_to(context, place_of(region.bind, id, size, first, all().len()));
 }
 
-/// A thread that is in no team yet is bound to the first place, if threads are to be bound.
+/// If threads are to be bound, binds a thread that is in no team yet to the first place.
 ///
-/// GCC's library does that to the first thread when it is loaded. Here the process may be a shell that only starts
-/// the program, which would have the shell's one place.
+/// GCC's library binds the first thread when the library is loaded. Here the process may be a shell that only starts
+/// the program. The program would then inherit the shell's one place.
 #[inline]
 pub(crate) fn settle(context: &Context) {
     if settings().icv.bind != Bind::False && context.place.get().is_none() && !all().is_empty() {
@@ -33,13 +33,13 @@ pub(crate) fn settle(context: &Context) {
     }
 }
 
-/// Binds the calling thread to a place, unless it is there.
+/// Binds the calling thread to a place, unless it is bound to that place already.
 fn go_to(context: &Context, place: usize) {
     if context.place.replace(Some(place as u32)) == Some(place as u32) {
         return;
     }
     let cpus = Cpus::of(&all()[place]);
-    // A CPU may have been taken away: then the thread stays where it is.
+    // If the process has lost the CPUs of the place, the call fails and the thread stays where it is.
     match context.carried.get() {
         Some(rank) => rank.bind(&cpus),
         None => _ = cpus.put_on(0),
@@ -49,12 +49,13 @@ fn go_to(context: &Context, place: usize) {
     }
 }
 
-/// The place of member `id` of `size`, if the leader is on place `first` of `places`: the same as with GCC's library.
+/// The place of member `id` of `size`, if the leader is on place `first` of `places`. GCC's library chooses the same
+/// place.
 fn place_of(bind: Bind, id: usize, size: usize, first: usize, places: usize) -> usize {
     let (each, rest) = (size / places, size % places);
     let step = match bind {
         Bind::False | Bind::Primary => 0,
-        // As many for each place; the rest begins at the leader's place again.
+        // Each place has the same number of members. The remaining members begin at the leader's place again.
         _ if size > places && id < size - rest => id / each,
         _ if size > places => id - (size - rest),
         Bind::True | Bind::Close => id,
@@ -63,8 +64,8 @@ fn place_of(bind: Bind, id: usize, size: usize, first: usize, places: usize) -> 
     (first + step) % places
 }
 
-/// The places are divided into as many parts as there are members, the larger parts first. Each member but the leader is at
-/// the beginning of its part.
+/// The place for `Bind::Spread`. Each member has a part of the places, the larger parts first. Each member except the
+/// leader is at the beginning of its part.
 fn spread(id: usize, size: usize, first: usize, places: usize) -> usize {
     if id == 0 {
         return first;
@@ -80,8 +81,8 @@ fn spread(id: usize, size: usize, first: usize, places: usize) -> usize {
     part * each + part.min(larger)
 }
 
-/// A carried member's position when members are divided among workers: members of a place
-/// stand together, the leader's place first.
+/// A carried member's position when members are divided among workers. Members of a place have successive positions,
+/// and the leader's place comes first.
 pub(super) fn position(id: u32, size: u32) -> u32 {
     let (bind, places) = (settings().icv.bind, all().len());
     if bind == Bind::False || places < 2 {

@@ -1,4 +1,4 @@
-//! A thread as a member of a team, region after region.
+//! The life of a thread as a member of a team.
 
 use super::binding::{bind, position};
 use crate::environment::icv::Icv;
@@ -10,7 +10,7 @@ use crate::team::context::Context;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// Member `id` of a team: takes part in its regions until the team is dismissed.
+/// Runs the team's regions as member `id`, until the team is dismissed.
 pub(super) fn serve(context: &Context, team: &Arc<Team>, id: u32) {
     let mut task = Arc::new(Task::implicit(settings().icv));
     let mut epoch = 0;
@@ -26,7 +26,7 @@ pub(super) fn serve(context: &Context, team: &Arc<Team>, id: u32) {
             if team.epoch.load(SeqCst) != epoch {
                 break;
             }
-            // The region is not over while it has tasks.
+            // The last region is not over while it has tasks.
             run_any(context, team, &mut misses);
         }
         if team.dismissed.load(SeqCst) {
@@ -43,7 +43,7 @@ pub(super) fn serve(context: &Context, team: &Arc<Team>, id: u32) {
             context.come(|_| ());
         }
         if let Some(function) = region.function {
-            // SAFETY: compiled code with the data made for it.
+            // SAFETY: the program made the data for this function.
             unsafe { function(region.data) };
         }
         team.tasks.forget_edges(context.task());
@@ -54,7 +54,7 @@ pub(super) fn serve(context: &Context, team: &Arc<Team>, id: u32) {
     }
 }
 
-/// An implicit task for another region: the same one if no other thread has it.
+/// Prepares the implicit task for another region. If another thread still has the task, makes a new one.
 pub(super) fn renew(
     task: &mut Arc<Task>,
     icv: Icv,

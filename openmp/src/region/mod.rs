@@ -1,4 +1,4 @@
-//! A parallel region from beginning to end.
+//! Begins, runs and ends a parallel region.
 
 pub(crate) mod affinity;
 mod binding;
@@ -24,13 +24,13 @@ use std::ffi::c_void;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// A construct's request.
+/// The request of a `parallel` construct.
 pub(crate) struct Wanted<'a> {
     pub(crate) function: Outlined,
     pub(crate) data: *mut c_void,
-    /// An address of the program's that identifies this region; 0: not known.
+    /// An address in the program that identifies this region, or 0 if it is unknown.
     pub(crate) site: usize,
-    /// `num_threads`; 0: as the control variables say.
+    /// `num_threads`. 0: the control variables decide.
     pub(crate) threads: u32,
     /// `proc_bind`.
     pub(crate) bind: Option<Bind>,
@@ -39,7 +39,7 @@ pub(crate) struct Wanted<'a> {
     pub(crate) share: Option<&'a dyn Fn(&mut Plan)>,
 }
 
-/// How many members a region gets.
+/// The number of members that a region gets.
 pub(crate) fn members(context: &Context, wanted: u32) -> u32 {
     let icv = context.task().icv.get();
     let active = context.team().region().active_level;
@@ -49,7 +49,7 @@ pub(crate) fn members(context: &Context, wanted: u32) -> u32 {
     }
     let mut most = icv.thread_limit;
     if most != u32::MAX {
-        // The threads of other regions are not available.
+        // The threads of other regions count against the limit.
         let others = (spin::busy() as u32 - 1).saturating_sub(context.outside.get());
         most = most.saturating_sub(others).max(1);
     }
@@ -61,7 +61,7 @@ pub(crate) fn members(context: &Context, wanted: u32) -> u32 {
     size.min(most)
 }
 
-/// Begins a region: the caller is its member 0 now.
+/// Begins a region. The caller becomes its member 0.
 pub(crate) fn begin(context: &Context, wanted: Wanted<'_>) {
     context.check_fork();
     binding::settle(context);
@@ -104,7 +104,7 @@ pub(crate) fn begin(context: &Context, wanted: Wanted<'_>) {
     let task = implicit(context, depth, icv, group, current.is_final);
     context.seat.sit(team, 0, task);
     if let Some(make) = wanted.share {
-        // Before the others are let in: they find it made.
+        // The share is made before the other members may begin the region.
         context.come(|plan| make(plan));
     }
     if size > 1 {
@@ -132,7 +132,7 @@ fn team_of(context: &Context, depth: usize, size: u32) -> &'static Team {
         if size > 1 {
             watch_cores();
         }
-        // Its threads go back first, so that the new one has them.
+        // The old team's threads go back to the pool first, so that the new team can use them.
         hot[depth] = Hot::alone();
         hot[depth] = threads::hot(size, carry::claim(context, depth, size));
     }
@@ -141,11 +141,11 @@ fn team_of(context: &Context, depth: usize, size: u32) -> &'static Team {
     {
         hot[depth] = threads::hot(size, None);
     }
-    // SAFETY: it stays there until this thread begins another region at this depth, or ends.
+    // SAFETY: the team stays in `hot` until this thread begins another region at this depth, or ends.
     unsafe { &*Arc::as_ptr(&hot[depth].team) }
 }
 
-/// The leader's implicit task.
+/// Prepares the leader's implicit task.
 fn implicit(
     context: &Context,
     depth: usize,
@@ -160,7 +160,7 @@ fn implicit(
     renew(&mut tasks[depth], icv, group, is_final)
 }
 
-/// Ends the region that the caller has begun last.
+/// Ends the region that the caller began last.
 pub(crate) fn end(context: &Context) {
     let team = context.team();
     team.tasks.forget_edges(context.task());
@@ -188,16 +188,16 @@ pub(crate) fn end(context: &Context) {
     context.pop_seat();
 }
 
-/// A region from beginning to end.
+/// Runs a whole region.
 pub(crate) fn run(context: &Context, wanted: Wanted<'_>) {
     let (function, data) = (wanted.function, wanted.data);
     begin(context, wanted);
-    // SAFETY: compiled code with the data made for it.
+    // SAFETY: the program made the data for this function.
     unsafe { function(data) };
     end(context);
 }
 
-/// Runs `body` as a thread that is in no region, with these control variables.
+/// Runs `body` as if the thread were in no region, with these control variables.
 pub(crate) fn as_initial(context: &Context, icv: Icv, body: impl FnOnce()) {
     let team = Team::alone();
     let task = Arc::new(Task::implicit(icv));

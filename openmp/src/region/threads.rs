@@ -1,7 +1,7 @@
-//! Threads that wait to be members of teams.
+//! The pool of threads that wait to be members of teams.
 //!
-//! A thread that begins regions keeps the team of the last one, and its threads wait for the next:
-//! one word starts them. If a region has another size, they go back to the pool.
+//! A thread that begins regions keeps its last team, whose threads wait for the next region. One write starts them. If
+//! that region has another size, they go back to the pool.
 
 use super::member;
 use crate::environment::cores::give_up_watch;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32};
 
-/// A waiting place of a thread of the pool.
+/// The place at which a thread of the pool waits for a team.
 struct Dock {
     team: Guarded<Option<(Arc<Team>, u32)>>,
     assigned: AtomicBool,
@@ -27,23 +27,23 @@ struct Dock {
     is_carried: bool,
 }
 
-/// Threads that wait, and ranks that wait, in one generation of the process. A child after `fork` has none of its parent's, and a
-/// thread of the parent's may have held the locks.
+/// The waiting threads and ranks of one generation of the process ([`Platform::forks`]). A child after `fork` has none
+/// of its parent's threads, which may have held the locks at that time.
 struct Pools {
     generation: u32,
     docks: [Guarded<Vec<Arc<Dock>>>; 2],
 }
 
-/// The pools of this process. A child makes new ones, and leaves its parent's alone.
+/// The pools of this process. A child process makes new pools and does not access its parent's.
 static POOLS: AtomicPtr<Pools> = AtomicPtr::new(ptr::null_mut());
-/// Times that threads that wait were to end.
+/// How often [`dismiss`] was called.
 static PAUSES: AtomicU32 = AtomicU32::new(0);
 
 fn pool(is_carried: bool) -> &'static Guarded<Vec<Arc<Dock>>> {
     let generation = Native::forks();
     let mut known = POOLS.load(Acquire);
     loop {
-        // SAFETY: pools are never freed. Acquire: what is in them.
+        // SAFETY: pools that are in `POOLS` are never freed. Acquire: sees what is in them.
         if let Some(pools) = unsafe { known.as_ref() }
             && pools.generation == generation
         {
@@ -53,19 +53,19 @@ fn pool(is_carried: bool) -> &'static Guarded<Vec<Arc<Dock>>> {
             generation,
             docks: [const { Guarded::new(vec![]) }; 2],
         }));
-        // Release: what is in them.
+        // Release: publishes what is in the new pools.
         match POOLS.compare_exchange(known, new, AcqRel, Acquire) {
             Ok(_) => known = new,
             Err(other) => {
                 known = other;
-                // SAFETY: the exchange has failed, so no other thread has found these.
+                // SAFETY: the exchange has failed, so no other thread has found the new pools.
                 drop(unsafe { Box::from_raw(new) });
             }
         }
     }
 }
 
-/// A team of `size`, with `size - 1` threads, or ranks, that wait for its first region.
+/// Makes a team of `size` members. Its `size - 1` threads, or ranks, wait for the first region.
 pub(super) fn hot(size: u32, carrier: Option<&'static dyn Carrier>) -> Hot {
     let is_carried = carrier.is_some();
     let team = Arc::new(Team::new(size, carrier));
@@ -89,15 +89,17 @@ fn start(is_carried: bool) -> Arc<Dock> {
     let mine = Arc::clone(&dock);
     let start = |mine: Arc<Dock>| try_spawn("manycore-omp", stack_size(), move || serve(&mine));
     if let Err(error) = start(Arc::clone(&mine)) {
-        // The watch of the cores may go without: a limit may leave room for the team only.
+        // A limit on threads may leave no room for the watch of the cores: ends the watch and tries again.
         if !give_up_watch() || start(mine).is_err() {
-            fatal(format_args!("no thread for a team: {error}"));
+            fatal(format_args!(
+                "no thread could be started for a team: {error}"
+            ));
         }
     }
     dock
 }
 
-/// The user's setting, else the limit of the process as for other threads.
+/// The size in bytes that the user has set. Otherwise the limit of the process, which other threads get too.
 fn stack_size() -> Option<usize> {
     if let Some(bytes) = settings().stack_size {
         return Some(bytes);
@@ -106,7 +108,7 @@ fn stack_size() -> Option<usize> {
         rlim_cur: 0,
         rlim_max: 0,
     };
-    // SAFETY: writes the limit.
+    // SAFETY: the call writes `limit`.
     let known = unsafe { libc::getrlimit(libc::RLIMIT_STACK, &raw mut limit) } == 0;
     (known && limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur as usize)
 }
@@ -126,9 +128,10 @@ fn serve(dock: &Arc<Dock>) {
             return;
         };
         member::serve(context, &team, id);
-        // Threads that it led itself are for others now.
+        // The threads of teams that this thread has led go back to the pool.
         context.hot.borrow_mut().clear();
-        // Looked at with the lock: `dismiss` counts first, and finds what is there then.
+        // The lock is held. `dismiss` first changes `PAUSES` and then empties the pool. So either this thread sees the
+        // change, or `dismiss` finds the dock.
         let waits = pool(dock.is_carried).with(|pool| {
             let waits = dock.is_carried || PAUSES.load(SeqCst) == born;
             if waits {
@@ -142,8 +145,8 @@ fn serve(dock: &Arc<Dock>) {
     }
 }
 
-/// The threads that wait for regions end: the threads of the calling thread's own teams, and of the
-/// pool. Ranks wait on: a rank's kernel thread is parked for as long as the process lives.
+/// Ends the threads that wait for regions: the threads of the calling thread's own teams, and the threads of the pool.
+/// Ranks continue to wait: a rank's kernel thread is parked until the process ends.
 pub(crate) fn dismiss(context: &Context) {
     PAUSES.fetch_add(1, SeqCst);
     context.hot.borrow_mut().clear();

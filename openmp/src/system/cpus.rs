@@ -1,15 +1,15 @@
-//! Sets of CPUs that kernel threads may use, past the functions that this library defines anew.
+//! Sets of CPUs that kernel threads may use. The system calls bypass the functions that this library redefines.
 
 use super::next;
 
-/// A set of CPUs, in the kernel's form.
+/// A set of CPUs, in the kernel's format.
 #[derive(Clone, Copy)]
 pub(crate) struct Cpus(libc::cpu_set_t);
 
 impl Cpus {
-    /// A set of these numbers, without numbers that are too large for the kernel's form.
+    /// A set of these numbers. Numbers that are too large for the kernel's format are left out.
     pub(crate) fn of(numbers: &[usize]) -> Self {
-        // SAFETY: all zeros are an empty set; the numbers are within its size.
+        // SAFETY: a zeroed set is an empty set. The numbers are within its size.
         unsafe {
             let mut set: libc::cpu_set_t = std::mem::zeroed();
             for &cpu in numbers.iter().filter(|&&cpu| cpu < MOST) {
@@ -19,9 +19,9 @@ impl Cpus {
         }
     }
 
-    /// The CPUs of the kernel thread with this number; 0: the calling one.
+    /// The CPUs of the kernel thread with this number. 0 is the calling thread.
     pub(crate) fn of_thread(thread: libc::pid_t) -> Option<Self> {
-        // SAFETY: all zeros are an empty set, which the kernel fills.
+        // SAFETY: a zeroed set is an empty set, which the kernel fills.
         unsafe {
             let mut set: libc::cpu_set_t = std::mem::zeroed();
             let arguments = [thread as usize, SIZE, &raw mut set as usize, 0, 0, 0];
@@ -29,18 +29,18 @@ impl Cpus {
         }
     }
 
-    /// The kernel thread may use these from now on; 0: the calling one. Returns whether the kernel has agreed: it does
-    /// not where none of them is online and in the process's control group.
+    /// Binds the kernel thread with this number to these CPUs. 0 is the calling thread. Returns whether the kernel has
+    /// agreed. It refuses if none of the CPUs is online and in the cpuset of the process.
     pub(crate) fn put_on(&self, thread: libc::pid_t) -> bool {
         let arguments = [thread as usize, SIZE, &raw const self.0 as usize, 0, 0, 0];
-        // SAFETY: the kernel reads the set.
+        // SAFETY: the kernel only reads the set.
         unsafe { next::syscall(libc::SYS_sched_setaffinity, arguments) == 0 }
     }
 
-    /// Their numbers.
+    /// The numbers of the CPUs.
     #[cfg(all(test, not(miri)))]
     fn numbers(&self) -> Vec<usize> {
-        // SAFETY: reads the set, within its size.
+        // SAFETY: the macro reads the set within its size.
         let has = |cpu: &usize| unsafe { libc::CPU_ISSET(*cpu, &self.0) };
         (0..MOST).filter(has).collect()
     }
@@ -49,7 +49,7 @@ impl Cpus {
 const MOST: usize = libc::CPU_SETSIZE as usize;
 const SIZE: usize = size_of::<libc::cpu_set_t>();
 
-/// Runs `body` on these CPUs: the threads that it starts have them. `None`: on the calling thread's.
+/// Runs `body` on these CPUs. The threads that `body` starts inherit them. `None` stands for the calling thread's CPUs.
 pub(crate) fn with_cpus<R>(cpus: Option<Cpus>, body: impl FnOnce() -> R) -> R {
     let before = cpus.and_then(|cpus| {
         let before = Cpus::of_thread(0)?;

@@ -1,10 +1,10 @@
-//! A script for gdb, in this library's file: the alarm's signal does not stop the program.
+//! A script for gdb in this library's file. With it gdb does not stop at the signals of the library's timers.
 //!
-//! gdb looks for scripts in a section of the library's file. It runs them only where the user lets it, by its setting
-//! `auto-load safe-path`; otherwise it says so in a line. The script for Debian's package, which lies in a folder that
-//! gdb trusts, is `openmp/packaging/libgomp-manycore.so-gdb.py`.
+//! gdb looks for scripts in a section of the library's file. It runs them only if the user's setting `auto-load
+//! safe-path` allows that. Otherwise it prints a line about it. Debian's package has the script
+//! `openmp/packaging/libgomp-manycore.so-gdb.py` in a folder that gdb trusts.
 
-// One string, which begins with 4 (a text in Python) and the script's name, and ends with a zero.
+// The entry begins with the byte 4 (a script in Python as text) and the script's name, and ends with a zero.
 #[cfg(all(not(miri), not(test)))]
 std::arch::global_asm!(
     ".pushsection .debug_gdb_scripts, \"MS\", %progbits, 1",

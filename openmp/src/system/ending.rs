@@ -1,18 +1,19 @@
 //! The end of a program after `pthread_exit` in `main`.
 //!
-//! Such a program ends with the last of its threads. The C library counts them, and this library's threads, which
-//! never end, are among them. So once the first thread ends, a thread of this library looks whether any thread is left
-//! that is not this library's, and if none is, ends the program as the C library would: by `exit(0)`.
+//! Such a program ends with the last of its threads. The C library counts all threads, including this library's, which
+//! never end. So after the first thread's end, a thread of this library, the *ending thread*, checks whether the
+//! program has any thread left. If not, it ends the program as the C library would, by `exit(0)`.
 //!
-//! With GCC's library the threads of a team end with the thread that has led it, and the C library then does the same.
+//! GCC's library needs no such thread: there the threads of a team end with the thread that has led it.
 //!
 //! # The library's threads
 //!
-//! The kernel lists the threads there are. A thread of this library puts its number on a list as it begins, and takes it away as it
-//! ends ([`threads`](super::threads)). So for a moment a thread of this library may count as the program's: then this thread looks
-//! again. A thread of the program's is never taken for this library's. The kernel may leave a thread out of its list where another
-//! one ends meanwhile: so as many must be listed as there are, and two times in a row. The thread that watches the cores is another
-//! crate's, and is known by its name, which no thread inherits from it, since it starts none.
+//! The kernel lists all threads of the process. A thread of this library adds its number to the library's list as it
+//! begins, and removes it as it ends ([`threads`](super::threads)). So for a moment a thread of this library may count
+//! as the program's. The ending thread then looks again later. A thread of the program never counts as this library's.
+//! If a thread ends while the kernel makes its list, the kernel may leave another thread out. So the ending thread
+//! requires twice in a row that the list has as many threads as the process. The thread that watches the cores belongs
+//! to another crate, and is recognised by its name. No thread inherits that name, since the watch starts no threads.
 
 use super::threads::{is_first, is_ours, spawn};
 use manycore_platform::{Native, Platform};
@@ -23,79 +24,78 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::time::Duration;
 use std::{fs, io, mem};
 
-/// How often the threads are counted, at first and later.
+/// The pause between two counts of the threads: at first, and at most.
 const LOOKS: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(20)];
 
 /// The name of the thread that watches the cores.
 pub(crate) const WATCH: &str = "manycore-watch";
 
-/// The calling thread leads regions, or is the program's first: its end is looked at. In the thread, `at_end`
-/// is called after the destructors of all thread-locals.
+/// Makes the C library call `at_end` in the calling thread as it ends, after the destructors of all thread-locals.
+/// Threads that lead regions call this, and the program's first thread.
 pub(crate) fn attend(at_end: fn()) {
     static KEY: AtomicU32 = AtomicU32::new(0);
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let mut key = 0;
-        // SAFETY: the function is called at a thread's end, in the thread.
+        // SAFETY: `thread_ends` has the type that the C library calls at a thread's end.
         if unsafe { libc::pthread_key_create(&raw mut key, Some(thread_ends)) } == 0 {
-            // One more, since 0 is a key.
+            // The key plus 1, since 0 is a valid key.
             KEY.store(key + 1, Release);
         }
     });
     if let Some(key) = KEY.load(Acquire).checked_sub(1) {
-        // SAFETY: a key. The value is not null, so that the C library hands it to `thread_ends`.
+        // SAFETY: the key was created above. Its value is not null, so the C library passes it to `thread_ends`.
         unsafe { libc::pthread_setspecific(key, at_end as *const c_void) };
     }
 }
 
-/// A thread ends while the process goes on: at the end of a process no such function is called. The C library calls
-/// the destructors of thread-locals first, Rust's among them.
+/// A thread ends. The C library calls this after the destructors of thread-locals, including Rust's. It does not call
+/// this when the process ends.
 extern "C" fn thread_ends(at_end: *mut c_void) {
-    // SAFETY: the value that `attend` has given to the key.
+    // SAFETY: the value is the function that `attend` has stored.
     let at_end = unsafe { mem::transmute::<*mut c_void, fn()>(at_end) };
     at_end();
     let is_first = is_first();
-    // A program may begin regions in other threads only.
+    // Other threads check this too, since a program may begin regions only in other threads than its first.
     if !is_first && !has_first_ended() {
         return;
     }
     static STARTED: AtomicU32 = AtomicU32::new(0);
-    // A child after `fork` starts its own.
+    // A child after `fork` starts its own ending thread.
     let generation = Native::forks() + 1;
     if STARTED.swap(generation, Relaxed) != generation {
         spawn("manycore-omp-e", Some(64 << 10), await_end);
     }
 }
 
-/// Ends the process after the last thread of the program's.
+/// Ends the process after the last thread of the program has ended.
 fn await_end() {
     let [mut pause, most] = LOOKS;
     while !(is_over() && is_over()) {
         std::thread::sleep(pause);
         pause = most.min(2 * pause);
     }
-    // SAFETY: as the C library does after the last thread.
+    // SAFETY: the C library makes the same call after a process's last thread.
     unsafe { libc::exit(0) }
 }
 
-/// Whether the first thread has ended.
 fn has_first_ended() -> bool {
     first_thread().is_some_and(|(has_ended, _)| has_ended)
 }
 
-/// Whether the first thread has ended, which the kernel has on its list for as long as the process lives, and how many
-/// threads there are.
+/// Whether the first thread has ended, and the number of threads. The kernel lists the first thread until the process
+/// ends.
 fn first_thread() -> Option<(bool, usize)> {
     let id = std::process::id();
     let all = fs::read_to_string(format!("/proc/self/task/{id}/stat")).ok()?;
-    // Behind the name, which may have any characters.
+    // The fields follow the name, which may contain any characters.
     let mut fields = all.rsplit(')').next()?.split_whitespace();
     let state = fields.next()?;
     let count = fields.nth(16)?.parse().ok()?;
     Some((matches!(state, "Z" | "X"), count))
 }
 
-/// Whether no thread of the program's is left.
+/// Whether no thread of the program is left.
 fn is_over() -> bool {
     let (Some((true, count)), Ok(threads)) = (first_thread(), fs::read_dir("/proc/self/task"))
     else {
@@ -103,7 +103,7 @@ fn is_over() -> bool {
     };
     let first = std::process::id().cast_signed();
     let is_ours = |thread: libc::pid_t| thread == first || is_ours(thread) || is_watch(thread);
-    // A thread with an unreadable number is the program's.
+    // If a thread's number cannot be read, the thread counts as the program's.
     let number = |thread: io::Result<fs::DirEntry>| thread.ok()?.file_name().to_str()?.parse().ok();
     let mut listed = 0;
     let is_over = threads

@@ -1,11 +1,11 @@
-//! Functions of C's that the library exports.
+//! The macro for the C functions that the library exports.
 
 /// Exports functions of the C interface.
 ///
-/// They take what compiled programs hand them: pointers are as the compiler made them, which is
-/// the contract of each. A panic ends the program where it would leave them.
+/// Compiled programs call these functions. The contract of each is that its pointers are as the compiler made them. If
+/// a panic would leave such a function, it ends the program.
 ///
-/// Not under Miri, which has functions of its own for the C library's names.
+/// Under Miri the functions keep Rust's names, since Miri has its own functions for the C library's names.
 macro_rules! export {
     ($($(#[$attribute:meta])* $visible:vis fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? $body:block)*) => {
         $(

@@ -1,11 +1,12 @@
-//! The calling kernel thread's signal mask, and `errno`, past the functions that this library defines anew.
+//! The calling kernel thread's signal mask, and `errno`. The system calls bypass the functions that this library
+//! redefines.
 
 use super::next;
 use std::ffi::c_int;
 
-/// The C library's own signals, 32 and 33, are never blocked.
+/// The C library's own signals, 32 and 33, which are never blocked.
 const LIBRARYS: u64 = 3 << 31;
-/// These cannot be: the kernel leaves them out.
+/// Signals that cannot be blocked: the kernel drops them from each mask.
 const KERNELS: u64 = 1 << (libc::SIGKILL - 1) | 1 << (libc::SIGSTOP - 1);
 /// A mask with all other signals.
 pub(crate) const ALL: u64 = !(LIBRARYS | KERNELS);
@@ -15,7 +16,7 @@ pub(crate) fn bit(signal: c_int) -> u64 {
     1 << (signal - 1)
 }
 
-/// Runs `body` with all signals blocked: what threads it starts have them blocked from their beginning.
+/// Runs `body` with all signals blocked. The threads that `body` starts begin with all signals blocked too.
 pub(crate) fn with_signals_blocked<R>(body: impl FnOnce() -> R) -> R {
     let mask = block_all();
     let result = body();
@@ -23,7 +24,7 @@ pub(crate) fn with_signals_blocked<R>(body: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Blocks all signals that may be, and returns the mask of before.
+/// Blocks all signals in [`ALL`]. Returns the mask from before.
 pub(crate) fn block_all() -> u64 {
     change_mask(Some(ALL))
 }
@@ -37,7 +38,7 @@ pub(crate) fn mask() -> u64 {
 pub(crate) fn pending() -> u64 {
     let mut set = 0_u64;
     let arguments = [&raw mut set as usize, size_of::<u64>(), 0, 0, 0, 0];
-    // SAFETY: the kernel writes a word.
+    // SAFETY: the kernel writes only `set`.
     unsafe { next::syscall(libc::SYS_rt_sigpending, arguments) };
     set
 }
@@ -51,7 +52,7 @@ fn change_mask(new: Option<u64>) -> u64 {
     let new = new
         .as_ref()
         .map_or(0, |new| std::ptr::from_ref(new) as usize);
-    // SAFETY: the kernel reads and writes a word. The C library's function has sets of sixteen.
+    // SAFETY: the kernel reads and writes one word. The C library's function would use sets of sixteen words.
     unsafe {
         next::syscall(
             libc::SYS_rt_sigprocmask,
@@ -68,20 +69,21 @@ fn change_mask(new: Option<u64>) -> u64 {
     old
 }
 
-/// The rank's: by the thread pointer, which is the rank's wherever it runs.
+/// The `errno` of the calling thread or rank: the thread pointer leads to it, and a rank has its own on any worker.
 #[inline(never)]
 pub(crate) fn errno() -> c_int {
-    // SAFETY: the C library's word of this thread.
+    // SAFETY: the C library returns the address of this thread's word.
     unsafe { *libc::__errno_location() }
 }
 
 #[inline(never)]
 pub(crate) fn set_errno(error: c_int) {
-    // SAFETY: the C library's word of this thread.
+    // SAFETY: the C library returns the address of this thread's word.
     unsafe { *libc::__errno_location() = error };
 }
 
-/// The signals that our handler blocks: all signals but faults. The handler's own instructions may cause a fault, as the rank's may.
+/// The signals that the library's handler blocks: all signals except faults, which the handler's own instructions may
+/// cause.
 pub(crate) fn blocked_in_handler() -> u64 {
     const FAULTS: [i32; 6] = [
         libc::SIGSEGV,

@@ -1,4 +1,4 @@
-//! The C library and the kernel, for all layers above.
+//! Access to the C library and the kernel, for all layers above.
 
 pub(crate) mod cpus;
 mod debugger;

@@ -1,7 +1,7 @@
-//! The functions of the C library that this library has defined anew.
+//! The C library's own versions of the functions that this library redefines.
 //!
-//! A program that was started with this library preloaded calls the definitions here. They call the next
-//! ones in the loader's order, which are the C library's.
+//! A program that was started with this library preloaded calls this library's definitions. They call the next
+//! definitions in the loader's order, which are the C library's.
 
 use std::ffi::{CStr, c_char, c_long, c_void};
 use std::ptr::{self, NonNull};
@@ -11,9 +11,10 @@ use std::sync::atomic::{AtomicBool, AtomicPtr};
 /// A function, by its name.
 pub(crate) struct Next {
     name: &'static CStr,
-    /// The version that is asked for first. Without one the loader may find the oldest of several.
+    /// The symbol version to look for first. Without a version the loader may find the oldest of several.
     version: Option<&'static CStr>,
-    /// Relaxed: the address of code, which was there before this library.
+    /// The address, or null before it was looked up. Accesses are relaxed: the code at the address was loaded before
+    /// this library.
     found: AtomicPtr<c_void>,
 }
 
@@ -30,7 +31,7 @@ impl Next {
         }
     }
 
-    /// The same in this version, if it has several.
+    /// Like [`new`](Self::new), in this version if the function has several.
     pub(crate) const fn of_version(name: &'static CStr, version: &'static CStr) -> Self {
         let any = Self::new(name);
         Self {
@@ -39,8 +40,8 @@ impl Next {
         }
     }
 
-    /// The function, if there is one. The first call asks the loader, which takes locks: it is made when this library
-    /// is loaded.
+    /// Returns the function, if the C library has it. The first call asks the loader, which takes locks. So that call
+    /// is made when this library is loaded.
     #[inline]
     pub(crate) fn find(&self) -> Option<NonNull<c_void>> {
         NonNull::new(self.found.load(Relaxed)).or_else(|| self.ask())
@@ -48,7 +49,7 @@ impl Next {
 
     #[cold]
     fn ask(&self) -> Option<NonNull<c_void>> {
-        // SAFETY: names that end with a zero.
+        // SAFETY: the names end with a zero.
         let found = unsafe {
             let versioned = self.version.map_or(ptr::null_mut(), |version| {
                 dlvsym(libc::RTLD_NEXT, self.name.as_ptr(), version.as_ptr())
@@ -63,7 +64,7 @@ impl Next {
         NonNull::new(found)
     }
 
-    /// The function's address. A function that is nowhere must not be called.
+    /// The function's address. If the C library does not have the function, ends the program.
     #[inline]
     pub(crate) fn get(&self) -> *mut c_void {
         self.find().unwrap_or_else(|| self.is_missing()).as_ptr()
@@ -78,22 +79,22 @@ impl Next {
     }
 }
 
-/// Called by the loader, before the program's first function.
+/// Looks up `syscall`. The loader calls this before the program's first function.
 pub(crate) fn find() {
     SYSCALL.find();
 }
 
-/// See [`is_preloaded`]. Relaxed: it is written when the library is loaded.
+/// See [`is_preloaded`]. Accesses are relaxed: the value is written when the library is loaded.
 static IS_PRELOADED: AtomicBool = AtomicBool::new(false);
 
-/// Notes whether the loader finds our function before the C library's. The loader calls this.
+/// Notes whether the loader finds this library's function `ours` before the C library's. The loader calls this.
 pub(crate) fn note_whether_preloaded(name: &CStr, ours: *const c_void) {
-    // SAFETY: a name that ends with a zero.
+    // SAFETY: the name ends with a zero.
     let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
     IS_PRELOADED.store(ptr::eq(found, ours), Relaxed);
 }
 
-/// Whether programs call the functions that this library defines anew: the loader finds them before the C library's.
+/// Whether programs call the functions that this library redefines, since the loader finds them before the C library's.
 pub(crate) fn is_preloaded() -> bool {
     IS_PRELOADED.load(Relaxed)
 }
@@ -107,14 +108,14 @@ pub(crate) fn syscall_address() -> usize {
     SYSCALL.get() as usize
 }
 
-/// A system call by its number, past this library's own definition of `syscall`.
+/// Makes a system call by its number, by the C library's `syscall` instead of this library's.
 ///
 /// # Safety
 ///
-/// As the system call has it.
+/// As for the system call.
 pub(crate) unsafe fn syscall(number: c_long, arguments: [usize; 6]) -> c_long {
     let [a, b, c, d, e, f] = arguments;
-    // SAFETY: the C library's function; the arguments are as the caller promises.
+    // SAFETY: the address leads to the C library's function. The arguments are as the caller promises.
     unsafe {
         let next = std::mem::transmute::<*mut c_void, Syscall>(SYSCALL.get());
         next(number, a, b, c, d, e, f)

@@ -1,11 +1,11 @@
 //! Lines on standard error.
 //!
-//! They are written by one system call from a separate buffer: a program's standard error may be
-//! locked, and this may run in a thread whose standard library is not in order.
+//! Each line is written by one system call from a buffer on the stack. Rust's standard error is not used: it may be
+//! locked, and the calling thread's state of Rust's standard library may be unusable.
 
 use std::fmt::{self, Write};
 
-/// A line that is cut where it is full.
+/// A buffer for a line. Text that does not fit is dropped.
 struct Line {
     bytes: [u8; 512],
     used: usize,
@@ -21,7 +21,7 @@ impl Write for Line {
     }
 }
 
-/// One line, after the name of this library.
+/// Writes one line, after the name of this library.
 pub(crate) fn line(text: fmt::Arguments<'_>) {
     let mut line = Line {
         bytes: [0; 512],
@@ -32,13 +32,13 @@ pub(crate) fn line(text: fmt::Arguments<'_>) {
     raw(&line.bytes[..line.used]);
 }
 
-/// Bytes as they are.
+/// Writes the bytes without any change.
 pub(crate) fn raw(bytes: &[u8]) {
-    // SAFETY: the bytes live. If the write fails, the message is lost.
+    // SAFETY: the kernel only reads `bytes`. If the write fails, the message is lost.
     unsafe { libc::write(2, bytes.as_ptr().cast(), bytes.len()) };
 }
 
-/// A line, and the end of the program: a wrong result would be worse.
+/// Writes a line and ends the program: a wrong result would be worse.
 #[cold]
 pub(crate) fn fatal(text: fmt::Arguments<'_>) -> ! {
     line(text);

@@ -1,11 +1,12 @@
-//! Files of `/proc` that are read without the C library's memory.
+//! Reads files of `/proc` without allocating memory.
 
 use crate::system::next;
 use std::ffi::CStr;
 
-/// Reads the beginning of a file; empty if the system does not give it. Allocates nothing and changes no `errno`.
+/// Reads the beginning of a file into `text`. The result is empty if the file cannot be read. Allocates no memory and
+/// does not change `errno`.
 pub(crate) fn read<'a>(path: &CStr, text: &'a mut [u8]) -> &'a [u8] {
-    // SAFETY: a name that ends with a zero, and memory of this size, which the kernel writes.
+    // SAFETY: the name ends with a zero, and the kernel writes at most `size` bytes at `at`.
     let read = unsafe {
         let flags = (libc::O_RDONLY | libc::O_CLOEXEC) as usize;
         let directory = libc::AT_FDCWD as usize;

@@ -1,8 +1,8 @@
-//! Threads of this library, and the list of them.
+//! Starts threads of this library, and keeps a list of them.
 //!
-//! Each thread of this library puts its number on the list as it begins, and takes the number away as it ends. A child
-//! process has none of its parent's threads. So each entry also has the generation of its process
-//! ([`Platform::forks`]), and an entry of another generation is free.
+//! Each thread of this library adds its number to the list as it begins, and removes it as it ends. A child process has
+//! none of its parent's threads. So each entry also has its process's generation ([`Platform::forks`]), and entries of
+//! other generations are free.
 
 use super::report::fatal;
 use manycore_platform::{Native, Platform};
@@ -13,51 +13,50 @@ use std::sync::atomic::{AtomicPtr, AtomicU64};
 use std::time::Duration;
 use std::{io, ptr};
 
-/// A thread of this library. Never freed.
+/// The entry of a thread of this library. Entries are never freed.
 struct Entry {
     /// The generation in the high half, the thread's number in the low half; 0 in a free entry.
     thread: AtomicU64,
     next: *const Self,
 }
 
-/// The list.
 static THREADS: AtomicPtr<Entry> = AtomicPtr::new(ptr::null_mut());
 
 fn entries() -> impl Iterator<Item = &'static Entry> {
-    // SAFETY: entries live for ever. Acquire: what is in the first, and so in all behind it.
+    // SAFETY: entries are never freed. Acquire: sees the contents of the first entry, and so of all entries behind it.
     let first = unsafe { THREADS.load(Acquire).as_ref() };
     // SAFETY: `next` is null or the address of an entry, and was written before other threads found its entry.
     std::iter::successors(first, |entry| unsafe { entry.next.as_ref() })
 }
 
-/// The word of an entry: this process's generation, and the thread's number.
+/// The word of an entry for a thread of this process.
 fn word(thread: libc::pid_t) -> u64 {
     u64::from(Native::forks()) << 32 | u64::from(thread.cast_unsigned())
 }
 
-/// Whether the thread is this library's.
+/// Whether the thread is one of this library's.
 pub(super) fn is_ours(thread: libc::pid_t) -> bool {
     let word = word(thread);
-    // Relaxed: the number is all that an entry says.
+    // Relaxed: the word is all that matters in an entry.
     entries().any(|entry| entry.thread.load(Relaxed) == word)
 }
 
-/// The calling thread is this library's, until this is dropped.
+/// Keeps the calling thread on the list until this value is dropped.
 struct Ours(&'static Entry);
 
 /// Whether the calling thread is the process's first.
 pub(crate) fn is_first() -> bool {
-    // SAFETY: a call without arguments.
+    // SAFETY: the call has no arguments.
     number() == unsafe { libc::getpid() }
 }
 
-/// The calling kernel thread's number, by the system call: `gettid` is not in the C libraries before 2.30.
+/// The calling kernel thread's number. It uses the system call, since glibc has no `gettid` before 2.30.
 pub(crate) fn number() -> libc::pid_t {
     #[cfg(miri)]
-    // SAFETY: a call without arguments.
+    // SAFETY: the call has no arguments.
     return unsafe { libc::gettid() };
     #[cfg(not(miri))]
-    // SAFETY: as above.
+    // SAFETY: the call has no arguments.
     unsafe {
         super::next::syscall(libc::SYS_gettid, [0; 6]) as libc::pid_t
     }
@@ -66,7 +65,7 @@ pub(crate) fn number() -> libc::pid_t {
 impl Ours {
     fn new() -> Self {
         let word = word(number());
-        // Relaxed: the number is all that an entry says.
+        // Relaxed: the word is all that matters in an entry.
         let take = |entry: &&Entry| {
             let known = entry.thread.load(Relaxed);
             (known == 0 || known >> 32 != word >> 32)
@@ -90,11 +89,12 @@ fn add(word: u64) -> &'static Entry {
         next: THREADS.load(Relaxed),
     }));
     loop {
-        // SAFETY: no other thread has it yet.
+        // SAFETY: no other thread has the entry yet.
         let next = unsafe { (*entry).next };
-        // Release: what is in it. Acquire: the entries behind it, which it leads to.
+        // Release: publishes the new entry. Acquire: sees the entries behind it, so that the release publishes them
+        // too.
         match THREADS.compare_exchange(next.cast_mut(), entry, AcqRel, Relaxed) {
-            // SAFETY: it lives for ever.
+            // SAFETY: entries are never freed.
             Ok(_) => return unsafe { &*entry },
             // SAFETY: the exchange has failed, so no other thread has found the entry.
             Err(next) => unsafe { (*entry).next = next },
@@ -102,16 +102,15 @@ fn add(word: u64) -> &'static Entry {
     }
 }
 
-/// A new thread's name and body.
 struct Start {
     name: CString,
     body: Box<dyn FnOnce() + Send>,
 }
 
 extern "C" fn begin(start: *mut c_void) -> *mut c_void {
-    // SAFETY: `try_spawn` has made it of a box, for this thread alone.
+    // SAFETY: `try_spawn` got the pointer from a box and gave it only to this thread.
     let Start { name, body } = *unsafe { Box::from_raw(start.cast::<Start>()) };
-    // SAFETY: the kernel reads a name that ends with a zero. It keeps 15 bytes.
+    // SAFETY: the name ends with a zero. The kernel only reads it, and keeps 15 bytes.
     unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr()) };
     drop(name);
     let ours = Ours::new();
@@ -120,16 +119,16 @@ extern "C" fn begin(start: *mut c_void) -> *mut c_void {
     ptr::null_mut()
 }
 
-/// How often a thread is asked for where the system has none: a thread that has ended may count for a moment.
+/// How often to try again, 1 ms apart, if the system has no thread left: an ended thread may count for a moment.
 const TRIES: u32 = 10;
-/// The largest stack that is tried.
+/// If a stack of this size is too small, no larger one is tried.
 const MOST: usize = 64 << 20;
 
-/// Starts a thread of this library, if the system has one.
+/// Starts a thread of this library. Fails if the system has no thread left.
 ///
-/// The C library's own function starts it. The standard library's threads register destructors as they begin, and the loader's
-/// lock is taken for that. A program may begin a region in a constructor of a library that it opens. The leader has that lock
-/// then, and waits for its threads.
+/// This calls `pthread_create` itself. Threads of Rust's standard library take the loader's lock as they begin, to
+/// register destructors. If a program begins a region in a constructor of a library that it opens, the leader holds
+/// that lock while it waits for its threads: a deadlock.
 pub(crate) fn try_spawn(
     name: &str,
     stack: Option<usize>,
@@ -145,14 +144,14 @@ pub(crate) fn try_spawn(
         let error = create(stack, start.cast());
         match (error, stack) {
             (0, _) => return Ok(()),
-            // The program's thread-locals lie there as well, and leave no room.
+            // The stack also contains the program's thread-locals, which may leave no room.
             (libc::EINVAL, Some(bytes)) if bytes < MOST => stack = Some(2 * bytes),
             (libc::EAGAIN, _) if tries < TRIES => {
                 tries += 1;
                 std::thread::sleep(Duration::from_millis(1));
             }
             _ => {
-                // SAFETY: no thread has it.
+                // SAFETY: no thread was started, so no other thread has the box.
                 drop(unsafe { Box::from_raw(start) });
                 return Err(io::Error::from_raw_os_error(error));
             }
@@ -160,9 +159,9 @@ pub(crate) fn try_spawn(
     }
 }
 
-/// Returns the error's number, or 0.
+/// Starts a thread with `begin`. Returns the error's number, or 0.
 fn create(stack: Option<usize>, start: *mut c_void) -> c_int {
-    // SAFETY: attributes of this function's own, which the C library fills first; the function takes what `start` is.
+    // SAFETY: the C library initialises the local attributes first. `begin` takes a pointer such as `start`.
     unsafe {
         let page = libc::sysconf(libc::_SC_PAGESIZE) as usize;
         let mut attributes = MaybeUninit::<libc::pthread_attr_t>::uninit();
@@ -184,10 +183,12 @@ fn create(stack: Option<usize>, start: *mut c_void) -> c_int {
     }
 }
 
-/// Starts a thread of this library; without one the program cannot go on.
+/// Starts a thread of this library. If the system has no thread left, ends the program.
 pub(crate) fn spawn(name: &str, stack: Option<usize>, body: impl FnOnce() + Send + 'static) {
     if let Err(error) = try_spawn(name, stack, body) {
-        fatal(format_args!("no thread for a team: {error}"));
+        fatal(format_args!(
+            "no thread could be started for a team: {error}"
+        ));
     }
 }
 
@@ -210,7 +211,7 @@ mod tests {
     fn an_entry_of_another_generation_is_free() {
         let entry = add(1 << 63 | 7);
         assert!(!is_ours(7));
-        // This takes every free entry.
+        // This fills every free entry, and adds more.
         let ours: Vec<_> = entries().map(|_| Ours::new()).collect();
         assert_ne!(entry.thread.load(Relaxed), 1 << 63 | 7);
         drop(ours);

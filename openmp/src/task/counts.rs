@@ -1,29 +1,29 @@
-//! The users of a task: its children that have not ended, and references to its memory.
+//! Counts what uses a task: its children that have not ended, and the references to its memory.
 //!
-//! Children end on any thread, and count that in one word. The thread that runs the task makes
-//! children, and counts them itself: the word begins as if [`LENT`] children had been made, and the
-//! unused part is subtracted when the task ends. So making a child is no atomic operation, and a
-//! member that makes tasks does not wait for the line on which others count their ends.
+//! Children end on any thread, which counts the end in one shared word. Only the task's thread makes children, and
+//! counts them in a cell. For that, the word begins as if [`LENT`] children had been made, and the unused part is
+//! subtracted when the task ends. So making a child needs no atomic operation and does not touch the shared line.
 
 use std::cell::Cell;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 
-/// A child that has not ended; counted in the word's upper half.
+/// One child that has not ended. The word's upper half counts these.
 const CHILD: u64 = 1 << 32;
-/// In its lower half: the task's own until it ends, one for each child's memory, and others'.
+/// One reference to the task's memory, counted in the word's lower half. The task has one until it ends, each child's
+/// memory has one, and each [`keep`](Counts::keep) adds one.
 const REFERENCE: u64 = 1;
-/// Children, and their references, that are counted before they are made.
+/// The number of children, with a reference each, that the word counts before they are made.
 const LENT: u64 = 1 << 30;
-/// With no child, and the task's own reference.
+/// The word of a task without children: `LENT` children, and the task's own reference.
 const FRESH: u64 = LENT * (CHILD + REFERENCE) + REFERENCE;
 
 /// See the module.
 #[repr(C)]
 pub(crate) struct Counts {
-    /// How many of the lent children were made; only the task's thread reads and writes it.
+    /// How many of the lent children were made. Only the task's thread accesses this cell.
     made: Cell<u64>,
-    /// In another line than what the task's thread uses.
+    /// On another cache line than the fields that the task's thread uses.
     word: Line,
 }
 
@@ -44,16 +44,16 @@ impl Counts {
         let made = self.made.get() + 1;
         self.made.set(made);
         if made == LENT {
-            // Relaxed: the children that this is for are not made yet.
+            // Relaxed: the children that this addition lends are not made yet.
             self.word.0.fetch_add(LENT * (CHILD + REFERENCE), Relaxed);
             self.made.set(0);
         }
     }
 
-    /// Whether all children have ended. The task's thread asks, or another while it waits.
+    /// Whether all children have ended. Other threads may call this only while the task's thread waits.
     #[inline]
     pub(crate) fn has_no_children(&self) -> bool {
-        // Acquire: what they did.
+        // Acquire: sees what the children did.
         self.word.0.load(Acquire) / CHILD == LENT - self.made.get()
     }
 
@@ -63,38 +63,37 @@ impl Counts {
         self.word.0.fetch_sub(CHILD, AcqRel);
     }
 
-    /// A child has ended, and its memory is not needed. Whether nothing keeps the task now.
+    /// A child has ended, and its memory is not needed. Returns whether nothing keeps the task now.
     pub(crate) fn drop_child(&self) -> bool {
         self.take(CHILD + REFERENCE)
     }
 
-    /// A thread that knows that the task exists keeps it.
+    /// Adds a reference. The caller knows that the task exists.
     pub(crate) fn keep(&self) {
-        // Relaxed: whoever has a reference may make another.
+        // Relaxed: the caller already has a reference, so the count cannot be 0.
         self.word.0.fetch_add(REFERENCE, Relaxed);
     }
 
-    /// A reference goes. Whether nothing keeps the task now.
+    /// Drops a reference. Returns whether nothing keeps the task now.
     pub(crate) fn drop_one(&self) -> bool {
         self.take(REFERENCE)
     }
 
-    /// Whether only the task itself, which makes no more children, keeps its memory: no child whose
-    /// memory still exists, and no reference.
+    /// Whether only the task itself, which makes no more children, has a reference to its memory.
     #[inline]
     pub(crate) fn is_alone(&self) -> bool {
-        // Acquire: what children did with it.
+        // Acquire: sees what children did with the task.
         self.word.0.load(Acquire) == FRESH - self.made.get() * (CHILD + REFERENCE)
     }
 
-    /// The task has ended: its own reference goes, and what was lent and not used. Whether nothing
-    /// keeps it now.
+    /// The task has ended. Drops its own reference and the unused part of the lent children. Returns whether nothing
+    /// keeps the task now.
     pub(crate) fn end(&self) -> bool {
         self.take((LENT - self.made.get()) * (CHILD + REFERENCE) + REFERENCE)
     }
 
     fn take(&self, counts: u64) -> bool {
-        // AcqRel: all that was done with the task is over when its memory is used again.
+        // AcqRel: all accesses to the task happen before its memory is used again.
         let left = self.word.0.fetch_sub(counts, AcqRel) - counts;
         left.is_multiple_of(CHILD)
     }
@@ -105,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_one_frees() {
+    fn the_last_reference_frees() {
         let counts = Counts::new();
         assert!(counts.is_alone() && counts.has_no_children());
         counts.add_child();

@@ -1,5 +1,5 @@
-//! Dependences between the children of a task. All of this is done with the
-//! team's lock of dependences, and only the lock's owner has its [`Key`].
+//! Dependences between the children of a task. A team has one lock for all dependences of its tasks. Each function here
+//! requires that lock: its [`Key`] is the proof that the caller holds it.
 
 use super::tasks::Key;
 use super::{Kept, Task};
@@ -13,25 +13,25 @@ use std::sync::atomic::Ordering::SeqCst;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Access {
     In,
-    /// `out`, `inout`, and `mutexinoutset`; tasks of the latter run one after another here.
+    /// `out`, `inout` and `mutexinoutset`. Here tasks with `mutexinoutset` run one after another.
     Out,
-    /// `inoutset`: beside one another, but not beside any other access.
+    /// `inoutset`: such accesses may run at the same time as each other, but not as any other access.
     Set,
 }
 
 /// The part of a task that the lock of dependences protects.
 #[derive(Default)]
 pub(crate) struct Links {
-    /// Tasks that must end before.
+    /// The number of tasks that must end before this task begins.
     before: usize,
-    /// Tasks that wait for this one.
+    /// Tasks that wait for this task.
     after: Vec<NonNull<Task>>,
-    /// Which of its children comes after which.
+    /// The order of this task's children.
     pub(crate) edges: Option<Box<Edges>>,
 }
 
-/// The last tasks that named an address: the latest ones, which may run at the same time, and the
-/// ones before them.
+/// The last tasks that named an address: the `latest`, which may run at the same time, and the `previous`, which come
+/// before these.
 #[derive(Default)]
 struct Address {
     kind: Option<Access>,
@@ -39,18 +39,18 @@ struct Address {
     previous: Vec<Kept>,
 }
 
-/// Addresses of a parent's children.
+/// The addresses that the children of a parent named.
 #[derive(Default)]
 pub(crate) struct Edges {
     addresses: HashMap<usize, Address, BuildHasherDefault<Mixed>>,
-    /// The last task that named all memory. It comes before tasks that name an address for the first time.
+    /// The last task that named all memory. Tasks that name an address for the first time depend on it.
     all: Option<Kept>,
 }
 
 /// The address that stands for all memory.
 const ALL: usize = 0;
 
-/// Hashes an address by one product: the map's cost is most of a dependence's.
+/// Hashes an address by one multiplication: most of the cost of a dependence is the map's.
 #[derive(Default)]
 struct Mixed(u64);
 
@@ -72,10 +72,10 @@ impl Hasher for Mixed {
     }
 }
 
-/// The accesses in the compiler's array: `[n, outs, address...]`, or since OpenMP 5.0
-/// `[0, n, outs, mutexinoutsets, ins, address..., dependence objects...]`.
+/// The accesses in the compiler's array. It is `[n, outs, address...]`, or since OpenMP 5.0 `[0, n, outs,
+/// mutexinoutsets, ins, address..., dependence objects...]`.
 unsafe fn accesses(depend: *mut *mut c_void) -> impl Iterator<Item = (usize, Access)> {
-    // SAFETY: the array is as long as its head says, by the caller's word.
+    // SAFETY: the caller promises that the array is as long as its head states.
     let at = move |index: usize| unsafe { *depend.add(index) as usize };
     let (count, outs, plain, first) = if at(0) == 0 {
         let outs = at(2) + at(3);
@@ -93,9 +93,9 @@ unsafe fn accesses(depend: *mut *mut c_void) -> impl Iterator<Item = (usize, Acc
             };
             return (address, kind);
         }
-        // A dependence object: the address and its kind.
+        // A dependence object has the address and its kind.
         let object = address as *const usize;
-        // SAFETY: the compiler's object has two words, by the caller's word.
+        // SAFETY: the compiler's object has two words, as the caller promises.
         let (address, kind) = unsafe { (*object, *object.add(1)) };
         let kind = match kind {
             1 => Access::In,
@@ -106,30 +106,30 @@ unsafe fn accesses(depend: *mut *mut c_void) -> impl Iterator<Item = (usize, Acc
     })
 }
 
-/// Whether an access need not wait for the latest ones.
+/// Whether an access of this kind need not wait for the `latest` accesses.
 fn beside(latest: Option<Access>, kind: Access) -> bool {
     latest == Some(kind) && kind != Access::Out
 }
 
-/// Enters a new task among its siblings. Returns `true` if the task may run at once.
+/// Adds a new task to its parent's edges. Returns `true` if the task may run at once.
 ///
 /// # Safety
 ///
-/// The compiler made the array. The task's team owns the key.
+/// The compiler made the array. The key belongs to the task's team.
 pub(crate) unsafe fn link(task: &Task, depend: *mut *mut c_void, key: &mut Key) -> bool {
     let Some(parent) = task.parent() else {
         return true;
     };
     parent.edged.set(true);
-    // SAFETY: a parent is in its child's team, which owns the key. The edges go back to the parent below.
+    // SAFETY: a parent is in its child's team, and the key belongs to that team. The edges go back to the parent below.
     let mut edges = unsafe { parent.links(key) }
         .edges
         .take()
         .unwrap_or_default();
     task.listed.set(true);
-    // SAFETY: by the caller's word; siblings are in the same team.
+    // SAFETY: as the caller promises. Siblings are in the same team.
     unsafe { edges.enter(task, depend, key) };
-    // SAFETY: the parent and the task are of the key's team.
+    // SAFETY: the parent and the task are in the key's team.
     unsafe {
         parent.links(key).edges = Some(edges);
         task.links(key).before == 0
@@ -137,24 +137,24 @@ pub(crate) unsafe fn link(task: &Task, depend: *mut *mut c_void, key: &mut Key) 
 }
 
 impl Edges {
-    /// Enters a task among these.
+    /// Adds a task to these edges.
     ///
     /// # Safety
     ///
-    /// As of [`link`].
+    /// As for [`link`].
     unsafe fn enter(&mut self, task: &Task, depend: *mut *mut c_void, key: &mut Key) {
         let Self {
             addresses: edges,
             all,
         } = self;
         if edges.len() > 256 {
-            // For a parent that makes tasks for ever: an address whose tasks have all ended says
-            // nothing.
+            // This bounds the map of a parent that makes tasks for ever. If all tasks of an address have ended, the
+            // address orders nothing.
             edges.retain(|_, address| !address.latest.iter().all(|task| task.done.load(SeqCst)));
         }
-        // SAFETY: by the caller's word; the others are siblings, in the same team.
+        // SAFETY: as the caller promises. The other tasks are siblings, in the same team.
         let mut after = |other: &Kept| unsafe { after(other, task, key) };
-        // SAFETY: by the caller's word.
+        // SAFETY: as the caller promises.
         if unsafe { accesses(depend) }.any(|(key, _)| key == ALL) {
             let latest = edges.values().flat_map(|address| &address.latest);
             latest.chain(all.as_ref()).for_each(after);
@@ -163,7 +163,7 @@ impl Edges {
             return;
         }
         let is_same = |other: &Kept| ptr::eq(&raw const **other, task);
-        // SAFETY: by the caller's word.
+        // SAFETY: as the caller promises.
         for (key, kind) in unsafe { accesses(depend) } {
             let address = edges.entry(key).or_insert_with(|| Address {
                 kind: all.as_ref().map(|_| Access::Out),
@@ -171,7 +171,7 @@ impl Edges {
                 previous: vec![],
             });
             if address.latest.iter().any(is_same) {
-                // The same address twice in one task: the stronger access counts.
+                // The task names this address twice: the stronger access counts.
                 if kind != Access::In {
                     address.kind = Some(Access::Out);
                     for other in address.latest.drain(..).filter(|other| !is_same(other)) {
@@ -194,14 +194,14 @@ impl Edges {
     }
 }
 
-/// `task` is to be run after `other`.
+/// Makes `task` run after `other`.
 ///
 /// # Safety
 ///
-/// Both tasks are in one team, and that team owns the key.
+/// Both tasks are in one team, and the key belongs to that team.
 unsafe fn after(other: &Task, task: &Task, key: &mut Key) {
     if !other.done.load(SeqCst) {
-        // SAFETY: by the caller's word.
+        // SAFETY: as the caller promises.
         unsafe {
             other.links(key).after.push(NonNull::from(task));
             task.links(key).before += 1;
@@ -213,10 +213,10 @@ unsafe fn after(other: &Task, task: &Task, key: &mut Key) {
 ///
 /// # Safety
 ///
-/// The compiler made the array. The parent's team owns the key.
+/// The compiler made the array. The key belongs to the parent's team.
 pub(crate) unsafe fn awaited(parent: &Task, depend: *mut *mut c_void, key: &mut Key) -> Vec<Kept> {
     let mut awaited = vec![];
-    // SAFETY: by the caller's word.
+    // SAFETY: as the caller promises.
     let Some(edges) = &unsafe { parent.links(key) }.edges else {
         return awaited;
     };
@@ -224,7 +224,7 @@ pub(crate) unsafe fn awaited(parent: &Task, depend: *mut *mut c_void, key: &mut 
         let live = others.iter().filter(|task| !task.done.load(SeqCst));
         awaited.extend(live.cloned());
     };
-    // SAFETY: by the caller's word.
+    // SAFETY: as the caller promises.
     for (key, kind) in unsafe { accesses(depend) } {
         if key == ALL {
             edges
@@ -241,17 +241,17 @@ pub(crate) unsafe fn awaited(parent: &Task, depend: *mut *mut c_void, key: &mut 
     awaited
 }
 
-/// The task has ended: the tasks that nothing holds up any more.
+/// The task has ended. Returns the tasks that are ready now.
 ///
 /// # Safety
 ///
-/// The task's team owns the key.
+/// The key belongs to the task's team.
 pub(crate) unsafe fn release(task: &Task, key: &mut Key) -> Vec<NonNull<Task>> {
     task.done.store(true, SeqCst);
-    // SAFETY: by the caller's word.
+    // SAFETY: as the caller promises.
     let mut waiting = std::mem::take(unsafe { &mut task.links(key).after });
     waiting.retain(|other| {
-        // SAFETY: a task that waits has not ended. It is a sibling, of the same team.
+        // SAFETY: a task that waits has not ended. It is a sibling, in the same team.
         let links = unsafe { other.as_ref().links(key) };
         links.before -= 1;
         links.before == 0

@@ -1,13 +1,13 @@
-//! Groups of tasks.
+//! Groups of tasks: OpenMP's `taskgroup`.
 
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize};
 
-/// A `taskgroup`. It lives until the task that has begun it finds that all tasks in it have ended.
+/// A `taskgroup`. It lives until the task that has begun it finds that all of the group's tasks have ended.
 pub(crate) struct Group {
-    /// The group around, or null.
+    /// The enclosing group, or null.
     previous: *const Self,
     unfinished: AtomicUsize,
     cancelled: AtomicBool,
@@ -17,10 +17,10 @@ pub(crate) struct Group {
     pub(crate) reductions: AtomicPtr<usize>,
 }
 
-// SAFETY: all fields but `previous` are atomics or numbers. `previous` is written before another thread knows the group, and
-// leads to a group that lives longer.
+// SAFETY: all fields but `previous` are atomics or numbers. `previous` is written before another thread knows the
+// group, and points to a group that lives longer.
 unsafe impl Sync for Group {}
-// SAFETY: a group belongs to no thread: the last `Arc` of a region's may be dropped by any member.
+// SAFETY: a group is bound to no thread: any member may drop the last `Arc` of a region's group.
 unsafe impl Send for Group {}
 
 impl Group {
@@ -34,18 +34,18 @@ impl Group {
         }
     }
 
-    /// The group that the members of a region begin in.
+    /// A region's group: its members begin in this group.
     pub(crate) fn of_region() -> Arc<Self> {
         Arc::new(Self::new(ptr::null(), false))
     }
 
-    /// The group around this one.
+    /// The enclosing group.
     pub(crate) fn previous(&self) -> Option<&Self> {
-        // SAFETY: the group around ends after this one.
+        // SAFETY: the enclosing group ends after this group.
         unsafe { self.previous.as_ref() }
     }
 
-    /// The group that `cancel taskgroup` means: a work share's stands in the one around.
+    /// The group that `cancel taskgroup` cancels. For the group of a work share this is the enclosing group.
     pub(crate) fn to_cancel(&self) -> &Self {
         let outer = self.previous().filter(|_| self.workshare);
         outer.unwrap_or(self)
@@ -55,36 +55,36 @@ impl Group {
         self.cancelled.store(true, SeqCst);
     }
 
-    /// Whether its tasks that are not begun are to be dropped.
+    /// Whether the group's tasks that have not begun are to be dropped.
     pub(crate) fn is_discarded(&self) -> bool {
         self.cancelled.load(SeqCst) || self.to_cancel().cancelled.load(SeqCst)
     }
 
-    /// A task in it, or the one that has begun it, makes a task in it.
+    /// A new task is in the group. Only a task in the group, or the task that has begun the group, makes such a task.
     pub(crate) fn enter(&self) {
-        // Relaxed: the task is handed on by a queue's lock.
+        // Relaxed: a queue's lock publishes the task.
         self.unfinished.fetch_add(1, Relaxed);
     }
 
-    /// Whether all of its tasks have ended.
+    /// Whether all of the group's tasks have ended.
     pub(crate) fn is_over(&self) -> bool {
-        // Acquire: what its tasks did.
+        // Acquire: sees what the tasks did.
         self.unfinished.load(Acquire) == 0
     }
 
-    /// A task of the group has ended. The group may be gone at once.
+    /// A task of the group has ended. The group may be freed at once.
     pub(crate) fn leave(&self) {
-        // AcqRel: what the task did is seen when the group is left.
+        // AcqRel: the thread that leaves the `taskgroup` sees what the task did.
         self.unfinished.fetch_sub(1, AcqRel);
     }
 }
 
-/// Frees the groups from the innermost on up to `outer`, which a region that was cancelled has left
-/// open. All of their tasks have ended.
+/// Frees the groups from `innermost` up to, and without, `outer`. A cancelled region has left them open. All of their
+/// tasks have ended.
 pub(super) fn abandon(innermost: *const Group, outer: *const Group) {
     let mut group = innermost;
     while group != outer {
-        // SAFETY: made by `begin_group`, and no task is in it.
+        // SAFETY: `begin_group` made the group, and no task is in it.
         group = unsafe { Box::from_raw(group.cast_mut()) }.previous;
     }
 }

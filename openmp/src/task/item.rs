@@ -1,4 +1,4 @@
-//! A task, and what keeps it.
+//! A task, and the references that keep it.
 
 use super::counts::Counts;
 use super::depend::Links;
@@ -14,65 +14,64 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8};
 
-/// A function that the compiler made of a construct's body.
+/// A function that the compiler made from a construct's body.
 pub(crate) type Outlined = unsafe extern "C" fn(*mut c_void);
 
-/// The body of a detached task has returned.
+/// In `event`: the body of a detached task has returned.
 pub(crate) const RETURNED: u8 = 1;
-/// Its event is fulfilled.
+/// In `event`: the event of a detached task is fulfilled.
 pub(crate) const FULFILLED: u8 = 2;
 
-/// A task: implicit ones too. In the order of use, so that a thread that runs another's task
+/// An explicit or implicit task. The fields are in the order of their use, so that a thread that runs another's task
 /// fetches few lines.
 #[repr(C)]
 pub(crate) struct Task {
     pub(crate) function: Option<Outlined>,
     pub(crate) arguments: Arguments,
     pub(crate) parent: *const Self,
-    /// The group that the task's children are in, or null; its thread's.
+    /// The group of the task's children, or null. Only the task's thread accesses it.
     pub(crate) group: Cell<*const Group>,
-    /// The group in which the task began, or null; it counts explicit tasks.
+    /// The parent's group when the task was made, or null. This group counts the task if it is explicit.
     pub(crate) counted_in: *const Group,
     /// Ready tasks with the largest priority run first.
     pub(crate) priority: i32,
-    /// Ancestors, so that descendants are found in few steps.
+    /// The number of ancestors, so that `descends_from` needs few steps.
     depth: u32,
     pub(crate) is_final: bool,
     pub(crate) detached: bool,
-    /// Whether its arguments were made by the program's constructors: its function, which destroys them,
-    /// is to be run even where tasks are dropped.
+    /// Whether constructors made the arguments. The function destroys them, so it runs even if tasks are dropped.
     pub(crate) constructed: bool,
-    /// Whether it has dependences, so that siblings may find it by an address.
+    /// Whether the task has dependences, so that siblings may find it by an address.
     pub(crate) listed: Cell<bool>,
-    /// Whether children were found by address; its thread's.
+    /// Whether a child has dependences. Only the task's thread accesses it.
     pub(crate) edged: Cell<bool>,
-    /// Whether it has ended, if it is listed.
+    /// Whether the task has ended, if it is `listed`.
     pub(crate) done: AtomicBool,
     /// [`RETURNED`] and [`FULFILLED`].
     pub(crate) event: AtomicU8,
-    /// The member that has its memory; null for implicit tasks.
+    /// The home of the task's memory. Null for implicit tasks.
     pub(crate) home: *const memory::Home,
-    /// The end of its thread's queue when it began; its thread's.
+    /// The end of its thread's queue when the task began. Only the task's thread accesses it.
     pub(crate) mark: Cell<usize>,
-    /// Only the thread that runs the task touches it.
+    /// Only the thread that runs the task accesses it.
     pub(crate) icv: Cell<Icv>,
     pub(crate) counts: Counts,
     /// Frees the arguments, if the task is dropped before it begins.
     pub(crate) discard: Option<unsafe fn(*mut c_void)>,
-    /// The team, if the task has an event: the event keeps the team. The type `Team` is a layer above.
+    /// The team, which the event keeps alive, if the task has an event. The type `Team` is in a layer above.
     pub(crate) team: *const c_void,
     /// The part that the team's lock of dependences protects.
     links: UnsafeCell<Links>,
 }
 
-// SAFETY: only the thread that runs the task, or makes it, touches `group`, `listed`, `edged`,
-// `mark`, `icv` and the cell in `counts`. The thread that ends a child reads whether it is
-// `listed`, after a queue's lock has handed it the child. `links` belongs to the owner of the lock
-// of dependences (`Task::links`). All others are atomics, or are written before another thread
-// knows the task; the targets of their pointers outlive the task, as its fields say.
+// SAFETY: only the thread that makes or runs the task accesses `group`, `listed`, `edged`, `mark`, `icv` and the cell
+// in `counts`, with two exceptions. The thread that ends the task reads `listed`, after a queue's lock has published
+// the task. Another thread may read the cell in `counts` while the task's thread waits. Only the owner of the lock of
+// dependences accesses `links` (`Task::links`). All other fields are atomics, or are written before another thread
+// knows the task. The targets of their pointers outlive the task, as the fields' comments say.
 unsafe impl Sync for Task {}
-// SAFETY: a task runs on any thread of its team. Its arguments are the program's, which shares them between the thread that makes
-// the task and the thread that runs it.
+// SAFETY: a task may run on any thread of its team. The program shares its arguments between the thread that makes the
+// task and the thread that runs it.
 unsafe impl Send for Task {}
 
 impl Task {
@@ -103,7 +102,7 @@ impl Task {
         }
     }
 
-    /// The task that `order` describes, a child of `parent`. `home` gives it a block.
+    /// The task that `order` describes, a child of `parent`. `home` is where its block comes from.
     #[inline(always)]
     pub(crate) fn explicit(order: &Order, parent: &Self, home: &memory::Home) -> Self {
         let group = parent.group.get();
@@ -128,43 +127,43 @@ impl Task {
         Self::new(None, icv)
     }
 
-    /// Reuses the task for a new region: nothing of the last is left.
+    /// Resets the task for a new region.
     pub(crate) fn renew(&mut self, icv: Icv, group: Option<Arc<Group>>, is_final: bool) {
         self.icv.set(icv);
         // A cancelled region may have left groups open.
         group::abandon(self.group.get(), self.counted_in);
-        // The region keeps it.
+        // The region keeps the group alive.
         self.counted_in = group.as_ref().map_or(ptr::null(), Arc::as_ptr);
         self.group.set(self.counted_in);
         self.is_final = is_final;
         self.counts = Counts::new();
     }
 
-    /// The task's dependences. The owner of the team's lock of dependences has the key, and calls this.
+    /// The task's dependences. Only the owner of the team's lock of dependences has the key.
     ///
     /// # Safety
     ///
     /// The key belongs to the task's team. The key of another team would not keep other threads out.
     pub(super) unsafe fn links<'a>(&'a self, _: &'a mut Key) -> &'a mut Links {
-        // SAFETY: each lock has one key, and the caller has borrowed the key for as long as the result lives. So there is no other
-        // reference to the links of any task of this team.
+        // SAFETY: each lock has one key, and the caller borrows the key for as long as the result lives. So there is no
+        // other reference to the links of any task of this team.
         unsafe { &mut *self.links.get() }
     }
 
-    /// Whether a construct for tasks has made it.
+    /// Whether the task is explicit: a construct for tasks has made it.
     pub(crate) fn is_explicit(&self) -> bool {
         !self.home.is_null()
     }
 
-    /// The task that made it; for tasks whose parent lives.
+    /// The task that made this task, if there is one.
     pub(crate) fn parent(&self) -> Option<&Self> {
-        // SAFETY: a task's memory keeps its parent's.
+        // SAFETY: the memory of a task keeps the memory of its parent.
         unsafe { self.parent.as_ref() }
     }
 
-    /// The group that its children are in.
+    /// The group of the task's children.
     pub(crate) fn current_group(&self) -> Option<&Group> {
-        // SAFETY: a group lives until all tasks in it have ended, and this one is in it.
+        // SAFETY: a group lives until all tasks in it have ended, and this task is in it.
         unsafe { self.group.get().as_ref() }
     }
 
@@ -185,7 +184,7 @@ impl Task {
 pub(crate) struct Kept(NonNull<Task>);
 
 impl Kept {
-    /// Keeps a task that has a reference.
+    /// Adds a reference to a task that the caller knows to exist.
     pub(crate) fn new(task: &Task) -> Self {
         task.counts.keep();
         Self(NonNull::from(task))
@@ -202,30 +201,30 @@ impl Deref for Kept {
     type Target = Task;
 
     fn deref(&self) -> &Task {
-        // SAFETY: the reference keeps it.
+        // SAFETY: the reference keeps the task.
         unsafe { self.0.as_ref() }
     }
 }
 
 impl Drop for Kept {
     fn drop(&mut self) {
-        // SAFETY: the reference is this one's.
+        // SAFETY: this value owns the reference.
         unsafe { let_go(self.0, Counts::drop_one) };
     }
 }
 
-/// Gives something back that keeps the task: `give` says whether it was the last. Its memory goes
-/// with the last, and with that a reference of its parent.
+/// Gives back a reference by `give`, which returns whether it was the last. If so, frees the task's memory, and gives
+/// back its reference to the parent in the same way.
 ///
 /// # Safety
 ///
 /// The caller owns the reference that it gives back.
 pub(crate) unsafe fn let_go(mut task: NonNull<Task>, give: impl FnOnce(&Counts) -> bool) {
-    // SAFETY: what is given back keeps it.
+    // SAFETY: the reference that is given back keeps the task until `give` is called.
     let mut last = give(&unsafe { task.as_ref() }.counts);
     while last {
-        // SAFETY: no other thread has it; its memory keeps its parent. Implicit tasks keep
-        // themselves.
+        // SAFETY: no other thread has the task, and its memory keeps its parent. An implicit task never gives back its
+        // own reference, so this task is in a block.
         let parent = unsafe {
             let parent = NonNull::new(task.as_ref().parent.cast_mut());
             Block::give_back(task);
@@ -233,7 +232,7 @@ pub(crate) unsafe fn let_go(mut task: NonNull<Task>, give: impl FnOnce(&Counts) 
         };
         let Some(parent) = parent else { return };
         task = parent;
-        // SAFETY: the child's reference.
+        // SAFETY: the child's reference keeps the parent until it is dropped here.
         last = unsafe { task.as_ref() }.counts.drop_one();
     }
 }

@@ -1,9 +1,9 @@
-//! Memory of tasks: blocks that are used again.
+//! Memory of tasks: blocks that are reused.
 //!
-//! Each member of a team has a *home*, where the blocks of the tasks that it makes come from.
-//! Another thread that ends tasks collects their blocks, and puts some at once on their home's stack
-//! of returned ones. The owner takes all of these at once: so no element is ever taken from the
-//! midst of what others push, and the exchange that pushes cannot be deceived.
+//! Each member of a team owns a *home*. The blocks of the tasks that the member makes come from there. If another
+//! thread ends such tasks, it collects their blocks and pushes several at once on the stack `returned` of their home.
+//! The owner takes the whole stack at once. So no thread pops a single block, and the pushing exchange has no ABA
+//! problem.
 
 use super::{Order, Task};
 
@@ -17,15 +17,15 @@ use std::ptr::{self, NonNull};
 use std::sync::atomic::AtomicPtr;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-/// Arguments up to this size lie in the task's block.
+/// Arguments of up to this number of bytes lie in the task's block.
 const INLINE: usize = 112;
-/// The number of blocks that are collected before they are given back.
+/// The number of blocks that a member collects before it gives them back.
 const COLLECTED: usize = 16;
 
 /// A task's memory.
 #[repr(C, align(64))]
 pub(crate) struct Block {
-    /// First, so that a task's address is its block's.
+    /// The first field, so that a task has the address of its block.
     task: MaybeUninit<Task>,
     inline: MaybeUninit<[u128; INLINE / 16]>,
     /// The next block in the list that this one is in.
@@ -34,14 +34,14 @@ pub(crate) struct Block {
 
 /// A member's blocks.
 pub(crate) struct Home {
-    /// Blocks that are free: the owner's.
+    /// Free blocks. Only the owner accesses the list.
     free: Cell<*mut Block>,
-    /// All blocks, to be freed at the end: the owner's.
+    /// All blocks, to be freed at the end. Only the owner accesses the list.
     #[expect(clippy::vec_box, reason = "their addresses are kept")]
     all: UnsafeCell<Vec<Box<UnsafeCell<Block>>>>,
-    /// Blocks of another home, which the owner is to give back.
+    /// Blocks of another home, which this home's owner will give back.
     collected: Collected,
-    /// Free blocks that others have given back.
+    /// Free blocks that other threads have given back.
     returned: CachePadded<AtomicPtr<Block>>,
 }
 
@@ -53,11 +53,12 @@ struct Collected {
     count: Cell<usize>,
 }
 
-// SAFETY: only the home's own member touches `free`, `all` and `collected`, in `put`, `refill`,
-// `take_back` and `collect`. Others push to `returned` alone, which is an atomic: a pushed block
-// belongs to its pusher before the exchange and to the owner after it.
+// SAFETY: only the home's owner accesses `free`, `all` and `collected`, in `put`, `refill`, `take_back` and `collect`.
+// Other threads only push to `returned`, which is an atomic. A pushed block belongs to the pushing thread before the
+// exchange, and to the owner after it.
 unsafe impl Sync for Home {}
-// SAFETY: a team's members are other threads in another region; the barrier at its end orders them. Blocks belong to no thread.
+// SAFETY: in another region, another thread may be the member that owns the home. The end of the region before orders
+// the two. Blocks are bound to no thread.
 unsafe impl Send for Home {}
 
 impl Home {
@@ -75,14 +76,14 @@ impl Home {
         }
     }
 
-    /// Puts a task into a block. The owner calls it.
+    /// Puts a task into a block. Only the owner calls this.
     #[inline(always)]
     pub(crate) fn put(&self, task: impl FnOnce() -> Task) -> NonNull<Task> {
         let mut block = self.free.get();
         if block.is_null() {
             block = self.refill();
         }
-        // SAFETY: the block is free, and this thread's.
+        // SAFETY: the block is free, and only this thread has it.
         unsafe {
             self.free.set((*block).next);
             (*block).task.write(task());
@@ -90,10 +91,10 @@ impl Home {
         }
     }
 
-    /// Blocks that others have given back, or a new one.
+    /// Returns the blocks that other threads have given back, or a new block.
     #[cold]
     fn refill(&self) -> *mut Block {
-        // Acquire: what others did with the tasks that were in them.
+        // Acquire: sees what other threads did with the tasks in these blocks.
         let returned = self.returned.swap(ptr::null_mut(), Acquire);
         if !returned.is_null() {
             return returned;
@@ -104,19 +105,19 @@ impl Home {
             next: ptr::null_mut(),
         }));
         let address = block.get();
-        // SAFETY: the owner's list.
+        // SAFETY: only the owner, which calls this, accesses the list.
         unsafe { (*self.all.get()).push(block) };
         address
     }
 
-    /// The task's block is free again. The owner calls it.
+    /// Frees the task's block. Only the owner calls this.
     ///
     /// # Safety
     ///
-    /// The task is of this home, and no thread has it any more.
+    /// The task's block is of this home, and no thread has the task any more.
     pub(crate) unsafe fn take_back(&self, task: NonNull<Task>) {
         let block = task.as_ptr().cast::<Block>();
-        // SAFETY: by the caller's word.
+        // SAFETY: as the caller promises.
         unsafe {
             (*block).task.assume_init_drop();
             (*block).next = self.free.replace(block);
@@ -128,22 +129,22 @@ impl Collected {
     /// Gives the blocks back to their home.
     fn flush(&self) {
         if self.count.replace(0) > 0 {
-            // SAFETY: homes live as long as the team; the blocks are this list's.
+            // SAFETY: homes live as long as the team. Only this list has the blocks.
             unsafe { (*self.home.get()).accept(self.first.get(), self.last.get()) };
         }
     }
 }
 
 impl Home {
-    /// Collects the block of a task of another home. The owner of this one calls it.
+    /// Collects the block of a task of another home. Only the owner of this home calls this.
     ///
     /// # Safety
     ///
-    /// The task is in a block, and no thread has it any more.
+    /// The task is in a block, and no thread has the task any more.
     pub(crate) unsafe fn collect(&self, task: NonNull<Task>) {
         let block = task.as_ptr().cast::<Block>();
         let collected = &self.collected;
-        // SAFETY: by the caller's word.
+        // SAFETY: as the caller promises.
         unsafe {
             let home = (*block).task.assume_init_ref().home;
             if home != collected.home.get() || collected.count.get() == COLLECTED {
@@ -159,17 +160,17 @@ impl Home {
         collected.count.set(collected.count.get() + 1);
     }
 
-    /// Takes blocks of this home back, from any thread.
+    /// Takes back blocks of this home. Any thread may call this.
     ///
     /// # Safety
     ///
-    /// They are a list from `first` to `last`, and no other thread has them.
+    /// The blocks are a list from `first` to `last`, and no other thread has them.
     unsafe fn accept(&self, first: *mut Block, last: *mut Block) {
         let mut top = self.returned.load(Relaxed);
         loop {
-            // SAFETY: by the caller's word.
+            // SAFETY: as the caller promises.
             unsafe { (*last).next = top };
-            // Release: what was done with the tasks.
+            // Release: publishes what was done with the tasks.
             match self
                 .returned
                 .compare_exchange_weak(top, first, Release, Relaxed)
@@ -182,14 +183,14 @@ impl Home {
 }
 
 impl Block {
-    /// The task's block is free again, to be used by its home.
+    /// Gives the task's block back to its home.
     ///
     /// # Safety
     ///
-    /// The task is in a block, and no thread has it any more.
+    /// The task is in a block, and no thread has the task any more.
     pub(crate) unsafe fn give_back(task: NonNull<Task>) {
         let block = task.as_ptr().cast::<Self>();
-        // SAFETY: by the caller's word; the home lives as long as the team.
+        // SAFETY: as the caller promises. The home lives as long as the team.
         unsafe {
             let home = (*block).task.assume_init_ref().home;
             (*block).task.assume_init_drop();
@@ -201,11 +202,10 @@ impl Block {
     ///
     /// # Safety
     ///
-    /// The order is as compiled programs make it, the task lies in a block, and no other thread
-    /// knows it.
+    /// A compiled program made the order. The task is in a block, and no other thread knows the task.
     pub(crate) unsafe fn copy_arguments(task: NonNull<Task>, order: &Order) {
         let block = task.as_ptr().cast::<Self>();
-        // SAFETY: by the caller's word.
+        // SAFETY: as the caller promises.
         unsafe {
             let arguments = &raw mut (*task.as_ptr()).arguments;
             if order.size == 0 && order.copy.is_none() {
@@ -235,7 +235,7 @@ impl Block {
 /// The place of a task's arguments.
 pub(crate) struct Arguments {
     pointer: *mut c_void,
-    /// The layout of the arguments' own memory, if they have any.
+    /// The layout of the arguments' memory, if they are not in the task's block.
     layout: Option<Layout>,
 }
 
@@ -270,7 +270,7 @@ impl Arguments {
 impl Drop for Arguments {
     fn drop(&mut self) {
         if let Some(layout) = self.layout {
-            // SAFETY: allocated so.
+            // SAFETY: `allocated` got the pointer with this layout.
             unsafe { dealloc(self.pointer.cast(), layout) };
         }
     }

@@ -1,10 +1,9 @@
-//! Tasks as data: what a task is, which are ready, and what they wait for. [`tasking`](crate::tasking) makes and runs
-//! them.
+//! Tasks as data: their descriptions, the queues of ready tasks, and the dependences. [`tasking`](crate::tasking) makes
+//! and runs them.
 //!
-//! Each member of a team has a queue of its own tasks that no thread has begun (`queue`, `tasks`),
-//! and blocks of memory for them (`memory`). It runs the newest of its own first; members without
-//! tasks take the oldest of others. Only dependences (`depend`) and priorities need data that a
-//! team shares.
+//! Each member of a team has a queue of its ready tasks (`queue`, `tasks`) and blocks of memory for tasks (`memory`). A
+//! member runs the newest task of its own queue first. A member without tasks takes the oldest tasks of other members.
+//! Only dependences (`depend`) and priorities need data that a team shares.
 
 mod counts;
 pub(crate) mod depend;

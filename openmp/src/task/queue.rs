@@ -1,8 +1,7 @@
-//! A member's queue of tasks that are ready.
+//! A member's queue of ready tasks.
 //!
-//! Its owner pushes and pops at the end; others take from the front, or from the midst, where
-//! a hole stays. So the position of a task never changes, and the owner knows that all above
-//! a position was pushed after a certain time.
+//! Its owner pushes and pops at the end. Other threads take tasks from the front, or from the middle, where they leave
+//! a hole. So the position of a task never changes, and tasks above a position were pushed after a certain time.
 
 use super::Task;
 use crate::words::lock::Guarded;
@@ -14,19 +13,19 @@ use std::sync::atomic::Ordering::Relaxed;
 
 pub(super) struct Queue {
     items: Guarded<Items>,
-    /// How many tasks there are: a hint for others.
+    /// The number of tasks, without holes. Other threads use it as a hint.
     count: AtomicUsize,
-    /// The position after the last one. The owner changes it.
+    /// The position after the last task. Only the owner changes it.
     end: AtomicUsize,
 }
 
 /// The most tasks that a thread takes at once.
 const BATCH: usize = 16;
 
-/// Times that a thief relaxes before it takes an only task.
+/// The number of times that a thief relaxes before it takes the only task of a queue.
 const LEFT_ALONE: u32 = 8;
 
-/// Tasks that were taken at once, the oldest first.
+/// Tasks that a thread took at once, the oldest first.
 #[derive(Default)]
 pub(super) struct Batch {
     tasks: [Option<NonNull<Task>>; BATCH],
@@ -34,18 +33,18 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    /// The first, and the others.
+    /// The first task, and the others.
     pub(super) fn split(self) -> Option<(NonNull<Task>, impl Iterator<Item = NonNull<Task>>)> {
         let mut tasks = self.tasks.into_iter().flatten();
         Some((tasks.next()?, tasks))
     }
 }
 
-/// Tasks, and holes where others have taken one.
+/// Tasks, and holes where other threads have taken a task.
 #[derive(Default)]
 struct Items(VecDeque<Option<NonNull<Task>>>);
 
-// SAFETY: a task that is in a queue may be run by any thread.
+// SAFETY: any thread may run a task that is in a queue.
 unsafe impl Send for Items {}
 
 impl Queue {
@@ -67,7 +66,7 @@ impl Queue {
         self.end.load(Relaxed)
     }
 
-    /// Adds tasks. The owner calls it. `edge` is called, with the lock, if there were none.
+    /// Adds tasks. Only the owner calls this. If the queue was empty, calls `edge` with the lock held.
     pub(super) fn push(&self, tasks: impl IntoIterator<Item = NonNull<Task>>, edge: impl FnOnce()) {
         self.items.with(|items| {
             let holes = items.0.len();
@@ -82,8 +81,8 @@ impl Queue {
         });
     }
 
-    /// The newest task above `mark`. The owner calls it. `edge` is called, with the lock, if it
-    /// was the only one.
+    /// Takes the newest task above `mark`. Only the owner calls this. If it was the only task, calls `edge` with the
+    /// lock held.
     pub(super) fn pop(&self, mark: usize, edge: impl FnOnce()) -> Option<NonNull<Task>> {
         if self.end() <= mark || self.count() == 0 {
             return None;
@@ -101,12 +100,13 @@ impl Queue {
         })
     }
 
-    /// The oldest half, up to [`BATCH`]. Whoever else has the lock is not waited for.
+    /// Takes the oldest half of the tasks, at most [`BATCH`]. If another thread has the lock, takes none. If the queue
+    /// is empty afterwards, calls `edge` with the lock held.
     pub(super) fn steal(&self, edge: impl FnOnce()) -> Batch {
         let mut batch = Batch::default();
         match self.count() {
             0 => return batch,
-            // It is only just there: more may follow, or its owner may take it.
+            // The task may be new: the owner may push more, or take it.
             1 => (0..LEFT_ALONE).for_each(|_| Native::relax()),
             _ => (),
         }
@@ -130,7 +130,7 @@ impl Queue {
         batch
     }
 
-    /// The oldest task that `fits`.
+    /// Takes the oldest task that `fits`. If it was the only task, calls `edge` with the lock held.
     pub(super) fn steal_one(
         &self,
         fits: impl Fn(&Task) -> bool,
@@ -140,7 +140,7 @@ impl Queue {
             return None;
         }
         self.items.with(|items| {
-            // SAFETY: tasks in a queue have not begun, and live.
+            // SAFETY: tasks in a queue have not begun, so they live.
             let found = items
                 .0
                 .iter_mut()

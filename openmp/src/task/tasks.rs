@@ -1,11 +1,10 @@
 //! The tasks of a team: a queue and a home of blocks for each member.
 //!
-//! # When all have ended
+//! # When all tasks have ended
 //!
-//! Each member counts the tasks that it has made, and the tasks that it has ended. A thread reads
-//! first all that were ended, then all that were made. If the sums are equal, all had ended at some
-//! time between the two readings: both sums only grow. If all members wait meanwhile, no task can
-//! be made after that.
+//! Each member counts the tasks that it has made, and the tasks that it has ended. A thread first sums up all ended
+//! tasks, then all made tasks. Both sums only grow. So if they are equal, all tasks had ended at some time between the
+//! two readings. If all members wait at that time, no further task can be made.
 
 use super::Task;
 use super::memory::{Block, Home};
@@ -19,14 +18,13 @@ use std::ptr::NonNull;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
-/// With this number of tasks in a member's queue that no thread has begun, the member runs its next
-/// one at once.
+/// If a member's queue has this number of tasks, the member runs its next task at once instead of queuing it.
 const MOST_READY: usize = 64;
-/// With this number of tasks a member that have not ended, including tasks that wait for others,
-/// the same.
+/// If this number of tasks for each member have not ended, a member runs its next task with dependences at once. Tasks
+/// that wait for others are counted.
 const MOST_LIVE: usize = 64;
 
-/// A member's data: lines of its own, and lines that others write.
+/// A member's data: cache lines that only the member writes, and lines that other threads write too.
 struct Member {
     own: CachePadded<Counts>,
     queue: CachePadded<Queue>,
@@ -40,43 +38,43 @@ struct Counts {
 
 /// See the module.
 pub(crate) struct Tasks {
-    /// The last one is for threads that are no members.
+    /// The last element is for threads that are no members.
     members: Box<[Member]>,
-    /// Whether there ever was a task.
+    /// Whether a task was ever made.
     used: AtomicBool,
     shared: CachePadded<Shared>,
     urgent: Guarded<Urgent>,
-    /// With it dependences are changed, and looked at.
+    /// The lock of dependences.
     links: Guarded<Key>,
 }
 
-/// Whoever has the key has the lock of dependences. Each lock has one key.
+/// The proof that a thread holds the lock of dependences. Each lock has one key.
 pub(crate) struct Key(());
 
 /// Words that all members look at.
 struct Shared {
     /// The number of queues that contain tasks.
     nonempty: AtomicUsize,
-    /// Tasks with a priority that are ready.
+    /// The number of ready tasks with a priority.
     urgent: AtomicUsize,
-    /// Threads that wait for tasks of some kind.
+    /// The number of threads that wait for descendants of their task.
     choosy: AtomicUsize,
-    /// Times that a task was queued while some did.
+    /// How often a task was queued while `choosy` was not 0.
     pushes: AtomicUsize,
 }
 
-/// Tasks with a priority.
+/// Ready tasks with a priority.
 #[derive(Default)]
 struct Urgent(BTreeMap<Reverse<i32>, VecDeque<NonNull<Task>>>);
 
-// SAFETY: a task that is in a queue may be run by any thread.
+// SAFETY: any thread may run a task that is in a queue.
 unsafe impl Send for Urgent {}
 
 impl Urgent {
-    /// The first, by priority and age, that `fits`.
+    /// Takes the first task, by priority and then by age, that `fits`.
     fn take(&mut self, fits: impl Fn(&Task) -> bool) -> Option<NonNull<Task>> {
         self.0.values_mut().find_map(|queue| {
-            // SAFETY: tasks in a queue have not begun, and live.
+            // SAFETY: tasks in a queue have not begun, so they live.
             let at = queue
                 .iter()
                 .position(|task| fits(unsafe { task.as_ref() }))?;
@@ -109,13 +107,13 @@ impl Tasks {
         }
     }
 
-    /// A member's place for its tasks. A thread that is no member has the last place.
+    /// A member's data. `None` stands for a thread that is no member.
     fn member(&self, member: Option<u32>) -> &Member {
         let last = self.members.len() - 1;
         &self.members[member.map_or(last, |id| id as usize)]
     }
 
-    /// The source of the blocks of a member's tasks.
+    /// A member's home: the blocks of its tasks come from there.
     #[inline]
     pub(crate) fn home(&self, member: u32) -> &Home {
         &self.members[member as usize].home
@@ -127,7 +125,7 @@ impl Tasks {
         self.members[member as usize].queue.end()
     }
 
-    /// The number of tasks that have not ended; 0 is exact if only tasks make tasks.
+    /// The number of tasks that have not ended. If only tasks make tasks, 0 is exact.
     #[inline]
     pub(crate) fn live(&self) -> usize {
         if !self.used.load(Relaxed) {
@@ -144,8 +142,8 @@ impl Tasks {
         self.shared.nonempty.load(SeqCst) != 0
     }
 
-    /// Whether there are enough tasks that the member runs its next one at once. Tasks that wait
-    /// for others are in no queue: with `dependent` they count as well.
+    /// Whether there are so many tasks that the member runs its next task at once. Tasks that wait for others are in no
+    /// queue. They count only if the next task is `dependent`.
     pub(crate) fn is_crowded(&self, member: u32, dependent: bool) -> bool {
         let most = MOST_LIVE * (self.members.len() - 1);
         self.members[member as usize].queue.count() >= MOST_READY
@@ -153,30 +151,30 @@ impl Tasks {
             || (self.shared.urgent.load(Relaxed) > most)
     }
 
-    /// A task is made by the member, which runs a task of this team.
+    /// The member, which runs a task of this team, makes a task.
     pub(crate) fn count_made(&self, member: u32) {
         if !self.used.load(Relaxed) {
-            // Relaxed: published as the count is.
+            // Relaxed: published like the count below.
             self.used.store(true, Relaxed);
         }
         let made = &self.members[member as usize].own.made;
-        // Relaxed: only this thread changes it; a barrier's word, or the end of this task or of one
-        // that it makes, precedes any reading that has to see it.
+        // Relaxed: only this thread changes the count. The barrier's word, or the count of an ended task, publishes it
+        // to each reader that must see it: the current task, or the task that it makes, ends after this store.
         made.store(made.load(Relaxed) + 1, Relaxed);
     }
 
-    /// A task has ended. A full fence, too: whether all have is looked at after it.
+    /// A task has ended. Also a full fence: the caller then checks whether all tasks have ended.
     pub(crate) fn count_ended(&self, member: Option<u32>) {
         self.member(member).own.ended.fetch_add(1, SeqCst);
     }
 
-    /// Gives back the memory of a task that no thread has any more.
+    /// Gives back the memory of a task.
     ///
     /// # Safety
     ///
-    /// As said.
+    /// No thread has the task any more.
     pub(crate) unsafe fn give_back(&self, member: Option<u32>, task: NonNull<Task>) {
-        // SAFETY: by the caller's word; a member is the owner of its home.
+        // SAFETY: as the caller promises. A member owns its home.
         unsafe {
             let Some(member) = member else {
                 return Block::give_back(task);
@@ -195,21 +193,21 @@ impl Tasks {
         self.links.with(body)
     }
 
-    /// The task, of this team, makes no further children: its children are no longer to be found by address.
+    /// A task of this team makes no further children. So the addresses that its children named are forgotten.
     pub(crate) fn forget_edges(&self, task: &Task) {
         if task.edged.replace(false) {
-            // They are let go without the lock: the last reference of a child may go with them.
-            // SAFETY: `link` has set `edged`, with the key of this team.
+            // The edges are dropped without the lock, since they may have the last reference to a child.
+            // SAFETY: `link` has set `edged`, with the key of this team, so the task is in this team.
             let edges = self.linked(|key| unsafe { task.links(key) }.edges.take());
             drop(edges);
         }
     }
 
-    /// Nothing keeps the task any more: it is queued, by a member that made it, or ended what kept
-    /// it, or by another thread.
+    /// The task is ready: queues it. The caller has made the task or ended the last task before it. `member` is `None`
+    /// if the caller is no member.
     pub(crate) fn push(&self, member: Option<u32>, task: NonNull<Task>) {
         let shared = &self.shared;
-        // SAFETY: it is not queued yet, and lives.
+        // SAFETY: the task is not queued yet, so it lives.
         let priority = unsafe { task.as_ref().priority };
         if priority == 0 {
             self.member(member).queue.push([task], || self.fills());
@@ -223,8 +221,8 @@ impl Tasks {
             });
         }
         Native::fence_after_rmw();
-        // After the fence: either this load sees the announcement of a waiting thread, or that
-        // thread, which looks at the queues after its announcement, sees the task there.
+        // After the fence, either this load sees the announcement of a waiting thread in `choosy`, or that thread sees
+        // the task: it looks at the queues after its announcement.
         if shared.choosy.load(SeqCst) != 0 {
             shared.pushes.fetch_add(1, SeqCst);
         }
@@ -238,7 +236,7 @@ impl Tasks {
         self.shared.nonempty.fetch_sub(1, SeqCst);
     }
 
-    /// The first of the tasks with a priority that `fits`.
+    /// Takes the first task with a priority that `fits`.
     fn take_urgent(&self, fits: impl Fn(&Task) -> bool) -> Option<NonNull<Task>> {
         let count = &self.shared.urgent;
         if count.load(Relaxed) == 0 {
@@ -253,7 +251,7 @@ impl Tasks {
         })
     }
 
-    /// Any task that is ready: for members that wait at a barrier.
+    /// Takes any ready task, for a member that waits at a barrier.
     pub(crate) fn take_any(&self, member: u32) -> Option<NonNull<Task>> {
         if !self.has_ready() {
             return None;
@@ -278,7 +276,7 @@ impl Tasks {
             .or_else(|| (1..all).find_map(steal))
     }
 
-    /// A task that descends from `ancestor`, which the member runs.
+    /// Takes a ready task that descends from `ancestor`. The member runs `ancestor`.
     pub(crate) fn take_descendant(&self, member: u32, ancestor: &Task) -> Option<NonNull<Task>> {
         if !self.has_ready() {
             return None;
@@ -298,8 +296,8 @@ impl Tasks {
             .or_else(|| (1..all).find_map(steal))
     }
 
-    /// A thread waits for tasks of some kind: until [`unchoosy`](Self::unchoosy), `pushes` changes
-    /// after each task that is queued. Returns what it is now.
+    /// A thread begins to wait for descendants of its task. Until [`unchoosy`](Self::unchoosy), `pushes` changes after
+    /// each task that is queued. Returns the current value of `pushes`.
     pub(crate) fn choosy(&self) -> usize {
         self.shared.choosy.fetch_add(1, SeqCst);
         self.pushes()

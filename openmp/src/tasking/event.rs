@@ -1,4 +1,4 @@
-//! The event of a detached task: the task ends when its body has returned and the event is fulfilled.
+//! The event of a detached task. The task ends when its body has returned and the event is fulfilled.
 
 use super::run::end;
 use crate::task::{FULFILLED, RETURNED, Task};
@@ -11,15 +11,17 @@ use std::sync::atomic::Ordering::AcqRel;
 ///
 /// # Safety
 ///
-/// `make` has given out the handle, and this is the only call for it.
+/// `make` has given out the handle, and this is the only call with it.
 pub(crate) unsafe fn fulfil(handle: *const Task) {
-    // SAFETY: the task does not end before, or leaves its memory. `make` has put the address of the `Team` there, and
-    // has counted the event's reference, which is taken here.
+    // SAFETY: the task, or at least its memory, stays until its event is fulfilled. `make` has written the address of
+    // the `Team` there and has added the event's reference to it, which this function takes over.
     let (task, team) = unsafe { (&*handle, Arc::from_raw((*handle).team.cast::<Team>())) };
-    // AcqRel: as in `run`. If the body has not returned, the task may be gone after this.
+    // AcqRel: as in `run`. If the body has not returned, the task may be freed at once after this.
     if task.event.fetch_or(FULFILLED, AcqRel) & RETURNED != 0 {
-        // No member: the freed tasks descend from a task that this thread may not run.
-        // SAFETY: the body has returned and the event is fulfilled; this call came second.
+        // `None`, not a member: this thread may not be in the team, and its queue must contain only descendants of
+        // tasks that it runs.
+        // SAFETY: the body has returned and the event is fulfilled. This thread set the second of the two bits, so only
+        // this thread ends the task.
         unsafe { end(&team, NonNull::from(task), None) };
     }
     team.bell.ring();

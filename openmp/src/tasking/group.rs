@@ -5,14 +5,14 @@ use crate::task::Group;
 use crate::team::context::Context;
 use std::ptr;
 
-/// Its beginning.
+/// Begins a group. Further children of the current task are in this group.
 pub(crate) fn begin_group(context: &Context, workshare: bool) {
     let current = &context.task().group;
     let group = Box::new(Group::new(current.get(), workshare));
     current.set(Box::into_raw(group));
 }
 
-/// Its end.
+/// Waits until all tasks of the current group have ended, and ends the group.
 pub(crate) fn end_group(context: &Context) {
     let task = context.task();
     let Some(group) = task.current_group() else {
@@ -21,6 +21,6 @@ pub(crate) fn end_group(context: &Context) {
     help_until(context, &|| group.is_over());
     let outer = group.previous().map_or(ptr::null(), ptr::from_ref);
     let group = task.group.replace(outer);
-    // SAFETY: made by `begin_group`, and no task is in it.
+    // SAFETY: `begin_group` made the group, and no task is in it.
     drop(unsafe { Box::from_raw(group.cast_mut()) });
 }

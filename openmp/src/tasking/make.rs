@@ -1,4 +1,4 @@
-//! Making tasks.
+//! Makes tasks.
 
 use super::run::is_discarded;
 use super::wait::wait_for_dependences;
@@ -9,22 +9,22 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// The task that `order` describes, a child of the current task, which is to count it.
+/// Makes the task that `order` describes, a child of the current task. The caller counts it there.
 #[inline(always)]
 fn task(order: &Order, context: &Context, home: &Home) -> NonNull<Task> {
     home.put(|| Task::explicit(order, context.task(), home))
 }
 
-/// Hands out the task as the handle of its event, which keeps the team. The task does not end
-/// before.
+/// Gives the program the task's address as the handle of its event. The event keeps the team. The task cannot end
+/// before it is fulfilled.
 ///
 /// # Safety
 ///
 /// A compiled program made the order, which has an event. No other thread knows the task yet.
 unsafe fn hand_out(context: &Context, order: &Order, task: NonNull<Task>) {
     let (handle, team) = (task.as_ptr(), ptr::from_ref(context.team()));
-    // SAFETY: teams are in an `Arc`; the compiler's pointer; data that is to be copied begins with a
-    // copy of the handle.
+    // SAFETY: each team is in an `Arc`. The compiler's pointer `event` is valid. Data that is copied begins with a copy
+    // of the handle.
     unsafe {
         Arc::increment_strong_count(team);
         (*handle).team = team.cast();
@@ -39,12 +39,12 @@ unsafe fn hand_out(context: &Context, order: &Order, task: NonNull<Task>) {
 ///
 /// # Safety
 ///
-/// The order is as compiled programs make it.
+/// A compiled program made the order.
 pub(crate) unsafe fn make(context: &Context, order: &Order) {
     let (team, current) = (context.team(), context.task());
     if is_discarded(team, current) {
         if let Some(discard) = order.discard {
-            // SAFETY: the order has the function for its data, which no other task has.
+            // SAFETY: the order gives this function for its data, which no other task has.
             unsafe { discard(order.data) };
         }
         return;
@@ -52,36 +52,36 @@ pub(crate) unsafe fn make(context: &Context, order: &Order) {
     let (tasks, member) = (&team.tasks, context.id());
     let detached = !order.event.is_null();
     let crowded = || tasks.is_crowded(member, !order.depend.is_null());
-    // This thread may not run here a task that depends on a detached one: that one's event may be
-    // fulfilled by a task that this one makes later.
+    // If the new task has to wait, this thread must not run it here: it may wait for a detached task, and perhaps only
+    // a later child of the current task fulfils that task's event.
     let free = || {
-        // SAFETY: the compiler's array; the current task is in this team, which owns the key.
+        // SAFETY: the compiler made the array. The current task and the key belong to this team.
         let awaited = |key: &mut _| unsafe { depend::awaited(current, order.depend, key) };
         order.depend.is_null() || tasks.linked(awaited).is_empty()
     };
     let at_once = || !detached && (team.size == 1 || current.is_final || crowded()) && free();
     if !order.deferred || at_once() {
-        // SAFETY: by the caller's word.
+        // SAFETY: as the caller promises.
         unsafe { run_at_once(context, order) };
         return;
     }
     let task = task(order, context, tasks.home(member));
     if detached {
-        // SAFETY: by the caller's word; the task is just made.
+        // SAFETY: as the caller promises. The task was just made.
         unsafe { hand_out(context, order, task) };
     }
-    // SAFETY: the data is as the order says, and no other thread knows the task yet.
+    // SAFETY: the data is as the order describes it, and no other thread knows the task yet.
     unsafe { Block::copy_arguments(task, order) };
-    // Counted before any thread can end it.
+    // The task is counted before any thread can end it.
     current.counts.add_child();
-    // SAFETY: the group lives while the current task is in it.
+    // SAFETY: the group lives while the current task is in the group.
     if let Some(group) = unsafe { current.group.get().as_ref() } {
         group.enter();
     }
     tasks.count_made(member);
-    // SAFETY: just made.
+    // SAFETY: the task was just made.
     let this = unsafe { task.as_ref() };
-    // SAFETY: the compiler's array; the task is in this team, which owns the key.
+    // SAFETY: the compiler made the array. The task and the key belong to this team.
     let link = |key: &mut _| unsafe { depend::link(this, order.depend, key) };
     let ready = order.depend.is_null() || tasks.linked(link);
     if ready {
@@ -90,54 +90,54 @@ pub(crate) unsafe fn make(context: &Context, order: &Order) {
     }
 }
 
-/// A task that its thread runs here and now.
+/// Makes a task and runs it at once on this thread.
 unsafe fn run_at_once(context: &Context, order: &Order) {
-    // SAFETY: by the caller's word.
+    // SAFETY: as the caller promises.
     unsafe { begin_here(context, order) };
     let this = context.task();
     let mut data = order.data;
     if order.copy.is_some() {
-        // SAFETY: the data is as the order says; only this thread runs the task.
+        // SAFETY: the data is as the order describes it, and only this thread has the task.
         unsafe { Block::copy_arguments(NonNull::from(this), order) };
         data = this.arguments.pointer();
     }
-    // SAFETY: compiled code with the arguments made for it.
+    // SAFETY: the program made the data for this function.
     unsafe { (order.function)(data) };
     if this.detached {
         let fulfilled = || this.event.load(SeqCst) & FULFILLED != 0;
         context.team().bell.wait_until(&context.carried, &fulfilled);
     }
-    // SAFETY: begun here.
+    // SAFETY: the task was begun above and is the current task.
     unsafe { end_here(context) };
 }
 
-/// Begins a task whose work the calling thread does itself, until [`end_here`].
+/// Begins a task that the calling thread runs itself, until [`end_here`].
 ///
 /// # Safety
 ///
-/// The order is as compiled programs make it.
+/// A compiled program made the order.
 pub(crate) unsafe fn begin_here(context: &Context, order: &Order) {
     let tasks = &context.team().tasks;
     if !order.depend.is_null() {
-        // SAFETY: the compiler's array.
+        // SAFETY: the compiler made the array.
         unsafe { wait_for_dependences(context, order.depend) };
     }
     let task = task(order, context, tasks.home(context.id()));
-    // SAFETY: it keeps its own reference until it ends.
+    // SAFETY: the task keeps its own reference until it ends.
     let this = unsafe { task.as_ref() };
     if this.detached {
-        // SAFETY: by the caller's word; the task is just made.
+        // SAFETY: as the caller promises. The task was just made.
         unsafe { hand_out(context, order, task) };
     }
     this.mark.set(tasks.end_of(context.id()));
     context.seat.task.set(task.as_ptr());
 }
 
-/// The task that [`begin_here`] has begun is over.
+/// Ends the task that [`begin_here`] has begun.
 ///
 /// # Safety
 ///
-/// It is the current one.
+/// That task is the current task.
 pub(crate) unsafe fn end_here(context: &Context) {
     let this = context.task();
     let Some(parent) = this.parent() else { return };
@@ -146,12 +146,12 @@ pub(crate) unsafe fn end_here(context: &Context) {
     tasks.forget_edges(this);
     let task = NonNull::from(this);
     if this.counts.is_alone() {
-        // SAFETY: no other thread has it.
+        // SAFETY: no other thread has the task.
         unsafe { tasks.home(context.id()).take_back(task) };
     } else {
-        // Its children outlive it, and its memory keeps its parent's.
+        // The task's memory remains, for its children, and keeps its parent's.
         parent.counts.keep();
-        // SAFETY: its own, once.
+        // SAFETY: the task gives back its own reference, once.
         unsafe { let_go(task, Counts::end) };
     }
 }

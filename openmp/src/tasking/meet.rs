@@ -1,10 +1,10 @@
-//! Waiting at the barrier inside of a region, which is also where members run tasks.
+//! Waiting at the barrier inside a region. Waiting members run tasks.
 
 use super::run::run_any;
 use crate::team::Team;
 use crate::team::context::Context;
 
-/// The caller has arrived last: no other member is between two barriers.
+/// Opens the barrier if no task is left. The caller has arrived last: no other member is between two barriers.
 fn open_as_last(context: &Context, team: &Team) {
     let site = context.site.replace(0);
     let Some(carrier) = team.carrier else {
@@ -22,8 +22,8 @@ fn open_as_last(context: &Context, team: &Team) {
     }
 }
 
-/// The member waits for all others, and runs tasks meanwhile. With `cancellable` it returns early, and says
-/// `true`, if the region is cancelled.
+/// The member waits for all other members, and runs tasks meanwhile. With `cancellable`, returns `true`, perhaps early,
+/// if the region is cancelled.
 pub(crate) fn meet(context: &Context, cancellable: bool) -> bool {
     let team = context.team();
     if team.size == 1 {
@@ -64,7 +64,7 @@ pub(crate) fn meet(context: &Context, cancellable: bool) -> bool {
     }
 }
 
-/// The member of a carried team has come to a barrier, or to the region's end.
+/// A member of a carried team has arrived at a barrier or at the region's end.
 pub(crate) fn arrive(context: &Context) {
     if let Some(rank) = context.carried.get() {
         rank.arrive();

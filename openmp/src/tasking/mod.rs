@@ -1,8 +1,8 @@
-//! Making tasks, running them, and waiting for them: in a `taskwait`, in a group or at a barrier.
+//! Makes tasks, runs them, and waits for them: in a `taskwait`, in a group or at a barrier.
 //!
-//! A thread in a `taskwait` runs descendants of its task only: if a thread has put a tied task
-//! aside, it may begin only that task's descendants. The tasks in its own queue above the *mark*,
-//! the queue's end when its task began, are descendants (`wait`).
+//! A thread in a `taskwait` runs only descendants of its task: OpenMP lets a thread with a suspended tied task begin
+//! only that task's descendants. The *mark* of a task is the end of its thread's queue when the task began. All tasks
+//! above it in that queue are descendants (`wait`).
 
 mod event;
 mod group;

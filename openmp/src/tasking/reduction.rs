@@ -1,10 +1,17 @@
-//! Reductions over tasks, by the compiler's description of them.
+//! Reductions over tasks, which the compiler describes in an array.
 //!
-//! A description is an array of words: `[0]` the number of variables, `[1]` the bytes of a thread's
-//! part, `[2]` the alignment, and then where the memory for all threads begins, `[3]` an allocator,
-//! `[4]` the next description, `[5]` not 0 at the head of a list, `[6]` where the memory ends;
-//! from `[7]` on three words for each variable: its address, its place in a thread's part, and a
-//! link of the runtime's. Inner groups' descriptions lead to those of the groups around.
+//! Each thread has a *part* of the memory, with its copies of the variables. A description is an array of words:
+//!
+//! * `[0]` the number of variables
+//! * `[1]` the bytes of a thread's part
+//! * `[2]` the alignment; once registered, the beginning of the memory of all parts
+//! * `[3]` an allocator
+//! * `[4]` the next description
+//! * `[5]` not 0 at the head of a list
+//! * `[6]` the end of the memory
+//! * from `[7]` on three words for each variable: its address, its offset in a part, and a word for the runtime
+//!
+//! The last description of a group leads to the first of the enclosing group.
 
 use crate::system::report::fatal;
 use crate::task::Group;
@@ -22,7 +29,7 @@ const HEAD: usize = 5;
 const END: usize = 6;
 const FIRST: usize = 7;
 
-/// Memory lies behind a word with its alignment, so that it can be given back.
+/// Allocates zeroed memory. The word before it contains the alignment, which `free` needs.
 fn allocate(bytes: usize, align: usize) -> usize {
     let align = align.max(align_of::<usize>());
     let Ok(layout) = Layout::from_size_align(bytes + align, align) else {
@@ -30,12 +37,12 @@ fn allocate(bytes: usize, align: usize) -> usize {
             "a reduction of {bytes} bytes, aligned to {align}; expected a power of two"
         ))
     };
-    // SAFETY: at least a word.
+    // SAFETY: the layout has at least one word.
     let memory = unsafe { alloc_zeroed(layout) };
     if memory.is_null() {
         handle_alloc_error(layout);
     }
-    // SAFETY: `align` bytes are there, at least a word before what is handed out.
+    // SAFETY: the allocation has `align` bytes, at least a word, before the returned address.
     unsafe {
         let memory = memory.add(align);
         memory.cast::<usize>().sub(1).write(align);
@@ -47,7 +54,7 @@ fn allocate(bytes: usize, align: usize) -> usize {
 ///
 /// `memory` is a result of [`allocate`] for this number of bytes.
 unsafe fn free(memory: usize, bytes: usize) {
-    // SAFETY: by the caller's word.
+    // SAFETY: as the caller promises.
     unsafe {
         let align = (memory as *const usize).sub(1).read();
         let layout = Layout::from_size_align_unchecked(bytes + align, align);
@@ -55,11 +62,11 @@ unsafe fn free(memory: usize, bytes: usize) {
     }
 }
 
-/// Registers descriptions for a team of `size`. `outer` is what the groups around have; with
-/// `first`, another member's, its memory is used.
+/// Registers descriptions for a team of `size`. `outer` is the list of the enclosing groups. If `first`, another
+/// member's, is not null, its memory is used.
 unsafe fn register(data: *mut usize, outer: *mut usize, first: *const usize, size: usize) {
     let (mut at, mut first) = (data, first);
-    // SAFETY: descriptions as compiled programs make them.
+    // SAFETY: a compiled program made the descriptions.
     unsafe {
         loop {
             if first.is_null() {
@@ -91,7 +98,7 @@ fn current_group(context: &Context) -> &Group {
     })
 }
 
-/// The list that the outer groups have registered.
+/// The descriptions of the next enclosing group that has some.
 fn outer(group: &Group) -> *mut usize {
     let mut around = group.previous();
     while let Some(group) = around {
@@ -104,43 +111,43 @@ fn outer(group: &Group) -> *mut usize {
     ptr::null_mut()
 }
 
-/// For the current group; with `first`, the description of the member that came first.
+/// Registers descriptions for the current group. `first` is null, or the description of the member that came first.
 ///
 /// # Safety
 ///
-/// Descriptions as compiled programs make them.
+/// A compiled program made the descriptions.
 pub(crate) unsafe fn register_group(context: &Context, data: *mut usize, first: *const usize) {
     let group = current_group(context);
     let mut around = group.reductions.load(SeqCst);
     if around.is_null() {
         around = outer(group);
     }
-    // SAFETY: by the caller's word.
+    // SAFETY: as the caller promises.
     unsafe { register(data, around, first, context.team().size as usize) };
     group.reductions.store(data, SeqCst);
 }
 
-/// A group for the members of a region of `size`, with these reductions.
+/// Makes a group with these reductions, for the members of a region of `size`.
 ///
 /// # Safety
 ///
-/// A description as compiled programs make it.
+/// A compiled program made the description.
 pub(crate) unsafe fn region_group(data: *mut usize, size: usize) -> Arc<Group> {
-    // SAFETY: by the caller's word.
+    // SAFETY: as the caller promises.
     unsafe { register(data, ptr::null_mut(), ptr::null(), size) };
     let group = Group::of_region();
     group.reductions.store(data, Relaxed);
     group
 }
 
-/// Gives the memory back: of this description, and of those up to the next head.
+/// Frees the memory of this description and of those up to the next head of a list.
 ///
 /// # Safety
 ///
-/// Registered, and no thread uses it any more.
+/// The description was registered, and no thread uses it any more.
 pub(crate) unsafe fn unregister(data: *mut usize) {
     let mut at = data;
-    // SAFETY: by the caller's word.
+    // SAFETY: as the caller promises.
     unsafe {
         loop {
             free(*at.add(BEGIN), *at.add(END) - *at.add(BEGIN));
@@ -152,12 +159,12 @@ pub(crate) unsafe fn unregister(data: *mut usize) {
     }
 }
 
-/// Replaces each of `count` addresses by the address of this thread's part; for the first
-/// `originals`, it writes the variable's own address after them all.
+/// Replaces `count` addresses of variables by the addresses of this thread's copies. After them, writes the own
+/// addresses of the first `originals` variables.
 ///
 /// # Safety
 ///
-/// `pointers` has room for both.
+/// `pointers` has room for `count + originals` words.
 pub(crate) unsafe fn remap(
     context: &Context,
     count: usize,
@@ -171,7 +178,7 @@ pub(crate) unsafe fn remap(
     }
     let id = context.id() as usize;
     for index in 0..count {
-        // SAFETY: by the caller's word; registered descriptions live as long as their group.
+        // SAFETY: as the caller promises. Registered descriptions live as long as their group.
         unsafe {
             let address = *pointers.add(index);
             let Some((description, place, original)) = find(data, address) else {
@@ -188,10 +195,10 @@ pub(crate) unsafe fn remap(
     }
 }
 
-/// The description that has a variable, or a thread's part of it, at `address`; its place in
-/// a part, and the variable.
+/// Finds the variable that is, or has a copy, at `address`. Returns its description, its offset in a part, and its
+/// address.
 unsafe fn find(data: *const usize, address: usize) -> Option<(*const usize, usize, usize)> {
-    // SAFETY: lists as `register` leaves them.
+    // SAFETY: `register` made the lists.
     unsafe {
         let mut at = data;
         while !at.is_null() {

@@ -1,4 +1,4 @@
-//! Running tasks, to their end.
+//! Runs tasks, and ends them.
 
 use crate::task::{Counts, FULFILLED, Group, RETURNED, Task, depend, let_go};
 use crate::team::Team;
@@ -8,7 +8,7 @@ use std::ffi::c_void;
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering::{AcqRel, SeqCst};
 
-/// The wait grows up to this number of misses, where it lasts some microseconds.
+/// The wait doubles with each miss, up to this number of misses. It then lasts some microseconds.
 const MOST_MISSES: u32 = 7;
 
 /// Runs the task's function as the current task.
@@ -17,19 +17,19 @@ fn execute(context: &Context, task: &Task, data: *mut c_void) {
     task.mark.set(context.team().tasks.end_of(context.id()));
     let before = seat.task.replace(task);
     if let Some(function) = task.function {
-        // SAFETY: compiled code with the arguments made for it.
+        // SAFETY: the program made the data for this function.
         unsafe { function(data) };
     }
     seat.task.set(before);
 }
 
-/// Whether tasks that are not begun are to be dropped here.
+/// Whether tasks of the current group that have not begun are to be dropped.
 pub(super) fn is_discarded(team: &Team, current: &Task) -> bool {
     team.is_cancelled() || current.current_group().is_some_and(Group::is_discarded)
 }
 
-/// Runs one task of the team that is ready, if there is one. After `misses` calls in a row that found none the member waits
-/// a little: otherwise the looks of many members keep the member that makes tasks from its own queue.
+/// Runs one ready task of the team. If there is none, the member waits a little, longer after each miss. Otherwise many
+/// searching members would keep the member that makes tasks from its own queue.
 pub(crate) fn run_any(context: &Context, team: &Team, misses: &mut u32) {
     if let Some(task) = team.tasks.take_any(context.id()) {
         *misses = 0;
@@ -40,36 +40,38 @@ pub(crate) fn run_any(context: &Context, team: &Team, misses: &mut u32) {
     }
 }
 
-/// Runs a task that was taken from a queue of the context's team, to its end.
+/// Runs a task that the caller took from a queue of the context's team, and ends it.
 pub(super) fn run(context: &Context, task: NonNull<Task>) {
     let team = context.team();
-    // SAFETY: it keeps its own reference until it ends.
+    // SAFETY: the task keeps its own reference until it ends.
     let this = unsafe { task.as_ref() };
     if this.constructed || !is_discarded(team, this) {
         execute(context, this, this.arguments.pointer());
-        // AcqRel: the second thread ends it, after all the writes of the first.
+        // AcqRel: of this thread and the thread that fulfils the event, the second ends the task, after all writes of
+        // the first.
         if this.detached && this.event.fetch_or(RETURNED, AcqRel) & FULFILLED == 0 {
             return;
         }
     } else if let Some(discard) = this.discard {
-        // SAFETY: the task has the function for its arguments; the task was taken once, and is not run.
+        // SAFETY: the task's order gives this function for its arguments. The task was taken from a queue once and is
+        // not run.
         unsafe { discard(this.arguments.pointer()) };
     }
-    // SAFETY: it was taken once, and runs no more.
+    // SAFETY: the task was taken from a queue once and does not run any more.
     unsafe { end(team, task, Some(context.id())) };
 }
 
-/// The task is over: what depends on it may go on.
+/// Ends the task. Tasks that wait only for this task become ready.
 ///
 /// # Safety
 ///
-/// Called once for a task, by `member` of its team, or by a thread that may be none.
+/// Called once for a task, by `member` of its team or, with `None`, by any thread.
 pub(super) unsafe fn end(team: &Team, task: NonNull<Task>, member: Option<u32>) {
-    // SAFETY: its own reference keeps it, until that is given back below.
+    // SAFETY: its own reference keeps the task, until it is given back below.
     let this = unsafe { task.as_ref() };
     let tasks = &team.tasks;
     if this.listed.get() {
-        // SAFETY: the task is in this team, which owns the key.
+        // SAFETY: the task and the key belong to this team.
         for freed in tasks.linked(|key| unsafe { depend::release(this, key) }) {
             tasks.push(member, freed);
         }
@@ -81,9 +83,9 @@ pub(super) unsafe fn end(team: &Team, task: NonNull<Task>, member: Option<u32>) 
     }
     let parent = NonNull::new(this.parent.cast_mut());
     let alone = this.counts.is_alone();
-    // A task that was dropped leaves its memory to the event, until the team is no more.
+    // If the task was dropped, its event may be fulfilled later. So the memory stays until the team is freed.
     let awaited = this.detached && this.event.load(SeqCst) & FULFILLED == 0;
-    // SAFETY: the task has a reference of its parent, and is counted by it.
+    // SAFETY: the task has a reference to its parent, which counts it as a child.
     unsafe {
         if alone {
             if !awaited {
@@ -94,7 +96,7 @@ pub(super) unsafe fn end(team: &Team, task: NonNull<Task>, member: Option<u32>) 
             }
         } else {
             if let Some(parent) = parent {
-                // Its memory keeps the parent's.
+                // The task's memory remains, so it keeps the parent's memory.
                 parent.as_ref().counts.end_child();
             }
             if !awaited {
@@ -103,7 +105,7 @@ pub(super) unsafe fn end(team: &Team, task: NonNull<Task>, member: Option<u32>) 
         }
     }
     tasks.count_ended(member);
-    // The last task to end finds none that is ready.
+    // When the last task ends, no task is ready.
     if !tasks.has_ready() {
         team.try_open();
     }

@@ -1,8 +1,8 @@
-//! Waiting for tasks, in a task: meanwhile its descendants are run.
+//! Waiting for tasks in a task. The thread runs descendants of the waiting task meanwhile.
 //!
-//! A task waits only for descendants of itself: its children and theirs, the tasks of groups that
-//! it has begun, and siblings among those that come before others. So if all of these wait, one of
-//! them is ready, and the thread finds it in any queue.
+//! A task waits only for its descendants. These are its children and their descendants, the tasks of groups that it has
+//! begun, and tasks on which such tasks depend. So if all descendants that have begun wait, one other descendant is
+//! ready, and the thread finds it in some queue.
 
 use super::run::run;
 use crate::task::depend;
@@ -10,7 +10,7 @@ use crate::team::context::Context;
 use std::ffi::c_void;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// Runs descendants of the current task until what it waits for is `over`.
+/// Runs descendants of the current task until `over` returns `true`.
 pub(super) fn help_until(context: &Context, over: &dyn Fn() -> bool) {
     let (team, member) = (context.team(), context.id());
     let tasks = &team.tasks;
@@ -39,14 +39,14 @@ pub(crate) fn wait(context: &Context) {
     help_until(context, &|| task.counts.has_no_children());
 }
 
-/// `taskwait depend`: the same for children that what is in the compiler's array depends on.
+/// `taskwait depend`: waits for the children that a task with the accesses in the compiler's array would depend on.
 ///
 /// # Safety
 ///
-/// The array is as compiled programs make it.
+/// A compiled program made the array.
 pub(crate) unsafe fn wait_for_dependences(context: &Context, depend: *mut *mut c_void) {
     let task = context.task();
-    // SAFETY: by the caller's word; the current task is in this team, which owns the key.
+    // SAFETY: as the caller promises. The current task and the key belong to this team.
     let awaited = |key: &mut _| unsafe { depend::awaited(task, depend, key) };
     let awaited = context.team().tasks.linked(awaited);
     let ended = || awaited.iter().all(|task| task.done.load(SeqCst));

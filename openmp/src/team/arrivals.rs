@@ -1,17 +1,18 @@
-//! Members that come to a place, counted first in groups, so that no word is changed by all.
+//! Counts the members of a team that arrive at a barrier or at a region's end. Large teams count in groups first, so
+//! that not all members change the same word.
 //!
-//! A team of more than [`SMALL`] members is divided into groups of members with neighbouring numbers. A member
-//! adds 1 to its group's word. The last member of the group makes the word 0 again and adds the whole
-//! group to the word of the team, which is the caller's. So of n members about the square root of n change
-//! any one word. A small team has no groups: each member adds itself to the word of the team.
+//! A team of more than [`SMALL`] members is divided into groups of members with neighbouring numbers. A member adds 1
+//! to its group's word. The last member of the group sets that word to 0 and adds the size of the group to the word of
+//! the team, which the caller owns. So about √n of n members change any one word. A small team has no groups: each
+//! member adds 1 to the word of the team.
 //!
-//! The word of a group is 0 again before the group is added to the team's word. Members come to the place
-//! again only after they have seen, by an acquire, what the caller has published after all
-//! groups were added. So the next count begins at 0.
+//! The word of a group is 0 before the group is added to the team's word. The caller publishes the end of the count
+//! after all groups were added. Members arrive for the next count only after they have seen that, by an acquire. So the
+//! next count begins at 0.
 
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 
-/// The most members that have no groups, and the least members of a group.
+/// The largest team without groups, and the smallest size of a group.
 pub(super) const SMALL: u32 = 8;
 
 /// See the module.
@@ -23,13 +24,14 @@ pub(crate) struct Arrivals<P: Platform> {
 }
 
 impl<P: Platform> Arrivals<P> {
-    /// For members numbered from 0.
+    /// A counter for this number of members. Their ids begin at 0.
     pub(crate) fn new(members: u32) -> Self {
         let each = members.isqrt().max(SMALL);
         Self::in_groups(members, if members <= SMALL { members } else { each })
     }
 
-    /// The same in groups of `each`; no groups if one group would have all.
+    /// Like [`new`](Self::new), with groups of `each` members. If one group would have all members, there are no
+    /// groups.
     pub(super) fn in_groups(members: u32, each: u32) -> Self {
         let groups = if members <= each {
             0
@@ -49,8 +51,8 @@ impl<P: Platform> Arrivals<P> {
         !self.groups.is_empty()
     }
 
-    /// Member `id` comes. Returns the members that the caller is to add to the word of the team, by a
-    /// read-modify-write that acquires and releases: none unless the member is the last of its group.
+    /// Member `id` arrives. Returns the number that the caller must add to the word of the team, by a read-modify-write
+    /// that acquires and releases. The number is 0 if the member is not the last of its group.
     #[inline]
     pub(crate) fn come(&self, id: u32) -> u32 {
         if !self.has_groups() {
@@ -59,7 +61,8 @@ impl<P: Platform> Arrivals<P> {
         let group = id / self.each;
         let word = &self.groups[group as usize];
         let size = self.each.min(self.members - group * self.each);
-        // Release: what the member did. Acquire: the last member publishes what all of the group did.
+        // Release publishes what the member did. Acquire: the last member then publishes what all members of the group
+        // did.
         if word.fetch_add(1, Ordering::AcqRel) + 1 != size {
             return 0;
         }
@@ -68,7 +71,7 @@ impl<P: Platform> Arrivals<P> {
         size
     }
 
-    /// Forgets the members that have come. No member may come at the same time.
+    /// Forgets all arrivals. No member may arrive at the same time.
     pub(crate) fn reset(&self) {
         for word in &self.groups {
             // Relaxed: published with the next region.

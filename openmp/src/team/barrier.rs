@@ -1,21 +1,20 @@
-//! The barrier inside of a region, and the end of explicit tasks there.
+//! The barrier inside a region. It opens when all members have arrived and all explicit tasks have ended.
 //!
-//! The word contains the number of members that have arrived, in the low half, and the number of
-//! times that all have, the *phase*, in the high half. The thread that finds all members arrived
-//! and no task left opens the barrier, by one exchange of the word, which succeeds once. A member
-//! checks for that after its arrival, and a thread after each task that was the last: the last
-//! arrival at the word and the count of tasks are sequentially consistent, so that of the last
-//! arrival and the last task's end at least one sees the other.
+//! The low half of the word is the number of members that have arrived. The high half is the *phase*, the number of
+//! times that the barrier was opened. A thread that finds that all members have arrived and that no task is left opens
+//! the barrier, by an exchange of the word that succeeds once in a phase. A member checks for this after its arrival,
+//! and a thread after it has ended the last task. The arrival and the count of tasks are sequentially consistent. So at
+//! least one of the last arrival and the end of the last task sees the other.
 //!
-//! In a team of more members than [`SMALL`](super::arrivals::SMALL) the members that wait do not watch
-//! the word, since each arrival would take its line from them. They watch `opened`, the phase on a line
-//! of its own, which the opener changes after the word. `opened` never falls behind by more than one phase: the next
-//! opening needs all members, and they wait for this one.
+//! In a team of more members than [`SMALL`](super::arrivals::SMALL) waiting members do not watch the word, since each
+//! arrival would take its cache line from them. They watch `opened`, a copy of the phase on a line of its own. The
+//! thread that opens the barrier changes it after the word. `opened` is at most one phase behind the word: the next
+//! opening needs all members, and they wait until `opened` has changed.
 //!
-//! A thread that opens the barrier may be no member (it fulfils the event of a task). If the region is
-//! cancelled at that time, members leave the barrier, the region ends, and the thread may change
-//! `opened` as late as in the next region. So the change is an exchange of the phase that the thread has found,
-//! and a cancelled region's phases do not come again.
+//! A thread that fulfils the event of a task may open the barrier without being a member. If the region is cancelled at
+//! that time, the members leave the barrier and the region ends. The thread may then reach `opened` only during the
+//! next region. So it changes `opened` by a compare-and-exchange from the phase that it has found, and
+//! [`Barrier::reset`] ensures that the phases of a cancelled region are not used again.
 
 use super::arrivals::Arrivals;
 use crate::task::Tasks;
@@ -26,7 +25,7 @@ pub(crate) struct Barrier<P: Platform = Native> {
     size: u32,
     arrivals: Arrivals<P>,
     word: CachePadded<P::AtomicU64>,
-    /// In a team with groups: the phase again, for members that wait.
+    /// In a team with groups: a copy of the phase, which waiting members watch.
     opened: CachePadded<P::AtomicU32>,
 }
 
@@ -36,7 +35,7 @@ fn phase_of(word: u64) -> u32 {
     (word >> 32) as u32
 }
 
-/// The word at the beginning of a phase: no arrivals.
+/// The word at the beginning of a phase, without arrivals.
 fn fresh(phase: u32) -> u64 {
     u64::from(phase) << 32
 }
@@ -58,13 +57,14 @@ impl<P: Platform> Barrier<P> {
     /// Prepares the next region after a cancelled one, where only some members may have arrived.
     pub(crate) fn reset(&self) {
         self.arrivals.reset();
-        // Relaxed: published with the next region. The exchanges of the last region find another phase.
+        // Relaxed: published with the next region. A late exchange for the cancelled region fails, since it finds
+        // another phase.
         let phase = phase_of(self.word.load(Ordering::Relaxed)).wrapping_add(2);
         self.word.store(fresh(phase), Ordering::SeqCst);
         self.opened.store(phase, Ordering::SeqCst);
     }
 
-    /// How often it was opened, more or less: the same for a member from one barrier to the next.
+    /// The current phase. For a member, it does not change between two barriers.
     #[inline]
     pub(crate) fn phase(&self) -> u32 {
         match self.arrivals.has_groups() {
@@ -73,11 +73,11 @@ impl<P: Platform> Barrier<P> {
         }
     }
 
-    /// Member `id` arrives. Returns the phase before that, and whether all others had arrived.
+    /// Member `id` arrives. Returns the phase before the arrival, and whether all other members had arrived.
     #[inline]
     pub(crate) fn arrive(&self, id: u32) -> (u32, bool) {
         let grouped = self.arrivals.has_groups();
-        // The member has seen this phase when it left the last barrier.
+        // The member saw this phase when it left the previous barrier.
         let known = if grouped { self.phase() } else { 0 };
         let counted = self.arrivals.come(id);
         if counted == 0 {
@@ -95,7 +95,8 @@ impl<P: Platform> Barrier<P> {
         self.phase() != before
     }
 
-    /// Opens it if this number has arrived, and it is `idle` then. Returns whether it did.
+    /// Opens the barrier if exactly `arrived` members have arrived and `idle` then returns `true`. Returns whether it
+    /// did.
     #[inline]
     pub(super) fn open_from(&self, arrived: u32, idle: impl FnOnce() -> bool) -> bool {
         let now = self.word.load(Ordering::SeqCst);
@@ -111,8 +112,8 @@ impl<P: Platform> Barrier<P> {
             return false;
         }
         if self.arrivals.has_groups() {
-            // Sequentially consistent, as the exchange before: a sleeper that has looked in vain is seen by the
-            // caller, which rings. It fails only after `reset`.
+            // Sequentially consistent, like the exchange of the word: if a thread looked too early and sleeps, the
+            // caller sees the sleeper and rings. This exchange fails only after `reset`.
             let _ = (self.opened).compare_exchange(phase, next, Ordering::SeqCst, Ordering::SeqCst);
         }
         true
@@ -120,14 +121,15 @@ impl<P: Platform> Barrier<P> {
 }
 
 impl Barrier {
-    /// Opens it if all have arrived and nothing is left to do.
+    /// Opens the barrier if all members have arrived and no task is left.
     #[inline]
     pub(crate) fn try_open(&self, tasks: &Tasks, bell: &Bell) {
         self.open(self.size, tasks, bell);
     }
 
-    /// Arrives and opens it by one exchange, if all others have arrived and nothing is left to do:
-    /// with two exchanges the waiting members would take the line away in between. Threads only, and in a small team only.
+    /// If all other members have arrived and no task is left, arrives and opens the barrier by one exchange. Between
+    /// two exchanges the waiting members would take the line away. Only for threads, not ranks. In a team with groups
+    /// it returns `false`.
     #[inline]
     pub(crate) fn open_at_once(&self, tasks: &Tasks, bell: &Bell) -> bool {
         if self.arrivals.has_groups() {

@@ -1,20 +1,21 @@
-//! The barrier of a team in groups, under loom, and the faults that it must catch.
+//! Checks the barrier of a team with groups under loom, and that loom catches the faults of broken variants.
 //!
-//! After a barrier, all members see the writes that any member made before it; and members that
-//! come to the next barrier find their group's word at 0. Bells and tasks are not here:
-//! `sync::checked` of `manycore-cores` has the bells.
+//! After a barrier, each member sees the writes that all members made before it. Members that arrive at the next
+//! barrier find their group's word at 0. Bells and tasks are not checked here: `sync::checked` of `manycore-cores`
+//! checks the bells.
 
 use super::arrivals::Arrivals;
 use super::barrier::Barrier;
 use manycore_check::{Faulty, Loom, Plain, Relaxed, TornAdd, caught, loom_model, team};
 use manycore_platform::Platform;
 
-/// Members in groups of two: the last group has one.
+/// Three members in groups of two: the last group has one member.
 const MEMBERS: u32 = 3;
 const GROUP: u32 = 2;
 
-/// Each member writes and arrives. If it finds the barrier opened, it reads what the others wrote, and arrives at the next
-/// one. No member waits, so there are few schedules; the members that have not come twice come at the end.
+/// Each member writes and arrives. If it finds the barrier opened, it reads what the others wrote and arrives at the
+/// next barrier. No member waits, so there are few schedules. At the end, the main thread makes the second arrival for
+/// each member that has arrived only once.
 fn meet<P: Platform>() {
     let barrier = Barrier::<P>::with(MEMBERS, Arrivals::in_groups(MEMBERS, GROUP));
     let cells = [(); MEMBERS as usize].map(|()| Plain::new(0_u32));
@@ -59,7 +60,7 @@ fn arrivals_that_are_lost_are_caught() {
 fn a_cancelled_region_leaves_nothing() {
     let barrier = Barrier::<manycore_platform::Native>::with(MEMBERS, Arrivals::in_groups(3, 2));
     let (before, _) = barrier.arrive(0);
-    // The region is cancelled: the other members do not come.
+    // The region is cancelled: the other members do not arrive.
     barrier.reset();
     assert!(barrier.is_opened_since(before));
     let phase = barrier.phase();

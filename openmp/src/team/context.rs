@@ -1,4 +1,4 @@
-//! A thread's data about itself: its team, its number, its task.
+//! A thread's data about itself: its team, its number in that team, its task.
 
 use super::hot::Hot;
 use super::share::{Plan, SLOTS, Share};
@@ -13,26 +13,26 @@ use std::cell::{Cell, RefCell};
 use std::ptr;
 use std::sync::Arc;
 
-/// A thread's place in a region. Only its thread touches it.
+/// A thread's place in a region. Only that thread accesses it.
 #[derive(Clone)]
 pub(crate) struct Seat {
-    /// Never null once the context is made; the team lives as long as the seat is taken.
+    /// Never null. The team lives as long as a thread has this seat.
     pub(crate) team: Cell<*const Team>,
     pub(crate) id: Cell<u32>,
-    /// The task that runs. The caller that set it keeps it alive.
+    /// The task that runs. The function that set it keeps it alive.
     pub(crate) task: Cell<*const Task>,
-    /// Work shares that this thread has entered in this region.
+    /// The number of work shares that this thread has entered in this region.
     pub(crate) shares: Cell<u32>,
-    /// Singles that it has come to, and that it knows to be taken.
+    /// The numbers of `single` constructs that this thread has reached, and that it knows to be taken.
     pub(crate) singles: Cell<u32>,
     pub(crate) taken: Cell<u32>,
-    /// The work share that it is in.
+    /// The work share that this thread is in, or null.
     pub(crate) share: Cell<*const Share>,
-    /// The share of an LLVM loop with iterations that wait for others, and its number.
+    /// The work share of LLVM's doacross loop (iterations wait for others), and the share's number.
     pub(crate) doacross: Cell<(*const Share, u32)>,
-    /// Blocks of a static schedule that it has had.
+    /// The number of blocks of a static schedule that this thread has had.
     pub(crate) trip: Cell<u64>,
-    /// The numbers of the iterations that it has, for the order of ordered regions.
+    /// The first iteration and the end of the thread's chunk, for ordered regions.
     pub(crate) chunk: Cell<(u64, u64)>,
 }
 
@@ -77,32 +77,32 @@ pub(crate) struct Context {
     pub(crate) seat: Seat,
     /// Seats of the outer regions that this thread began.
     outer: RefCell<Vec<Seat>>,
-    /// Teams that this thread has led, by how deep in its own regions it was: the next region
-    /// of the same size uses the same threads.
+    /// Teams that this thread has led, indexed by [`depth`](Self::depth). The next region of the same size uses the
+    /// same threads.
     pub(crate) hot: RefCell<Vec<Hot>>,
-    /// Implicit tasks by the same depth, used again.
+    /// Implicit tasks to be reused, indexed by `depth` too.
     pub(crate) implicit: RefCell<Vec<Arc<Task>>>,
-    /// The number of threads of regions outside a target region, whose limit does not count them.
+    /// The number of threads of the regions around a target region, which its thread limit does not count.
     pub(crate) outside: Cell<u32>,
-    /// Number and count in a league of teams.
+    /// The team's number in its league, and the number of teams in that league.
     pub(crate) league: Cell<(u32, u32)>,
-    /// The rank that this thread is while it is carried.
+    /// The rank that this thread is, while it is carried.
     pub(crate) carried: Carried,
-    /// The address in the program of the barrier that it has come to last; 0: not known.
+    /// The program's address of the last barrier that this thread arrived at, or 0.
     pub(crate) site: Cell<usize>,
-    /// Whether it is the program's first thread; and copies of variables that others have.
+    /// Whether this is the program's first thread. Other threads have `copies` of `threadprivate` variables.
     #[cfg(target_arch = "x86_64")]
     pub(crate) is_first: bool,
     #[cfg(target_arch = "x86_64")]
     pub(crate) copies: RefCell<Copies>,
-    /// The program's settings for the next region, by functions of LLVM's.
+    /// Settings for the next region, which the program has pushed by LLVM's functions.
     #[cfg(target_arch = "x86_64")]
     pub(crate) pushed: Cell<Pushed>,
-    /// The place that it is bound to, if it is.
+    /// The place that this thread is bound to.
     pub(crate) place: Cell<Option<u32>>,
-    /// [`Platform::forks`] when it was looked at last.
+    /// The last value of [`Platform::forks`] that this thread has read.
     forks: Cell<u32>,
-    /// The thread's own team, outside of regions, and its task. The seat has their addresses.
+    /// The team and task of this thread outside of regions. The seat points to them there.
     _root: (Arc<Team>, Arc<Task>),
 }
 
@@ -154,7 +154,7 @@ impl Context {
         self.carried.get().is_some()
     }
 
-    /// How deep in regions of its own this thread is.
+    /// The number of nested regions that this thread has begun and not ended.
     pub(crate) fn depth(&self) -> usize {
         self.outer.borrow().len()
     }
@@ -169,7 +169,7 @@ impl Context {
         }
     }
 
-    /// The member comes to its next work share; see [`Share::come`].
+    /// The member enters its next work share: see [`Share::come`].
     pub(crate) fn come(&self, make: impl FnOnce(&mut Plan)) -> bool {
         let (team, seat) = (self.team(), &self.seat);
         let number = seat.shares.get();
@@ -181,7 +181,7 @@ impl Context {
         share.come(number, &team.bell, &self.carried, make)
     }
 
-    /// The member leaves the share that it came to last.
+    /// The member leaves the work share that it entered last.
     pub(crate) fn leave(&self) {
         let (team, seat) = (self.team(), &self.seat);
         let number = seat.shares.get().wrapping_sub(1);
@@ -189,7 +189,7 @@ impl Context {
         team.shares[(number % SLOTS) as usize].leave(number, team.size, &team.bell);
     }
 
-    /// In a child after `fork` the threads that the hot teams had are gone.
+    /// In a child after `fork`, forgets the hot teams: their threads exist only in the parent.
     pub(crate) fn check_fork(&self) {
         let forks = Native::forks();
         if self.forks.replace(forks) == forks {
@@ -201,32 +201,32 @@ impl Context {
     }
 }
 
-/// This thread's context; made at the first call.
+/// Returns this thread's context. The first call makes it.
 ///
-/// The reference lives as long as safe code can keep it. Only [`free`] frees a context. The C library calls `free` as a
-/// thread ends, after the destructors of all thread-locals ([`ending`]). A context is neither `Send` nor `Sync`. So
-/// safe code can keep a reference only on its thread's stack or in a thread-local, and both are gone by then.
+/// The reference lives as long as safe code can keep it. Only [`free`] frees a context. The C library calls `free` when
+/// a thread ends, after the destructors of all thread-locals ([`ending`]). A context is neither `Send` nor `Sync`. So
+/// safe code can keep a reference only on its thread's stack or in a thread-local, and both are gone at that time.
 #[inline]
 pub(crate) fn context() -> &'static Context {
     let pointer = slot::get();
     if pointer.is_null() {
         return make();
     }
-    // SAFETY: this thread's word has null, or the context that this thread has made and not freed.
+    // SAFETY: this thread's word is null, or points to the context that this thread has made and not freed.
     unsafe { &*pointer }
 }
 
-/// This thread's context, if it was made. Signal handlers may call this.
-#[allow(dead_code, reason = "where ranks cannot be carried nobody asks")]
+/// Returns this thread's context, or `None` if it was not made yet. Signal handlers may call this.
+#[allow(dead_code, reason = "only `carry` calls this")]
 #[inline]
 pub(crate) fn known() -> Option<&'static Context> {
-    // SAFETY: this thread's word has null, or the context that this thread has made and not freed.
+    // SAFETY: this thread's word is null, or points to the context that this thread has made and not freed.
     unsafe { slot::get().as_ref() }
 }
 
 #[cold]
 fn make() -> &'static Context {
-    // If forks cannot be watched, a child waits for threads of its parent's, as with GCC's library.
+    // If forks cannot be watched, a child waits for threads that only its parent has, as with GCC's library.
     let _ = Native::watch_forks();
     ending::attend(free);
     let context = Box::into_raw(Box::new(Context::new()));
@@ -235,13 +235,13 @@ fn make() -> &'static Context {
     unsafe { &*context }
 }
 
-/// Frees this thread's context, if there is one. Called at the thread's end: see [`context`].
+/// Frees this thread's context. The C library calls this at the thread's end: see [`context`].
 pub(crate) fn free() {
     let context = slot::get().cast_mut();
-    // A destructor of the program's may ask for a context below. It gets a new one.
+    // A destructor of the program's may call `context` during the `drop` below. It gets a new context.
     slot::set(ptr::null());
     if !context.is_null() {
-        // SAFETY: made by `Box::into_raw`, and no look at the slot finds it any more. References to it are gone.
+        // SAFETY: `make` got it from `Box::into_raw`, the slot no longer has it, and all references to it are gone.
         drop(unsafe { Box::from_raw(context) });
     }
 }

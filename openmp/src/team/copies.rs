@@ -1,4 +1,4 @@
-//! A thread's copies of `threadprivate` variables, where the compiler does not make thread-locals of them.
+//! A thread's copies of `threadprivate` variables, for compilers that do not make thread-locals of them.
 
 use crate::system::report::fatal;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
@@ -7,7 +7,7 @@ use std::ffi::c_void;
 
 pub(crate) type Destructor = unsafe extern "C" fn(*mut c_void);
 
-/// Copies are aligned as any variable may be.
+/// The alignment of each copy, in bytes: enough for any variable.
 const ALIGN: usize = 64;
 
 /// A thread's copies, by the variables' addresses.
@@ -27,7 +27,7 @@ impl Copy {
                 "a variable of {bytes} bytes for each thread; expected fewer"
             ));
         };
-        // SAFETY: at least a byte.
+        // SAFETY: the layout has at least one byte.
         let memory = unsafe { alloc(layout) };
         if memory.is_null() {
             handle_alloc_error(layout);
@@ -46,7 +46,8 @@ impl Copy {
 
 impl Drop for Copy {
     fn drop(&mut self) {
-        // SAFETY: `new` made it with this layout, and no other value has it. The destructor is the program's, for such a variable.
+        // SAFETY: `new` allocated the memory with this layout, and only this value owns it. The program registered the
+        // destructor for this variable.
         unsafe {
             if let Some(destructor) = self.destructor {
                 destructor(self.memory.cast());

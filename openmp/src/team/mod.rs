@@ -1,4 +1,5 @@
-//! A team: the threads that run a parallel region together, what they share, and the state of each.
+//! A team: the threads that run a parallel region together. This folder has their shared data and the state of each
+//! thread.
 
 pub(crate) mod arrivals;
 pub(crate) mod barrier;
@@ -30,64 +31,63 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 
-/// A region's description: written by the thread that begins it, before the others start.
+/// A region's description. The thread that begins the region writes it before the other members start.
 #[derive(Clone)]
 pub(crate) struct Region {
     pub(crate) function: Option<Outlined>,
     pub(crate) data: *mut c_void,
     /// The variables that the members' tasks inherit.
     pub(crate) icv: Icv,
-    /// The number of nested regions, this one included; regions of one member do not count as
-    /// active.
+    /// The number of nested regions, including this region. `active_level` does not count regions of one member.
     pub(crate) level: u32,
     pub(crate) active_level: u32,
-    /// The team around, and which of its members began this region.
+    /// The team of the enclosing region, and the number of its member that began this region.
     pub(crate) parent: *const Team,
     pub(crate) parent_id: u32,
-    /// The taskgroup that the members begin in, for reductions over tasks.
+    /// The taskgroup of the members at the region's beginning, for reductions over tasks.
     pub(crate) group: Option<Arc<Group>>,
     pub(crate) league: (u32, u32),
-    /// The place of the thread that begins it.
+    /// The place of the thread that begins the region.
     pub(crate) place: Option<u32>,
     pub(crate) bind: Bind,
     pub(crate) in_final: bool,
-    /// Whether it begins in a work share, which its leader has made.
+    /// Whether the region begins in a work share, which its leader has made.
     pub(crate) shared: bool,
 }
 
 /// See the module.
 pub(crate) struct Team {
     pub(crate) size: u32,
-    /// Carries the members, if they are ranks.
+    /// The carrier of the members, if they are ranks.
     pub(crate) carrier: Option<&'static dyn Carrier>,
     region: UnsafeCell<Region>,
-    /// Which region it is; changes when the members are let in.
+    /// The number of the region. It changes when the members may begin that region.
     pub(crate) epoch: CachePadded<AtomicU32>,
-    /// The number of members, without the leader, that have ended the region; `endings` counts them by group first.
+    /// The number of members, without the leader, that have ended the region. `endings` counts them by group first.
     ended: CachePadded<AtomicU32>,
     endings: Arrivals<Native>,
     pub(crate) dismissed: AtomicBool,
     pub(crate) barrier: Barrier,
     pub(crate) shares: [Share; SLOTS as usize],
-    /// The number of singles that a member has taken.
+    /// The number of `single` constructs of this region that a member has taken.
     pub(crate) singles: CachePadded<AtomicU32>,
     cancelled: AtomicBool,
-    /// The phase between barriers, plus 1, of the last cancellation of a work share.
+    /// The barrier's phase at the last cancellation of a work share, plus 1. 0 if no share was cancelled.
     shares_cancelled: AtomicU64,
     pub(crate) tasks: Tasks,
-    /// Rings when a member may have to go on.
+    /// Rings when a waiting member may have to go on.
     pub(crate) bell: Bell,
-    /// Rings when the leader, which has ended the region, may have to go on. Members that wait for
-    /// the next region are not woken then.
+    /// Rings when the leader, which waits at the region's end, may have to go on. It does not wake members that wait
+    /// for the next region.
     pub(crate) end: Bell,
 }
 
-// SAFETY: all fields but `region` are `Sync` and `Send` by themselves. `region` is written by the leader while no other member is
-// in; members read it after they have seen the next epoch, which the leader writes after it. Its pointers
-// lead to the function and data of the region, which the compiler made to be shared, and to the team around, which
+// SAFETY: all fields except `region` are `Sync` and `Send`. The leader writes `region` while no other member is in the
+// region. Members read it after they have seen the next epoch, which the leader writes after `region`. Its pointers
+// lead to the region's function and data, which the compiler made to be shared, and to the enclosing team, which
 // outlives the region.
 unsafe impl Sync for Team {}
-// SAFETY: no field is bound to the thread that has made the team; the last `Arc` may be dropped by any member.
+// SAFETY: no field is bound to the thread that has made the team, so any member may drop the last `Arc`.
 unsafe impl Send for Team {}
 
 impl Team {
@@ -125,27 +125,27 @@ impl Team {
         }
     }
 
-    /// The team of a thread outside of regions.
+    /// The one-member team of a thread outside of regions.
     pub(crate) fn alone() -> Arc<Self> {
         Arc::new(Self::new(1, None))
     }
 
     pub(crate) fn region(&self) -> &Region {
-        // SAFETY: written only while no member but its leader is in.
+        // SAFETY: `region` is written only while no member except the leader is in the region.
         unsafe { &*self.region.get() }
     }
 
-    /// Makes ready for a region. The leader calls it while no other member is in.
+    /// Prepares the team for a region. The leader calls this while no other member is in a region.
     pub(crate) fn prepare(&self, region: Region) {
-        // SAFETY: all others wait for the next epoch.
+        // SAFETY: all other members wait for the next epoch.
         unsafe { *self.region.get() = region };
-        // Relaxed: published with the epoch.
+        // Relaxed: the epoch publishes these stores.
         self.ended.store(0, Relaxed);
         self.singles.store(0, Relaxed);
         self.shares_cancelled.store(0, Relaxed);
         if self.is_cancelled() {
             self.cancelled.store(false, Relaxed);
-            // Otherwise all members have come to each barrier.
+            // Without a cancellation all members have arrived at each barrier, and it needs no reset.
             self.barrier.reset();
         }
         for (slot, share) in self.shares.iter().enumerate() {
@@ -153,9 +153,9 @@ impl Team {
         }
     }
 
-    /// The region of this team is over: what it held is let go.
+    /// The region of this team is over: drops what it held.
     pub(crate) fn finish(&self) {
-        // SAFETY: all others wait for the next epoch.
+        // SAFETY: all other members wait for the next epoch.
         unsafe { (*self.region.get()).group = None };
     }
 
@@ -177,7 +177,7 @@ impl Team {
         self.shares_cancelled.load(SeqCst) == u64::from(self.barrier.phase()) + 1
     }
 
-    /// Opens the barrier if all have arrived and nothing is left to do.
+    /// Opens the barrier if all members have arrived and no task is left.
     #[inline]
     pub(crate) fn try_open(&self) {
         self.barrier.try_open(&self.tasks, &self.bell);
@@ -186,13 +186,13 @@ impl Team {
     /// Member `id`, which is not the leader, has ended the region.
     pub(crate) fn end_member(&self, id: u32) {
         let counted = self.endings.come(id - 1);
-        // The leader waits for all, so the last member alone rings.
+        // The leader waits for all members, so only the last member rings.
         if counted != 0 && self.ended.fetch_add(counted, SeqCst) + counted == self.size - 1 {
             self.end.ring_after_rmw();
         }
     }
 
-    /// A task is ready, or one has ended, by a read-modify-write that the caller did: members and the leader may
+    /// The caller has made a task ready or ended a task, by a read-modify-write. Waiting members and the leader may
     /// have to go on.
     #[inline]
     pub(crate) fn ring_for_tasks(&self) {

@@ -1,12 +1,12 @@
-//! Clauses of the next region, which clang's programs push by calls.
+//! Clauses of the next region. Programs that clang compiled push them by calls.
 
 use crate::environment::icv::Bind;
 
-/// The values of `num_threads` and `proc_bind` for the thread's next region.
+/// The clauses for the thread's next region.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Pushed {
     pub(crate) threads: u32,
     pub(crate) bind: Option<Bind>,
-    /// Teams of a league, and the limit of each one's threads.
+    /// The number of teams of a league, and the thread limit of each team.
     pub(crate) teams: (u32, u32),
 }

@@ -1,17 +1,17 @@
-//! Work shares: loops, sections and copied singles that the members of a team divide.
+//! Work shares: loops, sections and `single copyprivate` constructs that the members of a team divide.
 //!
-//! A team has a ring of them. Each member counts the shares that it has come to; the `n`th is slot
-//! `n % SLOTS` of the ring, in the state `4 n + PHASE`:
+//! A team has a ring of [`SLOTS`] slots. Each member counts the shares that it has entered. Share number `n` uses slot
+//! `n % SLOTS` of the ring. The state of the slot is then `4 n + PHASE`:
 //!
 //! | phase | what | next |
 //! |---|---|---|
-//! | `FREE` | nobody has come to the `n`th share | the first member to come takes it to `MAKING` |
-//! | `MAKING` | that member writes what the share is | and makes it `READY` |
-//! | `READY` | all may take part | the last to leave makes it `FREE` for share `n + SLOTS` |
+//! | `FREE` | no member has entered share `n` | the first member to enter it sets `MAKING` |
+//! | `MAKING` | that member writes the share's description | that member sets `READY` |
+//! | `READY` | all members may take part | the last member to leave sets `FREE` for share `n + SLOTS` |
 //!
-//! Members may so be up to `SLOTS` shares apart, which loops without a final barrier allow; a
-//! member that is further ahead waits. Each word's change is made by one member alone: the exchange
-//! to `MAKING` succeeds once, and one member is the last to leave.
+//! So members may be up to `SLOTS` shares apart, as loops without a final barrier allow. A member that is further ahead
+//! waits. Only one member makes each change of a state: the exchange to `MAKING` succeeds once, the member that did it
+//! sets `READY`, and one member is the last to leave.
 
 use crate::words::Carried;
 use crate::words::bell::Bell;
@@ -25,17 +25,17 @@ const FREE: u32 = 0;
 const MAKING: u32 = 1;
 const READY: u32 = 2;
 
-/// How iterations are given out.
+/// How iterations are given to members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Deal {
-    /// A block for each member; with a chunk, chunks in turn.
+    /// One block for each member. If the chunk is not 0, members get chunks in turn.
     Static,
     Dynamic,
     Guided,
 }
 
-/// A loop's iterations, counted from 0: the `k`th value is `start + k * step`, wrapping. Signed
-/// loops and unsigned ones are the same in these terms.
+/// A loop's iterations, counted from 0. The value of iteration `k` is `start + k * step`, wrapping. So signed and
+/// unsigned loops need no distinction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Space {
     pub(crate) start: u64,
@@ -69,7 +69,7 @@ impl Space {
         }
     }
 
-    /// The space of an unsigned loop, which goes `up` or down.
+    /// The space of an unsigned loop. It counts `up`, or down if `up` is false.
     pub(crate) fn unsigned(up: bool, start: u64, end: u64, step: u64) -> Self {
         let trips = if up && start < end {
             (end - start - 1) / step + 1
@@ -86,10 +86,10 @@ impl Space {
         }
     }
 
-    /// The values between which iterations `from..to` are.
+    /// The value of iteration `from`, and the end of the values of iterations `from..to`.
     pub(crate) fn values(&self, from: u64, to: u64) -> (u64, u64) {
         let value = |k: u64| self.start.wrapping_add(k.wrapping_mul(self.step));
-        // The last value would pass the end, and perhaps the type's range.
+        // `value(trips)` could be past `end`, and past the range of the type.
         let end = if to == self.trips {
             self.end
         } else {
@@ -99,24 +99,24 @@ impl Space {
     }
 }
 
-/// A share's description, written by the member that makes it.
+/// A share's description. The first member to enter the share writes it.
 pub(crate) struct Plan {
     pub(crate) space: Space,
     pub(crate) deal: Deal,
-    /// 0 with a static deal: a block for each member.
+    /// The iterations of a chunk. 0 with a static deal: one block for each member.
     pub(crate) chunk: u64,
-    /// Whether it has to be given out by comparing, as an addition might pass the type's range.
+    /// Whether claims need a compare-and-exchange, because a fetch-and-add might pass the range of `u64`.
     pub(crate) careful: bool,
-    /// Whether it has ordered regions, where the program does not say so at each chunk.
+    /// Whether the loop has ordered regions, if the program does not state that at each chunk.
     #[cfg_attr(
         not(target_arch = "x86_64"),
-        expect(dead_code, reason = "only programs of clang's ask")
+        expect(dead_code, reason = "only clang's programs use it")
     )]
     pub(crate) ordered: bool,
-    /// Memory of the program's for the duration of the share (`mem` of `GOMP_loop_start`).
+    /// Memory that the program uses for the duration of the share (`mem` of `GOMP_loop_start`).
     pub(crate) memory: Vec<u64>,
-    /// For a doacross loop: the sizes of its inner dimensions, and how far each iteration of
-    /// the outermost one has come.
+    /// For a doacross loop: the sizes of its inner dimensions, and the progress of each iteration of the outermost
+    /// dimension.
     pub(crate) inner: Vec<u64>,
     pub(crate) posted: Vec<AtomicU64>,
     /// Task reductions that the first member has registered.
@@ -129,25 +129,25 @@ pub(crate) struct Share {
     state: AtomicU32,
     left: AtomicU32,
     plan: UnsafeCell<Plan>,
-    /// The data that copied singles broadcast.
+    /// The data that a `single copyprivate` construct broadcasts.
     pub(crate) copied: AtomicPtr<u8>,
     pub(crate) claims: Claims,
 }
 
-/// Written by all members, on a line of its own.
+/// The words that all members write, on a line of their own.
 #[repr(align(64))]
 pub(crate) struct Claims {
-    /// The next iteration that no member has.
+    /// The first iteration that no member has claimed.
     pub(crate) next: AtomicU64,
     /// The iteration whose ordered region is next.
     pub(crate) ordered: AtomicU64,
 }
 
-// SAFETY: only `plan` is neither `Sync` nor an atomic. In `MAKING` the one member whose exchange
-// has succeeded writes it. In `READY`, which readers acquire, all read it. Its pointer is the
-// compiler's description of reductions, which the member that registers it shares with all.
+// SAFETY: all fields except `plan` are atomics. In `MAKING` only the member whose exchange has succeeded writes `plan`.
+// In `READY`, which readers acquire, all members read it. Its pointer is the compiler's description of reductions,
+// which the registering member shares with all members.
 unsafe impl Sync for Share {}
-// SAFETY: a plan belongs to no thread: any member may be the next to write it.
+// SAFETY: a plan is bound to no thread: any member may be the next to write it.
 unsafe impl Send for Share {}
 
 impl Share {
@@ -174,21 +174,21 @@ impl Share {
         }
     }
 
-    /// For the first region of a team, or the next: no share has been come to.
+    /// Prepares the slot for a team's next region, in which no member has entered a share yet.
     pub(crate) fn reset(&self, slot: u32) {
         // Relaxed: published with the region.
         self.state.store(slot * 4 + FREE, Relaxed);
         self.left.store(0, Relaxed);
     }
 
-    /// The share's description; for members that are in it.
+    /// The share's description. Only members that have entered the share may call this.
     pub(crate) fn plan(&self) -> &Plan {
-        // SAFETY: in `READY`, which the member has acquired, no member writes it.
+        // SAFETY: the state is `READY`, which the member has acquired, so no member writes the plan.
         unsafe { &*self.plan.get() }
     }
 
-    /// The member comes to share number `number`. Whoever is first is handed the plan to `make`.
-    /// Returns whether this was the first.
+    /// The member enters share `number`. If it is the first to do so, calls `make`, which writes the plan. Returns
+    /// whether it was the first.
     pub(crate) fn come(
         &self,
         number: u32,
@@ -197,7 +197,7 @@ impl Share {
         make: impl FnOnce(&mut Plan),
     ) -> bool {
         let base = number.wrapping_mul(4);
-        // Acquire: what the first member wrote, or what the last ones did in the share before.
+        // Acquire: what the first member wrote, or what members did in the previous share of this slot.
         let mut state = self.state.load(Acquire);
         loop {
             if state == base + READY {
@@ -214,7 +214,7 @@ impl Share {
                 }
                 continue;
             }
-            // A member has made it, or not all members have left the one of SLOTS shares ago.
+            // Either a member is writing the plan, or not all members have left share `number - SLOTS`.
             let moved = || {
                 let state = self.state.load(Acquire);
                 state == base + READY || state == base + FREE
@@ -222,31 +222,32 @@ impl Share {
             bell.wait_until(carried, &moved);
             state = self.state.load(Acquire);
         }
-        // Relaxed: published by the state.
+        // Relaxed: the state publishes these stores.
         self.claims.next.store(0, Relaxed);
         self.claims.ordered.store(0, Relaxed);
         self.copied.store(std::ptr::null_mut(), Relaxed);
-        // SAFETY: in `MAKING` this member has it alone.
+        // SAFETY: in `MAKING` only this member accesses the plan.
         make(unsafe { &mut *self.plan.get() });
-        // Release: the plan.
+        // Release publishes the plan.
         self.state.swap(base + READY, AcqRel);
         bell.ring_after_rmw();
         true
     }
 
-    /// The member leaves share number `number`, of a team of `size`.
+    /// The member leaves share `number`, of a team of `size` members.
     pub(crate) fn leave(&self, number: u32, size: u32, bell: &Bell) {
-        // AcqRel: all have used the share when its slot is free for another.
+        // AcqRel: all uses of the share happen before its slot becomes free for another.
         if self.left.fetch_add(1, AcqRel) + 1 == size {
             self.left.store(0, Relaxed);
-            // Release: the slot as it is.
+            // Release publishes that `left` is 0.
             let next = number.wrapping_add(SLOTS).wrapping_mul(4) + FREE;
             self.state.store(next, Release);
             bell.ring();
         }
     }
 
-    /// The next iterations for member `id` of `size`, which has had `trip` blocks.
+    /// The next iterations for member `id` of `size`. With a static deal, `trip` is the number of blocks that it has
+    /// had.
     pub(crate) fn claim(&self, id: u32, size: u32, trip: &Cell<u64>) -> Option<(u64, u64)> {
         let plan = self.plan();
         let (trips, size) = (plan.space.trips, u64::from(size));
@@ -264,9 +265,8 @@ impl Share {
                 (from < trips).then(|| (from, trips.min(from.saturating_add(plan.chunk))))
             }
             Deal::Dynamic if !plan.careful => {
-                // Relaxed: it gives out iterations and publishes nothing else. A member asks no
-                // more after the answer that none are left, so that the sum stays in the type's
-                // range.
+                // Relaxed: the word only distributes iterations. After a claim that got none, a member makes no further
+                // claim, so the sum stays in the range of `u64`.
                 let from = self.claims.next.fetch_add(plan.chunk, Relaxed);
                 (from < trips).then(|| (from, trips.min(from + plan.chunk)))
             }
@@ -295,8 +295,8 @@ impl Share {
     }
 }
 
-/// Member `id`'s block of `trips` iterations among `size` members: as compiled programs
-/// divide them, the first ones have one more.
+/// Member `id`'s block, if `size` members divide `trips` iterations as compiled programs do: the first blocks have one
+/// iteration more.
 pub(crate) fn block(trips: u64, id: u64, size: u64) -> (u64, u64) {
     let (each, more) = (trips / size, trips % size);
     let from = id * each + id.min(more);

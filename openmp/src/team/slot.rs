@@ -1,9 +1,9 @@
-//! One word a thread: where its context is.
+//! One word for each thread: the address of its context.
 //!
-//! In the model of executables (one load), not of libraries that are loaded late (a call): that
-//! is two nanoseconds at each entry. It takes 8 bytes of what the loader sets aside for such.
-//! Inline assembly also keeps the compiler from remembering its address across a switch of
-//! stacks, after which it would be another thread's.
+//! The word uses the initial-exec model of thread-local storage (one load), not the model of libraries that are loaded
+//! late (a call). That saves 2 ns at each entry. The word takes 8 of the bytes that the loader reserves for such
+//! variables. Inline assembly also prevents the compiler from keeping the word's address across a switch of stacks.
+//! After the switch, that address would be another thread's.
 
 use super::context::Context;
 
@@ -29,7 +29,7 @@ mod word {
     #[inline(always)]
     pub(in super::super) fn get() -> *const Context {
         let pointer;
-        // SAFETY: reads this thread's word.
+        // SAFETY: the instructions only read this thread's word.
         unsafe {
             asm!(
                 "mov {0}, qword ptr [rip + manycore_openmp_slot@GOTTPOFF]",
@@ -43,7 +43,7 @@ mod word {
 
     #[inline(always)]
     pub(in super::super) fn set(pointer: *const Context) {
-        // SAFETY: writes this thread's word.
+        // SAFETY: the instructions only write this thread's word.
         unsafe {
             asm!(
                 "mov {0}, qword ptr [rip + manycore_openmp_slot@GOTTPOFF]",

@@ -1,11 +1,12 @@
-//! Waiting for a condition: awake at first, then asleep.
+//! Waiting for a condition: a thread first spins, then sleeps.
 
 use super::Carried;
 use super::spin::spin;
 use manycore_cores::sync;
 use manycore_platform::Native;
 
-/// Workers that find no rank sleep at this bell. Each change that a rank may wait for rings it.
+/// The bell at which workers sleep while they find no rank that can run. Each change that a rank may wait for rings
+/// this bell.
 pub(crate) static WORKERS: sync::Bell<Native> = sync::Bell::native();
 
 /// Wakes threads that wait for a condition. It also wakes workers, since a rank may wait for the condition.
@@ -16,21 +17,21 @@ impl Bell {
         Self(sync::Bell::native())
     }
 
-    /// A condition may have come to hold.
+    /// The caller has made a change, and a condition may hold now.
     pub(crate) fn ring(&self) {
         self.0.ring();
         WORKERS.ring_after_fence();
     }
 
-    /// The same where the change was a sequentially consistent read-modify-write.
+    /// Like [`ring`](Self::ring), if the change was a sequentially consistent read-modify-write.
     #[inline]
     pub(crate) fn ring_after_rmw(&self) {
         self.0.ring_after_rmw();
         WORKERS.ring_after_fence();
     }
 
-    /// Returns when the condition has held. Other threads may look at the condition, many times: it must not depend on the
-    /// thread that looks.
+    /// Returns when the condition has held. Other threads may evaluate the condition, many times. So it must not depend
+    /// on the thread that evaluates it.
     #[inline(always)]
     pub(crate) fn wait_until(&self, carried: &Carried, condition: &dyn Fn() -> bool) {
         if condition() {

@@ -10,19 +10,20 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 
 const FREE: u32 = 0;
 const HELD: u32 = 1;
-/// Held, and a thread may sleep.
+/// Held, and a thread may sleep until the lock is free.
 const AWAITED: u32 = 2;
 
-/// Looks at a lock that is held before a thread waits as for anything else: some microseconds.
+/// The rounds of [`WordLock::lock_with_backoff`], some microseconds in all. After them a thread waits as for any
+/// condition.
 const BACKOFFS: u32 = 6;
-/// How often a thread looks at a short lock before it sleeps.
+/// How often a thread looks at the lock of a [`Guarded`] before it sleeps.
 const LOOKS: u32 = 100;
 
-/// Whether a lock is held. All zeros is a free one.
+/// The state of a lock, in one word. A zeroed word is a free lock.
 ///
-/// This is not [`manycore_cores::sync::Lock`], which has two words on lines of their own and frees by a store: its sleepers
-/// then need `membarrier`, and end the process where a program has entered a sandbox that refuses it.
-/// Compiled programs have one word for a lock, and may enter any sandbox.
+/// This is not [`manycore_cores::sync::Lock`], which has two words on lines of their own and is freed by a plain store.
+/// Its sleepers need `membarrier`, and end the process in a sandbox that refuses it. Compiled programs have one word
+/// for a lock and may enter any sandbox.
 #[repr(transparent)]
 struct Word(AtomicU32);
 
@@ -34,18 +35,18 @@ impl Word {
 
     #[inline]
     fn try_lock(&self) -> bool {
-        // Acquire: what the last owner did.
+        // Acquire: sees what the last owner did.
         self.0
             .compare_exchange(FREE, HELD, Acquire, Relaxed)
             .is_ok()
     }
 
-    /// Sleeps until the lock is this thread's. The word is awaited then, since others may sleep still.
+    /// Sleeps until this thread holds the lock. The word is then [`AWAITED`], since other threads may still sleep.
     ///
-    /// No wake-up is lost: a sleeper writes [`AWAITED`] before it sleeps, and the kernel compares the word as
-    /// the thread falls asleep. The owner that finds it wakes one sleeper.
+    /// No wake-up is lost: a sleeper writes [`AWAITED`] before it sleeps, and the kernel compares the word as the
+    /// thread falls asleep. An owner that finds `AWAITED` as it unlocks wakes one sleeper.
     fn sleep(&self) {
-        // Acquire: what the last owner did.
+        // Acquire: sees what the last owner did.
         while self.0.swap(AWAITED, Acquire) != FREE {
             Futex::wait(&self.0, AWAITED, None);
         }
@@ -53,14 +54,15 @@ impl Word {
 
     #[inline]
     fn unlock(&self) {
-        // Release: what the owner did. Sequentially consistent for `WordLock`, which rings after it.
+        // Release: publishes what the owner did. The swap is sequentially consistent for `WordLock`, which rings after
+        // it.
         if self.0.swap(FREE, SeqCst) == AWAITED {
             Futex::wake(&self.0, 1);
         }
     }
 }
 
-/// A lock in the word that a compiled program has for it.
+/// A lock of a compiled program, in the word that the program has for the lock.
 #[repr(transparent)]
 pub(crate) struct WordLock(Word);
 
@@ -102,8 +104,8 @@ impl WordLock {
         self.0.sleep();
     }
 
-    /// Looks again, each time later: each look takes the line from the owner, which needs it to
-    /// unlock.
+    /// Looks at the lock again, with longer and longer pauses: each look takes the line from the owner, which needs it
+    /// to unlock. Returns whether this thread has taken the lock.
     fn lock_with_backoff(&self) -> bool {
         (0..BACKOFFS).any(|round| {
             (0..1 << round).for_each(|_| Native::relax());
@@ -115,7 +117,7 @@ impl WordLock {
     pub(crate) fn unlock(&self, carried: &Carried) {
         carried.frees_lock();
         self.0.unlock();
-        // A carried rank that waits may be asleep with its worker.
+        // A rank may wait for the lock while its worker sleeps.
         WORKERS.ring_after_rmw();
     }
 }
@@ -126,8 +128,8 @@ pub(crate) struct Guarded<T> {
     data: UnsafeCell<T>,
 }
 
-// SAFETY: a reference to the data lives in `owned` alone, which only the thread calls that has taken the lock; the next owner
-// acquires what this one releases. So the data is one thread's at a time, as if it were sent from owner to owner.
+// SAFETY: a reference to the data lives only in `owned`, which only the lock's owner calls. The next owner acquires
+// what this owner releases. So one thread at a time uses the data, as if it were sent from owner to owner.
 unsafe impl<T: Send> Sync for Guarded<T> {}
 
 impl<T> Guarded<T> {
@@ -145,13 +147,13 @@ impl<T> Guarded<T> {
         self.owned(body)
     }
 
-    /// The same if the lock is free.
+    /// Like [`with`](Self::with) if the lock is free. Otherwise returns `None` at once.
     pub(crate) fn try_with<R>(&self, body: impl FnOnce(&mut T) -> R) -> Option<R> {
-        // A failed exchange would take the line from the owner.
+        // `is_free` comes first, since a failed exchange would take the line from the owner.
         (self.lock.is_free() && self.lock.try_lock()).then(|| self.owned(body))
     }
 
-    /// Runs `body` as the lock's owner, and lets it go.
+    /// Runs `body` and unlocks. The caller holds the lock.
     fn owned<R>(&self, body: impl FnOnce(&mut T) -> R) -> R {
         // SAFETY: this thread owns the lock.
         let result = body(unsafe { &mut *self.data.get() });

@@ -1,4 +1,4 @@
-//! Locks and bells, by which threads wait.
+//! Locks and bells, at which threads wait.
 
 pub(crate) mod bell;
 pub(crate) mod lock;

@@ -1,4 +1,4 @@
-//! How long a thread that waits stays awake.
+//! How long a waiting thread spins before it sleeps.
 
 use crate::environment::cores::cores;
 pub(crate) use crate::environment::idle::{busy, enter, leave};
@@ -7,35 +7,36 @@ use manycore_platform::{Native, Platform};
 use std::cell::Cell;
 use std::time::Duration;
 
-/// The default: some four times the cost of falling asleep and waking.
+/// How long a thread spins by default: some four times the cost of falling asleep and waking.
 const PATIENCE: Duration = Duration::from_micros(200);
-/// If there are more threads than cores: a waiting thread has the core that others want.
+/// How long a thread spins if there are more threads than cores: other threads need its core.
 const CROWDED: Duration = Duration::from_micros(1);
-/// Looks between two looks at the clock.
+/// How often a thread looks at the condition between two looks at the clock.
 const LOOKS: u32 = 32;
-/// A thread that has waited for so long yields, and again each time after that. The kernel may have woken two members on one
-/// core, while another core is idle. The team then waits for a thread, and that thread waits for this core. A yield takes
-/// some 0.3 us if no other thread wants the core.
+/// A waiting thread yields its core each time that it has waited for this long. The kernel may have woken two members
+/// on one core while another core is idle. The team then waits for one of these members, and that member waits for the
+/// core. A yield takes some 0.3 us if no other thread wants the core.
 const YIELD: Duration = Duration::from_micros(10);
-/// After a yield that took longer than this another thread has had the core: it may want it again at the next wait, so the
-/// thread yields as soon as it has waited for this long.
+/// If a yield took longer than this, another thread has had the core. That thread may want the core again at the next
+/// wait, so the waiting thread then yields after this duration.
 const SHARED: Duration = Duration::from_micros(2);
-/// After a yield longer than [`PATIENCE`] a thread makes this number of waits without yields: at first, and at most.
+/// After a yield longer than [`PATIENCE`], a thread does not yield in this number of waits: the number at first, and
+/// the largest number.
 const HOLDS: [u32; 2] = [16, 1 << 12];
 
-/// How a thread's last yields went.
+/// How long a thread's last yields took, and what follows for its next waits.
 ///
-/// A member of the team has the core for as long as the team waits for it. Another process has it for a time slice, some
-/// milliseconds: a wait of some microseconds becomes that long at each yield. To stay awake and then
-/// to fall asleep costs less than such a yield, whoever had the core. So the thread yields no more then for some waits, and for
-/// more each time that it happens again.
+/// If a yield gives the core to a member of the team, that member keeps it only while the team waits for that member.
+/// Another process keeps the core for a time slice, some milliseconds. A wait of some microseconds then becomes as long
+/// as the time slice. Spinning and then sleeping costs less than such a yield. So after such a yield the thread does
+/// not yield in its next waits. Each further long yield raises the number of these waits.
 #[derive(Clone, Copy)]
 struct Yields {
-    /// The last yield let another thread run.
+    /// Whether the last yield let another thread run.
     shares: bool,
-    /// The number of waits without yields that are left.
+    /// The number of coming waits without yields.
     left: u32,
-    /// How many there are the next time.
+    /// The value of `left` after the next long yield.
     hold: u32,
 }
 
@@ -52,7 +53,7 @@ impl Yields {
         }
     }
 
-    /// A wait begins. Returns how long the thread waits before it yields, in ticks.
+    /// A wait begins. Returns how many ticks the thread waits before it yields.
     fn begin(&mut self) -> u64 {
         if self.left > 0 {
             self.left -= 1;
@@ -81,7 +82,7 @@ impl Yields {
     }
 }
 
-/// Lets another thread have the core. Returns when to do so next.
+/// Yields the core to another thread. Returns the time of the next yield, in ticks of the clock.
 #[cold]
 pub(crate) fn yield_core() -> u64 {
     let begin = Native::now();
@@ -93,7 +94,7 @@ pub(crate) fn yield_core() -> u64 {
     end.saturating_add(yields.patience())
 }
 
-/// A wait begins. Returns how long the thread waits before it yields, in ticks.
+/// A wait of the calling thread begins. Returns how many ticks the thread waits before it yields.
 pub(crate) fn begin_wait() -> u64 {
     let mut yields = YIELDS.get();
     let patience = yields.begin();
@@ -101,7 +102,7 @@ pub(crate) fn begin_wait() -> u64 {
     patience
 }
 
-/// Looks until `condition` holds, for as long as patience lasts. Returns whether it did.
+/// Evaluates `condition` until it holds or the thread's patience ends. Returns whether it held.
 pub(crate) fn spin(condition: &dyn Fn() -> bool) -> bool {
     let settings = settings();
     let patience = match settings.patience {

@@ -1,4 +1,4 @@
-//! The trait by which the layers below `carry` use a rank.
+//! The trait through which the layers below `carry` use a rank.
 
 use crate::system::cpus::Cpus;
 use std::any::Any;
@@ -6,29 +6,30 @@ use std::cell::Cell;
 
 /// A rank: a member of a carried team. While it waits, its worker executes other ranks.
 pub(crate) trait Waiter: Any {
-    /// Whether the rank waits as a thread does now, since its own kernel thread executes it and is to go on with it.
+    /// Whether the rank waits as a thread now. It does while its own kernel thread executes it and must go on with it.
     fn is_thread(&self) -> bool;
 
-    /// Lets others run until a worker has found that the condition holds.
+    /// Suspends the rank until a worker has found that the condition holds. The worker executes other ranks meanwhile.
     fn wait_until(&self, condition: &dyn Fn() -> bool);
 
-    /// How many locks the rank has. No preemption while this is not 0.
+    /// The number of locks that the rank holds. The rank is not preempted while this number is not 0.
     fn held(&'static self) -> &'static Cell<u32>;
 
-    /// The rank is a member of its team, at this position when members are divided among workers.
+    /// The rank becomes a member of its team. `id` is its position when members are divided among workers.
     fn is_member(&'static self, id: u32);
 
-    /// The rank is to be on these CPUs, as far as it is asked where it is.
+    /// Sets the CPUs that the program sees as the rank's affinity.
     fn bind(&self, cpus: &Cpus);
 
-    /// The rank has come to a barrier, or to the region's end.
+    /// The rank has arrived at a barrier or at the region's end.
     fn arrive(&self);
 
-    /// The rank has let the other ranks go. It leaves its worker, if the plan has another rank there first.
+    /// The rank has released the other ranks. If the plan has another rank first on its worker, the rank leaves the
+    /// worker.
     fn make_room(&self);
 }
 
-/// The rank that a thread is while it is carried. The thread's own.
+/// The rank that a thread is, while the thread is carried. Only this thread uses it.
 #[derive(Default)]
 pub(crate) struct Carried {
     rank: Cell<Option<&'static dyn Waiter>>,
@@ -41,19 +42,18 @@ impl Carried {
         self.rank.get()
     }
 
-    /// The rank, if it is to wait as one.
+    /// The rank, unless it waits as a thread: see [`Waiter::is_thread`].
     #[inline]
     pub(super) fn waits(&self) -> Option<&'static dyn Waiter> {
         self.get().filter(|rank| !rank.is_thread())
     }
 
-    #[allow(dead_code, reason = "where ranks cannot be carried nobody sets it")]
+    #[allow(dead_code, reason = "only `carry` calls this")]
     pub(crate) fn set(&self, rank: Option<&'static dyn Waiter>) {
         self.rank.set(rank);
         self.held.set(rank.map(|rank| rank.held()));
     }
 
-    /// The thread has taken a lock.
     #[inline]
     pub(super) fn takes_lock(&self) {
         if let Some(held) = self.held.get() {
@@ -61,7 +61,7 @@ impl Carried {
         }
     }
 
-    /// The thread has freed a lock, which another may have taken.
+    /// The thread frees a lock. Another thread may have taken that lock, so the count does not go below 0.
     #[inline]
     pub(super) fn frees_lock(&self) {
         if let Some(held) = self.held.get() {

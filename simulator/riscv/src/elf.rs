@@ -1,16 +1,16 @@
-//! Programs as ELF files: their segments, what loads them, their symbols.
+//! ELF files of programs: their segments, their dynamic loader, and their symbols.
 
 use crate::error::RunError;
 use std::rc::Rc;
 
-/// A part of a file that is mapped.
+/// A mapped part of a file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Segment {
     pub(crate) offset: u64,
     pub(crate) address: u64,
     pub(crate) in_file: u64,
     pub(crate) in_memory: u64,
-    /// Rights as `memory::right` has them.
+    /// Rights, with the bits of `memory::right`.
     pub(crate) rights: u8,
 }
 
@@ -18,15 +18,15 @@ pub(crate) struct Segment {
 pub(crate) struct Elf {
     pub(crate) bytes: Rc<[u8]>,
     pub(crate) entry: u64,
-    /// It runs wherever it is put.
+    /// Whether the file can be loaded at any address.
     pub(crate) relocatable: bool,
     pub(crate) segments: Vec<Segment>,
-    /// The dynamic loader that it wants.
+    /// The path of the dynamic loader that the program asks for.
     pub(crate) interpreter: Option<String>,
     pub(crate) headers: Headers,
 }
 
-/// The address of the program headers: the loader asks for it.
+/// The program headers in memory, which the dynamic loader needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Headers {
     pub(crate) address: u64,
@@ -40,7 +40,7 @@ const LOAD: u32 = 1;
 const INTERPRETER: u32 = 3;
 const HEADERS: u32 = 6;
 
-/// Little-endian numbers of a file. Any offset may lie outside of the file.
+/// Reads little-endian numbers of a file. An offset may be outside of the file.
 struct Reader<'a>(&'a [u8]);
 
 impl Reader<'_> {
@@ -139,7 +139,7 @@ impl Elf {
                 if !fits {
                     return None;
                 }
-                // The bits for reading and executing are the other way round.
+                // In ELF files the bits for reading and executing are exchanged.
                 let rights = (flags >> 2 & 1 | flags & 2 | (flags & 1) << 2) as u8;
                 self.segments.push(Segment {
                     offset,
@@ -170,13 +170,13 @@ impl Elf {
     }
 }
 
-/// The place of the headers of a file's sections.
+/// The offsets of the headers of a file's sections.
 fn sections(file: &Reader<'_>) -> impl Iterator<Item = u64> + use<> {
     let (table, count) = (file.long(40).unwrap_or(0), file.half(60).unwrap_or(0));
     (0..u64::from(count)).map(move |at| table.wrapping_add(at * 64))
 }
 
-/// The content of a file's section of this name; none if the section is compressed.
+/// The content of a file's section of this name. Returns `None` if the section is missing or compressed.
 pub(crate) fn section<'a>(bytes: &'a [u8], name: &str) -> Option<&'a [u8]> {
     const COMPRESSED: u64 = 1 << 11;
     let file = Reader(bytes);
@@ -201,16 +201,16 @@ pub(crate) fn section<'a>(bytes: &'a [u8], name: &str) -> Option<&'a [u8]> {
 /// Functions and objects by address.
 #[derive(Clone, Default)]
 pub(crate) struct Symbols {
-    /// Start, size and name, by start.
+    /// Start, size and name of each symbol, sorted by start.
     sorted: Vec<(u64, u64, Box<str>)>,
 }
 
 impl Symbols {
-    /// Adds the symbols of a file that was loaded at `base`; a damaged table has none.
+    /// Adds the symbols of a file that was loaded at `base`. A damaged table may add none.
     pub(crate) fn add(&mut self, bytes: &[u8], base: u64) {
         let file = Reader(bytes);
         for section in sections(&file) {
-            // A full symbol table, or a dynamic one.
+            // The types of a full symbol table and of a dynamic symbol table.
             if matches!(file.word(section.wrapping_add(4)), Some(2 | 11)) {
                 self.add_table(&file, section, base);
             }
@@ -232,7 +232,7 @@ impl Symbols {
                 file.long(at.wrapping_add(8))?,
                 file.long(at.wrapping_add(16))?,
             );
-            // Objects and functions that are defined here.
+            // Only objects and functions that the file defines are added.
             if !matches!(info & 15, 1 | 2) || file.half(at.wrapping_add(6))? == 0 {
                 continue;
             }
@@ -244,7 +244,7 @@ impl Symbols {
         Some(())
     }
 
-    /// The symbols with names that mean something to `find`, by address.
+    /// The addresses of the symbols for which `find` returns a value, with these values.
     pub(crate) fn named<T>(
         &self,
         find: impl Fn(&str) -> Option<T>,
@@ -253,7 +253,7 @@ impl Symbols {
         symbols.filter_map(move |(start, _, name)| Some((*start, find(name)?)))
     }
 
-    /// The symbol that `address` is in, with the distance from its start.
+    /// The name of the symbol that contains `address`, with the distance from its start.
     pub(crate) fn find(&self, address: u64) -> Option<String> {
         self.around(address).map(|(name, distance)| match distance {
             0 => name.to_string(),
@@ -261,7 +261,7 @@ impl Symbols {
         })
     }
 
-    /// The name of the symbol that `address` is in, and the distance from its start.
+    /// The name of the symbol that contains `address`, and the distance from its start in bytes.
     pub(crate) fn around(&self, address: u64) -> Option<(&str, u64)> {
         let after = self.sorted.partition_point(|(start, ..)| *start <= address);
         let (start, size, name) = self.sorted[..after].last()?;

@@ -1,10 +1,10 @@
-//! How a run can fail that is not the guest's own exit.
+//! The errors of a run, which do not include the guest's own exit status.
 
 use crate::linux::System;
 use crate::outcome::{Outcome, Timing};
 use manycore_chip::SimulationError;
 
-/// Why a program could not be run, or not to its end.
+/// Why a program could not be run to its end.
 ///
 /// ```
 /// use manycore_riscv::{Program, RunError};
@@ -21,31 +21,31 @@ pub enum RunError {
     Program {
         /// The file.
         file: String,
-        /// The fault, and what was expected.
+        /// What is wrong with the file, and what was expected.
         what: String,
     },
     /// The program did something that is not supported.
     #[error("{what}")]
     Unsupported {
-        /// The call or instruction, and its place.
+        /// The call or instruction, and its place in the program.
         what: String,
-        /// The run until there.
+        /// The results of the run until then.
         outcome: Box<Outcome>,
     },
-    /// The limit, or a deadlock, stopped the program.
+    /// A limit, a deadlock or `stop_when` stopped the program.
     #[error("{why}")]
     Stopped {
-        /// The cause, and the state of its threads.
+        /// The cause, and what the program's threads did.
         why: String,
-        /// The run until there.
+        /// The results of the run until then.
         outcome: Box<Outcome>,
     },
-    /// The simulator or its host is wrong.
+    /// The simulator or its host failed.
     #[error(transparent)]
     Simulation(#[from] SimulationError),
 }
 
-/// The run of a program that is over, or that was `stopped` by what the text says.
+/// The result of a run that is over. `stopped` is the reason if it was stopped.
 pub(crate) fn ended(
     system: &mut System,
     timing: Option<Timing>,
@@ -65,7 +65,7 @@ pub(crate) fn ended(
 }
 
 impl RunError {
-    /// The work of the program until it failed, if it ran.
+    /// The results of the run until it failed, if the program ran.
     ///
     /// ```
     /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));

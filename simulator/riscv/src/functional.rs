@@ -1,7 +1,7 @@
-//! A machine without time: memory alone, and threads that take turns.
+//! A machine without timing: it has only memory, and threads that take turns.
 //!
-//! A thread runs for a slice of instructions; then the next ready thread runs. The clock is the number
-//! of instructions, one in a nanosecond.
+//! A thread runs for a slice of instructions, and then the next ready thread runs. The clock counts instructions, each
+//! of which takes one nanosecond.
 
 mod handover;
 mod stopped;
@@ -16,59 +16,59 @@ use manycore_chip::config::Topology;
 use manycore_chip::guest::{Answer, Operation, Warmth, Width, apply};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Instructions of a slice.
+/// The number of instructions of a slice.
 const SLICE: u64 = 10_000;
 
-/// The least of a slice while caches are warmed, and the range above it. Slices of equal length would give the pages of
-/// each of 16 threads every sixteenth frame, and with it few of a cache's sets.
+/// While caches are warmed: the least number of instructions of a slice, and the range of a random addition. With equal
+/// slices, each of 16 threads would get every sixteenth frame, and so few of a cache's sets.
 const WARM_SLICE: [u64; 2] = [1_000, 2_000];
 
-/// A machine that a program sees as `topology` says.
+/// A machine that shows the program this topology.
 pub(crate) struct Functional {
     topology: Topology,
     megahertz: f64,
-    /// Instructions that are left until the program goes on on another machine, where it goes when
-    /// its region of interest begins too; `None` if it runs to its end here.
+    /// The instructions that are left until the program is handed over to another machine, unless its region of
+    /// interest begins before. `None` if the program runs to its end here.
     left: Option<u64>,
-    /// It goes there now.
+    /// Whether the program is handed over now.
     handed_over: bool,
     clock: u64,
-    /// The most instructions.
+    /// The largest value of the clock.
     limit: u64,
-    /// Asks whether the run is to end.
+    /// Returns whether the run is to end.
     stop: Option<fn() -> bool>,
-    /// Stores and system calls until now.
+    /// The number of stores and system calls until now.
     changes: u64,
-    /// The word that the running task reads in a loop which only a store of another task ends.
+    /// The word on which the running task spins, until another task's store.
     watched: Option<u64>,
-    /// The word that each task waited for when it last did nothing else.
+    /// For each task, the word in its last slice in which it only spun.
     spins: BTreeMap<u32, u64>,
-    /// How many tasks in a row did nothing but wait in such loops.
+    /// The number of slices in a row in which tasks only spun.
     idle: usize,
-    /// The clock at which the running task makes way.
+    /// The clock at which the running task's slice ends.
     until: u64,
-    /// The clock at which it began its slice.
+    /// The clock at which the running task's slice began.
     began: u64,
-    /// Instructions of each task in earlier slices.
+    /// How long each task ran in earlier slices.
     used: BTreeMap<u32, u64>,
     running: u32,
     ready: VecDeque<(u32, Task)>,
     next: u32,
-    /// The word on which each sleeper sleeps, and the end of the sleep.
+    /// For each sleeping task, the word on which it sleeps, and the time at which its sleep ends.
     sleepers: BTreeMap<u32, (u64, Option<u64>)>,
     blocked: BTreeMap<u32, Task>,
     joiners: Vec<u32>,
-    /// A core for each task that has an affinity.
+    /// The core of each task that has an affinity.
     places: BTreeMap<u32, u32>,
-    /// The running task sleeps from now on.
+    /// Whether the running task sleeps from now on.
     sleeps: bool,
-    /// The end of each sleep, and the clock then, until the task runs.
+    /// For each woken task that has not run since, why and when its sleep ended.
     woken: BTreeMap<u32, (Wake, u64)>,
-    /// The clock at the end of each task's last sleep.
+    /// For each task, the clock at the end of its last sleep.
     rose: BTreeMap<u32, u64>,
-    /// The state of the lengths of warm slices.
+    /// The state of the random numbers for the lengths of slices.
     dice: u64,
-    /// The caches of the machine that runs the region, and the running task's core there.
+    /// The caches of the machine that will run the region, and the running task's core there.
     warmth: Option<(Warmth, u32)>,
 }
 
@@ -104,42 +104,42 @@ impl Functional {
         }
     }
 
-    /// Accesses warm the caches of the machine that runs the region.
+    /// Makes accesses warm the caches of the machine that will run the region.
     pub(crate) fn warming(mut self, mut warmth: Warmth) -> Self {
         warmth.spawn(0, &[], 0);
         self.warmth = Some((warmth, 0));
         self
     }
 
-    /// As above, for at most this number of instructions.
+    /// Limits the run to this number of instructions.
     pub(crate) fn limit(mut self, instructions: u64) -> Self {
         self.limit = instructions;
         self
     }
 
-    /// As above, until `stop` says so.
+    /// Ends the run when `stop` returns `true`.
     pub(crate) fn stop_when(mut self, stop: Option<fn() -> bool>) -> Self {
         self.stop = stop;
         self
     }
 
-    /// The running task's caches see an access. Out of line: programs that are not handed over go by.
+    /// The running task's caches see an access. This is not inlined, since most programs are not handed over.
     #[cold]
     #[inline(never)]
     fn warm(&mut self, place: Place, width: Width, writes: bool) {
         if let Some((warmth, core)) = &mut self.warmth {
-            // SAFETY: a place of the process's space, aligned by the hart; one host thread runs all.
+            // SAFETY: the place is in the process's space, and the hart has aligned it. One host thread runs all harts.
             unsafe { warmth.access(*core, place.physical, place.host, width, writes) };
         }
     }
 
-    /// Runs a program until it exits; else why it was stopped.
+    /// Runs a program until it exits. If it is stopped before, returns why.
     pub(crate) fn run_alone(mut self, system: &mut System, main: Task) -> Result<(), String> {
         self.run(system, main)
     }
 
-    /// Runs a program until its region of interest begins, for at most `instructions`, on a machine
-    /// that shows the program the clock rate of the next machine; `None` if the program exits before.
+    /// Runs a program until its region of interest begins, for at most `instructions`. The program sees the clock rate
+    /// of the next machine. Returns `None` if the program exits before.
     pub(crate) fn forward(
         mut self,
         system: &mut System,
@@ -152,7 +152,7 @@ impl Functional {
         Ok(self.handed_over.then(|| self.hand_over()))
     }
 
-    /// Runs a program until it exits, or is handed over.
+    /// Runs a program until it exits or is handed over.
     fn run(&mut self, system: &mut System, main: Task) -> Result<(), String> {
         self.set_affinity(0, &system.cores_of(&main));
         self.ready.push_back((0, main));
@@ -215,7 +215,7 @@ impl Functional {
                 }
                 _ => self.idle = 0,
             }
-            // Each had a turn, and no sleeper wakes by itself.
+            // Each ready task only spun in its last slice, and no sleep ends by itself.
             let ends = || self.sleepers.values().any(|(_, until)| until.is_some());
             if self.idle > self.ready.len() && !ends() {
                 return Err(self.stopped("deadlock after", system));
@@ -224,19 +224,19 @@ impl Functional {
         }
     }
 
-    /// The instructions of the next slice.
+    /// The number of instructions of the next slice.
     fn slice(&mut self) -> u64 {
         if self.warmth.is_none() {
             return SLICE;
         }
-        // Knuth's generator of 64 bits (MMIX).
+        // Knuth's random number generator of 64 bits (MMIX).
         let next = self.dice.wrapping_mul(6_364_136_223_846_793_005);
         self.dice = next.wrapping_add(1_442_695_040_888_963_407);
         let [least, range] = WARM_SLICE;
         least + (self.dice >> 33) % range
     }
 
-    /// Cycles of the other machine.
+    /// Converts nanoseconds to cycles of the other machine.
     fn cycles_of(&self, nanoseconds: u64) -> u64 {
         (nanoseconds as f64 * self.megahertz / 1_000.0) as u64
     }
@@ -251,7 +251,6 @@ impl Functional {
         }
     }
 
-    /// The running thread leaves its core.
     fn leave_core(&mut self) {
         let now = self.cycles_of(self.clock);
         if let Some((warmth, _)) = &mut self.warmth {
@@ -260,7 +259,7 @@ impl Functional {
     }
 
     fn wake(&mut self, handle: u32, by: Wake) {
-        // The woken task has not had its turn.
+        // The woken task must have a slice before all count as spinning.
         self.idle = 0;
         self.sleepers.remove(&handle);
         self.woken.insert(handle, (by, self.clock));
@@ -272,7 +271,7 @@ impl Functional {
         }
     }
 
-    /// Wakes each sleeper at the end of its sleep.
+    /// Wakes each task whose sleep has ended.
     fn wake_late(&mut self) {
         if self.sleepers.is_empty() {
             return;
@@ -291,7 +290,7 @@ impl Functional {
         }
     }
 
-    /// All sleep: time goes on to the end of the first sleep that has one.
+    /// All tasks sleep: advances the clock to the first end of a sleep. Returns `false` if no sleep has an end.
     fn wake_earliest(&mut self) -> bool {
         let times = self
             .sleepers
@@ -322,7 +321,7 @@ impl Machine for Functional {
         if self.warmth.is_some() {
             self.warm(place, width, writes);
         }
-        // SAFETY: a place of the process's space, aligned by the hart; one host thread runs all.
+        // SAFETY: the place is in the process's space, and the hart has aligned it. One host thread runs all harts.
         Answer::Done(unsafe { apply(place.host, width, operation) })
     }
 
@@ -336,13 +335,13 @@ impl Machine for Functional {
     }
 
     fn relax(&mut self) {
-        // Let the awaited thread run.
+        // The slice ends, so that the awaited thread can run.
         self.until = self.clock;
         self.clock += 1;
     }
 
     fn watch(&mut self, place: Place, cycles: Option<u64>) -> bool {
-        // No other thread runs in this slice.
+        // No other thread runs in this slice, so the task waits at least until its next slice.
         self.clock += 1;
         if cycles.is_none() {
             self.watched = Some(place.physical);
@@ -371,7 +370,7 @@ impl World for Functional {
     }
 
     fn must_wait(&mut self) -> bool {
-        // A system call that comes when the instructions are used up is the other machine's.
+        // If the instructions are used up, the other machine executes the system call.
         self.left.is_some() && self.clock >= self.until
     }
 
@@ -428,7 +427,7 @@ impl World for Functional {
     }
 
     fn disturb(&mut self, handle: u32) {
-        // Whoever waits in a loop looks again in its next slice.
+        // A task that waits in a loop looks again in its next slice. Only a sleeping task is woken.
         if self.sleepers.contains_key(&handle) {
             self.wake(handle, Wake::Disturbed);
         }

@@ -1,13 +1,13 @@
-//! ATAC's broadcast network as instructions of the custom-0 opcode (Park 2013, section 3.1).
+//! ATAC's broadcast network, as instructions with the custom-0 opcode (Park 2013, section 3.1).
 //!
-//! `funct7` says what to do. Ports and filters belong to the core that runs the thread, so a
-//! thread that uses them stays on one core. `include/manycore.h` has them for C.
+//! `funct7` is the function. Ports and filters belong to the core that runs the thread, so a thread that uses them must
+//! stay on one core. `include/manycore.h` has C functions for the instructions.
 
 use crate::linux::Delivered;
 use manycore_chip::guest::{Channel, Core, Filter, MatchOperation, Message};
 use std::num::NonZeroU32;
 
-/// The message that a thread has taken last.
+/// The message that a thread received last.
 #[derive(Default)]
 pub(crate) struct Latched {
     payload: u64,
@@ -28,14 +28,14 @@ mod function {
     pub(super) const SENDER: u64 = 9;
 }
 
-/// Carries out one instruction: its function and two operands.
+/// Executes an instruction with this function and these two operands.
 pub(crate) fn execute(
     core: &mut Core<'_>,
     channels: &mut Vec<Channel>,
     latched: &mut Latched,
     [what, a, b]: [u64; 3],
 ) -> Delivered {
-    // The low half names a channel; the high half is a message's signature.
+    // The low half of `a` is a channel's number, and the high half is a message's signature.
     let channel = channels.get(a as u32 as usize).copied();
     let signature = (a >> 32) as u32;
     match (what, channel) {

@@ -19,19 +19,20 @@ use manycore_chip::{HotLine, Run};
 /// ```
 #[derive(Debug)]
 pub struct Outcome {
-    /// The first process's exit status; 128 and the signal's number if one killed it.
+    /// The first process's exit status. If a signal killed it, 128 plus the signal's number.
     pub status: i32,
-    /// The signal, if one killed the first process; and the processes that still ran when the first one ended.
+    /// A message that names the signal, if one killed the first process, and the processes that still ran when the
+    /// first process ended.
     pub message: Option<String>,
-    /// Instructions of all threads of all processes.
+    /// The number of instructions of all threads of all processes.
     pub instructions: u64,
-    /// Names of calls that the simulator does not have, and without which the program may do less.
-    /// They returned an error, mostly `ENOSYS`.
+    /// The system calls that the program made and that the simulator does not have. They returned an error, mostly
+    /// `ENOSYS`, and the program may have done less.
     pub absent: Vec<&'static str>,
-    /// The counts of each process, in the order of their numbers; none unless they were asked for
-    /// ([`Program::counts`](crate::Program::counts)).
+    /// The counts of each process, in the order of their numbers. Empty unless
+    /// [`Program::counts`](crate::Program::counts) asked for them.
     pub processes: Vec<ProcessCounts>,
-    /// The machine's results; `None` without a machine, or if nothing was timed.
+    /// The machine's results. `None` if the program ran without a machine, or if nothing was timed.
     pub timing: Option<Timing>,
 }
 
@@ -53,29 +54,29 @@ pub struct Outcome {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProcessCounts {
-    /// Its number.
+    /// The number of the process.
     pub number: u32,
-    /// The number of the process that made it, or 1.
+    /// The number of the process that made this process, or 1.
     pub parent: u32,
-    /// The file of the last program that it ran.
+    /// The file of the last program that the process ran.
     pub program: String,
-    /// The threads that it has had.
+    /// The number of threads that the process had in all.
     pub threads: u32,
-    /// Instructions of all its threads.
+    /// The number of instructions of all its threads.
     pub instructions: u64,
-    /// `instructions` by kind. Here, instructions of a child that runs on its parent's memory (`vfork`) count
-    /// as the parent's.
+    /// `instructions` by kind. If a child runs on its parent's memory (`vfork`), its instructions count as the parent's
+    /// here.
     pub mix: Option<Mix>,
-    /// When it began, in nanoseconds of the run.
+    /// When the process began, in nanoseconds of the run.
     pub began: u64,
-    /// When it ended; `None` if the run ended first.
+    /// When the process ended, in nanoseconds. `None` if the run ended first.
     pub ended: Option<u64>,
-    /// Its exit status, if it has exited; 128 and the signal's number if one killed it.
+    /// The exit status, if the process has ended. If a signal killed it, 128 plus the signal's number.
     pub status: Option<i32>,
 }
 
 impl Outcome {
-    /// Instructions of all processes by kind, if they were asked for.
+    /// The instructions of all processes by kind, if [`Program::counts`](crate::Program::counts) asked for them.
     ///
     /// ```
     /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
@@ -97,7 +98,7 @@ impl Outcome {
     }
 }
 
-/// A run on a simulated machine.
+/// The results of a run on a simulated machine.
 ///
 /// ```
 /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
@@ -120,31 +121,31 @@ impl Outcome {
 /// ```
 #[derive(Debug)]
 pub struct Timing {
-    /// The cycles, where they went, and the run's hash. Cache lines have simulated addresses here.
+    /// The cycles, what the cores did in them, and the run's hash. Its cache lines have simulated physical addresses.
     pub run: Run<()>,
-    /// The lines that were fought over, by symbol.
+    /// The contended cache lines, by symbol.
     pub hot: Vec<HotSymbol>,
-    /// The regions of interest that the program marked, in the order of their ends.
+    /// The regions of interest that the program has marked, in the order of their ends.
     pub regions: Vec<Region>,
-    /// The number of each thread and its instructions, in the order of the numbers. They include the
-    /// instructions before the machine's time began.
+    /// For each thread, its number and its number of instructions, in the order of the threads' numbers. Instructions
+    /// before the machine's time began are included.
     pub threads: Vec<(u32, u64)>,
-    /// Instructions that were executed before the machine's time began
+    /// The number of instructions before the machine's time began
     /// ([`Program::fast_forward`](crate::Program::fast_forward)).
     pub forwarded: u64,
 }
 
-/// A cache line that was fought over, and what is in it: [`Timing`] has an example.
+/// A contended cache line, and what is in it. [`Timing`] has an example.
 #[derive(Clone, Debug)]
 pub struct HotSymbol {
-    /// The address that the program sees, with its symbol or what is mapped there.
+    /// The address that the program sees, with its symbol or the name of its mapping.
     pub place: String,
     /// The events of the line.
     pub line: HotLine,
 }
 
 impl Outcome {
-    /// The work of all processes until now.
+    /// The results of all processes until now.
     pub(crate) fn of(system: &mut System, timing: Option<Timing>) -> Self {
         Self {
             status: system.first().status.unwrap_or(0),

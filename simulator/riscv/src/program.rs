@@ -1,4 +1,4 @@
-//! A program to be run: on a simulated machine, or on none.
+//! A program to be run, on a simulated machine or without timing.
 
 use crate::error::{RunError, ended};
 use crate::functional::{Functional, Resumed};
@@ -13,7 +13,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// A program and what it is given.
+/// A program, its arguments, and its other settings.
 ///
 /// ```no_run
 /// use manycore_chip::config::Config;
@@ -32,7 +32,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// The program in the file `program`. It finds the files of this process's folder, and uses this process's input
+    /// The program in the file `program`. It begins in this process's folder, and uses this process's standard input
     /// and output.
     ///
     /// ```
@@ -69,7 +69,7 @@ impl Program {
         }
     }
 
-    /// One more argument.
+    /// Adds an argument.
     ///
     /// ```
     /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
@@ -86,7 +86,7 @@ impl Program {
         self
     }
 
-    /// One more `NAME=VALUE` of the environment, which is empty at first.
+    /// Adds a `NAME=VALUE` to the environment, which is empty at first.
     ///
     /// ```
     /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
@@ -103,16 +103,15 @@ impl Program {
         self
     }
 
-    /// The folder under which absolute paths are looked up before the host's own. The host's
-    /// settings, libraries and devices (`/etc`, `/lib`, `/usr/lib`, most of `/dev`) are not there in
-    /// any case.
+    /// Sets a folder under which absolute paths are looked up before the host's own paths. The program never sees the
+    /// host's settings, libraries and most devices (`/etc`, `/lib`, `/usr/lib`, most of `/dev`).
     ///
     /// ```
     /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
     /// use manycore_riscv::Program;
     /// use std::io::sink;
     ///
-    /// // Where a program that is linked dynamically finds its loader and its libraries.
+    /// // A dynamically linked program finds its loader and its libraries there.
     /// let program = Program::new(hello.path()).root("/usr/riscv64-linux-gnu");
     /// assert_eq!(program.streams(sink(), sink()).run_functionally(1)?.status, 7);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -123,14 +122,14 @@ impl Program {
         self
     }
 
-    /// The most bytes of memory that the program may use (4 GiB).
+    /// Limits the bytes of memory that the program may use (default: 4 GiB).
     ///
     /// ```
     /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
     /// use manycore_riscv::Program;
     /// use std::io::sink;
     ///
-    /// // Less than the page of its code, and one of its stack.
+    /// // This is less than a page for its code and a page for its stack.
     /// let program = Program::new(hello.path()).memory(4096).streams(sink(), sink());
     /// assert!(program.run_functionally(1).is_err());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -141,7 +140,7 @@ impl Program {
         self
     }
 
-    /// The seed of the program's random numbers and of its stack's place (1).
+    /// Sets the seed of the program's random numbers and of its stack's address (default: 1).
     ///
     /// ```
     /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
@@ -164,8 +163,8 @@ impl Program {
         self
     }
 
-    /// Counts instructions by kind for each process, and notes what code asks for the blocks of the heap: lines that are
-    /// fought over have its name. The run takes a little longer, and does the same.
+    /// Counts instructions by kind for each process, and notes which code asked for each block of the heap. The report
+    /// of contended cache lines then names that code. The run takes a little longer, and its results are the same.
     ///
     /// ```
     /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
@@ -182,15 +181,15 @@ impl Program {
         self
     }
 
-    /// Only the machine's first `count` cores are the program's, as under a mask that `taskset`
-    /// sets; all if it has fewer.
+    /// Gives the program only the machine's first `count` cores, as a mask of `taskset` does. If the machine has fewer
+    /// cores, the program gets all.
     ///
     /// ```
     /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
     /// use manycore_riscv::Program;
     /// use std::io::sink;
     ///
-    /// // `sched_getaffinity` tells the program of two cores.
+    /// // `sched_getaffinity` returns two cores.
     /// let program = Program::new(hello.path()).cpus(2).streams(sink(), sink());
     /// assert_eq!(program.run_functionally(64)?.status, 7);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -201,7 +200,7 @@ impl Program {
         self
     }
 
-    /// The streams for standard output and standard error.
+    /// Sets the streams for standard output and standard error.
     ///
     /// ```
     /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
@@ -219,7 +218,7 @@ impl Program {
         self
     }
 
-    /// The stream for standard input, which is this process's if none is given.
+    /// Sets the stream for standard input. Without this call it is this process's standard input.
     ///
     /// ```
     /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
@@ -236,10 +235,10 @@ impl Program {
         self
     }
 
-    /// Executes without caches and without time until the first region of interest begins, or the
-    /// first instruction of ATAC's network, for at most so many `instructions`. From there on
-    /// [`run`](Self::run) simulates, with the threads that there are, from cycle 0 on. Its caches hold what
-    /// the accesses until then have left. A program that ends before has no timing.
+    /// Makes [`run`](Self::run) execute the program without timing at first: until the first region of interest begins,
+    /// until the first instruction of ATAC's network, or for at most this number of `instructions`. The simulation then
+    /// continues from cycle 0 with all threads, and the caches contain what earlier accesses left there. If the program
+    /// ends before, it has no timing.
     ///
     /// ```
     /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
@@ -250,7 +249,7 @@ impl Program {
     /// let machine = Config::preset("atac-64")?;
     /// let program = Program::new(hello.path()).fast_forward(4).streams(sink(), sink());
     /// let outcome = program.run(&machine)?;
-    /// // The first system call is the sixth instruction: it ends what is executed in one go.
+    /// // The first system call, the sixth instruction, ends the block that reaches the limit.
     /// assert_eq!(outcome.timing.expect("it is timed").forwarded, 6);
     /// // This program begins no region of interest.
     /// let program = Program::new(hello.path()).fast_forward(u64::MAX).streams(sink(), sink());
@@ -264,10 +263,9 @@ impl Program {
         self
     }
 
-    /// The most instructions that [`run_functionally`](Self::run_functionally) executes, a time in
-    /// which all threads sleep counted as one each nanosecond (no limit). The block of instructions
-    /// that reaches the limit is executed to its end. A machine has its own limit, in cycles
-    /// ([`Simulation::limit`]).
+    /// Limits the instructions that [`run_functionally`](Self::run_functionally) executes (default: no limit). While
+    /// all threads sleep, each nanosecond counts as an instruction. The block of instructions that reaches the limit is
+    /// executed to its end. A machine has its own limit, in cycles ([`Simulation::limit`]).
     ///
     /// ```
     /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
@@ -285,8 +283,7 @@ impl Program {
         self
     }
 
-    /// Asks `stop` often whether the run is to end, and then ends it as a limit would
-    /// ([`Simulation::stop_when`]).
+    /// Calls `stop` often, and if it returns `true`, ends the run as a limit would ([`Simulation::stop_when`]).
     ///
     /// ```
     /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
@@ -304,11 +301,11 @@ impl Program {
         self
     }
 
-    /// Runs the program without timing, as on a machine of `cores` equal cores in one package.
+    /// Runs the program without timing. It sees a machine of `cores` equal cores in one package.
     ///
     /// # Errors
     ///
-    /// A file that is no program, what is not supported, or a deadlock.
+    /// Fails if the file is no program, if the program does something unsupported, on a deadlock, or at the limit.
     ///
     /// ```
     /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
@@ -329,12 +326,13 @@ impl Program {
         ended(&mut system, None, stopped)
     }
 
-    /// Runs the program on a machine (`&Config`), or as a [`Simulation`] of it says: with a limit
-    /// on cycles, a timeline, counters or samples.
+    /// Runs the program on a machine (`&Config`), or in a [`Simulation`] of the machine, which may have a limit on
+    /// cycles, a timeline, counters or samples.
     ///
     /// # Errors
     ///
-    /// A file that is no program, what is not supported, a deadlock, or the limit on cycles.
+    /// Fails if the file is no program, if the program does something unsupported, on a deadlock, or at the limit on
+    /// cycles.
     ///
     /// ```
     /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));

@@ -1,4 +1,4 @@
-//! Regions of interest: what the program marks, and what is measured between two marks.
+//! Regions of interest: the program's marks, and what is measured between two marks.
 
 use manycore_chip::{Breakdown, CoreCounters};
 use std::collections::BTreeMap;
@@ -8,40 +8,40 @@ use std::collections::BTreeMap;
 /// [`Timing`](crate::Timing) has the regions of a run, with an example.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Region {
-    /// The number that the program gives it; `None` between gem5's instructions that reset and dump
-    /// the statistics.
+    /// The number that the program gives the region. `None` for a region between gem5's instructions that reset and
+    /// dump the statistics.
     pub work: Option<u64>,
-    /// The cycle at which it begins.
+    /// The cycle at which the region begins.
     pub from: u64,
-    /// The cycle at which it ends: the run's last one if the program does not end it.
+    /// The cycle at which the region ends. If the program does not end it, the run's last cycle.
     pub to: u64,
-    /// The activities of all cores meanwhile, in cycles.
+    /// The activities of all cores in the region, in cycles.
     pub spent: Breakdown,
-    /// The counters of all cores meanwhile, if the run counts
+    /// The counters of all cores in the region, if the run counts
     /// ([`Simulation::counters`](manycore_chip::Simulation::counters)).
     pub counted: Option<CoreCounters>,
-    /// The same core by core; empty if the run does not count.
+    /// The counters of each core in the region. Empty if the run does not count.
     pub cores: Vec<CoreCounters>,
 }
 
 /// A mark that the program sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
-    /// The region of a number begins.
+    /// The region of this number begins.
     Begin(u64),
     End(u64),
-    /// gem5's statistics begin anew.
+    /// gem5's statistics are reset.
     Reset,
     /// The statistics are printed.
     Dump,
     DumpReset,
 }
 
-/// A point of a run.
+/// A point in time of a run.
 #[derive(Clone, Default)]
 pub(crate) struct Moment {
     pub(crate) clock: u64,
-    /// The activities of all cores until then, in cycles.
+    /// The activities of all cores from the run's start, in cycles.
     pub(crate) spent: Breakdown,
     /// The counters of each core, if the run counts.
     pub(crate) cores: Option<Vec<CoreCounters>>,
@@ -50,16 +50,16 @@ pub(crate) struct Moment {
 /// The regions of a run, which may overlap.
 #[derive(Default)]
 pub(crate) struct Regions {
-    /// By number: how often it has begun without an end, and the first time of these.
+    /// The open regions by number. For each, how often it has begun without an end, and when the first of these began.
     open: BTreeMap<u64, (u32, Moment)>,
-    /// When the statistics were reset, since they were dumped.
+    /// When the statistics were reset, if they were not dumped since.
     reset: Option<Moment>,
     done: Vec<Region>,
 }
 
 impl Regions {
-    /// The program sets a mark. If several threads mark a region, it lasts from the first
-    /// begin to the last end; an end without a begin counts for nothing.
+    /// The program sets a mark. If several threads mark a region, it lasts from the first begin to the last end. An end
+    /// without a begin is ignored.
     pub(crate) fn set(&mut self, mark: Mark, now: Moment) {
         match mark {
             Mark::Begin(work) => self.open.entry(work).or_insert((0, now)).0 += 1,
@@ -151,7 +151,7 @@ mod tests {
         let expected = [
             (Some(1), 10, 40),
             (Some(1), 50, 60),
-            // The program has not ended it.
+            // The program has not ended region 2.
             (Some(2), 20, 100),
         ];
         assert_eq!(regions(&marks), expected);

@@ -1,11 +1,11 @@
-//! Lines of the program's source by address, from debug information (DWARF) if it is there.
+//! Finds the source lines of addresses, from the program's debug information (DWARF) if it has some.
 
 use crate::elf;
 use addr2line::Context;
 use addr2line::gimli::{Dwarf, EndianSlice, LittleEndian};
 use std::rc::Rc;
 
-/// The files that have debug information, and where each was loaded.
+/// The files that have debug information, and the address where each was loaded.
 #[derive(Clone, Default)]
 pub(crate) struct Sources {
     files: Vec<(Rc<[u8]>, u64)>,
@@ -19,7 +19,7 @@ impl Sources {
         }
     }
 
-    /// File and line of the code at `address`. Debug information that is damaged has none.
+    /// File and line of the code at `address`. Damaged debug information may give `None` or a wrong line.
     pub(crate) fn find(&self, address: u64) -> Option<String> {
         let mut files = self.files.iter();
         files.find_map(|(bytes, base)| line(bytes, address.wrapping_sub(*base)))
@@ -27,15 +27,15 @@ impl Sources {
 }
 
 impl Sources {
-    /// As [`find`](Self::find), of code that was not copied there from a header of the system, with the name of its
-    /// function if it was copied there.
+    /// Like [`find`](Self::find), but leaves out inlined code from headers of the system. Also returns the name of the
+    /// function, if it is known.
     pub(crate) fn find_own(&self, address: u64) -> Option<(String, Option<String>)> {
         let mut files = self.files.iter();
         files.find_map(|(bytes, base)| own_line(bytes, address.wrapping_sub(*base)))
     }
 }
 
-/// The debug information of a file.
+/// Reads the debug information of a file.
 fn context(bytes: &[u8]) -> Option<Context<EndianSlice<'_, LittleEndian>>> {
     let section = |id: addr2line::gimli::SectionId| {
         let content = elf::section(bytes, id.name()).unwrap_or_default();
@@ -44,7 +44,8 @@ fn context(bytes: &[u8]) -> Option<Context<EndianSlice<'_, LittleEndian>>> {
     Context::from_dwarf(Dwarf::load(section).ok()?).ok()
 }
 
-/// The innermost place of inlined code that is not a header of the system.
+/// Of the functions inlined at an address, the innermost that is not from a header of the system. If all are, the
+/// outermost.
 fn own_line(bytes: &[u8], address: u64) -> Option<(String, Option<String>)> {
     let context = context(bytes)?;
     let mut frames = context.find_frames(address).skip_all_loads().ok()?;
@@ -68,7 +69,8 @@ fn own_line(bytes: &[u8], address: u64) -> Option<(String, Option<String>)> {
 /// Folders of the headers of compilers and libraries.
 const SYSTEMS: [&str; 2] = ["/usr/", "/build/"];
 
-/// Reads a file's debug information anew: only a run that fails asks, and once.
+/// Finds the line of an address. Reads the file's debug information each time, since only a failed run asks, and asks
+/// once.
 fn line(bytes: &[u8], address: u64) -> Option<String> {
     let context = context(bytes)?;
     let location = context.find_location(address).ok()??;
@@ -79,7 +81,7 @@ fn line(bytes: &[u8], address: u64) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// This very program: its debug information, and where it is loaded.
+    /// The file of this test program, and the address where it is loaded.
     fn own() -> (Vec<u8>, u64) {
         let path = std::env::current_exe().expect("this program has a file");
         let maps = std::fs::read_to_string("/proc/self/maps").expect("the host is Linux");
@@ -106,7 +108,7 @@ mod tests {
     fn a_function_is_found_where_its_source_is() {
         let (bytes, base) = own();
         let mut sources = Sources::default();
-        // A file without debug information is passed over.
+        // A file without debug information is skipped.
         sources.add(&b"\x7fELF".as_slice().into(), 0);
         sources.add(&bytes.into(), base);
         let found = sources.find(address()).expect("tests have line tables");
@@ -119,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn damaged_debug_information_has_no_lines_or_wrong_ones() {
+    fn damaged_debug_information_causes_no_panic() {
         let (mut bytes, base) = own();
         let mut rng = fastrand::Rng::with_seed(9);
         let section = elf::section(&bytes, ".debug_line").expect("tests have line tables");

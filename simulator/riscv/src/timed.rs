@@ -1,4 +1,4 @@
-//! The simulated chip under a program: each access goes through its caches.
+//! Runs a program on the simulated chip. Each access goes through its caches.
 
 use crate::functional::Resumed;
 use crate::hart::Machine;
@@ -13,42 +13,42 @@ use manycore_chip::guest::{
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// A thread of the program as the chip's guest.
+/// A thread of the program, as a guest of the chip.
 pub(crate) struct TimedTask {
     task: Task,
     shared: Rc<Shared>,
-    /// The fraction of a cycle that is left.
+    /// The fraction of a cycle that remains after the last instructions.
     rest: u64,
     latched: Latched,
-    /// The end of a sleep on another machine, if the task has not run since.
+    /// Why a sleep on another machine ended, if the task has not run since.
     woken: Option<Wake>,
-    /// The sleep in which the main thread begins.
+    /// If the main thread begins asleep: the address that it sleeps on, and the cycles that are left.
     sleep: Option<(u64, Option<u64>)>,
-    /// Nanoseconds for which it had a core on another machine.
+    /// How many nanoseconds the task has run on another machine.
     used: u64,
 }
 
 /// The state that the threads of a program share.
 pub(crate) struct Shared {
     pub(crate) system: RefCell<System>,
-    /// The chip's threads by the kernel's handle.
+    /// The chip's threads. The index is the handle that the simulated kernel uses.
     threads: RefCell<Vec<GuestThread>>,
     pub(crate) channels: RefCell<Vec<Channel>>,
-    /// The task that each core ran last, by its number.
+    /// For each core, the number of the task that ran there last.
     last: RefCell<Vec<u32>>,
-    /// Threads that are there from the start, without the main thread.
+    /// The threads that exist at the start, except the main thread.
     others: RefCell<Vec<Resumed>>,
-    /// The clock of the other machine when this one began: cycles and nanoseconds.
+    /// The clock of the other machine when this machine began, in cycles and nanoseconds.
     before: u64,
     topology: Topology,
     pub(crate) regions: RefCell<Regions>,
-    /// Threads that are gone: number and instructions.
+    /// The number and the instructions of each thread that has ended.
     pub(crate) executed: RefCell<Vec<(u32, u64)>>,
 }
 
 impl Shared {
-    /// A program that has the main thread and the threads `others`, and which has run for `before`
-    /// nanoseconds on a machine of 1 GHz.
+    /// The state of a program with a main thread and the threads `others`. It has run for `before` nanoseconds on
+    /// another machine, at 1 GHz.
     pub(crate) fn new(
         system: System,
         others: Vec<Resumed>,
@@ -108,7 +108,7 @@ impl Guest for TimedTask {
         let starts = shared.threads.borrow().is_empty();
         if starts {
             let main = core.this_thread();
-            // Another thread may run another program in the place of all.
+            // The main thread may end before the program: another thread may replace the program by `execve`.
             core.outlive_main();
             shared.threads.borrow_mut().push(main);
             let cores = shared.system.borrow().cores_of(&self.task);
@@ -117,7 +117,7 @@ impl Guest for TimedTask {
                 mask.expect("the cores are the machine's");
             }
         }
-        // Another thread ran here since, or this one elsewhere: a reservation is lost.
+        // If another thread ran on this core since, or this thread on another core, the reservation is lost.
         let last = &mut shared.last.borrow_mut()[core.number() as usize];
         if *last != self.task.number() {
             *last = self.task.number();
@@ -133,7 +133,7 @@ impl Guest for TimedTask {
         };
         let system = &mut *shared.system.borrow_mut();
         if starts {
-            // A woken thread looks for a core when all that run have theirs.
+            // Woken threads come last: they look for a core when all running threads have theirs.
             let (woken, others): (Vec<_>, Vec<_>) = shared
                 .others
                 .take()
@@ -158,7 +158,7 @@ impl Guest for TimedTask {
     }
 }
 
-/// The core under a task while it runs.
+/// A task's view of the core that runs it.
 struct Timed<'a, 'b> {
     core: &'a mut Core<'b>,
     shared: &'a Rc<Shared>,
@@ -169,7 +169,8 @@ struct Timed<'a, 'b> {
 }
 
 impl Timed<'_, '_> {
-    /// A task goes on that ran before: where its lines are, and later wherever it may run.
+    /// Continues a task from another machine. It begins on the core with its cache lines, and may later run on all of
+    /// `cores`.
     fn go_on_with(&mut self, resumed: Resumed, cores: &[usize]) -> u32 {
         let name = format!("thread {}", resumed.task.number());
         let on = (resumed.core as usize, resumed.before);
@@ -178,7 +179,7 @@ impl Timed<'_, '_> {
         self.keep(thread.expect("its cores are there"))
     }
 
-    /// The kernel's handle of a thread.
+    /// Adds a thread. Returns its handle in the simulated kernel.
     fn keep(&self, thread: GuestThread) -> u32 {
         let mut threads = self.shared.threads.borrow_mut();
         threads.push(thread);
@@ -198,8 +199,8 @@ impl Machine for Timed<'_, '_> {
 
     #[inline(always)]
     fn access(&mut self, place: Place, width: Width, operation: Operation) -> Answer {
-        // SAFETY: a place of the process's space. Its frames live as long as the run; it is aligned
-        // by the hart; one host thread runs all.
+        // SAFETY: the place is in the process's space, whose frames live as long as the run. The hart has aligned it,
+        // and one host thread runs all harts.
         unsafe {
             self.core
                 .access(place.physical, place.host, width, operation)

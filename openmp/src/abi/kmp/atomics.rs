@@ -1,7 +1,7 @@
-//! Atomic changes by name, as Intel's compilers call them. Clang's programs have them inline.
+//! Functions for atomic changes, which Intel's compilers call. Clang inlines such changes.
 //!
-//! A name says the type, what is done, and `cpt` if the caller wants to know the value before or after; `rev`
-//! exchanges the operands.
+//! A name contains the type and the operation. With `cpt` the function returns the value from before or after the
+//! change. With `rev` the operands are exchanged.
 
 use super::super::sync::{begin_atomic, end_atomic};
 use super::{Place, export};
@@ -11,11 +11,11 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64};
 
 /// Numbers of one, two, four or eight bytes.
 trait Number: Copy {
-    /// Replaces the number by what `new` makes of it; returns both.
+    /// Replaces the number by the result of `new` for it. Returns the old and the new number.
     ///
     /// # Safety
     ///
-    /// A number of the program's, which all change by such functions.
+    /// `at` is the address of a number of the program's, which all threads change only atomically.
     unsafe fn change(at: *mut Self, new: impl Fn(Self) -> Self) -> (Self, Self);
 }
 
@@ -23,13 +23,12 @@ macro_rules! numbers {
     ($($number:ty, $word:ty: $from:expr, $to:expr;)*) => {
         $(impl Number for $number {
             unsafe fn change(at: *mut Self, new: impl Fn(Self) -> Self) -> (Self, Self) {
-                // SAFETY: by the caller's word; the word is as large.
+                // SAFETY: as the caller promises. The word has the size of the number.
                 let word = unsafe { &*at.cast::<$word>() };
                 let mut old = word.load(Relaxed);
                 loop {
                     let value = new($from(old));
-                    // Sequentially consistent: the construct may ask for that, and these calls do
-                    // not say whether it does.
+                    // Sequentially consistent, since the construct may ask for that, which the call does not show.
                     match word.compare_exchange_weak(old, $to(value), SeqCst, Relaxed) {
                         Ok(_) => return ($from(old), value),
                         Err(now) => old = now,
@@ -53,14 +52,15 @@ numbers! {
     f64, AtomicU64: f64::from_bits, f64::to_bits;
 }
 
-/// A change: its name in both forms, and its result for the old value and the operand.
+/// Exports functions for changes, given by their two names and an operation on the old value and the operand. The
+/// second function returns a value.
 macro_rules! changes {
     ($type:literal $number:ty, $by:ty; $($name:literal $captured:literal $new:expr;)*) => {
         $(const _: () = {
             #[unsafe(export_name = concat!("__kmpc_atomic_", $type, $name))]
             extern "C" fn change(_place: Place, _number: c_int, at: *mut $number, by: $by) {
                 let new: fn($number, $by) -> $number = $new;
-                // SAFETY: the compiler's variable.
+                // SAFETY: the variable is the compiler's.
                 unsafe { Number::change(at, |old| new(old, by)) };
             }
 
@@ -69,7 +69,7 @@ macro_rules! changes {
                 _place: Place, _number: c_int, at: *mut $number, by: $by, is_new: c_int,
             ) -> $number {
                 let new: fn($number, $by) -> $number = $new;
-                // SAFETY: the compiler's variable.
+                // SAFETY: the variable is the compiler's.
                 let (old, new) = unsafe { Number::change(at, |old| new(old, by)) };
                 if is_new == 0 { old } else { new }
             }
@@ -77,19 +77,19 @@ macro_rules! changes {
     };
 }
 
-/// Reading, writing and exchanging.
+/// Exports functions that read, write and exchange.
 macro_rules! accesses {
     ($($type:literal $number:ty;)*) => {
         $(const _: () = {
             #[unsafe(export_name = concat!("__kmpc_atomic_", $type, "_rd"))]
             extern "C" fn read(_place: Place, _number: c_int, at: *mut $number) -> $number {
-                // SAFETY: the compiler's variable.
+                // SAFETY: the variable is the compiler's.
                 unsafe { Number::change(at, |old| old) }.0
             }
 
             #[unsafe(export_name = concat!("__kmpc_atomic_", $type, "_wr"))]
             extern "C" fn write(_place: Place, _number: c_int, at: *mut $number, value: $number) {
-                // SAFETY: the compiler's variable.
+                // SAFETY: the variable is the compiler's.
                 unsafe { Number::change(at, |_| value) };
             }
 
@@ -97,15 +97,15 @@ macro_rules! accesses {
             extern "C" fn exchange(
                 _place: Place, _number: c_int, at: *mut $number, value: $number,
             ) -> $number {
-                // SAFETY: the compiler's variable.
+                // SAFETY: the variable is the compiler's.
                 unsafe { Number::change(at, |_| value) }.0
             }
         };)*
     };
 }
 
-/// Replacing a value that is the expected one. With `cpt` the caller learns the value that it has found:
-/// `bool` stores it if it was another, `val` stores what is there afterwards.
+/// Exports functions that replace a value if it is the expected value. With `cpt`, `bool` also stores the found value
+/// if it was another, and `val` stores the value from after the change.
 macro_rules! comparisons {
     ($($bytes:literal $number:ty;)*) => {
         $(const _: () = {
@@ -130,7 +130,7 @@ macro_rules! comparisons {
             ) -> bool {
                 let old = found(at, expected, new);
                 if old != expected {
-                    // SAFETY: the compiler's variable, which is the caller's own.
+                    // SAFETY: the variable is the compiler's, for this caller.
                     unsafe { *other = old };
                 }
                 old == expected
@@ -142,14 +142,14 @@ macro_rules! comparisons {
                 after: *mut $number,
             ) -> $number {
                 let old = found(at, expected, new);
-                // SAFETY: the compiler's variable, which is the caller's own.
+                // SAFETY: the variable is the compiler's, for this caller.
                 unsafe { *after = if old == expected { new } else { old } };
                 old
             }
 
-            /// The value before.
+            /// Returns the value from before.
             fn found(at: *mut $number, expected: $number, new: $number) -> $number {
-                // SAFETY: the compiler's variable.
+                // SAFETY: the variable is the compiler's.
                 unsafe { Number::change(at, |old| if old == expected { new } else { old }) }.0
             }
         };)*
@@ -244,7 +244,7 @@ changes! { "float4" f32, f64;
     "_div_float8" "_div_float8_cpt" |old, by| (f64::from(old) / by) as f32;
 }
 
-/// Writes what it makes of a value and an operand to the first.
+/// Combines the values at its second and third address, and writes the result to the first address.
 type Combine = unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void);
 
 macro_rules! by_function {
@@ -255,11 +255,11 @@ macro_rules! by_function {
             ) {
                 let new = |mut old: $number| {
                     let mut new = old;
-                    // SAFETY: the compiler's function, for values of this size.
+                    // SAFETY: the compiler's function takes values of this size.
                     unsafe { combine((&raw mut new).cast(), (&raw mut old).cast(), by) };
                     new
                 };
-                // SAFETY: the compiler's variable.
+                // SAFETY: the variable is the compiler's.
                 unsafe { Number::change(at, new) };
             }
         })*
@@ -273,7 +273,7 @@ by_function! {
     __kmpc_atomic_8 u64;
 }
 
-/// Larger values are changed with the lock of atomics.
+/// Exports functions for larger values, which change under the lock of atomics.
 macro_rules! by_lock {
     ($($name:ident)*) => {
         $(export! {
@@ -281,7 +281,7 @@ macro_rules! by_lock {
                 _place: Place, _number: c_int, at: *mut c_void, by: *mut c_void, combine: Combine,
             ) {
                 begin_atomic();
-                // SAFETY: the compiler's function and variables.
+                // SAFETY: the compiler made the function for these variables.
                 unsafe { combine(at, at, by) };
                 end_atomic();
             }

@@ -1,5 +1,4 @@
-//! Loops that divide their iterations among the teams of a league, and each team's part among its
-//! members.
+//! Loops that are divided among the teams of a league. Each team's part is divided among its members.
 
 use super::loops::begin;
 use super::static_loops::{Bounds, MODIFIERS, Part, division};
@@ -7,14 +6,14 @@ use super::{Place, export};
 use crate::team::context::context;
 use std::ffi::c_int;
 
-/// A block for each team of the calling thread's league.
+/// The block of the calling thread's team.
 fn of_team(bounds: Bounds) -> Part {
     let (team, teams) = context().league.get();
     bounds.part(team, teams, None)
 }
 
-/// For each type of loop its names: divided among teams and members; chunks of teams; among teams, and
-/// among members while they run.
+/// Exports the functions for each type of loop. `$both` divides a loop among teams and members. `$chunks` divides it
+/// among teams in chunks. `$dispatch` divides it among teams, and members get iterations while they run.
 macro_rules! names {
     ($($number:ty, $signed:ty: $both:ident $chunks:ident $dispatch:ident;)*) => {
         $(export! {
@@ -24,7 +23,7 @@ macro_rules! names {
                 stride: *mut $signed, step: $signed, chunk: $signed,
             ) {
                 let context = context();
-                // SAFETY: the compiler's variables.
+                // SAFETY: the variables are the compiler's.
                 unsafe {
                     let team = of_team(Bounds {
                         lower: i128::from(*lower),
@@ -49,7 +48,7 @@ macro_rules! names {
                 upper: *mut $number, stride: *mut $signed, step: $signed, chunk: $signed,
             ) {
                 let (team, teams) = context().league.get();
-                // SAFETY: the compiler's variables.
+                // SAFETY: the variables are the compiler's.
                 unsafe {
                     let bounds = Bounds {
                         lower: i128::from(*lower),
@@ -77,7 +76,7 @@ macro_rules! names {
                 };
                 let team = of_team(bounds);
                 if !last.is_null() {
-                    // SAFETY: the compiler's variable.
+                    // SAFETY: the variable is the compiler's.
                     unsafe { last.write(c_int::from(team.is_last)) };
                 }
                 let chunk = u64::try_from(chunk).unwrap_or(0);

@@ -1,7 +1,7 @@
-//! Loops with iterations that wait for others (`ordered(n)` with `depend`).
+//! Doacross loops: iterations wait for other iterations (`ordered(n)` with `depend`).
 //!
-//! The loop itself is one of the other kinds. In addition its members have a share for the posts:
-//! for each iteration of the outermost loop, a word with the progress of its inner loops.
+//! Other functions run the loop itself. The functions here use one more work share, which has a word for each iteration
+//! of the outermost loop: the progress of its inner loops.
 
 use super::{Place, export};
 use crate::team::context::{Context, context};
@@ -10,7 +10,7 @@ use std::ffi::c_int;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// One loop of the nest, outermost first. Bounds are included.
+/// One loop of the nest. Both bounds are included.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Dimension {
@@ -19,10 +19,10 @@ struct Dimension {
     step: i64,
 }
 
-/// Words that a share has for each dimension: where it begins, its step, how many iterations.
+/// The words of a share for each dimension: its first value, its step, and its number of iterations.
 const WORDS: usize = 3;
 
-/// Which iteration of its loop a value is, if it is one.
+/// The iteration of the loop with this value, if there is one.
 fn index(dimension: &[u64], value: i64) -> Option<u64> {
     let [lower, step, trips] = *dimension else {
         return None;
@@ -31,12 +31,12 @@ fn index(dimension: &[u64], value: i64) -> Option<u64> {
     u64::try_from(steps).ok().filter(|&index| index < trips)
 }
 
-/// The word of an iteration, and how far it must have come for this one; `None` if there is no
-/// such iteration.
+/// The word of an outermost iteration, and the value that the word has once the iteration `values` is posted. `None` if
+/// there is no such iteration.
 fn find(share: &Share, values: *const i64) -> Option<(&AtomicU64, u64)> {
     let plan = share.plan();
     let mut dimensions = plan.inner.chunks(WORDS).enumerate();
-    // SAFETY: the compiler's array has a number for each dimension.
+    // SAFETY: the compiler's array has a value for each dimension.
     let value = |at: usize| unsafe { *values.add(at) };
     let (at, outer) = dimensions.next()?;
     let outer = index(outer, value(at))?;
@@ -49,7 +49,7 @@ fn find(share: &Share, values: *const i64) -> Option<(&AtomicU64, u64)> {
 }
 
 fn current(context: &Context) -> Option<&Share> {
-    // SAFETY: a share of the current team, or null.
+    // SAFETY: the pointer is null or leads to a share of the current team.
     unsafe { context.seat.doacross.get().0.as_ref() }
 }
 
@@ -58,7 +58,7 @@ export! {
         let context = context();
         super::leave_open(context);
         let count = usize::try_from(count).unwrap_or(0);
-        // SAFETY: the compiler's array.
+        // SAFETY: the compiler made the array.
         let dimensions = unsafe { std::slice::from_raw_parts(first, count) };
         context.come(|to| {
             let words = |it: &Dimension| {

@@ -1,5 +1,4 @@
-//! Functions of Intel's and LLVM's own (`kmp_*`): memory, and advice that this library does not
-//! need.
+//! Intel's and LLVM's extensions (`kmp_*`): memory, and hints that this library ignores.
 
 use super::super::alloc::{omp_aligned_alloc, omp_calloc, omp_free, omp_realloc};
 use super::export;
@@ -8,13 +7,13 @@ use std::ffi::{c_int, c_void};
 use std::sync::atomic::AtomicI32;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// The allocator that everybody has.
+/// The number of the default allocator.
 const DEFAULT: usize = 1;
-/// Blocks are aligned as the C library's are.
+/// The alignment of blocks in bytes, which is the C library's.
 const ALIGN: usize = 16;
 
-/// How long threads stay awake after a region, in ms, as the program would have it. Here they learn nothing
-/// by that: [`spin`](crate::words::spin) has its own time.
+/// How many milliseconds threads should spin after a region, as the program has set it. The value is only returned to
+/// the program: [`spin`](crate::words::spin) decides how long threads spin.
 static AWAKE: AtomicI32 = AtomicI32::new(200);
 
 macro_rules! memory {
@@ -61,7 +60,7 @@ export! {
     }
 
     fn kmp_set_blocktime_(ms: *const c_int) {
-        // SAFETY: Fortran's argument.
+        // SAFETY: the argument is Fortran's.
         AWAKE.store(unsafe { *ms }, Relaxed);
     }
 
@@ -78,18 +77,18 @@ export! {
     fn kmp_set_warnings_off() {}
     fn kmp_set_warnings_off_() {}
 
-    // How many loops may be under way at once is not limited by this.
+    // This library needs no such limit of unfinished loops.
     fn kmp_set_disp_num_buffers(_number: c_int) {}
     fn kmp_set_disp_num_buffers_(_number: *const c_int) {}
     fn kmpc_set_disp_num_buffers(_number: c_int) {}
 
-    // Many programs share the machine, or this one has it: both are looked at while it runs.
+    // These state whether other programs share the machine. This library observes that itself.
     fn kmp_set_library_throughput() {}
     fn kmp_set_library_throughput_() {}
     fn kmp_set_library_turnaround() {}
     fn kmp_set_library_turnaround_() {}
 
-    // No tool is there to be controlled.
+    // -2: there is no tool to control.
     fn omp_control_tool(_command: c_int, _modifier: c_int, _argument: *mut c_void) -> c_int {
         -2
     }

@@ -9,13 +9,13 @@ use crate::team::context::{Context, context};
 use crate::team::pushed::Pushed;
 use std::ffi::{c_int, c_void};
 
-/// A region's body: it takes the addresses of two numbers of its thread, then what is shared.
+/// A region's body. Its arguments are the addresses of two numbers of its thread, and then the shared variables.
 type Body = unsafe extern "C" fn();
 
-/// Arguments in registers, behind the two numbers.
+/// The number of arguments in registers after the two numbers.
 const IN_REGISTERS: usize = 4;
 
-/// Each member's call.
+/// The call that each member makes.
 struct Call {
     body: Body,
     arguments: Vec<*mut c_void>,
@@ -23,16 +23,16 @@ struct Call {
 
 /// A member's part of a region.
 unsafe extern "C" fn member(call: *mut c_void) {
-    // SAFETY: `begin` has put it there, and waits for the members.
+    // SAFETY: each caller passes a `Call`, and drops it only after all members have returned.
     let call = unsafe { &*call.cast::<Call>() };
     let number = context().id().cast_signed();
     let count = call.arguments.len();
-    // SAFETY: the compiler's function, with as many arguments as it takes.
+    // SAFETY: the compiler's function takes this number of arguments.
     unsafe { invoke(call.body, &number, call.arguments.as_ptr(), count) };
 }
 
-/// Calls a body with its arguments: the first ones in registers, the others on the stack. `arguments`
-/// has at least as many as there are registers.
+/// Calls a body with its arguments, the first in registers, the others on the stack. `arguments` has at least
+/// [`IN_REGISTERS`] elements.
 #[unsafe(naked)]
 unsafe extern "C" fn invoke(
     body: Body,
@@ -69,34 +69,34 @@ unsafe extern "C" fn invoke(
     )
 }
 
-/// Begins and ends a region: `first` has three arguments, `others` what comes after them.
+/// Runs a region. `first` has the first three arguments of its body, and `others` the rest.
 unsafe extern "C" fn fork(
     count: c_int,
     body: Body,
     first: *const *mut c_void,
     others: *const *mut c_void,
 ) {
-    // SAFETY: the caller's arguments.
+    // SAFETY: the naked function passes the program's arguments.
     begin(unsafe { Call::new(count, body, first, others) });
 }
 
-/// The same for a league of teams.
+/// Like [`fork`], for a league of teams.
 unsafe extern "C" fn fork_teams(
     count: c_int,
     body: Body,
     first: *const *mut c_void,
     others: *const *mut c_void,
 ) {
-    // SAFETY: the caller's arguments.
+    // SAFETY: the naked function passes the program's arguments.
     let call = unsafe { Call::new(count, body, first, others) };
     let context = context();
     let (teams, limit) = context.pushed.take().teams;
-    // Without a number, clang's programs have one team, as with LLVM's library.
+    // If no number is given, programs that clang compiled get one team, as with LLVM's library.
     let teams = match teams {
         0 => or(&NUM_TEAMS, settings().num_teams).max(1),
         teams => teams,
     };
-    // SAFETY: the compiler's function, with its arguments.
+    // SAFETY: the compiler made the function for these arguments.
     league(context, teams, limit, || unsafe {
         member((&raw const call).cast_mut().cast());
     });
@@ -105,7 +105,7 @@ unsafe extern "C" fn fork_teams(
 impl Call {
     /// # Safety
     ///
-    /// There are as many arguments: three in `first`, then `others`.
+    /// There are `count` arguments: up to three in `first`, and the rest in `others`.
     unsafe fn new(
         count: c_int,
         body: Body,
@@ -113,9 +113,9 @@ impl Call {
         others: *const *mut c_void,
     ) -> Self {
         let argument = |at: usize| match at {
-            // SAFETY: by the caller's word: `first` has three.
+            // SAFETY: the caller promises that `first` has three arguments.
             0..3 => unsafe { *first.add(at) },
-            // SAFETY: by the caller's word: `others` has the rest.
+            // SAFETY: the caller promises that `others` has the rest.
             _ => unsafe { *others.add(at - 3) },
         };
         let count = usize::try_from(count).unwrap_or(0);
@@ -144,7 +144,7 @@ fn begin(mut call: Call) {
     region::run(context, wanted);
 }
 
-/// A region of one member: the caller runs its body itself.
+/// Begins a region of one member. The caller runs its body itself.
 fn begin_alone(context: &Context) {
     context.pushed.take();
     let wanted = Wanted {
@@ -159,8 +159,8 @@ fn begin_alone(context: &Context) {
     region::begin(context, wanted);
 }
 
-/// Functions of `(place, count, body, argument...)`, which Rust cannot declare: they put the arguments
-/// in registers beside one another.
+/// Functions of `(place, count, body, argument...)`, which Rust cannot declare. They store the argument registers in a
+/// row for `$fork`.
 macro_rules! variadic {
     ($($name:ident => $fork:ident;)*) => {
         $(
@@ -201,7 +201,7 @@ export! {
         if condition == 0 {
             __kmpc_serialized_parallel(place, 0);
             let call = Call::with(body, vec![argument]);
-            // SAFETY: the compiler's function and its argument.
+            // SAFETY: the compiler made the function for this argument.
             unsafe { member((&raw const call).cast_mut().cast()) };
             region::end(context);
         } else {
@@ -241,7 +241,7 @@ export! {
         0
     }
 
-    // Devices are switched off.
+    // 0: offloading to devices is disabled.
     fn __kmpc_get_target_offload() -> c_int {
         0
     }

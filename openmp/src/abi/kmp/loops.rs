@@ -1,4 +1,4 @@
-//! Loops that give out their iterations while they run, and their ordered regions.
+//! Loops that give members iterations while they run, and ordered regions of such loops.
 
 use super::super::loops::{Chunk, by_runtime, current, next, next_ordered, plan};
 use super::static_loops::{Bounds, MODIFIERS};
@@ -8,20 +8,20 @@ use crate::team::context::context;
 use crate::team::share::{Deal, Space};
 use std::ffi::c_int;
 
-/// Added to a schedule's number in a loop with ordered regions.
+/// The schedule's number of a loop with ordered regions is larger by this.
 const ORDERED: c_int = 32;
 
-/// A schedule by its number, and whether the loop has ordered regions.
+/// The schedule of a number, and whether the loop has ordered regions.
 fn schedule(number: c_int, chunk: u64) -> ((Deal, Chunk), bool) {
     let number = number & !MODIFIERS;
     let is_ordered = (33 + ORDERED..=39 + ORDERED).contains(&number);
     let chunk = Chunk::from(chunk);
     let schedule = match if is_ordered { number - ORDERED } else { number } {
         33 => (Deal::Static, chunk),
-        // A block each, also where the runtime may choose.
+        // One block for each member. 38 lets the runtime choose the schedule.
         34 | 38 => (Deal::Static, Chunk::from(0_u64)),
         35 => (Deal::Dynamic, chunk),
-        // Trapezoidal: chunks that become smaller, as the guided ones do; and those for vectors.
+        // Guided, trapezoidal (39), and guided for vectors (46): in all of them chunks become smaller.
         36 | 39 | 46 => (Deal::Guided, chunk),
         37 | 47 => by_runtime(context()),
         other => fatal(format_args!(
@@ -31,7 +31,7 @@ fn schedule(number: c_int, chunk: u64) -> ((Deal, Chunk), bool) {
     (schedule, is_ordered)
 }
 
-/// The member comes to a loop.
+/// The member enters a loop.
 pub(super) fn begin(number: c_int, bounds: Bounds, chunk: u64) {
     let context = context();
     leave_open(context);
@@ -48,7 +48,7 @@ pub(super) fn begin(number: c_int, bounds: Bounds, chunk: u64) {
     });
 }
 
-/// For each type of loop its names. Bounds are included.
+/// Exports the functions for each type of loop. Both bounds are included.
 macro_rules! names {
     ($($number:ty, $signed:ty: $init:ident $next:ident $fini:ident $deinit:ident;)*) => {
         $(export! {
@@ -79,7 +79,7 @@ macro_rules! names {
                 }
                 let (space, (from, to)) = (share.plan().space, context.seat.chunk.get());
                 let value = |trip: u64| space.start.wrapping_add(trip.wrapping_mul(space.step));
-                // SAFETY: the compiler's variables; `last` and `stride` may be missing.
+                // SAFETY: the variables are the compiler's. `last` and `stride` may be null.
                 unsafe {
                     lower.write(value(from) as $number);
                     upper.write(value(to - 1) as $number);

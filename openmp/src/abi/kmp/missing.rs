@@ -1,32 +1,32 @@
-//! LLVM's functions that are not here. A program that has them would find LLVM's own library behind this
-//! one, and two runtimes would be in one program. So what it imports is looked at when it starts.
+//! Checks a program for functions of LLVM's that this library does not define. The loader would find such a function in
+//! LLVM's own library, and the program would have two runtimes. So the program's imports are checked when it starts.
 
 use crate::system::report::fatal;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 
-/// Ends the program if it, or a library loaded with it, imports a function of LLVM's that this
-/// library lacks.
+/// Ends the program if it imports a function of LLVM's that this library lacks, or if a library that was loaded with it
+/// does.
 pub(crate) fn check() {
     // If LLVM's names lead to another library, this check does not apply. Miri has no loader.
     if !cfg!(miri) && is_here(c"__kmpc_fork_call") {
-        // SAFETY: the function reads what the loader hands it.
+        // SAFETY: `look` takes what the loader passes.
         unsafe { libc::dl_iterate_phdr(Some(look), ptr::null_mut()) };
     }
 }
 
-/// The library that contains an address.
+/// The base address of the library that contains an address.
 fn base(address: *const c_void) -> *mut c_void {
-    // SAFETY: a structure of pointers.
+    // SAFETY: the structure has only pointers, which may be null.
     let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
-    // SAFETY: fills it in.
+    // SAFETY: the call writes `info`.
     unsafe { libc::dladdr(address, &raw mut info) };
     info.dli_fbase
 }
 
-/// Whether the name leads to this library, or nowhere.
+/// Whether the loader finds the name in this library or not at all.
 fn is_here(name: &CStr) -> bool {
-    // SAFETY: a name that ends with a zero.
+    // SAFETY: the name ends with a zero.
     let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
     found.is_null() || base(found) == base(check as *const c_void)
 }
@@ -46,9 +46,9 @@ struct Dynamic {
     value: usize,
 }
 
-/// Looks at the relocations of the program, or of one library.
+/// Checks the relocations of the program or of a library.
 unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, _: *mut c_void) -> c_int {
-    // SAFETY: the loader's description, with as many headers as it says.
+    // SAFETY: the loader's description has `dlpi_phnum` headers.
     let (info, headers) = unsafe {
         let info = &*info;
         (
@@ -78,14 +78,14 @@ unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, _: *mut c_voi
     let (Some(strings), Some(symbols)) = (value(STRINGS), value(SYMBOLS)) else {
         return 0;
     };
-    // The kernel's own library has offsets where others have addresses.
+    // The vDSO, the kernel's library, has offsets instead of addresses.
     if (strings as u64) < info.dlpi_addr {
         return 0;
     }
     for (table, bytes) in [(RELOCATIONS, RELOCATIONS_BYTES), (CALLS, CALLS_BYTES)] {
         if let (Some(table), Some(bytes)) = (value(table), value(bytes)) {
             for at in (table..table + bytes).step_by(size_of::<libc::Elf64_Rela>()) {
-                // SAFETY: as long as the section says; symbols and their names are in their tables.
+                // SAFETY: the table has the size that the section states. Symbols and their names are in their tables.
                 unsafe {
                     let symbol = (*(at as *const libc::Elf64_Rela)).r_info >> 32;
                     let symbol = &*(symbols as *const libc::Elf64_Sym).add(symbol as usize);
@@ -98,7 +98,7 @@ unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, _: *mut c_voi
     0
 }
 
-/// Ends the program if the name is LLVM's, is imported, and is missing here.
+/// Ends the program if the name is LLVM's, is imported, and is not this library's.
 fn demand(name: &CStr, is_imported: bool) {
     let text = name.to_bytes();
     let prefixes: [&[u8]; 3] = [b"__kmpc_", b"kmp_", b"omp_"];

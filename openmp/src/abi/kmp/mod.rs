@@ -1,7 +1,7 @@
-//! LLVM's interface: functions that programs compiled by clang call.
+//! LLVM's interface: the functions that programs compiled by clang call.
 //!
-//! Each takes a description of the place in the source and the caller's number, which are not needed:
-//! the thread knows where it is. `missing` ends a program at its start that would call what is not here.
+//! Each takes a description of its place in the source, and the number of the calling thread. Neither is needed.
+//! `missing` ends a program at its start if it imports a function that this library lacks.
 
 mod atomics;
 mod distribute;
@@ -25,10 +25,10 @@ pub(crate) use tasks::handle;
 use super::export;
 use crate::team::context::Context;
 
-/// A description of a place in the source; never looked at.
+/// A description of a place in the source, which is never read.
 type Place = *const u8;
 
-/// A loop that its member left early, by a cancellation, is left now.
+/// If a cancellation made the member leave a loop early, the member now leaves the work share of that loop.
 fn leave_open(context: &Context) {
     if !context.seat.share.get().is_null() {
         context.leave();

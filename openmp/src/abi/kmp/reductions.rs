@@ -1,8 +1,8 @@
-//! Reductions over tasks. Each member has a part for each variable; where the group ends, all parts are
-//! combined with the variable.
+//! Reductions over tasks. Each member has a part for each variable. At the group's end, all parts are combined with the
+//! variable.
 //!
-//! The parts are found by libgomp's description ([`reduction`](crate::tasking::reduction)). Its
-//! word for an allocator leads to the additional data of LLVM's programs.
+//! The parts are described in libgomp's form ([`reduction`](crate::tasking::reduction)). Its word for an allocator is
+//! here the address of an [`Owner`].
 
 use super::super::loops::{Extras, begin_with};
 use super::{Place, export};
@@ -13,14 +13,15 @@ use std::ops::Range;
 use std::ptr;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// A variable as compiled programs describe it.
+/// A compiled program's description of a variable.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Variable {
-    /// The address that tasks pass to get their part, and the place of the result: in a region's or
-    /// a loop's own reduction, a private copy of the member.
+    /// The address that tasks pass to get their part, and the place of the result. If the reduction is that of a region
+    /// or a loop, this is a private copy of the member.
     shared: usize,
-    /// The value from which a part may begin. The program adds the members' copies to it later.
+    /// The address of the variable. `begin` may use its value. If members have private copies, the program combines
+    /// them with this variable later.
     original: *mut c_void,
     bytes: usize,
     begin: Option<unsafe extern "C" fn(*mut c_void, *mut c_void)>,
@@ -29,7 +30,7 @@ struct Variable {
     _flags: u32,
 }
 
-/// The same as clang described it up to version 10: what begins a part has no variable to begin it from.
+/// The description that clang made up to version 10. Its `begin` does not take the original variable.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct OldVariable {
@@ -90,24 +91,24 @@ const BYTES: usize = 1;
 const BEGIN: usize = 2;
 const OWNER: usize = 3;
 const FIRST: usize = 7;
-/// Parts lie on cache lines of their own, and variables as any type may be aligned.
+/// The alignments in bytes of parts, which lie on cache lines of their own, and of variables, which may have any type.
 const LINE: usize = 64;
 const ALIGN: usize = 16;
 
-/// A description, and the variables.
+/// A description in libgomp's form, and its variables.
 struct Owner {
     words: Vec<usize>,
     variables: Vec<Reduced>,
 }
 
-/// Describes `count` variables; `finish` takes the description back.
+/// Describes `count` variables. [`forget`] frees the description.
 ///
 /// # Safety
 ///
-/// The array is as compiled programs make it.
+/// A compiled program made the array.
 unsafe fn describe<T: Copy + Into<Reduced>>(count: c_int, first: *const T) -> *mut usize {
     let count = usize::try_from(count).unwrap_or(0);
-    // SAFETY: by the caller's word.
+    // SAFETY: as the caller promises.
     let variables = unsafe { std::slice::from_raw_parts(first, count) };
     let variables: Vec<Reduced> = variables.iter().map(|&it| it.into()).collect();
     let mut words = vec![0; FIRST + 3 * count];
@@ -125,23 +126,23 @@ unsafe fn describe<T: Copy + Into<Reduced>>(count: c_int, first: *const T) -> *m
 
 /// # Safety
 ///
-/// As for `describe`.
+/// `words` is a result of [`describe`].
 unsafe fn owner<'a>(words: *const usize) -> &'a Owner {
-    // SAFETY: by the caller's word.
+    // SAFETY: as the caller promises.
     unsafe { &*(*words.add(OWNER) as *const Owner) }
 }
 
-/// For each variable and each of some members: calls `body` with the variable and the member's part.
+/// Calls `body` for each variable and each of the `members`, with the variable and the member's part.
 ///
 /// # Safety
 ///
-/// `words` is a result of `describe`, and registered.
+/// `words` is a result of [`describe`], and is registered.
 unsafe fn each_part(
     words: *const usize,
     members: Range<u32>,
     body: impl Fn(&Reduced, *mut c_void),
 ) {
-    // SAFETY: by the caller's word.
+    // SAFETY: as the caller promises.
     let (owner, begin) = unsafe { (owner(words), *words.add(BEGIN)) };
     for member in members {
         for (at, variable) in owner.variables.iter().enumerate() {
@@ -152,9 +153,9 @@ unsafe fn each_part(
     }
 }
 
-/// The parts of some members begin. They are all zeros.
+/// Initialises the parts of some members, which are zeroed.
 unsafe fn begin(words: *const usize, members: Range<u32>) {
-    // SAFETY: registered by the caller; the functions are the compiler's.
+    // SAFETY: the caller has registered the description, and the compiler made the functions.
     unsafe {
         each_part(words, members, |variable, part| match variable.begin {
             Some(Begin::From(begin)) => begin(part, variable.original),
@@ -178,19 +179,19 @@ unsafe fn combine(context: &Context, words: *mut usize) {
     }
 }
 
-/// The description is not used any more.
+/// Frees a description.
 unsafe fn forget(words: *mut usize) {
-    // SAFETY: of `describe`, by the caller's word.
+    // SAFETY: the caller promises that `describe` made the description and that it is not used any more.
     unsafe { drop(Box::from_raw(ptr::from_ref(owner(words)).cast_mut())) };
 }
 
-/// The end of a group, which may have reductions.
+/// Ends a group, which may have reductions.
 pub(super) fn end_group(context: &Context) {
     let group = context.task().current_group();
     let words = group.map_or(ptr::null_mut(), |group| group.reductions.load(SeqCst));
     end_tasks(context);
     if !words.is_null() {
-        // SAFETY: registered by `__kmpc_taskred_init`, once a group.
+        // SAFETY: `__kmpc_taskred_init` has registered the description, at most once for a group.
         unsafe {
             combine(context, words);
             forget(words);
@@ -198,14 +199,14 @@ pub(super) fn end_group(context: &Context) {
     }
 }
 
-/// The current group's tasks reduce these variables.
+/// `task_reduction` of a group: the current group's tasks reduce these variables.
 ///
 /// # Safety
 ///
-/// The array is as compiled programs make it.
+/// A compiled program made the array.
 unsafe fn reduce_in_group<T: Copy + Into<Reduced>>(count: c_int, first: *const T) -> *mut c_void {
     let context = context();
-    // SAFETY: by the caller's word.
+    // SAFETY: as the caller promises.
     unsafe {
         let words = describe(count, first);
         reduction::register_group(context, words, ptr::null());
@@ -214,7 +215,7 @@ unsafe fn reduce_in_group<T: Copy + Into<Reduced>>(count: c_int, first: *const T
     }
 }
 
-/// The tasks of a region or of a loop reduce these variables. Each member comes here.
+/// The tasks of a region or of a loop reduce these variables. Each member calls this.
 ///
 /// # Safety
 ///
@@ -222,45 +223,45 @@ unsafe fn reduce_in_group<T: Copy + Into<Reduced>>(count: c_int, first: *const T
 unsafe fn reduce_in_share<T: Copy + Into<Reduced>>(count: c_int, first: *const T) -> *mut c_void {
     let context = context();
     super::leave_open(context);
-    // SAFETY: by the caller's word.
+    // SAFETY: as the caller promises.
     let words = unsafe { describe(count, first) };
     let extras = Extras {
         reductions: words,
         memory: ptr::null_mut(),
     };
-    // The first member registers the parts of all.
+    // The first member registers the parts of all members.
     begin_with(context, &extras, |_| ());
     context.leave();
-    // A part is used by tasks that its member runs, which it does after this.
-    // SAFETY: registered.
+    // Only tasks that the member runs use its part, and the member runs them after this.
+    // SAFETY: the description is registered.
     unsafe { begin(words, context.id()..context.id() + 1) };
     words.cast()
 }
 
 export! {
     fn __kmpc_taskred_init(_number: c_int, count: c_int, first: *const Variable) -> *mut c_void {
-        // SAFETY: the compiler's array.
+        // SAFETY: the compiler made the array.
         unsafe { reduce_in_group(count, first) }
     }
 
     fn __kmpc_task_reduction_init(
         _number: c_int, count: c_int, first: *const OldVariable,
     ) -> *mut c_void {
-        // SAFETY: the compiler's array.
+        // SAFETY: the compiler made the array.
         unsafe { reduce_in_group(count, first) }
     }
 
     fn __kmpc_taskred_modifier_init(
         _place: Place, _number: c_int, _is_loop: c_int, count: c_int, first: *const Variable,
     ) -> *mut c_void {
-        // SAFETY: the compiler's array.
+        // SAFETY: the compiler made the array.
         unsafe { reduce_in_share(count, first) }
     }
 
     fn __kmpc_task_reduction_modifier_init(
         _place: Place, _number: c_int, _is_loop: c_int, count: c_int, first: *const OldVariable,
     ) -> *mut c_void {
-        // SAFETY: the compiler's array.
+        // SAFETY: the compiler made the array.
         unsafe { reduce_in_share(count, first) }
     }
 
@@ -269,12 +270,12 @@ export! {
         let group = context.task().current_group();
         let words = group.map_or(ptr::null_mut(), |group| group.reductions.load(SeqCst));
         end_tasks(context);
-        // The tasks of all members have ended.
+        // After the barrier, the tasks of all members have ended.
         meet(context, false);
         if words.is_null() {
             return;
         }
-        // SAFETY: registered by the function above.
+        // SAFETY: a function above has registered the description.
         unsafe {
             if context.id() == 0 {
                 combine(context, words);
@@ -287,7 +288,7 @@ export! {
         _number: c_int, _group: *mut c_void, address: usize,
     ) -> *mut c_void {
         let mut pointer = address;
-        // SAFETY: one address.
+        // SAFETY: `pointer` has room for one address.
         unsafe { reduction::remap(context(), 1, 0, &raw mut pointer) };
         pointer as *mut c_void
     }

@@ -1,4 +1,4 @@
-//! Loops that divide their iterations beforehand: no member waits for another.
+//! Loops with a static schedule: each member computes its iterations, without waiting for another.
 
 use super::{Place, export};
 use crate::system::report::fatal;
@@ -6,12 +6,12 @@ use crate::team::context::{Context, context};
 use crate::team::share::block;
 use std::ffi::c_int;
 
-/// Schedules by their numbers: chunks in turn, a block each, and the same among a league's teams.
+/// The numbers of schedules: chunks in turn, one block for each member, and both among a league's teams.
 const CHUNKED: c_int = 33;
 const BLOCKS: c_int = 34;
 const TEAMS_CHUNKED: c_int = 91;
 const TEAMS_BLOCKS: c_int = 92;
-/// Bits that say whether chunks must come in order, which they do.
+/// Bits that state whether a member's chunks must be in order. Here they always are.
 pub(super) const MODIFIERS: c_int = 3 << 29;
 
 /// A loop's bounds, both included, in the widest type.
@@ -22,8 +22,7 @@ pub(super) struct Bounds {
     pub(super) step: i128,
 }
 
-/// A member's part: its first bounds, the distance to the next ones, and whether it has the last
-/// iteration.
+/// A member's part: its first bounds, the distance to its next bounds, and whether it has the loop's last iteration.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Part {
     pub(super) lower: i128,
@@ -32,7 +31,8 @@ pub(super) struct Part {
     pub(super) is_last: bool,
 }
 
-/// The member that a part is for: its number, the number of members, and the schedule's chunk, if it has one.
+/// How the schedule divides a loop: the number of the caller's part, the number of parts, and the schedule's chunk, if
+/// it has one.
 pub(super) fn division(
     context: &Context,
     schedule: c_int,
@@ -51,18 +51,18 @@ pub(super) fn division(
 }
 
 impl Bounds {
-    /// How many iterations there are.
+    /// The number of iterations.
     pub(super) fn trips(self) -> u64 {
         let Self { lower, upper, step } = self;
         let is_empty = (step > 0 && upper < lower) || (step < 0 && upper > lower);
         if step == 0 || is_empty {
             return 0;
         }
-        // All of a type's 2^64 numbers are one more than can be counted.
+        // A loop over all 2^64 numbers of a type has one iteration more than can be counted.
         u64::try_from((upper - lower) / step + 1).unwrap_or(u64::MAX)
     }
 
-    /// The part of member `id` of `size`; with a chunk, its first one.
+    /// The part of member `id` of `size`. With a chunk, the part's bounds are those of the member's first chunk.
     pub(super) fn part(self, id: u32, size: u32, chunk: Option<i128>) -> Part {
         let Self { lower, upper, step } = self;
         let trips = i128::from(self.trips());
@@ -96,7 +96,7 @@ impl Bounds {
     }
 }
 
-/// For each type of loop its name.
+/// Exports the function for each type of loop.
 macro_rules! names {
     ($($number:ty, $signed:ty: $name:ident;)*) => {
         $(export! {
@@ -106,7 +106,7 @@ macro_rules! names {
                 step: $signed, chunk: $signed,
             ) {
                 let (id, size, chunk) = division(context(), schedule, i128::from(chunk));
-                // SAFETY: the compiler's variables.
+                // SAFETY: the variables are the compiler's.
                 unsafe {
                     let bounds = Bounds {
                         lower: i128::from(*lower),
@@ -114,7 +114,7 @@ macro_rules! names {
                         step: i128::from(step),
                     };
                     let part = bounds.part(id, size, chunk);
-                    // Beyond the type's range they wrap, as the program's own arithmetic does.
+                    // Bounds beyond the type's range wrap, as the program's own arithmetic does.
                     lower.write(part.lower as $number);
                     upper.write(part.upper as $number);
                     stride.write(part.stride as $signed);
@@ -142,7 +142,7 @@ export! {
 mod tests {
     use super::*;
 
-    /// The iterations of all members, by walking as compiled loops do.
+    /// The iterations of all members, computed as compiled loops do.
     fn walk(bounds: Bounds, size: u32, chunk: Option<i128>) -> Vec<i128> {
         let mut found = vec![];
         let mut lasts = 0;
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn each_iteration_is_one_members() {
+    fn each_iteration_belongs_to_one_member() {
         for (lower, upper) in [(0, 0), (0, 9), (5, 4), (-7, 20), (9, 0), (3, -30)] {
             for step in [-7, -1, 1, 2, 5] {
                 let bounds = Bounds { lower, upper, step };

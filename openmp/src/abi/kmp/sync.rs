@@ -10,12 +10,12 @@ use crate::words::lock::WordLock;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::Ordering::SeqCst;
 
-/// The construct to cancel, in libgomp's bits: LLVM's 1 to 4 are the same in order.
+/// The construct to cancel, in libgomp's bits. LLVM's numbers 1 to 4 stand for the same constructs in the same order.
 fn what(kind: c_int) -> c_int {
     1 << (kind - 1).clamp(0, 3)
 }
 
-/// `from` is where the barrier is in the program.
+/// Waits at the barrier. `from` is its address in the program.
 fn wait(context: &Context, from: usize) {
     leave_open(context);
     come_to_barrier(context, from);
@@ -25,16 +25,17 @@ extern "C" fn barrier(_place: Place, _number: c_int, from: usize) {
     wait(context(), from);
 }
 
-/// Gives on where it is called from.
+/// Passes its return address to [`barrier`].
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 extern "C" fn __kmpc_barrier(place: Place, number: c_int) {
     std::arch::naked_asm!("mov rdx, [rsp]", "jmp {}", sym barrier)
 }
 
-/// The lock of a critical section or a reduction: the first of the compiler's words, all zero at first.
+/// The lock of a critical section or a reduction. It is the first of the compiler's words for the construct, which are
+/// zero at first.
 unsafe fn lock<'a>(words: *mut c_void) -> &'a WordLock {
-    // SAFETY: by the caller's word.
+    // SAFETY: the caller passes such words.
     unsafe { &*words.cast::<WordLock>() }
 }
 
@@ -85,7 +86,8 @@ export! {
             } else {
                 let copied = || share.copied.load(SeqCst);
                 team.bell.wait_until(&context.carried, &|| !copied().is_null());
-                // SAFETY: the compiler's function; the source waits for all at the barrier below.
+                // SAFETY: the compiler made the function. The source keeps its data until all members have arrived at
+                // the barrier below.
                 unsafe { copy(data, copied().cast()) };
             }
         }
@@ -94,7 +96,7 @@ export! {
     }
 
     fn __kmpc_critical(_place: Place, _number: c_int, words: *mut c_void) {
-        // SAFETY: the compiler's words.
+        // SAFETY: the words are the compiler's.
         unsafe { lock(words) }.lock(&context().carried);
     }
 
@@ -103,11 +105,11 @@ export! {
     }
 
     fn __kmpc_end_critical(_place: Place, _number: c_int, words: *mut c_void) {
-        // SAFETY: the compiler's words.
+        // SAFETY: the words are the compiler's.
         unsafe { lock(words) }.unlock(&context().carried);
     }
 
-    // All members add up what they have, one after another: the answer 1 says so.
+    // The result 1 lets each member combine its values itself. The lock makes them do so one after another.
     fn __kmpc_reduce(
         place: Place, number: c_int, _count: c_int, _size: usize, _data: *mut c_void,
         _function: *const c_void, words: *mut c_void,
@@ -119,7 +121,7 @@ export! {
 
     fn __kmpc_end_reduce(place: Place, number: c_int, words: *mut c_void) {
         __kmpc_end_critical(place, number, words);
-        // The lock's words are where the reduction is.
+        // The address of the lock's words identifies the reduction.
         wait(context(), words as usize);
     }
 
@@ -138,7 +140,7 @@ export! {
 
     fn __kmpc_end_scope(_place: Place, _number: c_int, _reserved: *mut c_void) {}
 
-    // All come; member 0 goes on alone, until it says that it is done.
+    // All members arrive. Member 0 then runs alone until it calls `__kmpc_end_barrier_master`.
     fn __kmpc_barrier_master(_place: Place, _number: c_int) -> c_int {
         let context = context();
         wait(context, 0);
@@ -159,12 +161,12 @@ export! {
         c_int::from(context.id() == 0)
     }
 
-    // `#pragma omp error at(execution)`: a fatal one is of severity 2.
+    // `#pragma omp error at(execution)`. Severity 2 is fatal.
     fn __kmpc_error(_place: Place, severity: c_int, message: *const c_char) {
         let text = if message.is_null() {
             c"no message"
         } else {
-            // SAFETY: the compiler's string.
+            // SAFETY: the compiler made the string.
             unsafe { CStr::from_ptr(message) }
         };
         let text = text.to_string_lossy();

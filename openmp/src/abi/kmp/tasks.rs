@@ -1,4 +1,4 @@
-//! Tasks. The program fills in the memory that it is given for one, and hands it back to be run.
+//! Tasks. The program asks for the memory of a task, fills it in, and passes it back to be run.
 
 use super::super::tasks::Division;
 use super::{Place, export};
@@ -15,55 +15,56 @@ const FINAL: c_int = 1 << 1;
 const DESTRUCTORS: c_int = 1 << 3;
 const PRIORITY: c_int = 1 << 5;
 
-/// The program's function, called with the caller's number and the task.
+/// The program's function. Its arguments are the caller's number and the task.
 type Entry = unsafe extern "C" fn(c_int, *mut Task) -> c_int;
-/// Makes one task of a loop out of the first: to, from, whether it has the last iteration.
+/// Copies a loop's first task to another task. The arguments: the other task, the first task, and whether the other has
+/// the last iteration.
 type Duplicate = Option<unsafe extern "C" fn(*mut Task, *mut Task, c_int)>;
 
-/// A task as compiled programs know it: then come its private variables, then what it shares.
+/// The beginning of a task, as compiled programs know it. Its private variables follow, then its shared variables.
 #[repr(C)]
 struct Task {
     shareds: *mut c_void,
     entry: Entry,
     part: c_int,
     destructors: Option<Entry>,
-    /// In the low half of the word.
+    /// The priority is in the low half.
     priority: i64,
 }
 
-/// Before it lies what this library has to know.
+/// The library's data about a task, which lie before the task.
 #[repr(C, align(16))]
 #[derive(Clone, Copy)]
 struct Head {
-    /// Bytes of the task with what is behind it, and where in them what it shares begins.
+    /// The size in bytes of the task with all its variables, and the offset of the shared variables.
     bytes: usize,
     shareds: usize,
     flags: c_int,
-    /// It has begun; and its function wants to be called again: an untied task's returns where others
-    /// may run, after it has handed the task back. It goes on at once here.
+    /// `begun`: the task has begun. `again`: its function is to be called again. An untied task's function passes the
+    /// task back at a scheduling point, and returns. It is then called again at once.
     begun: bool,
     again: bool,
-    /// Its event, if it has one.
+    /// The task's event, or null.
     event: *mut Event,
 }
 
-/// The event of a detached task: what a program has as a handle, marked as LLVM's by its lowest bit.
-/// It lives until it is fulfilled.
+/// The event of a detached task. The program's handle is its address with [`MARK`]. The event lives until it is
+/// fulfilled.
 struct Event(*const task::Task);
 
-/// Bit of a handle that is an [`Event`]'s.
+/// The lowest bit of a handle, which is set if the handle is that of an [`Event`].
 const MARK: usize = 1;
 
-/// The handle of the same event in libgomp's form. Takes the event.
+/// Converts a handle to libgomp's form. Frees the [`Event`], if the handle has one.
 ///
 /// # Safety
 ///
-/// A handle that a program was given, once.
+/// The program got the handle, and passes it once.
 pub(crate) unsafe fn handle(given: usize) -> *const task::Task {
     if given & MARK == 0 {
         return given as *const task::Task;
     }
-    // SAFETY: made by `__kmpc_task_allow_completion_event`; the program gives it once.
+    // SAFETY: `__kmpc_task_allow_completion_event` made the event, and the program passes its handle once.
     unsafe { Box::from_raw((given - MARK) as *mut Event) }.0
 }
 
@@ -73,21 +74,20 @@ fn layout(bytes: usize) -> Layout {
     layout.unwrap_or_else(|| fatal(format_args!("a task of {bytes} bytes; expected fewer")))
 }
 
-/// The function of a task without work: it only waits for others, and others for it.
+/// The function of a task without work, which exists only for its dependences.
 unsafe extern "C" fn nothing(_number: c_int, _task: *mut Task) -> c_int {
     0
 }
 
-/// Memory for a task.
+/// Allocates a task.
 fn allocate(head: Head, entry: Entry) -> *mut Task {
     let layout = layout(head.bytes);
-    // SAFETY: at least a head.
+    // SAFETY: the layout has at least the size of a head.
     let memory = unsafe { alloc_zeroed(layout) };
     if memory.is_null() {
         handle_alloc_error(layout);
     }
-    // SAFETY: this number of bytes was allocated, aligned as a head is; a task's size is a part of
-    // them.
+    // SAFETY: the allocation is aligned for a head, and has room for it and for `head.bytes`, at least a task's size.
     unsafe {
         memory.cast::<Head>().write(head);
         let task = memory.add(size_of::<Head>());
@@ -106,7 +106,7 @@ fn allocate(head: Head, entry: Entry) -> *mut Task {
 ///
 /// [`allocate`] has made the task.
 unsafe fn head(task: *mut Task) -> *mut Head {
-    // SAFETY: by the caller's word.
+    // SAFETY: as the caller promises.
     unsafe { task.cast::<u8>().sub(size_of::<Head>()).cast() }
 }
 
@@ -116,7 +116,7 @@ unsafe fn head(task: *mut Task) -> *mut Head {
 ///
 /// [`allocate`] has made the task, and no thread uses it any more.
 unsafe fn finish(task: *mut Task) {
-    // SAFETY: by the caller's word; destructors are the compiler's.
+    // SAFETY: as the caller promises. The compiler made the destructors.
     unsafe {
         let head = head(task);
         if let Some(destructors) = (*task)
@@ -129,10 +129,10 @@ unsafe fn finish(task: *mut Task) {
     }
 }
 
-/// Runs a task.
+/// Runs a task and frees it.
 unsafe extern "C" fn run(task: *mut c_void) {
     let task = task.cast::<Task>();
-    // SAFETY: `make` has handed it over.
+    // SAFETY: `order` has passed a task that `allocate` has made.
     unsafe {
         (*head(task)).begun = true;
         ((*task).entry)(context().id().cast_signed(), task);
@@ -141,23 +141,23 @@ unsafe extern "C" fn run(task: *mut c_void) {
     }
 }
 
-/// The task is dropped before it begins.
+/// Frees a task that is dropped before it begins.
 ///
 /// # Safety
 ///
-/// `task` is the argument of a task of [`order`], which no thread runs.
+/// `task` is the data of a result of [`order`], and no thread runs the task.
 unsafe fn discard(task: *mut c_void) {
-    // SAFETY: made by `order`.
+    // SAFETY: `order` put the task there.
     unsafe { finish(task.cast()) };
 }
 
-/// The task's function has returned: calls it again as often as it wants that.
+/// The task's function has returned. Calls it again as often as it asks for that.
 ///
 /// # Safety
 ///
 /// [`allocate`] has made the task, and it has begun.
 unsafe fn go_on(task: *mut Task) {
-    // SAFETY: by the caller's word.
+    // SAFETY: as the caller promises.
     unsafe {
         while std::mem::take(&mut (*head(task)).again) {
             ((*task).entry)(context().id().cast_signed(), task);
@@ -165,13 +165,13 @@ unsafe fn go_on(task: *mut Task) {
     }
 }
 
-/// How the task is to be made. `depend` is an array as [`Depend::array`] makes it, or null.
+/// The [`Order`] for a task. `depend` is an array as [`Depend::array`] makes it, or null.
 ///
 /// # Safety
 ///
 /// [`allocate`] has made the task.
 unsafe fn order(task: *mut Task, deferred: bool, depend: *mut *mut c_void) -> Order {
-    // SAFETY: by the caller's word.
+    // SAFETY: as the caller promises.
     let (head, priority) = unsafe { (*head(task), (*task).priority as c_int) };
     let flags = head.flags;
     let is_urgent = flags & PRIORITY != 0;
@@ -195,7 +195,7 @@ unsafe fn order(task: *mut Task, deferred: bool, depend: *mut *mut c_void) -> Or
     }
 }
 
-/// A dependence as compiled programs know it.
+/// A compiled program's description of a dependence.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Depend {
@@ -205,20 +205,20 @@ struct Depend {
 }
 
 impl Depend {
-    /// The same in the form of libgomp's programs: numbers of dependences, of kinds in this order,
-    /// then their addresses; those of the last kind by pairs in `objects`.
+    /// Converts dependences to libgomp's form: their number in all and of each kind, and then the addresses by kind.
+    /// The last kind has pairs of words in `objects`.
     fn array(all: &[Self], objects: &mut Vec<[usize; 2]>) -> Vec<*mut c_void> {
         const IN: u8 = 1;
         const MUTEX: u8 = 4;
         const SET: u8 = 8;
-        // Marks `inoutset` in an object, in contrast to `depobj`.
+        // The word of an object that stands for `inoutset`.
         const SET_OBJECT: usize = 5;
         // `omp_all_memory`, which has no address.
         const ALL: u8 = 0x80;
         let is_out = |flags: u8| flags == 3 || flags == 2;
         let is_all =
             |it: &Self| it.flags & ALL != 0 || (it.address == usize::MAX && is_out(it.flags));
-        // An address of 0 is no dependence, but stands for all memory in libgomp's form.
+        // An address of 0 is no dependence for LLVM. In libgomp's form it stands for all memory.
         let all: Vec<_> = all
             .iter()
             .filter(|it| is_all(it) || it.address != 0)
@@ -254,7 +254,7 @@ impl Depend {
     ) -> R {
         let list = |(count, first): (c_int, *const Self)| match usize::try_from(count) {
             Ok(count) if count > 0 && !first.is_null() => {
-                // SAFETY: the compiler's array.
+                // SAFETY: the compiler made the array.
                 unsafe { std::slice::from_raw_parts(first, count) }
             }
             _ => &[],
@@ -268,7 +268,7 @@ impl Depend {
     }
 }
 
-/// A loop that divides its iterations among tasks, each a copy of a first one.
+/// A loop that divides its iterations among tasks. Each task is a copy of the `first`.
 struct Loop {
     first: *mut Task,
     lower: *mut u64,
@@ -281,7 +281,7 @@ struct Loop {
 impl Loop {
     /// # Safety
     ///
-    /// The loop is as compiled programs make it.
+    /// A compiled program made the loop.
     unsafe fn run(&self, context: &Context, divide: impl Fn(u64) -> Division) {
         let Self {
             first,
@@ -290,7 +290,7 @@ impl Loop {
             step,
             ..
         } = *self;
-        // SAFETY: by the caller's word: the bounds are in the first task.
+        // SAFETY: the caller promises that the bounds are in the first task.
         let (from, to, head) = unsafe { (*lower as i64, *upper as i64, *head(first)) };
         let span = i128::from(to) - i128::from(from);
         let trips = match i128::from(step) {
@@ -312,7 +312,7 @@ impl Loop {
         for number in 0..parts.tasks {
             let end = trips.min(begin + parts.each + u64::from(number < parts.more));
             let is_last = number + 1 == parts.tasks;
-            // SAFETY: a copy has the same size; the bounds are at the same places in it.
+            // SAFETY: a copy has the same size, and its bounds are at the same offsets.
             unsafe {
                 let task = allocate(head, (*first).entry);
                 let shareds = (*task).shareds;
@@ -331,7 +331,7 @@ impl Loop {
             }
             begin = end;
         }
-        // SAFETY: it was copied, and is not run itself.
+        // SAFETY: the first task was only copied, and is not run.
         unsafe { finish(first) };
     }
 }
@@ -363,13 +363,13 @@ export! {
         _place: Place, _number: c_int, task: *mut Task,
     ) -> usize {
         let event = Box::into_raw(Box::new(Event(ptr::null())));
-        // SAFETY: of `__kmpc_omp_task_alloc`.
+        // SAFETY: `__kmpc_omp_task_alloc` made the task.
         unsafe { (*head(task)).event = event };
         event as usize | MARK
     }
 
     fn __kmpc_omp_task(_place: Place, _number: c_int, task: *mut Task) -> c_int {
-        // SAFETY: of `__kmpc_omp_task_alloc`.
+        // SAFETY: `__kmpc_omp_task_alloc` made the task.
         unsafe {
             if (*head(task)).begun {
                 (*head(task)).again = true;
@@ -384,7 +384,7 @@ export! {
         __kmpc_omp_task(place, number, task)
     }
 
-    // The place of a task's data has no effect here.
+    // This library does not use the hint where a task's data is.
     fn __kmpc_omp_reg_task_with_affinity(
         _place: Place, _number: c_int, _task: *mut Task, _count: c_int, _list: *const c_void,
     ) -> c_int {
@@ -395,7 +395,7 @@ export! {
         _place: Place, _number: c_int, task: *mut Task, count: c_int, list: *const Depend,
         more: c_int, others: *const Depend,
     ) -> c_int {
-        // SAFETY: the compiler's arrays; of `__kmpc_omp_task_alloc`.
+        // SAFETY: the compiler made the arrays, and `__kmpc_omp_task_alloc` made the task.
         unsafe {
             Depend::with([(count, list), (more, others)], |depend| {
                 tasking::make(context(), &order(task, true, depend));
@@ -408,7 +408,7 @@ export! {
         _place: Place, _number: c_int, count: c_int, list: *const Depend, more: c_int,
         others: *const Depend,
     ) {
-        // SAFETY: the compiler's arrays.
+        // SAFETY: the compiler made the arrays.
         unsafe {
             Depend::with([(count, list), (more, others)], |depend| {
                 if !depend.is_null() {
@@ -425,9 +425,9 @@ export! {
         __kmpc_omp_wait_deps(place, number, count, list, more, others);
     }
 
-    // The program calls the task's function between these two.
+    // The program calls the task's function between this call and the next function's.
     fn __kmpc_omp_task_begin_if0(_place: Place, _number: c_int, task: *mut Task) {
-        // SAFETY: of `__kmpc_omp_task_alloc`.
+        // SAFETY: `__kmpc_omp_task_alloc` made the task.
         unsafe {
             (*head(task)).begun = true;
             tasking::begin_here(context(), &order(task, false, ptr::null_mut()));
@@ -435,7 +435,7 @@ export! {
     }
 
     fn __kmpc_omp_task_complete_if0(_place: Place, _number: c_int, task: *mut Task) {
-        // SAFETY: begun by the function above.
+        // SAFETY: the function above has begun the task.
         unsafe {
             go_on(task);
             tasking::end_here(context());
@@ -480,13 +480,13 @@ export! {
         }
         let it = Loop { first, lower, upper, step, deferred: deferred != 0, duplicate };
         let members = u64::from(context.team().size);
-        // 1: `size` is the iterations of a task; 2: it is the number of tasks; 0: this library
+        // Kind 1: `size` is a task's number of iterations. Kind 2: it is the number of tasks. Kind 0: this library
         // chooses.
         let divide = |trips| {
             let size = if kind == 0 { 0 } else { size };
             super::super::tasks::divide_loop(kind == 1, strict != 0, size, members, trips)
         };
-        // SAFETY: as compiled programs make it.
+        // SAFETY: a compiled program made the loop.
         unsafe { it.run(context, divide) };
         if nogroup == 0 {
             tasking::end_group(context);

@@ -1,9 +1,9 @@
-//! Variables that each thread has for itself, where the compiler does not make thread-locals of them
-//! (`-fnoopenmp-use-tls`, and Intel's compilers).
+//! `threadprivate` variables, for compilers that do not make thread-locals of them (`-fnoopenmp-use-tls`, and Intel's
+//! compilers).
 //!
-//! The program's first thread has the variable itself. Others have copies. A thread's first call
-//! makes its copy: by the variable's constructor, or from the variable's value at the first call of
-//! all. A thread's copies live as long as the thread.
+//! The program's first thread uses the variable itself, and other threads use copies. A thread's first call makes its
+//! copy, by the variable's constructor or from the value that the variable had at the first call of any thread. A copy
+//! lives as long as its thread.
 
 use super::{Place, export};
 use crate::team::context::context;
@@ -23,13 +23,13 @@ struct Variable {
     constructor: Option<Constructor>,
     copy: Option<CopyConstructor>,
     destructor: Option<Destructor>,
-    /// The variable's bytes when a thread first asked for it; never freed.
+    /// The variable's bytes at the first call of any thread. They are never freed.
     first: Option<&'static [u8]>,
 }
 
 static VARIABLES: Guarded<Vec<Variable>> = Guarded::new(vec![]);
 
-/// The variable, known from now on.
+/// The variable's description. The first call makes it and copies the variable's bytes.
 fn variable(original: usize, bytes: usize) -> Variable {
     VARIABLES.with(|all| {
         let at = all.iter().position(|it| it.original == original);
@@ -45,7 +45,7 @@ fn variable(original: usize, bytes: usize) -> Variable {
         });
         let it = &mut all[at];
         if it.first.is_none() {
-            // SAFETY: the variable, by the program's word; it is changed by its own thread alone.
+            // SAFETY: the program passes the variable's address and size. Only the first thread changes the variable.
             let first = unsafe { std::slice::from_raw_parts(original as *const u8, bytes) };
             it.first = Some(first.to_vec().leak());
         }
@@ -53,12 +53,11 @@ fn variable(original: usize, bytes: usize) -> Variable {
     })
 }
 
-/// A thread's copy of the variable.
+/// Makes a thread's copy of the variable.
 fn copy(variable: Variable, bytes: usize) -> Copy {
     let copy = Copy::new(bytes, variable.destructor);
     let (memory, first) = (copy.memory(), variable.first.unwrap_or_default());
-    // SAFETY: the memory has this number of bytes; constructors are the compiler's, for such a
-    // variable.
+    // SAFETY: the memory has this number of bytes. The compiler made the constructors for this variable.
     unsafe {
         ptr::copy_nonoverlapping(first.as_ptr(), memory, bytes.min(first.len()));
         match (variable.constructor, variable.copy) {
@@ -93,7 +92,7 @@ export! {
         }
         let known = context.copies.borrow().get(&(original as usize)).map(Copy::memory);
         known.unwrap_or_else(|| {
-            // Made while nothing is borrowed: a constructor may ask for other variables.
+            // The copy is made while `copies` is not borrowed, since a constructor may use other such variables.
             let copy = copy(variable(original as usize, bytes), bytes);
             let memory = copy.memory();
             context.copies.borrow_mut().insert(original as usize, copy);

@@ -1,4 +1,4 @@
-//! LLVM's functions that are not here: Intel's compilers', a debugger's, and functions for devices.
+//! LLVM's functions that this library does not implement: for Intel's compilers, for debuggers, and for devices.
 
 use super::super::unsupported::unsupported;
 

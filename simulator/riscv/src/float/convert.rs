@@ -1,17 +1,17 @@
-//! Conversions, comparisons, and what looks at the bits only.
+//! Conversions, comparisons, and operations on the bits alone.
 
 use super::soft::{pack, round_off};
 use super::{Format, Number, Rounding, flag};
 
-/// An integer format that a float is converted to.
+/// An integer format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Integer {
     pub(crate) bits: u32,
     pub(crate) signed: bool,
 }
 
-/// To an integer; out of range gives the nearest one and is invalid. Results of 32 bits are
-/// extended by their sign, unsigned ones too.
+/// Converts to an integer. A number out of range gives the nearest integer and raises `INVALID`. Results of 32 bits,
+/// unsigned ones too, are extended by their sign.
 pub(crate) fn to_integer(f: Format, a: u64, to: Integer, mode: Rounding, flags: &mut u8) -> u64 {
     let most: u128 = (1 << (to.bits - u32::from(to.signed))) - 1;
     let least: u128 = if to.signed { 1 << (to.bits - 1) } else { 0 };
@@ -53,7 +53,7 @@ pub(crate) fn to_integer(f: Format, a: u64, to: Integer, mode: Rounding, flags: 
     })
 }
 
-/// From an integer of 64 bits. Shorter integers have been extended to it.
+/// Converts from an integer of 64 bits. The caller has extended shorter integers.
 pub(crate) fn from_integer(
     f: Format,
     value: u64,
@@ -70,7 +70,7 @@ pub(crate) fn from_integer(
     pack(f, negative, 0, magnitude.into(), mode, flags)
 }
 
-/// From one format to another.
+/// Converts from one format to another.
 pub(crate) fn between(from: Format, to: Format, a: u64, mode: Rounding, flags: &mut u8) -> u64 {
     let sign = |negative| if negative { to.sign() } else { 0 };
     match from.unpack(a) {
@@ -88,7 +88,7 @@ pub(crate) fn between(from: Format, to: Format, a: u64, mode: Rounding, flags: &
     }
 }
 
-/// `a == b`: quiet.
+/// `a == b`. Only a signaling NaN raises `INVALID`.
 pub(crate) fn equal(f: Format, a: u64, b: u64, flags: &mut u8) -> bool {
     if f.is_nan(a) || f.is_nan(b) {
         if f.is_signaling(a) || f.is_signaling(b) {
@@ -99,7 +99,7 @@ pub(crate) fn equal(f: Format, a: u64, b: u64, flags: &mut u8) -> bool {
     a == b || (a | b) & !f.sign() == 0
 }
 
-/// `a < b`, or `a <= b`: any NaN is invalid.
+/// `a < b`, or `a <= b` if `or_equal`. Any NaN raises `INVALID`.
 pub(crate) fn less(f: Format, a: u64, b: u64, or_equal: bool, flags: &mut u8) -> bool {
     if f.is_nan(a) || f.is_nan(b) {
         *flags |= flag::INVALID;
@@ -109,7 +109,7 @@ pub(crate) fn less(f: Format, a: u64, b: u64, or_equal: bool, flags: &mut u8) ->
     x < y || or_equal && x == y
 }
 
-/// A number that is ordered as `bits` is; both zeros are one.
+/// An integer in the same order as the number with these bits. Both zeros give 0.
 fn ordered(f: Format, bits: u64) -> i64 {
     let magnitude = (bits & !f.sign()) as i64;
     if bits & f.sign() != 0 {
@@ -119,7 +119,8 @@ fn ordered(f: Format, bits: u64) -> i64 {
     }
 }
 
-/// The lesser or the greater; of a number and a NaN the number. Zeros are ordered by sign.
+/// The lesser or the greater of two numbers. If one is a NaN, the other. The negative zero is less than the positive
+/// zero.
 pub(crate) fn extreme(f: Format, a: u64, b: u64, greater: bool, flags: &mut u8) -> u64 {
     if f.is_signaling(a) || f.is_signaling(b) {
         *flags |= flag::INVALID;

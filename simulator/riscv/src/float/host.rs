@@ -1,23 +1,22 @@
-//! The host's arithmetic, where it is certain to give the bits and flags of [`soft`].
+//! The host's arithmetic, used where it certainly gives the bits and flags of [`soft`].
 //!
-//! The host rounds to nearest even and shows no flags. So it is asked only in that mode, and its
-//! result, which is correctly rounded (IEEE 754 leaves no choice), counts only if the flags are
-//! known:
+//! The host rounds to nearest even, correctly as IEEE 754 demands, and shows no flags. So the host's result is used
+//! only in that mode, and only if the flags are known without it:
 //!
-//! * A finite result raises neither `INVALID` nor `DIVIDE_BY_ZERO` nor `OVERFLOW`: those give NaN or
-//!   infinity here.
-//! * A result above the least normal number raises no `UNDERFLOW`. A sum raises none either: it is exact
-//!   where it is tiny.
-//! * `INEXACT` does not change if it is up already, or if the result is exact. A sum is exact if the
-//!   rounding error is 0 that Knuth's algorithm computes. A product is if its significant bits fit. A
-//!   quotient and a root are if multiplying them gives what was divided, exactly.
+//! * A finite result raises neither `INVALID` nor `DIVIDE_BY_ZERO` nor `OVERFLOW`: in this mode these give NaN or
+//!   infinity.
+//! * A result above the least normal number raises no `UNDERFLOW`. A sum never raises `UNDERFLOW`, since tiny sums are
+//!   exact.
+//! * `INEXACT` does not change if it is already set or if the result is exact. A sum is exact if Knuth's algorithm
+//!   computes a rounding error of 0. A product is exact if its significant bits fit. A quotient or a root is exact if
+//!   multiplying it back gives the operand exactly.
 //!
-//! Every other case, NaNs and most zeros among them, is computed with integers.
+//! All other cases, with NaNs and most zeros among them, are computed with integers.
 
 use super::{DOUBLE, Format, Rounding, SINGLE, flag, soft};
 use std::ops::{Add, Div, Mul, Sub};
 
-/// A format, and how the host computes in it.
+/// A format, and the host's arithmetic in it.
 pub(crate) trait Host:
     Copy + PartialEq + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self>
 {
@@ -26,7 +25,7 @@ pub(crate) trait Host:
     fn value(bits: u64) -> Self;
     fn bits(self) -> u64;
     fn is_finite(self) -> bool;
-    /// Whether it is finite, and greater than the least normal number.
+    /// Whether the number is finite, and larger in magnitude than the least normal number.
     fn is_normal(self) -> bool;
     fn root(self) -> Self;
     fn fused(self, factor: Self, addend: Self) -> Self;
@@ -74,7 +73,7 @@ macro_rules! host {
 host!(f32, u32, SINGLE);
 host!(f64, u64, DOUBLE);
 
-/// Whether another inexact result would change no flag.
+/// Whether `INEXACT` is set already, so that another inexact result changes no flag.
 #[inline(always)]
 fn is_inexact(flags: u8) -> bool {
     flags & flag::INEXACT != 0
@@ -88,7 +87,7 @@ fn is_exact_sum<F: Host>(a: F, b: F, sum: F) -> bool {
     (a - of_a) + (b - of_b) == F::ZERO
 }
 
-/// The product, if it is exact for certain. All three are normal: what is not is left to integers.
+/// The product, if it is certainly exact. Returns `None` if an operand or the product is not normal.
 #[inline(always)]
 fn exact_product<F: Host>(a: F, b: F) -> Option<F> {
     let product = a * b;
@@ -102,7 +101,7 @@ fn exact_product<F: Host>(a: F, b: F) -> Option<F> {
     (width <= F::FORMAT.precision).then_some(product)
 }
 
-/// Whether `a * b` is `product`, exactly, for certain.
+/// Whether `a * b` is certainly and exactly `product`.
 #[inline(always)]
 fn is_product<F: Host>(a: F, b: F, product: F) -> bool {
     exact_product(a, b).is_some_and(|exact| exact == product)
@@ -166,7 +165,7 @@ pub(crate) fn multiply_add<F: Host>(a: u64, b: u64, c: u64, mode: Rounding, flag
                 return sum.bits();
             }
         } else if let Some(product) = exact_product(x, y) {
-            // Rounded once, as the product is exact.
+            // The sum is rounded once, since the product is exact.
             let sum = product + z;
             if sum.is_finite() && is_exact_sum(product, z, sum) {
                 return sum.bits();

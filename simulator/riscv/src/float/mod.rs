@@ -1,8 +1,7 @@
-//! IEEE 754 arithmetic as RISC-V has it: five rounding modes, five sticky flags, one NaN.
+//! RISC-V's IEEE 754 arithmetic: five rounding modes, five sticky flags, and one NaN for results.
 //!
-//! [`soft`] computes with integers and is the definition. [`host`] uses the host's instructions
-//! where both agree for certain; its condition is argued there. So results and flags are the same
-//! bits on every host.
+//! [`soft`] computes with integers and is the definition. [`host`] uses the host's instructions where both certainly
+//! agree, and argues why. So results and flags are the same on every host.
 
 pub(crate) mod convert;
 pub(crate) mod host;
@@ -19,7 +18,7 @@ pub(crate) mod flag {
     pub(crate) const INVALID: u8 = 16;
 }
 
-/// How a result between two numbers is rounded.
+/// How a result between two representable numbers is rounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rounding {
     NearestEven,
@@ -30,7 +29,7 @@ pub(crate) enum Rounding {
 }
 
 impl Rounding {
-    /// The mode of an instruction's field, or of `frm` where the field says so.
+    /// The mode in an instruction's field. If the field is 7, the mode in `frm`. Returns `None` for a reserved mode.
     pub(crate) fn new(field: u8, frm: u8) -> Option<Self> {
         let mode = if field == 7 { frm } else { field };
         Some(match mode {
@@ -44,7 +43,7 @@ impl Rounding {
     }
 }
 
-/// A binary format, by its number of significant bits and of exponent bits.
+/// A binary format: its numbers of significant bits and of exponent bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Format {
     pub(crate) precision: u32,
@@ -67,7 +66,7 @@ impl Format {
         1 << (self.precision + self.exponent - 1)
     }
 
-    /// Bits of the significand that are stored.
+    /// The number of stored bits of the significand.
     const fn fraction(self) -> u32 {
         self.precision - 1
     }
@@ -76,7 +75,7 @@ impl Format {
         ((1 << self.exponent) - 1) << self.fraction()
     }
 
-    /// The NaN that every operation gives.
+    /// The canonical NaN, which is the NaN of all results.
     pub(crate) const fn nan(self) -> u64 {
         self.infinity() | 1 << (self.fraction() - 1)
     }
@@ -86,7 +85,7 @@ impl Format {
         2 - (1 << (self.exponent - 1))
     }
 
-    /// One.
+    /// The number 1.
     pub(crate) const fn one(self) -> u64 {
         ((1 << (self.exponent - 1)) - 1) << self.fraction()
     }
@@ -99,7 +98,7 @@ impl Format {
         self.is_nan(bits) && bits >> (self.fraction() - 1) & 1 == 0
     }
 
-    /// Takes a number apart.
+    /// Separates sign, exponent and significand of a number.
     pub(crate) fn unpack(self, bits: u64) -> Number {
         let negative = bits & self.sign() != 0;
         let magnitude = bits & !self.sign();
@@ -120,7 +119,7 @@ impl Format {
     }
 }
 
-/// A number's value: `significand * 2^exponent` if it is finite and not zero.
+/// The value of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Number {
     Nan,
@@ -130,7 +129,8 @@ pub(crate) enum Number {
     Zero {
         negative: bool,
     },
-    /// Whether it is negative, the exponent, and the significand.
+    /// A finite number that is not zero: whether it is negative, its exponent, and its significand. The magnitude is
+    /// `significand * 2^exponent`.
     Finite(bool, i32, u128),
 }
 

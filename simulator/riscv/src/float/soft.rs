@@ -1,12 +1,11 @@
-//! Arithmetic with integers: exact results, rounded once.
+//! Arithmetic with integers. Results are computed exactly and rounded once.
 //!
-//! A significand travels in 128 bits. A result that does not fit is cut and its lowest bit set
-//! ("sticky"): at least two bits below the place of rounding remain, so that it rounds as the
-//! exact result does.
+//! Significands have 128 bits. If a result does not fit, it is cut, and its lowest bit is set if a dropped bit was set
+//! ("sticky"). At least two bits remain below the rounding position, so it rounds like the exact result.
 
 use super::{Format, Number, Rounding, flag};
 
-/// `value / 2^drop` as an integer, and whether it is inexact.
+/// `value / 2^drop`, rounded to an integer, and whether it is inexact.
 pub(super) fn round_off(value: u128, drop: u32, mode: Rounding, negative: bool) -> (u128, bool) {
     if drop == 0 {
         return (value, false);
@@ -14,7 +13,7 @@ pub(super) fn round_off(value: u128, drop: u32, mode: Rounding, negative: bool) 
     let (kept, rest, half) = match drop {
         1..128 => (value >> drop, value & ((1 << drop) - 1), 1 << (drop - 1)),
         128 => (0, value, 1 << 127),
-        // Less than half of one, whatever it is.
+        // Any value is then less than one half.
         _ => (0, u128::from(value != 0), 2),
     };
     let up = match mode {
@@ -27,7 +26,7 @@ pub(super) fn round_off(value: u128, drop: u32, mode: Rounding, negative: bool) 
     (kept + u128::from(up), rest != 0)
 }
 
-/// `value >> by`, with what falls out kept as the lowest bit.
+/// `value >> by`. If a dropped bit is set, the lowest bit is set.
 fn shift_sticky(value: u128, by: u32) -> u128 {
     match by {
         0 => value,
@@ -36,7 +35,7 @@ fn shift_sticky(value: u128, by: u32) -> u128 {
     }
 }
 
-/// The number nearest to `significand * 2^exponent` in the sense of `mode`.
+/// The number `significand * 2^exponent`, rounded by `mode`.
 pub(super) fn pack(
     format: Format,
     negative: bool,
@@ -71,8 +70,8 @@ pub(super) fn pack(
     }
     if inexact {
         *flags |= flag::INEXACT;
-        // Tiny after rounding: with an unbounded exponent it would still be below the least
-        // normal number.
+        // `UNDERFLOW` means tiny after rounding: with an unbounded exponent, the rounded result would still be below
+        // the least normal number.
         let carries = || round_off(value, drop, mode, negative).0 >> format.precision != 0;
         if below > 1 || below == 1 && !carries() {
             *flags |= flag::UNDERFLOW;
@@ -81,7 +80,7 @@ pub(super) fn pack(
     sign | magnitude as u64
 }
 
-/// The one NaN; invalid if an operand signals or `invalid` is set.
+/// Returns the NaN. Raises `INVALID` if an operand is a signaling NaN or `invalid` is set.
 fn nan(format: Format, operands: &[u64], invalid: bool, flags: &mut u8) -> u64 {
     if invalid || operands.iter().any(|&bits| format.is_signaling(bits)) {
         *flags |= flag::INVALID;
@@ -124,7 +123,7 @@ pub(crate) fn divide(f: Format, a: u64, b: u64, mode: Rounding, flags: &mut u8) 
         }
         (Zero { .. }, _) | (_, Infinity { .. }) => zero(f, negative),
         (Finite(_, i, m), Finite(_, j, n)) => {
-            // At least 127 bits over at most 53: 74 bits of quotient or more.
+            // The dividend then has 128 bits, and the divisor at most 53. So the quotient has at least 75 bits.
             let shift = m.leading_zeros();
             let m = m << shift;
             let quotient = (m / n) | u128::from(m % n != 0);
@@ -139,7 +138,7 @@ pub(crate) fn square_root(f: Format, a: u64, mode: Rounding, flags: &mut u8) -> 
         Number::Zero { .. } | Number::Infinity { negative: false } => a,
         Number::Infinity { .. } | Number::Finite(true, ..) => nan(f, &[], true, flags),
         Number::Finite(_, exponent, significand) => {
-            // 127 or 128 bits, and an even exponent: 64 bits of root.
+            // The value gets 127 or 128 bits and an even exponent. So the root has 64 bits.
             let mut shift = significand.leading_zeros();
             if (exponent - shift as i32) % 2 != 0 {
                 shift -= 1;
@@ -204,7 +203,7 @@ pub(crate) fn multiply_add(
     }
 }
 
-/// The sum of two values that are not zero: sign, exponent, significand of at most 106 bits.
+/// The sum of two values that are not zero. Each has a sign, an exponent, and a significand of at most 106 bits.
 fn sum(
     f: Format,
     a: (bool, i32, u128),
@@ -212,7 +211,7 @@ fn sum(
     mode: Rounding,
     flags: &mut u8,
 ) -> u64 {
-    // Leading bits at 126: a sum does not overflow.
+    // The leading bits move to bit 126, so that a sum does not overflow.
     let raise = |(negative, exponent, value): (bool, i32, u128)| {
         let shift = value.leading_zeros() - 1;
         (negative, exponent - shift as i32, value << shift)
@@ -221,8 +220,8 @@ fn sum(
     if (a.1, a.2) < (b.1, b.2) {
         std::mem::swap(&mut a, &mut b);
     }
-    // The low 20 bits of both are zero: a shift by up to 20 loses nothing, and after a longer one
-    // a difference keeps at least 125 bits. The lowest of these alone is sticky.
+    // The low 20 bits of both are zero, so a shift by up to 20 loses nothing. After a longer shift, a difference has at
+    // least 125 bits, of which only the lowest is sticky.
     let lesser = shift_sticky(b.2, (a.1 - b.1) as u32);
     if a.0 == b.0 {
         return pack(f, a.0, a.1, a.2 + lesser, mode, flags);

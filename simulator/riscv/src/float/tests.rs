@@ -1,4 +1,5 @@
-//! The integer arithmetic against the host's, and both against themselves.
+//! Compares the integer arithmetic with the host's, the shortcut with the integer arithmetic, and the rounding modes
+//! with each other.
 
 use super::host::{self, Host};
 use super::{DOUBLE, Format, Rounding, SINGLE, convert, flag, soft};
@@ -12,8 +13,8 @@ const MODES: [Rounding; 5] = [
     Rounding::NearestAway,
 ];
 
-/// A number of any kind: ends of ranges, NaNs, neighbours of one, and, as often as others, short
-/// numbers, which have exact results.
+/// A random number of any kind: limits of ranges, NaNs, neighbours of 1, and in a third of the cases short numbers,
+/// whose results are often exact.
 fn any(format: Format, rng: &mut Rng) -> u64 {
     let special = [
         0,
@@ -28,7 +29,7 @@ fn any(format: Format, rng: &mut Rng) -> u64 {
         0 => special[rng.usize(..special.len())].wrapping_add(rng.u64(..3)),
         1 => format.one().wrapping_add(rng.u64(..) % (format.one() / 4)),
         2 => rng.u64(..) >> rng.u32(..64),
-        // Few significant bits: near one, and anywhere.
+        // Short numbers: near 1, and anywhere.
         3 => {
             let exponent = (format.one() >> format.fraction()) + rng.u64(..16) - 8;
             exponent << format.fraction() | short(format, rng)
@@ -39,15 +40,15 @@ fn any(format: Format, rng: &mut Rng) -> u64 {
     (bits ^ if rng.bool() { format.sign() } else { 0 }) & mask
 }
 
-/// The stored bits of a significand with few bits that are not zero.
+/// The stored bits of a significand whose lower bits are zero.
 fn short(format: Format, rng: &mut Rng) -> u64 {
     let bits = rng.u32(..=format.fraction().min(14));
     rng.u64(..1 << bits) << (format.fraction() - bits)
 }
 
-/// The host computes nearest even; the NaN may be another.
+/// The host rounds to nearest even. Its NaNs may have other bits.
 #[test]
-fn to_nearest_it_is_the_hosts_arithmetic() {
+fn rounding_to_nearest_agrees_with_the_host() {
     let mut rng = Rng::with_seed(1);
     for _ in 0..200_000 {
         let [a, b, c] = [(); 3].map(|()| any(DOUBLE, &mut rng));
@@ -55,7 +56,7 @@ fn to_nearest_it_is_the_hosts_arithmetic() {
         let mode = Rounding::NearestEven;
         let mut flags = 0;
         let same = |ours: u64, host: f64| {
-            // By its bits: the compiler takes one NaN for as good as another.
+            // The bits decide whether it is a NaN, since the compiler may replace a NaN by another.
             let bits = host.to_bits();
             let host = if DOUBLE.is_nan(bits) {
                 DOUBLE.nan()
@@ -82,7 +83,7 @@ fn to_nearest_it_is_the_hosts_arithmetic() {
     }
 }
 
-/// Asking the host changes neither bits nor flags, whatever flags were up.
+/// The shortcut changes neither bits nor flags, whatever flags were set before.
 #[test]
 fn the_hosts_shortcut_gives_the_same_bits_and_flags() {
     fn check<F: Host>(rng: &mut Rng) {
@@ -121,7 +122,7 @@ fn the_hosts_shortcut_gives_the_same_bits_and_flags() {
     }
 }
 
-/// Rounding down and up enclose the exact sum, which lies between neighbours or on one.
+/// The results of rounding down and up are equal or neighbours, and enclose all other results.
 #[test]
 fn directed_roundings_enclose_the_others() {
     let mut rng = Rng::with_seed(3);
@@ -139,7 +140,7 @@ fn directed_roundings_enclose_the_others() {
         for (bits, flags) in results {
             assert!(down <= value(bits) && value(bits) <= up);
             assert!(value(bits) == down || value(bits) == up);
-            // Exact in one mode, exact in all.
+            // A result is exact in all modes or in none.
             assert_eq!(flags & flag::INEXACT != 0, down != up, "{a:x} {b:x} {c:x}");
         }
         let next = if down == up { up } else { down.next_up() };

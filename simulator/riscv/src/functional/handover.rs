@@ -1,19 +1,19 @@
-//! The threads of a program when another machine goes on with it.
+//! The threads of a program that is handed over to another machine.
 
 use super::Functional;
 use crate::linux::{Task, Wake};
 use manycore_chip::guest::{Before, Warmth};
 use std::collections::BTreeMap;
 
-/// A thread of a program that goes on on another machine.
+/// A thread of a program that is handed over to another machine.
 pub(crate) struct Resumed {
     pub(crate) task: Task,
-    /// Its core: the task has warmed the caches there.
+    /// The thread's core, whose caches it has warmed.
     pub(crate) core: u32,
     pub(crate) before: Before,
-    /// The end of its sleep, if it has not run since.
+    /// Why the thread's last sleep ended, if it has not run since.
     pub(crate) woken: Option<Wake>,
-    /// Nanoseconds for which it has had a core.
+    /// How many nanoseconds the thread has run.
     pub(crate) used: u64,
 }
 
@@ -30,18 +30,18 @@ impl Resumed {
     }
 }
 
-/// A program that goes on on another machine.
+/// A program that is handed over to another machine.
 pub(crate) struct Handover {
-    /// Its threads; the main thread is the first.
+    /// The threads. The main thread is the first.
     pub(crate) threads: Vec<Resumed>,
-    /// The clock until now.
+    /// The clock of the first machine.
     pub(crate) clock: u64,
-    /// The machine's caches, if they were warmed.
+    /// The other machine's caches, if they were warmed.
     pub(crate) warmth: Option<Warmth>,
 }
 
 impl Functional {
-    /// All threads, as another machine can go on with them.
+    /// Returns all threads, so that another machine can continue them.
     pub(super) fn hand_over(mut self) -> Handover {
         let ready = std::mem::take(&mut self.ready);
         let mut tasks: BTreeMap<u32, Task> = ready.into_iter().collect();
@@ -63,7 +63,8 @@ impl Functional {
         }
     }
 
-    /// The state of a thread when another machine goes on. One that waits for another thread to end asks again.
+    /// The state of a thread for the other machine. A thread that waits for another thread to end counts as running,
+    /// and waits again there.
     fn before(&self, handle: u32) -> Before {
         let sleep = self.sleepers.get(&handle);
         match sleep {
@@ -73,7 +74,8 @@ impl Functional {
                 Before::Slept { address, cycles }
             }
             None => match self.woken.get(&handle) {
-                // The thread that begins the region was woken at the same time, and runs.
+                // The thread that begins the region was woken at the same time and runs already, so this thread counts
+                // as running too.
                 Some((_, at)) if self.rose.get(&self.running) == Some(at) => Before::Ran,
                 Some(_) => Before::Woken,
                 None => Before::Ran,

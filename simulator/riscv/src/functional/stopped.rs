@@ -1,13 +1,13 @@
-//! What the threads of a stopped program do.
+//! Describes the threads of a stopped program.
 
 use super::Functional;
 use crate::linux::{System, name};
 
-/// The most threads that a message names.
+/// The largest number of threads that a message names.
 const SHOWN: usize = 16;
 
 impl Functional {
-    /// Why the program is stopped, and what its threads do.
+    /// A message with the reason for the stop, and what each thread does.
     pub(super) fn stopped(&self, why: &str, system: &System) -> String {
         let all_spin = self.idle > self.ready.len();
         let ready = self.ready.iter().map(|(handle, task)| {

@@ -1,33 +1,35 @@
-//! The code that asked for each block of a program's heap: calls of its allocators are noted when they
-//! begin and when they return.
+//! Finds the code that asked for each block of a program's heap. For that, calls of the program's allocators are noted
+//! when they begin and when they return.
 
 use super::Hart;
 use crate::memory::Space;
 use std::collections::BTreeMap;
 
-/// Calls under way that are remembered: more were left by jumps, and do not return.
+/// The largest number of noted calls that have not returned. If there are more, the program has left some by jumps, and
+/// they never return.
 const UNDER_WAY: usize = 1_024;
-/// An allocator that is called by another one has its frame so near.
+/// If an allocator calls another allocator, their frames are less than this number of bytes apart.
 const NESTED: u64 = 1 << 16;
 
-/// The arguments of an allocator that hold the wanted size.
+/// Which arguments of an allocator contain the wanted size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Allocator {
-    /// Its first argument, as `malloc`.
+    /// The first argument, as of `malloc`.
     First,
-    /// Its second argument, as `realloc` and `aligned_alloc`.
+    /// The second argument, as of `realloc` and `aligned_alloc`.
     Second,
-    /// The product of both, as `calloc`.
+    /// The product of the first two, as of `calloc`.
     Product,
-    /// Its third argument. The first says where the address is written, as for `posix_memalign`.
+    /// The third argument, as of `posix_memalign`. The first argument is where the allocator writes the block's
+    /// address.
     Third,
 }
 
 impl Allocator {
-    /// The allocator of a name.
+    /// The allocator of this name, if it is one.
     pub(crate) fn named(name: &str) -> Option<Self> {
         Some(match name {
-            // The last two are `operator new`, and the same for arrays.
+            // The last two are `operator new` and `operator new[]`.
             "malloc" | "_Znwm" | "_Znam" => Self::First,
             "_ZnwmSt11align_val_t" | "_ZnamSt11align_val_t" => Self::First,
             "realloc" | "aligned_alloc" | "memalign" => Self::Second,
@@ -48,22 +50,22 @@ impl Allocator {
     }
 }
 
-/// A part of the heap.
+/// A block of the heap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Block {
     pub(crate) start: u64,
     pub(crate) bytes: u64,
-    /// To where the allocator returned.
+    /// The address to which the allocator returned.
     pub(crate) back: u64,
 }
 
-/// A call of an allocator under way.
+/// A call of an allocator that has not returned.
 struct Call {
-    /// Its return address, and the stack's end then.
+    /// The return address, and the stack pointer at the call.
     back: u64,
     stack: u64,
     bytes: u64,
-    /// The place for the block's address; 0 if it returns the address.
+    /// Where the allocator writes the block's address. 0 if it returns the address.
     to: u64,
 }
 
@@ -72,12 +74,12 @@ struct Call {
 pub(super) struct Allocations {
     allocators: Vec<(u64, Allocator)>,
     calls: Vec<Call>,
-    /// By start; what a later block has overwritten is gone.
+    /// Blocks by their starts. A block that overlaps a later block is removed.
     blocks: BTreeMap<u64, Block>,
 }
 
 impl Allocations {
-    /// These are the allocators; whether there are other ones than before.
+    /// Sets the allocators. Returns whether they have changed.
     pub(super) fn set(&mut self, allocators: &[(u64, Allocator)]) -> bool {
         let is_new = self.allocators != allocators;
         if is_new {
@@ -86,13 +88,13 @@ impl Allocations {
         is_new
     }
 
-    /// Whether an allocator begins at an address, or returns to there.
+    /// Whether an allocator begins at an address, or will return to it.
     pub(super) fn watches(&self, address: u64) -> bool {
         let begins = self.allocators.iter().any(|(start, _)| *start == address);
         begins || self.calls.iter().any(|call| call.back == address)
     }
 
-    /// A hart has come to an address that is watched. If an allocator begins: where it returns to.
+    /// A hart has reached a watched address. If an allocator begins there, returns its return address.
     pub(super) fn look(&mut self, hart: &Hart, space: &mut Space) -> Option<u64> {
         let stack = hart.x[2];
         let returns = |call: &Call| call.back == hart.pc && call.stack == stack;
@@ -106,7 +108,7 @@ impl Allocations {
         }
         let mut allocators = self.allocators.iter();
         let (_, allocator) = allocators.find(|(start, _)| *start == hart.pc)?;
-        // An allocator that calls another allocator does so for its own caller.
+        // If an allocator calls another allocator, only the outer call counts.
         let mut calls = self.calls.iter();
         if calls.any(|call| (1..NESTED).contains(&call.stack.wrapping_sub(stack))) {
             return None;
@@ -141,14 +143,14 @@ impl Allocations {
     }
 
     fn overlapping(&self, from: u64, to: u64) -> impl Iterator<Item = &Block> {
-        // Blocks do not overlap. So only the last block that begins before the range can reach into it.
+        // Blocks do not overlap. So of the blocks that begin before the range, only the last can reach into it.
         let before = self.blocks.range(..from).next_back();
         let before = before.filter(move |(start, block)| **start + block.bytes > from);
         let inside = self.blocks.range(from..to);
         before.into_iter().chain(inside).map(|(_, block)| block)
     }
 
-    /// Blocks that reach into a range.
+    /// The blocks that overlap a range.
     pub(super) fn within(&self, from: u64, to: u64) -> Vec<Block> {
         self.overlapping(from, to).copied().collect()
     }
@@ -178,7 +180,7 @@ mod tests {
             heap.look(&at(NEW, 900, 0x5000, 24), &mut space),
             Some(0x5000)
         );
-        // `new` calls `malloc`, and another thread comes in between.
+        // `new` calls `malloc`, and another thread calls `malloc` meanwhile.
         assert_eq!(heap.look(&at(MALLOC, 800, NEW + 8, 24), &mut space), None);
         let other = at(MALLOC, 1 << 30, 0x6000, 8);
         assert_eq!(heap.look(&other, &mut space), Some(0x6000));
@@ -195,7 +197,7 @@ mod tests {
         );
         assert_eq!(heap.within(0x8_0010, 0x8_0011).len(), 1);
         assert!(heap.within(0x8_0018, 0x8_0020).is_empty());
-        // The first is given back, and a longer one is made there.
+        // The first block is freed, and a longer block is made there.
         heap.look(&at(MALLOC, 900, 0x7000, 64), &mut space);
         heap.look(&at(0x7000, 900, 0, 0x8_0010), &mut space);
         let blocks = heap.within(0x8_0000, 0x8_0040);
@@ -203,7 +205,7 @@ mod tests {
             blocks.iter().map(|it| it.back).collect::<Vec<_>>(),
             [0x7000]
         );
-        // No memory.
+        // An allocator without memory returns 0.
         heap.look(&at(MALLOC, 900, 0x7000, 64), &mut space);
         heap.look(&at(0x7000, 900, 0, 0), &mut space);
         assert_eq!(heap.within(0, 0x100).len(), 0);

@@ -1,7 +1,7 @@
-//! Decoded code: runs of instructions from where control enters.
+//! Decoded code, in blocks: sequences of instructions from an address that control enters.
 //!
-//! A block goes on behind a branch that is not taken, and ends where control never does. Control
-//! that comes into the middle of a block begins another one there.
+//! A block continues after a conditional branch. It ends at an instruction after which control never continues within a
+//! block, such as a jump. If control enters the middle of a block, another block begins there.
 
 use super::allocations::{Allocations, Allocator, Block as HeapBlock};
 use super::{Hart, Stop};
@@ -9,32 +9,32 @@ use crate::isa::{Instruction, Kind, Mix, decode};
 use crate::memory::Space;
 use rustc_hash::FxHashMap;
 
-/// The most instructions of a block.
+/// The largest number of instructions of a block.
 const LONGEST: usize = 48;
-/// Entries of the table that is looked at first.
+/// The number of entries of the table `recent`.
 const RECENT: usize = 1 << 13;
 
-/// Instructions that follow each other.
+/// A sequence of instructions.
 pub(super) struct Block {
     pub(super) start: u64,
     pub(super) instructions: Box<[Instruction]>,
-    /// How many from the start are pure: a loop over them alone only waits.
+    /// How many instructions from the start on are pure (see `is_pure`). A loop over pure instructions only waits.
     pub(super) pure: usize,
-    /// If they are counted: how often the block was left after each number of instructions.
+    /// If instructions are counted: how often the block was left after each number of instructions.
     left: Box<[u64]>,
-    /// An allocator begins here, or returns to here.
+    /// Whether an allocator begins at the block's start, or returns to it.
     is_watched: bool,
 }
 
-/// The counts of a program's code, if its run asks for statistics.
+/// The counts of a program, if its run asks for statistics.
 #[derive(Default)]
 struct Counted {
-    /// Counts of forgotten blocks, and of instructions that were executed alone.
+    /// Counts of forgotten blocks, and of instructions that were finished outside of a block.
     mix: Mix,
     allocations: Allocations,
 }
 
-/// The decoded code of a program.
+/// The decoded blocks of a program. `recent`, a direct-mapped table, is searched before `by_address`.
 pub(crate) struct Code {
     blocks: Vec<Block>,
     by_address: FxHashMap<u64, u32>,
@@ -44,7 +44,7 @@ pub(crate) struct Code {
 }
 
 impl Code {
-    /// No code yet; whether its instructions are counted.
+    /// No code. `counts`: whether instructions are counted.
     pub(crate) fn new(counts: bool) -> Self {
         Self {
             counted: counts.then(Box::default),
@@ -55,7 +55,7 @@ impl Code {
         }
     }
 
-    /// Forgets all, as `fence.i` demands.
+    /// Forgets all blocks, as `fence.i` demands.
     pub(super) fn clear(&mut self) {
         let blocks = std::mem::take(&mut self.blocks);
         if let Some(counted) = &mut self.counted {
@@ -67,7 +67,7 @@ impl Code {
         self.recent.fill((u64::MAX, 0));
     }
 
-    /// Forgets all if executable pages have changed. No hart is inside a block.
+    /// Forgets all blocks if executable pages have changed. No hart is inside a block meanwhile.
     pub(super) fn refresh(&mut self, space: &Space) {
         if self.generation != space.code {
             self.generation = space.code;
@@ -111,28 +111,27 @@ impl Code {
     }
 }
 
-/// The counts, out of the way of runs that ask for no statistics.
+/// Counting, for runs that ask for statistics.
 impl Code {
-    /// Whether it counts.
     #[inline(always)]
     pub(crate) fn counts(&self) -> bool {
         self.counted.is_some()
     }
 
-    /// A block was left after `instructions`.
+    /// The block was left after this number of instructions.
     pub(super) fn count(&mut self, at: u32, instructions: u64) {
         let left = &mut self.blocks[at as usize].left;
         left[instructions as usize] += 1;
     }
 
-    /// An instruction was executed outside of a block, so often.
+    /// An instruction was executed `times` times outside of a block.
     pub(crate) fn count_one(&mut self, kind: Kind, times: u64) {
         if let Some(counted) = &mut self.counted {
             counted.mix[kind.class()] += times;
         }
     }
 
-    /// Executed instructions until now, by kind; `None` if they are not counted.
+    /// The executed instructions until now, by kind. `None` if they are not counted.
     pub(crate) fn mix(&self) -> Option<Mix> {
         let mut mix = self.counted.as_ref()?.mix;
         for block in &self.blocks {
@@ -141,7 +140,7 @@ impl Code {
         Some(mix)
     }
 
-    /// The program's allocators, which may have become more.
+    /// Sets the program's allocators, of which a loaded library may add more.
     pub(crate) fn watch(&mut self, allocators: &[(u64, Allocator)]) {
         let Some(counted) = &mut self.counted else {
             return;
@@ -172,7 +171,7 @@ impl Code {
         }
     }
 
-    /// The blocks that the program's allocators have given it in a range, by address.
+    /// The heap blocks that overlap a range, in the order of addresses.
     pub(crate) fn allocated(&self, from: u64, to: u64) -> Vec<HeapBlock> {
         let counted = self.counted.as_ref();
         counted.map_or_else(Vec::new, |counted| counted.allocations.within(from, to))
@@ -182,7 +181,7 @@ impl Code {
 impl Block {
     fn add_to(&self, mix: &mut Mix) {
         let mut times: u64 = 0;
-        // From the end: an instruction was executed as often as the block was left behind it.
+        // An instruction was executed as often as the block was left after it. So the sum runs from the end.
         for (instruction, left) in self.instructions.iter().zip(self.left.iter().skip(1)).rev() {
             times += left;
             mix[instruction.kind.class()] += times;
@@ -203,7 +202,7 @@ fn read_block(start: u64, space: &mut Space) -> Result<Block, Stop> {
                 }
             }
             Err(stop) if instructions.is_empty() => return Err(stop),
-            // Control may leave the block before: the error is raised when control reaches it.
+            // Control may leave the block before this instruction. So the error is raised only when control reaches it.
             Err(_) => instructions.push(NEXT),
         }
         if instructions.len() == LONGEST - 1 {
@@ -233,7 +232,7 @@ const NEXT: Instruction = Instruction {
 
 fn read_instruction(pc: u64, space: &mut Space) -> Result<Instruction, Stop> {
     let mut bytes = [0; 4];
-    // The second half may lie in another page, which need not be there for a compressed one.
+    // The second half may lie in another page. A compressed instruction does not need that page.
     space.read_code(pc, &mut bytes[..2]).map_err(Stop::Fault)?;
     if bytes[0] & 3 == 3 {
         space

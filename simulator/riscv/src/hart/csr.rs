@@ -1,4 +1,4 @@
-//! Control and status registers that a user program has.
+//! The control and status registers of user programs.
 
 use super::{Hart, Machine};
 use crate::isa::{Instruction, Kind};
@@ -10,7 +10,8 @@ const CYCLE: i32 = 0xC00;
 const TIME: i32 = 0xC01;
 const INSTRET: i32 = 0xC02;
 
-/// Executes an instruction of Zicsr; `None` for a register that is not there.
+/// Executes an instruction of Zicsr. Returns `None` if the register does not exist or is read-only and would be
+/// written.
 pub(super) fn execute(
     hart: &mut Hart,
     machine: &impl Machine,

@@ -7,7 +7,7 @@ use crate::isa::{Instruction, Kind};
 
 const BOX: u64 = 0xFFFF_FFFF_0000_0000;
 
-/// A single's bits in a register; what is not boxed right is the NaN.
+/// The bits of a single in a register. If the upper half is not all ones, the single is the NaN.
 fn single(register: u64) -> u64 {
     if register & BOX == BOX {
         register & !BOX
@@ -33,7 +33,7 @@ const LONG_UNSIGNED: Integer = Integer {
     signed: false,
 };
 
-/// The register of a result.
+/// A result, and the kind of register that it goes to.
 enum Result {
     Single(u64),
     Double(u64),
@@ -41,7 +41,7 @@ enum Result {
 }
 use Result::{Double, Integer as Int, Single};
 
-/// Executes a floating-point instruction; `None` if its rounding mode is reserved.
+/// Executes a floating-point instruction. Returns `None` if its rounding mode is reserved.
 pub(super) fn execute(hart: &mut Hart, instruction: Instruction) -> Option<()> {
     use Kind::*;
     let i = instruction;
@@ -49,7 +49,7 @@ pub(super) fn execute(hart: &mut Hart, instruction: Instruction) -> Option<()> {
     let [sa, sb, sc] = [ra, rb, rc].map(single);
     let x = hart.get(i.rs1);
     let flags = &mut hart.fflags;
-    // Instructions that do not round have other things in the mode's field.
+    // In instructions that do not round, the field of the mode has another meaning. They do not use `mode`.
     let mode = Rounding::new(i.rounding, hart.frm);
     let (ns, nd) = (SINGLE.sign(), DOUBLE.sign());
     let result = match i.kind {

@@ -1,15 +1,15 @@
-//! Integer instructions between registers, as a function of their operands.
+//! The results of integer instructions between registers, as functions of their operands.
 
 use crate::isa::Kind;
 
-/// A result of 32 bits, extended by its sign.
+/// Extends a result of 32 bits by its sign.
 #[inline(always)]
 fn word(value: u32) -> u64 {
     value as i32 as u64
 }
 
-/// The result of `kind` for `a` and `b`, the second being the immediate if there is one; `None` if
-/// it is no such instruction. Called with a constant kind, it is that one expression.
+/// The result of `kind` for `a` and `b`. If the instruction has an immediate, that is `b`. Returns `None` for other
+/// instructions. If `kind` is constant, the compiler keeps only its expression.
 #[inline(always)]
 pub(super) fn compute(kind: Kind, a: u64, b: u64) -> Option<u64> {
     use Kind::*;
@@ -35,7 +35,7 @@ pub(super) fn compute(kind: Kind, a: u64, b: u64) -> Option<u64> {
         Mulh => ((i128::from(sa) * i128::from(sb)) >> 64) as u64,
         Mulhsu => ((i128::from(sa) * i128::from(b)) >> 64) as u64,
         Mulhu => ((u128::from(a) * u128::from(b)) >> 64) as u64,
-        // By zero: all ones, and the dividend as the rest. The one overflow wraps.
+        // A division by zero gives a quotient of all ones, and the dividend as the remainder. The only overflow wraps.
         Div => {
             if b == 0 {
                 u64::MAX

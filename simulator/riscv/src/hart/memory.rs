@@ -1,16 +1,16 @@
-//! Instructions that access memory: which operation they are, and what their answer does.
+//! Instructions that access memory: the operation that each makes, and how it uses the answer.
 
 use super::{Hart, Machine, Reservation, Stop};
 use crate::isa::{Instruction, Kind};
 use crate::memory::{Place, Space, right};
 use manycore_chip::guest::{Answer, Operation, Rmw, Width};
 
-/// Conditional stores that may fail in a row before one is done as a compare-and-swap: threads
-/// that write at a steady pace could take the line away each time for ever. Real machines keep
-/// the line for a pair that fails on and on.
+/// After this number of failed conditional stores in a row, the next is done as a compare-and-swap. Otherwise threads
+/// that write at a steady pace could take the line away for ever. Real machines hold the line for a pair of `lr` and
+/// `sc` that fails too often.
 const FAILURES: u32 = 64;
 
-/// How wide an instruction's access is.
+/// The width of an instruction's access.
 #[inline(always)]
 pub(super) fn width(kind: Kind) -> Width {
     use Kind::*;
@@ -23,7 +23,7 @@ pub(super) fn width(kind: Kind) -> Width {
     }
 }
 
-/// The value of a load, as its register gets it.
+/// The value that a load writes to its register.
 #[inline(always)]
 pub(super) fn extend(kind: Kind, value: u64) -> u64 {
     use Kind::*;
@@ -54,7 +54,7 @@ fn read_modify_write(kind: Kind, value: u64) -> Operation {
     }
 }
 
-/// Bits of a value of this width.
+/// The bits of `value` that an atomic access of this width uses.
 fn mask(width: Width, value: u64) -> u64 {
     match width {
         Width::Four => value & 0xFFFF_FFFF,
@@ -62,7 +62,7 @@ fn mask(width: Width, value: u64) -> u64 {
     }
 }
 
-/// A load or a store at `address`; the answer, with the access made if it is there.
+/// Makes a load or a store at `address`, or asks for it: see [`Answer`].
 #[inline(always)]
 pub(super) fn reach<M: Machine>(
     hart: &mut Hart,
@@ -86,8 +86,8 @@ pub(super) fn reach<M: Machine>(
     Ok(machine.access(place, width, operation))
 }
 
-/// The same for an address that is no multiple of the width. Each line is brought in turn; the
-/// bytes move when the last of them is there.
+/// Like [`reach`], for an address that is no multiple of the width. The lines are brought one after another. The bytes
+/// are read or written when the last line is there.
 #[cold]
 #[inline(never)]
 fn misaligned<M: Machine>(
@@ -129,7 +129,7 @@ fn misaligned<M: Machine>(
     })
 }
 
-/// The misaligned access itself.
+/// Reads or writes the bytes of a misaligned access.
 fn move_bytes(
     space: &mut Space,
     address: u64,
@@ -150,7 +150,7 @@ fn move_bytes(
     Ok(u64::from_le_bytes(bytes))
 }
 
-/// `lr`, `sc` or an AMO.
+/// Makes or asks for the access of `lr`, `sc` or an AMO.
 pub(super) fn atomic<M: Machine>(
     hart: &mut Hart,
     space: &mut Space,
@@ -185,7 +185,7 @@ pub(super) fn atomic<M: Machine>(
                 }
             }
             _ => {
-                // Nothing is asked of memory.
+                // Without a reservation for this place, `sc` fails without an access.
                 hart.failures += 1;
                 hart.reservation = None;
                 hart.set(instruction.rd, 1);
@@ -201,7 +201,7 @@ pub(super) fn atomic<M: Machine>(
     Ok(answer)
 }
 
-/// Writes what an atomic instruction found to its register.
+/// Writes the result of an atomic instruction to its register.
 fn finish_atomic(
     hart: &mut Hart,
     instruction: Instruction,
@@ -225,7 +225,7 @@ fn finish_atomic(
     }
 }
 
-/// An access that was waited for is done: the rest of its instruction.
+/// Finishes an instruction whose access was waited for and is done now.
 pub(super) fn finish(
     hart: &mut Hart,
     space: &mut Space,

@@ -1,4 +1,4 @@
-//! A hart: its registers, and how it runs code until something must be asked of the world.
+//! A hart: its registers, and how it runs code until it must stop.
 
 mod allocations;
 mod code;
@@ -18,53 +18,53 @@ use crate::memory::{Fault, Place, Translations};
 use manycore_chip::guest::{Answer, Operation, Width};
 use spin::Laps;
 
-/// The machine under harts: the timed chip, or nothing but memory.
+/// The machine that executes harts: the timed chip, or memory alone.
 pub(crate) trait Machine {
-    /// `instructions` that did not access memory were executed.
+    /// The hart has executed this number of instructions that do not access memory.
     fn work(&mut self, instructions: u32);
 
-    /// One access; a hart makes the next one when it has the answer.
+    /// Makes an access. A hart makes its next access when it has the answer.
     fn access(&mut self, place: Place, width: Width, operation: Operation) -> Answer;
 
-    /// The reply to an access that made the hart wait: the word before, and whether a
-    /// conditional store was done.
+    /// The reply to an access that made the hart wait: the word from before the access, and whether a conditional store
+    /// was done.
     fn reply(&mut self) -> (u64, bool);
 
-    /// Whether the hart must suspend at the end of a block, since others come first.
+    /// Whether the hart must suspend at the end of a block, since other harts are due.
     fn must_pause(&mut self) -> bool;
 
-    /// A spin loop's hint goes by.
+    /// The hart executes the hint of a spin loop.
     fn relax(&mut self);
 
-    /// Waits until the line of `place` is taken away, or until `cycles` have gone by;
-    /// `false` if there is nothing to wait for, else the hart suspends.
+    /// Begins a wait until the line of `place` is taken away, or until `cycles` have passed. Returns `false` if there
+    /// is nothing to wait for. Otherwise the hart must suspend.
     fn watch(&mut self, place: Place, cycles: Option<u64>) -> bool;
 
-    /// The clock that `cycle` shows.
+    /// The clock that the register `cycle` shows.
     fn cycles(&self) -> u64;
 
-    /// Nanoseconds since the start. `time` shows them, as it has one rate for the whole run, on both
-    /// machines: programs measure it once and set timers by it.
+    /// Nanoseconds since the start, which the register `time` shows. Programs measure the rate of `time` once and set
+    /// timers by it. So it has the same rate on both machines.
     fn nanoseconds(&self) -> u64;
 
-    /// Bytes of a cache line.
+    /// The size of a cache line in bytes.
     fn line(&self) -> u64;
 }
 
 /// Why a hart stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// It goes on where it is when the machine resumes it.
+    /// The hart continues where it is when the machine resumes it.
     Suspended,
-    /// Its alarm's time has come; it may go on.
+    /// The clock has reached the hart's alarm. The hart may continue.
     Rung,
-    /// At an `ecall`, which it is past.
+    /// After an `ecall`.
     SystemCall,
     /// At an `ebreak`.
     Breakpoint,
-    /// At bits that are no instruction it has.
+    /// At bits that are no known instruction.
     Illegal(u32),
-    /// At an access that it may not do.
+    /// At an access that fails.
     Fault(Fault),
     /// At an atomic access to an address that is no multiple of its size.
     Misaligned(u64),
@@ -79,30 +79,29 @@ struct Reservation {
     value: u64,
 }
 
-/// One hart.
 pub(crate) struct Hart {
-    /// Integer registers; what is written to `x0` goes to [`SINK`](crate::isa), and the rest is
-    /// never used: an index of six bits needs no check.
+    /// Integer registers. Writes to `x0` go to [`SINK`](crate::isa). The registers after it are never used: with 64, an
+    /// index of six bits needs no check.
     pub(crate) x: [u64; 64],
     pub(crate) f: [u64; 32],
     pub(crate) pc: u64,
-    /// The sticky flags, and the rounding mode.
+    /// The sticky flags of floating-point arithmetic, and its rounding mode.
     pub(crate) fflags: u8,
     pub(crate) frm: u8,
-    /// Instructions executed.
+    /// The number of executed instructions.
     pub(crate) retired: u64,
-    /// At this clock it stops between two blocks, and its thread looks for signals.
+    /// From this clock on, the hart stops after a block, and its thread looks for signals.
     pub(crate) alarm: u64,
     translations: Translations,
     reservation: Option<Reservation>,
-    /// The word that the conditional store under way expects: it is kept when the hart loses
-    /// its reservation meanwhile, since the store may be done already.
+    /// The word that the pending conditional store expects. The hart keeps it if it loses its reservation meanwhile,
+    /// since the store may be done already.
     expected: u64,
-    /// Conditional stores in a row that failed.
+    /// The number of failed conditional stores in a row.
     failures: u32,
-    /// The instruction that asked for the access under way.
+    /// The instruction that asked for the pending access.
     waiting: Option<Instruction>,
-    /// The second line of an access across two lines has been brought.
+    /// Whether the second line of an access across two lines has been brought.
     split: bool,
     laps: Laps,
 }
@@ -127,7 +126,7 @@ impl Hart {
         }
     }
 
-    /// A hart in the same state, for a new thread.
+    /// A hart with the same registers, for a new thread.
     pub(crate) fn fork(&self) -> Self {
         Self {
             x: self.x,
@@ -138,12 +137,12 @@ impl Hart {
         }
     }
 
-    /// Another hart may have run on this core: what `lr` read no longer counts.
+    /// Drops the reservation of `lr`, since another hart may have run on this core.
     pub(crate) fn lose_reservation(&mut self) {
         self.reservation = None;
     }
 
-    /// Whether no access is under way, and no wait in a spin loop.
+    /// Whether the hart neither has a pending access nor waits in a spin loop.
     pub(crate) fn is_between_instructions(&self) -> bool {
         self.waiting.is_none() && !self.split && !self.laps.is_parked()
     }

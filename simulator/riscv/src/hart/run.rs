@@ -9,17 +9,17 @@ use manycore_chip::guest::{Answer, Operation};
 
 /// How a block was left.
 enum Left {
-    /// To the next one, at the hart's `pc`.
+    /// Control continues at the hart's `pc`.
     Onward,
-    /// Round to its own start, over pure instructions only; the last has this index.
+    /// Control went back to the block's start, after pure instructions only. The last of them has this index.
     Round(usize),
-    /// By `fence.i`: code may have changed.
+    /// After `fence.i`: code may have changed.
     Refetch,
     /// The hart must wait for the access that it has asked for, or ask again.
     Suspended,
 }
 
-/// Runs `hart` until something must be asked of the world.
+/// Runs `hart` until it must stop.
 pub(crate) fn run<M: Machine>(
     hart: &mut Hart,
     space: &mut Space,
@@ -81,7 +81,7 @@ pub(crate) fn run<M: Machine>(
     }
 }
 
-/// Executes a block, from its start; the hart's `pc` is exact when it ends or stops.
+/// Executes a block from its start. Afterwards the hart's `pc` is the next instruction's.
 #[inline]
 fn execute<M: Machine>(
     hart: &mut Hart,
@@ -93,7 +93,7 @@ fn execute<M: Machine>(
 ) -> Result<Left, Stop> {
     use Kind::*;
     let mut pc = start;
-    // The first instruction that the machine has not counted.
+    // The index of the first instruction that was not reported to the machine.
     let mut untold = 0;
     for (at, &i) in instructions.iter().enumerate() {
         // Reports the instructions before this one to the machine.
@@ -148,7 +148,7 @@ fn execute<M: Machine>(
                 }
             };
         }
-        // The value that an access found; else the hart stops, and the access is its next.
+        // The value of an access that was made. If it was not made, the hart suspends or stops at the access.
         macro_rules! answered {
             ($asked:expr) => {
                 match $asked {
@@ -310,7 +310,7 @@ fn execute<M: Machine>(
             Fld => hart.f[i.rd as usize & 31] = access!(Fld, Operation::Load),
             Fsw => store!(Fsw, hart.f[i.rs2 as usize & 31]),
             Fsd => store!(Fsd, hart.f[i.rs2 as usize & 31]),
-            // The machine keeps its order.
+            // The machine keeps all accesses of a hart in order.
             Fence => {}
             FenceI => leave!(pc.wrapping_add(4), Left::Refetch),
             Ecall => {
@@ -361,11 +361,11 @@ fn execute<M: Machine>(
     unreachable!("a block ends with an instruction that leaves it")
 }
 
-/// The bits at `pc`, for the message.
+/// The bits of the instruction at `pc`, for the message.
 #[cold]
 fn read_word(space: &mut Space, pc: u64) -> u32 {
     let mut bytes = [0; 4];
-    // It has been read before.
+    // The instruction was read before, so this does not fail.
     let _ = space.read_code(pc, &mut bytes);
     u32::from_le_bytes(bytes)
 }

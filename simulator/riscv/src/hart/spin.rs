@@ -1,11 +1,9 @@
-//! Loops that only wait: no host work while no other thread writes to what they read.
+//! Loops that only wait. They cost no host work while no other thread writes to the words that they read.
 //!
-//! A loop that goes round over pure instructions (no store, no atomic, no call) does the same
-//! again if its registers are the same, as long as the line that it reads is unchanged. So when a
-//! lap would leave all registers as they were, the hart waits for the line to be taken away.
-//! One register may count laps, as bounded spin loops do: if nothing but the count itself and
-//! branches look at it, the laps that go by while the hart waits are added to it afterwards, and
-//! the wait ends before a branch would see the count differently.
+//! A *lap* of a loop over pure instructions (no store, no atomic, no call) depends only on the registers and the line
+//! that it reads. So if a lap would leave all registers unchanged, the hart waits until the line is taken away. One
+//! register may count laps, as in bounded spin loops, if only its own addition and branches read it. The laps of the
+//! wait are added to it afterwards, and the wait ends before the count would change the result of a branch.
 
 use super::integer;
 use super::memory::{extend, width};
@@ -13,26 +11,26 @@ use super::{Hart, Machine};
 use crate::isa::{Instruction, Kind, SINK};
 use crate::memory::{Place, Space, right};
 
-/// Laps before the first look at a loop, and the most between two looks.
+/// The number of laps before the first look at a loop, and the largest number between two looks.
 const FIRST: u32 = 8;
 const RAREST: u32 = 1 << 12;
-/// The cycles that `wrs.sto` waits at most.
+/// The most cycles that `wrs.sto` waits.
 pub(super) const SHORT: u64 = 1_000;
 
-/// Laps round the loop that the hart is in.
+/// The laps of the loop that the hart is in.
 #[derive(Default)]
 pub(super) struct Laps {
     /// The loop's first instruction.
     head: u64,
     count: u32,
     look_at: u32,
-    /// The clock at the first lap, and the instructions that the hart had executed.
+    /// The clock at the first of these laps, and the number of instructions that the hart had executed.
     since: u64,
     retired: u64,
-    /// The durations of the last laps, if there was no break in them.
+    /// `measured`: the pace of the last laps, if they had no break. `pace`: the pace that was measured twice.
     measured: Option<Pace>,
     pace: Option<Pace>,
-    /// The hart waits, and the loop may count.
+    /// If the hart waits: the wait's count, if the loop counts.
     parked: Option<Option<Counted>>,
 }
 
@@ -45,11 +43,11 @@ impl Laps {
         (self.count, self.since, self.retired) = (0, now, retired);
     }
 
-    /// How long a lap of `length` instructions takes, at the end of some laps, which are the start
-    /// of others. A pace counts only if [`FIRST`] laps and as many before took the same: else a
-    /// line was late, or the hart was put aside. And only if there is nothing else in between: the
-    /// loop may have been left, and begun again much later. Laps are recognised by their instructions,
-    /// because a lap during which the hart was suspended is not counted.
+    /// Ends a series of laps of `length` instructions each, begins the next series, and returns the pace if it is
+    /// known. For that, two series in a row, of at least [`FIRST`] laps each, must have had the same pace: otherwise a
+    /// line was late, or the hart was descheduled. The hart must also have executed nothing else: it may have left the
+    /// loop and come back much later. Instructions give the number of laps, since `count` lacks those in which the hart
+    /// was suspended.
     fn measure(&mut self, now: u64, retired: u64, length: u64) -> Option<Pace> {
         let (cycles, executed) = (now - self.since, retired - self.retired);
         self.start(now, retired);
@@ -70,11 +68,11 @@ struct Counted {
     counter: Counter,
     pace: Pace,
     since: u64,
-    /// The most laps that it may have gone by: a hart that was put aside meanwhile made none.
+    /// The largest number of laps to add. The wait ends after them, but the hart may continue much later.
     free: u64,
 }
 
-/// How long laps take.
+/// The duration of some laps.
 #[derive(Clone, Copy)]
 struct Pace {
     cycles: u64,
@@ -82,7 +80,7 @@ struct Pace {
 }
 
 impl Pace {
-    /// These laps and `other` together, if a lap took the same time in both, within a cycle.
+    /// Both paces together, if a lap takes the same time in both, within a cycle.
     fn with(self, other: Self) -> Option<Self> {
         let difference = (self.cycles * other.laps).abs_diff(other.cycles * self.laps);
         (difference <= self.laps.max(other.laps)).then(|| Self {
@@ -111,7 +109,7 @@ struct Counter {
 }
 
 impl Counter {
-    /// The count after `laps` further laps.
+    /// The count `value` after `laps` further laps.
     fn after(self, value: u64, laps: u64) -> u64 {
         let value = value.wrapping_add((self.step as u64).wrapping_mul(laps));
         if self.word {
@@ -121,7 +119,7 @@ impl Counter {
         }
     }
 
-    /// Laps that go by before the count meets `point`.
+    /// The number of laps before the count reaches or passes `point`.
     fn laps_to(self, value: u64, point: u64) -> u64 {
         let distance = if self.step > 0 {
             point.wrapping_sub(value)
@@ -137,7 +135,7 @@ impl Counter {
     }
 }
 
-/// The hart went round `body`, to its start, where it is now; whether it waits from now on.
+/// The hart has made a lap over `body`, and is at its start. Returns whether the hart waits from now on.
 pub(super) fn lap<M: Machine>(
     hart: &mut Hart,
     space: &mut Space,
@@ -194,7 +192,7 @@ pub(super) fn lap<M: Machine>(
     true
 }
 
-/// The hart goes on: counts the laps that it did not make.
+/// The hart continues after a wait: adds the laps that it did not make to the count.
 pub(super) fn resume<M: Machine>(hart: &mut Hart, machine: &M) {
     let Some(parked) = hart.laps.parked.take() else {
         return;
@@ -209,7 +207,7 @@ pub(super) fn resume<M: Machine>(hart: &mut Hart, machine: &M) {
     }
 }
 
-/// Waits until the reserved line is taken away.
+/// Begins a wait until the reserved line is taken away.
 pub(super) fn wait_on_reservation<M: Machine>(
     hart: &mut Hart,
     machine: &mut M,
@@ -221,7 +219,7 @@ pub(super) fn wait_on_reservation<M: Machine>(
     }
 }
 
-/// Waits for the line of `place` for at most `cycles`, and until the hart's alarm.
+/// Begins a wait for the line of `place`, for at most `cycles` and at most until the hart's alarm.
 fn watch<M: Machine>(hart: &Hart, machine: &mut M, place: Place, cycles: Option<u64>) -> bool {
     let left = hart.alarm.saturating_sub(machine.cycles());
     let cycles = match hart.alarm {
@@ -231,7 +229,7 @@ fn watch<M: Machine>(hart: &Hart, machine: &mut M, place: Place, cycles: Option<
     left > 0 && machine.watch(place, cycles)
 }
 
-/// If a lap changes no register but a counter, and reads one line: where, and the counter.
+/// If a lap reads one line and changes no register except a counter, returns the place in the line, and the counter.
 fn fixed(
     hart: &mut Hart,
     space: &mut Space,
@@ -250,7 +248,7 @@ fn fixed(
     Some((place, Some(counter(body, register as u8)?)))
 }
 
-/// One lap on a copy of the registers; the line that it reads, if it is one.
+/// Executes a lap on the copy `x` of the registers. Returns the line that it reads, if it is one line.
 fn lap_on_trial(
     hart: &mut Hart,
     space: &mut Space,
@@ -275,7 +273,7 @@ fn lap_on_trial(
         } else {
             match i.kind {
                 Lui => i.imm as u64,
-                // The last instruction leads back to the head; those before are not taken.
+                // The last instruction must lead back to the start. Branches before it must not be taken.
                 kind if kind as u8 >= Beq as u8 && kind as u8 <= Bgeu as u8 => {
                     let taken = integer::is_taken(kind, a, x[i.rs2 as usize & 63]);
                     if taken != (at + 1 == body.len()) {
@@ -305,7 +303,7 @@ fn has_immediate(kind: Kind) -> bool {
     of_rv64i || matches!(kind, Addiw | Slliw | Srliw | Sraiw | SlliUw | Rori | Roriw)
 }
 
-/// The register as a counter: one instruction adds to it, and else only branches look at it.
+/// The register as a counter, if one instruction adds a constant to it and otherwise only branches read it.
 fn counter(body: &[Instruction], register: u8) -> Option<Counter> {
     let mut found = None;
     for i in body {
@@ -329,8 +327,8 @@ fn counter(body: &[Instruction], register: u8) -> Option<Counter> {
     found
 }
 
-/// The number of laps with the same branches: until the count meets a value that a branch
-/// compares it with, or a border at which signed or unsigned order turns.
+/// The number of laps that take the same branches. It ends where the count reaches a value that a branch compares it
+/// with, or where it wraps as a signed or unsigned number.
 fn free_laps(hart: &Hart, body: &[Instruction], counter: Counter) -> u64 {
     let value = hart.get(counter.register);
     let sign = if counter.word { 1 << 31 } else { 1 << 63 };

@@ -1,4 +1,4 @@
-//! Instructions by the kind of their work.
+//! Kinds of work of instructions, and counts by kind.
 
 use super::instruction::Kind;
 use std::ops::{AddAssign, Index, IndexMut};
@@ -14,30 +14,30 @@ use std::ops::{AddAssign, Index, IndexMut};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Class {
-    /// Integers, without multiplication and division.
+    /// Integer arithmetic, except multiplication and division.
     Integer,
-    /// Multiplies integers.
+    /// Integer multiplication.
     Multiply,
-    /// Divides integers.
+    /// Integer division and remainder.
     Divide,
     /// Floating point, except loads and stores.
     Float,
-    /// Reads memory, into a floating register too.
+    /// Loads, floating-point loads too.
     Load,
-    /// Writes memory, from a floating register too.
+    /// Stores, floating-point stores too.
     Store,
     /// Atomic operations, and pairs of `lr` and `sc`.
     Atomic,
     /// Conditional branches.
     Branch,
-    /// Jumps, calls, returns.
+    /// Jumps, calls and returns.
     Jump,
-    /// System calls, fences, control registers, hints, marks of regions.
+    /// System calls, fences, accesses to control registers, hints, and marks of regions.
     System,
 }
 
 impl Class {
-    /// All, in the order of reports.
+    /// All kinds, in the order of reports.
     pub const ALL: [Self; 10] = [
         Self::Integer,
         Self::Multiply,
@@ -51,7 +51,7 @@ impl Class {
         Self::System,
     ];
 
-    /// The word for it in reports.
+    /// The kind's name in reports.
     #[must_use]
     pub fn label(self) -> &'static str {
         match self {
@@ -70,7 +70,7 @@ impl Class {
 }
 
 impl Kind {
-    /// The kind of its work.
+    /// The kind of the instruction's work.
     pub(crate) fn class(self) -> Class {
         use Kind::*;
         let within = |first: Self, last: Self| (first as u8..=last as u8).contains(&(self as u8));
@@ -106,7 +106,7 @@ impl Kind {
 pub struct Mix([u64; Class::ALL.len()]);
 
 impl Mix {
-    /// Instructions of all kinds.
+    /// The number of instructions of all kinds.
     #[must_use]
     pub fn sum(&self) -> u64 {
         self.0.iter().sum()

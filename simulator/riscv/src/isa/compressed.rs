@@ -14,7 +14,7 @@ const fn signed(value: i32, count: u32) -> i32 {
     value << (32 - count) >> (32 - count)
 }
 
-/// A register from 8 to 15.
+/// A register from 8 to 15, encoded in three bits.
 const fn near(word: u16, low: u32) -> u8 {
     bits(word, low, 3) as u8 + 8
 }
@@ -22,7 +22,7 @@ const fn near(word: u16, low: u32) -> u8 {
 const STACK_POINTER: u8 = 2;
 const RETURN_ADDRESS: u8 = 1;
 
-/// Reads a compressed instruction; its length is the caller's.
+/// Decodes a compressed instruction. The caller sets its length.
 pub(super) fn decode(word: u16) -> Option<Instruction> {
     let new = Instruction::new;
     match (word & 3, word >> 13) {

@@ -4,8 +4,8 @@ use super::compressed;
 use super::instruction::{Instruction, Kind, SINK};
 use Kind::*;
 
-/// Reads the instruction in `word`. The lower half is all there is if it is compressed. `None`
-/// if the front end does not have it.
+/// Decodes the instruction in `word`. A compressed instruction is in the lower half. Returns `None` for an unknown
+/// instruction.
 pub(crate) fn decode(word: u32) -> Option<Instruction> {
     if word & 3 == 3 {
         full(word)
@@ -20,7 +20,7 @@ const fn bits(word: u32, low: u32, count: u32) -> u32 {
     word >> low & ((1 << count) - 1)
 }
 
-/// The index of an integer register that is written.
+/// The index for writing an integer register.
 pub(super) const fn written(register: u8) -> u8 {
     if register == 0 { SINK } else { register }
 }
@@ -267,7 +267,7 @@ fn atomic(funct5: u32, funct3: u32, rs2: u8) -> Option<Kind> {
     }
 }
 
-/// Single or double precision, which the two format bits choose.
+/// The kind for single or double precision, by the two format bits.
 fn sized(word: u32, single: Kind, double: Kind) -> Option<Kind> {
     match bits(word, 25, 2) {
         0 => Some(single),

@@ -1,6 +1,6 @@
 //! A decoded instruction.
 
-/// The kind of an instruction. The names are the manual's.
+/// The kind of an instruction. The names are those of the RISC-V manual.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 #[rustfmt::skip]
@@ -36,30 +36,30 @@ pub(crate) enum Kind {
     Pause, WrsNto, WrsSto,
     /// The custom-0 opcode: ATAC's channels, and marks of a region of interest.
     Custom0,
-    /// gem5's pseudo-instructions, of the custom-3 opcode.
+    /// gem5's pseudo-instructions, with the custom-3 opcode.
     M5,
-    /// No instruction: the block goes on in the next one.
+    /// No instruction: control continues in the next block.
     Next,
 }
 
-/// The register that takes what is written to `x0`; it is never read.
+/// The register for writes to `x0`. It is never read.
 pub(crate) const SINK: u8 = 32;
 
-/// One instruction with its operands taken apart.
+/// A decoded instruction with its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Instruction {
     pub(crate) kind: Kind,
-    /// The destination: an index of integer registers ([`SINK`] for `x0`), or of floating ones.
+    /// The destination: the index of an integer register ([`SINK`] for `x0`) or of a floating-point register.
     pub(crate) rd: u8,
     pub(crate) rs1: u8,
     pub(crate) rs2: u8,
     /// The third source of a multiply-add.
     pub(crate) rs3: u8,
-    /// The rounding mode as encoded: 7 is the one in `fcsr`.
+    /// The rounding mode as encoded. 7 stands for the mode in `fcsr`.
     pub(crate) rounding: u8,
-    /// Its bytes: 2 or 4.
+    /// The instruction's length in bytes: 2 or 4.
     pub(crate) length: u8,
-    /// The immediate; a CSR's number; the function of a custom instruction.
+    /// The immediate, the number of a CSR, or the function of a custom instruction.
     pub(crate) imm: i32,
 }
 
@@ -77,7 +77,7 @@ impl Instruction {
         }
     }
 
-    /// Whether control never goes on behind it within a block.
+    /// Whether a block ends with this instruction.
     pub(crate) fn ends_block(self) -> bool {
         use Kind::*;
         matches!(
@@ -86,8 +86,8 @@ impl Instruction {
         )
     }
 
-    /// Whether executing it again with the same registers, while the lines that it reads are
-    /// unchanged, does the same and leaves nothing behind but registers.
+    /// Whether the instruction changes nothing except registers, and does the same again if the registers and the lines
+    /// that it reads are the same.
     pub(crate) fn is_pure(self) -> bool {
         use Kind::*;
         let stores = matches!(self.kind, Sb | Sh | Sw | Sd | Fsw | Fsd);
@@ -98,7 +98,7 @@ impl Instruction {
         !(stores || amo || csr || float || ends)
     }
 
-    /// Whether it reads memory into an integer register.
+    /// Whether the instruction loads an integer register from memory.
     pub(crate) fn is_load(self) -> bool {
         self.kind as u8 >= Kind::Lb as u8 && self.kind as u8 <= Kind::Lwu as u8
     }

@@ -1,5 +1,4 @@
-//! Instructions: what they are (`instruction`), and how their bits are read (`decode` for words of
-//! 32 bits, `compressed` for words of 16).
+//! Instructions (`instruction`), and their decoding (`decode` for words of 32 bits, `compressed` for words of 16 bits).
 
 mod class;
 mod compressed;
@@ -10,7 +9,7 @@ pub use class::{Class, Mix};
 pub(crate) use decode::decode;
 pub(crate) use instruction::{Instruction, Kind, SINK};
 
-/// The extensions that the front end runs, as an ISA string.
+/// The instruction set with its supported extensions, as an ISA string.
 ///
 /// ```
 /// assert!(manycore_riscv::EXTENSIONS.starts_with("rv64imafdc"));

@@ -1,17 +1,18 @@
-//! How the kernel reads and writes the guest's memory: checked, and outside of its caches.
+//! How the simulated kernel reads and writes the guest's memory. Rights are checked, and the simulated caches are
+//! bypassed.
 
 use super::{END, Fault, PAGE, Space, Why, right};
 
 impl Space {
-    /// Reads into `to`.
+    /// Reads bytes into `to`.
     pub(crate) fn read(&mut self, address: u64, to: &mut [u8]) -> Result<(), Fault> {
         self.each_page(address, to.len(), right::READ, |place, range| {
-            // SAFETY: `range.len()` bytes of one page from `place` on; no slice of frames lives.
+            // SAFETY: `range.len()` bytes from `place` on are in one page, and no slice of a frame exists meanwhile.
             unsafe { place.copy_to_nonoverlapping(to[range.clone()].as_mut_ptr(), range.len()) };
         })
     }
 
-    /// Writes `from`.
+    /// Writes the bytes of `from`.
     pub(crate) fn write(&mut self, address: u64, from: &[u8]) -> Result<(), Fault> {
         self.each_page(address, from.len(), right::WRITE, |place, range| {
             // SAFETY: as in `read`.
@@ -19,7 +20,7 @@ impl Space {
         })
     }
 
-    /// Reads instructions.
+    /// Reads bytes of instructions into `to`.
     pub(crate) fn read_code(&mut self, address: u64, to: &mut [u8]) -> Result<(), Fault> {
         self.each_page(address, to.len(), right::EXECUTE, |place, range| {
             // SAFETY: as in `read`.
@@ -73,7 +74,7 @@ impl Space {
         self.write(address, &value.to_le_bytes())
     }
 
-    /// Text up to a zero, of at most `limit` bytes; `None` beyond.
+    /// Reads text up to a zero. Returns `None` if the first `limit` bytes have no zero.
     pub(crate) fn read_text(&mut self, address: u64, limit: u64) -> Result<Option<Vec<u8>>, Fault> {
         let mut text = Vec::new();
         for at in 0..limit {

@@ -1,13 +1,12 @@
-//! Physical memory: frames in chunks that never move and live as long as the machine.
+//! Physical memory: frames, in chunks of host memory that never move and live as long as the machine.
 
 use super::{PAGE, Place};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 
-/// The physical address of the first frame: where the chip's own addresses of simulated memory
-/// begin.
+/// The physical address of the first frame. The chip's addresses of simulated memory begin there.
 const FIRST: u64 = 1 << 28;
-/// Frames of a chunk.
+/// The number of frames of a chunk.
 const CHUNK: usize = 256;
 
 const LAYOUT: Layout = match Layout::from_size_align(CHUNK * PAGE as usize, PAGE as usize) {
@@ -15,7 +14,7 @@ const LAYOUT: Layout = match Layout::from_size_align(CHUNK * PAGE as usize, PAGE
     Err(_) => panic!("a chunk has a size"),
 };
 
-/// The frames of a machine. A frame that was given back is the next to be handed out.
+/// The frames of a machine. A frame that was given back last is taken first.
 pub(super) struct Frames {
     chunks: Vec<NonNull<u8>>,
     made: u32,
@@ -33,7 +32,7 @@ impl Frames {
         }
     }
 
-    /// A frame of zeros, if there is one left.
+    /// Takes a frame of zeros. Returns `None` if none is left.
     pub(super) fn take(&mut self) -> Option<u32> {
         if let Some(frame) = self.free.pop() {
             self.bytes(frame).fill(0);
@@ -55,15 +54,15 @@ impl Frames {
         self.free.push(frame);
     }
 
-    /// Frames in use.
+    /// The number of frames in use.
     pub(super) fn used(&self) -> u64 {
         u64::from(self.made) - self.free.len() as u64
     }
 
-    /// The place of a frame.
+    /// The addresses of a frame.
     pub(super) fn place(&self, frame: u32) -> Place {
         let (chunk, at) = (frame as usize / CHUNK, frame as usize % CHUNK);
-        // SAFETY: within the chunk, which is CHUNK frames long.
+        // SAFETY: the frame is within its chunk, which has `CHUNK` frames.
         let host = unsafe { self.chunks[chunk].as_ptr().add(at * PAGE as usize) };
         Place {
             physical: FIRST + u64::from(frame) * PAGE,
@@ -71,15 +70,14 @@ impl Frames {
         }
     }
 
-    /// A frame's bytes, for the kernel.
+    /// The bytes of a frame, for the simulated kernel.
     pub(super) fn bytes(&mut self, frame: u32) -> &mut [u8] {
         let place = self.place(frame);
-        // SAFETY: the frame is initialised memory of this table, borrowed as long as the slice.
-        // Guest code, which uses it by pointer, does not run meanwhile: it needs the table.
+        // SAFETY: the frame is initialised memory of this table, which is borrowed as long as the slice lives. Guest
+        // code accesses the frame by a pointer, but does not run meanwhile, since it needs the table.
         unsafe { std::slice::from_raw_parts_mut(place.host, PAGE as usize) }
     }
 
-    /// Copies a frame's bytes to another frame.
     pub(super) fn copy(&mut self, from: u32, to: u32) {
         let bytes = self.bytes(from).to_vec();
         self.bytes(to).copy_from_slice(&bytes);
@@ -94,7 +92,7 @@ impl Frames {
 impl Drop for Frames {
     fn drop(&mut self) {
         for chunk in &self.chunks {
-            // SAFETY: from `alloc_zeroed` with this layout, and freed once.
+            // SAFETY: `alloc_zeroed` returned the chunk for this layout, and it is freed once.
             unsafe { dealloc(chunk.as_ptr(), LAYOUT) };
         }
     }

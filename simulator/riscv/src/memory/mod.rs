@@ -1,8 +1,8 @@
-//! The guest's memory: regions of virtual pages, and frames that hold what was touched.
+//! The guest's memory: regions of virtual pages, and frames for the pages that were touched.
 //!
-//! A frame is made at the first touch of its page, in the order of simulated time, so that the
-//! physical addresses, which the chip's caches see, are the same in every run. Nothing here trusts
-//! the guest: an address becomes a host pointer only by way of a page of the table.
+//! A page gets its frame at its first touch, in the order of simulated time. So the physical addresses, which the
+//! chip's caches see, are the same in every run. The guest is not trusted: an address becomes a host pointer only
+//! through an entry of the page table.
 
 mod copy;
 mod frames;
@@ -22,9 +22,9 @@ use frames::Frames;
 use regions::Regions;
 use rustc_hash::FxHashMap;
 
-/// Bytes of a page.
+/// The size of a page in bytes.
 pub(crate) const PAGE: u64 = 4096;
-/// Addresses are below it: the 38 bits of Sv39's user half.
+/// The end of the guest's addresses, which have 38 bits: the user half of Sv39.
 pub(crate) const END: u64 = 1 << 38;
 
 /// Rights to a page, with the bits of `mprotect`.
@@ -39,12 +39,11 @@ pub(crate) mod right {
 pub(crate) struct Place {
     /// The address that the machine's caches see.
     pub(crate) physical: u64,
-    /// The byte in this process, valid to the end of its page as long as the [`Space`]
-    /// lives.
+    /// The byte's address in this process. It is valid up to the end of its page, and as long as the [`Space`] lives.
     pub(crate) host: *mut u8,
 }
 
-/// An access that the guest may not do.
+/// A failed access of the guest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub(crate) address: u64,
@@ -53,16 +52,16 @@ pub(crate) struct Fault {
     pub(crate) why: Why,
 }
 
-/// Why a guest may not do an access.
+/// Why an access fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Why {
-    /// No page is there.
+    /// No page is mapped at the address.
     Unmapped,
     /// The page does not give the right.
     Forbidden,
-    /// The page lies behind the end of the file, or of the shared memory, that is mapped there.
+    /// The page lies behind the end of the file or shared memory that is mapped there.
     BehindFile,
-    /// There is no memory for the page.
+    /// No frame is left for the page.
     Exhausted,
 }
 
@@ -70,7 +69,7 @@ pub(crate) enum Why {
 struct Page {
     frame: u32,
     rights: u8,
-    /// The frame is a file's, or of memory that is mapped to be shared: it stays.
+    /// Whether the frame belongs to a file or to shared memory. Such a frame is not given back with the page.
     shared: bool,
 }
 
@@ -78,12 +77,12 @@ struct Page {
 pub(crate) struct Space {
     physical: Physical,
     pages: FxHashMap<u64, Page>,
-    /// The most pages that there were.
+    /// The largest number of pages until now.
     most: usize,
     regions: Regions,
-    /// Advances whenever a page may lose a right: cached translations are void then.
+    /// Advances when a page may lose a right. Cached translations are then invalid.
     pub(crate) generation: u64,
-    /// Advances whenever code may have changed: decoded blocks are void then.
+    /// Advances when code may have changed. Decoded blocks are then invalid.
     pub(crate) code: u64,
 }
 
@@ -100,13 +99,12 @@ impl Space {
         }
     }
 
-    /// The memory that the space is in.
+    /// The machine's memory, which has the frames of the space.
     pub(crate) fn physical(&self) -> &Physical {
         &self.physical
     }
 
-    /// A copy for another process: pages of its own, and the frames that are shared; `None` if
-    /// there is no memory for it.
+    /// A copy for another process, with copied frames except those of shared pages. Returns `None` if no frame is left.
     pub(crate) fn fork(&self) -> Option<Self> {
         let mut copy = Self::new(self.physical.clone());
         copy.regions = self.regions.clone();
@@ -126,7 +124,7 @@ impl Space {
         Some(copy)
     }
 
-    /// A range changes; `executable` if it will be.
+    /// A range is about to change. `executable`: whether it will be executable.
     fn changes(&mut self, start: u64, length: u64, executable: bool) {
         self.generation += 1;
         if executable || self.regions.any(start, start + length, right::EXECUTE) {
@@ -134,14 +132,15 @@ impl Space {
         }
     }
 
-    /// Decoded blocks are void from now on, as after `fence.i`: code may have been written. Returns
-    /// 0, as the system call does.
+    /// Code may have been written: decoded blocks become invalid, as after `fence.i`. Returns 0, the result of the
+    /// system call.
     pub(crate) fn flush_code(&mut self) -> u64 {
         self.code += 1;
         0
     }
 
-    /// The page's place for an access that needs `wanted`, which makes it if it is its first.
+    /// The place of the page at `address`, and its rights, for an access that needs the right `wanted`. The first
+    /// access gives the page its frame.
     pub(crate) fn page(&mut self, address: u64, wanted: u8) -> Result<(Place, u8), Fault> {
         let number = address / PAGE;
         let fault = |why| Fault {
@@ -173,7 +172,7 @@ impl Space {
         Ok((self.physical.place(page.frame), page.rights))
     }
 
-    /// Maps `region` at `start`, over whatever was there.
+    /// Maps `region` at `start`, and first unmaps what is mapped there.
     pub(crate) fn map(&mut self, start: u64, region: Region) {
         self.unmap(start, region.end - start);
         self.changes(
@@ -184,7 +183,6 @@ impl Space {
         self.regions.insert(start, region);
     }
 
-    /// Unmaps the pages of a range.
     pub(crate) fn unmap(&mut self, start: u64, length: u64) {
         self.changes(start, length, false);
         let pages = self.pages_within(start, length);
@@ -194,7 +192,8 @@ impl Space {
         self.regions.remove(start, start + length);
     }
 
-    /// Changes the rights of a range, up to the first page that is not mapped; `false` if there is one.
+    /// Changes the rights of a range, up to the first page that is not mapped. Returns whether the whole range is
+    /// mapped.
     pub(crate) fn protect(&mut self, start: u64, length: u64, rights: u8) -> bool {
         let mapped = self.regions.first_hole(start, start + length) - start;
         if mapped > 0 {
@@ -209,7 +208,7 @@ impl Space {
         mapped == length
     }
 
-    /// Forgets what was written to a range, as `MADV_DONTNEED` does.
+    /// Drops the pages of a range with their contents, as `MADV_DONTNEED` does.
     pub(crate) fn forget(&mut self, start: u64, length: u64) {
         self.changes(start, length, false);
         for number in self.pages_within(start, length) {
@@ -224,7 +223,7 @@ impl Space {
         }
     }
 
-    /// Moves what is in use of one range to another of the same length, which is mapped alike.
+    /// Moves the pages in use of a range to another range with the same length and mapping.
     pub(crate) fn remap(&mut self, from: u64, length: u64, to: u64) {
         self.changes(from, length, false);
         for number in self.pages_within(from, length) {
@@ -234,7 +233,7 @@ impl Space {
         }
     }
 
-    /// The pages in use of a range, in order.
+    /// The numbers of the pages in use of a range, in order.
     fn pages_within(&self, start: u64, length: u64) -> Vec<u64> {
         let range = start / PAGE..(start + length).div_ceil(PAGE);
         if range.end - range.start <= self.pages.len() as u64 {
@@ -257,7 +256,6 @@ impl Space {
         self.regions.is_free(start, start + length)
     }
 
-    /// Whether each page of a range is mapped.
     pub(crate) fn is_mapped(&self, start: u64, length: u64) -> bool {
         self.regions.covers(start, start + length)
     }
@@ -275,12 +273,12 @@ impl Space {
         at.min(end) - address
     }
 
-    /// The region that an address is in, and its start.
+    /// The region that contains an address, and the region's start.
     pub(crate) fn region(&self, address: u64) -> Option<(u64, &Region)> {
         self.regions.around(address)
     }
 
-    /// All regions by address.
+    /// All regions with their starts, in the order of addresses.
     pub(crate) fn regions(&self) -> impl Iterator<Item = (u64, &Region)> {
         self.regions.iter()
     }
@@ -290,7 +288,7 @@ impl Space {
         self.regions.free_below(below, length)
     }
 
-    /// The virtual address of a physical one, if it is in use.
+    /// A virtual address of this physical address, if a page uses it.
     pub(crate) fn virtual_of(&self, physical: u64) -> Option<u64> {
         let frame = Frames::frame_of(physical)?;
         let mut found = self.pages.iter().filter(|(_, page)| page.frame == frame);
@@ -299,12 +297,12 @@ impl Space {
             .map(|(number, _)| number * PAGE + physical % PAGE)
     }
 
-    /// The most bytes that were in use.
+    /// The largest number of bytes in use until now.
     pub(crate) fn most_resident(&self) -> u64 {
         self.most as u64 * PAGE
     }
 
-    /// Bytes in use.
+    /// The number of bytes in use.
     pub(crate) fn resident(&self) -> u64 {
         self.pages.len() as u64 * PAGE
     }

@@ -1,4 +1,4 @@
-//! Memory of no file that is mapped to be shared: a process and its children have its frames.
+//! Anonymous memory that is mapped as shared. A process and its children use the same frames.
 
 use super::frames::Frames;
 use super::{PAGE, Physical, Why};
@@ -6,15 +6,15 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// The frames of such memory. They are given back when no process maps any of it.
+/// An object is such memory with its frames. They are given back when no process maps a part of it.
 struct Object {
     physical: Physical,
-    /// Its pages. A mapping that has grown does not make it longer.
+    /// The number of its pages. It does not change if a mapping grows.
     pages: u64,
     frames: RefCell<BTreeMap<u64, u32>>,
 }
 
-/// A part that is mapped: the object's first byte belongs at address `at`.
+/// A mapped part of an object. The object's first byte belongs at address `at`.
 #[derive(Clone)]
 pub(crate) struct Part {
     object: Rc<Object>,
@@ -22,7 +22,7 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// New memory of `length` bytes. It begins at address `at`.
+    /// Makes an object of `length` bytes. It begins at address `at`.
     pub(crate) fn new(physical: &Physical, at: u64, length: u64) -> Self {
         let object = Object {
             physical: physical.clone(),
@@ -46,9 +46,10 @@ impl Part {
         Rc::ptr_eq(&self.object, &next.object) && self.at == next.at
     }
 
-    /// The frame of a page, which is made if it is not there.
+    /// The frame of a page. The first call takes it from `frames`.
     pub(super) fn frame(&self, number: u64, frames: &mut Frames) -> Result<u32, Why> {
-        // A part may lie below where the object would begin.
+        // A part may lie below the address of the object's first byte: the subtraction then wraps to a page behind the
+        // end.
         let page = (number * PAGE).wrapping_sub(self.at) / PAGE;
         if page >= self.object.pages {
             return Err(Why::BehindFile);

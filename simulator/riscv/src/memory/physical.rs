@@ -1,4 +1,4 @@
-//! The machine's memory under all processes: frames, and which of them hold files' pages.
+//! The machine's memory for all processes: its frames, and which of them contain pages of files.
 
 use super::frames::Frames;
 use super::regions::{Content, Region};
@@ -14,12 +14,12 @@ pub(crate) struct Physical(Rc<RefCell<Parts>>);
 
 pub(super) struct Parts {
     pub(super) frames: Frames,
-    /// Frames of files' pages that are or were mapped to be shared.
+    /// The frames of files' pages that are or were mapped as shared.
     pub(super) files: BTreeMap<(Key, u64), u32>,
 }
 
 impl Physical {
-    /// Memory with a limit in bytes.
+    /// Memory of at most `limit` bytes.
     pub(crate) fn new(limit: u64) -> Self {
         Self(Rc::new(RefCell::new(Parts {
             frames: Frames::new(limit / PAGE),
@@ -39,12 +39,12 @@ impl Physical {
         self.borrow_mut().frames.give_back(frame);
     }
 
-    /// Bytes in use, by all processes.
+    /// The number of bytes that all processes use.
     pub(crate) fn used(&self) -> u64 {
         self.0.borrow().frames.used() * PAGE
     }
 
-    /// The frame for the first touch of a region's page, and whether the page is shared.
+    /// Returns the frame for the first touch of a region's page, and whether the page is shared.
     pub(super) fn frame(&self, region: &Region, number: u64) -> Result<(u32, bool), Why> {
         let parts = &mut *self.borrow_mut();
         let part = match &region.content {
@@ -63,7 +63,7 @@ impl Physical {
             return Err(Why::BehindFile);
         }
         let key = part.page_at(number * PAGE);
-        // The file's page, if it is mapped to be shared.
+        // The frame of the file's page, if the page is or was mapped as shared.
         let files = parts.files.get(&key).copied();
         if let Some(frame) = files.filter(|_| part.is_shared) {
             return Ok((frame, true));

@@ -1,4 +1,4 @@
-//! Mappings: ranges of pages with equal rights and one content.
+//! Regions: mapped ranges of pages with equal rights and one kind of content.
 
 use super::object::Part;
 use super::shared::Mapped;
@@ -10,19 +10,19 @@ use std::rc::Rc;
 #[derive(Clone)]
 pub(crate) enum Content {
     Zero,
-    /// Bytes of a file. The first belongs at address `at`; zeros follow.
+    /// Bytes of a file, and zeros after them. The first byte belongs at address `at`.
     File {
         bytes: Rc<[u8]>,
         at: u64,
     },
-    /// A part of a file, as the file is when the page is touched.
+    /// A part of a file. A page gets the file's content when it is first touched.
     Mapped(Mapped),
-    /// Memory that is shared with other processes.
+    /// Anonymous memory that is shared with other processes.
     Shared(Part),
 }
 
 impl Content {
-    /// Whether what follows in another region is what would follow in this one.
+    /// Whether `next` continues this content: both belong at the same addresses.
     fn goes_on(&self, next: &Self) -> bool {
         match (self, next) {
             (Self::Zero, Self::Zero) => true,
@@ -39,7 +39,7 @@ impl Content {
         }
     }
 
-    /// The same content, moved by `by`.
+    /// The same content, moved by `by` bytes.
     pub(crate) fn moved(self, by: u64) -> Self {
         match self {
             Self::Zero => Self::Zero,
@@ -56,37 +56,37 @@ impl Content {
     }
 }
 
-/// A range of pages, up to `end`.
+/// A mapped range of pages, up to `end`.
 #[derive(Clone)]
 pub(crate) struct Region {
     pub(crate) end: u64,
     pub(crate) rights: u8,
     pub(crate) content: Content,
-    /// Its name in `/proc/self/maps`.
+    /// The region's name in `/proc/self/maps`.
     pub(crate) name: Rc<str>,
 }
 
 impl Region {
-    /// Whether what is written there is seen wherever it is mapped.
+    /// Whether the region maps a file as shared.
     pub(crate) fn is_shared(&self) -> bool {
         matches!(&self.content, Content::Mapped(part) if part.is_shared)
     }
 
-    /// Whether another region right above can be a part of this one.
+    /// Whether this region and `upper`, which begins at its end, can be one region.
     fn is_like(&self, upper: &Self) -> bool {
         self.rights == upper.rights
             && self.name == upper.name
             && self.content.goes_on(&upper.content)
     }
 
-    /// Fills the page at `address`, which is zero.
+    /// Fills the page at `address`. The page is zeroed.
     pub(super) fn fill(&self, address: u64, page: &mut [u8]) {
         let (bytes, at) = match &self.content {
             Content::Zero | Content::Shared(_) => return,
             Content::File { bytes, at } => (bytes, at),
             Content::Mapped(part) => return part.fill(address, page),
         };
-        // The first byte of the file may lie within the page.
+        // The file's first byte may belong in the middle of the page.
         let skipped = at.saturating_sub(address).min(PAGE) as usize;
         let from = address.saturating_sub(*at).min(bytes.len() as u64) as usize;
         let rest = &bytes[from..];
@@ -95,7 +95,7 @@ impl Region {
     }
 }
 
-/// Regions by their start; they do not overlap.
+/// Regions by their starts. They do not overlap.
 #[derive(Clone, Default)]
 pub(super) struct Regions {
     by_start: BTreeMap<u64, Region>,
@@ -115,7 +115,7 @@ impl Regions {
         self.by_start.iter().map(|(&start, region)| (start, region))
     }
 
-    /// Cuts regions so that none spans `address`.
+    /// If a region spans `address`, cuts it in two there.
     fn cut(&mut self, address: u64) {
         let Some((&start, region)) = self.by_start.range(..address).next_back() else {
             return;
@@ -129,7 +129,7 @@ impl Regions {
         }
     }
 
-    /// The starts of the regions within a range. Their ends have been cut.
+    /// Cuts the regions at the ends of a range. Returns the starts of the regions within the range.
     fn within(&mut self, start: u64, end: u64) -> Vec<u64> {
         self.cut(start);
         self.cut(end);
@@ -145,7 +145,7 @@ impl Regions {
         }
     }
 
-    /// Puts a region where nothing is.
+    /// Inserts a region into a free range.
     pub(super) fn insert(&mut self, start: u64, region: Region) {
         let end = region.end;
         self.by_start.insert(start, region);
@@ -153,8 +153,8 @@ impl Regions {
         self.join(end);
     }
 
-    /// Makes one region of two that meet at `address`, if they are alike: a mapping that grew in
-    /// place is one mapping.
+    /// Joins two regions that meet at `address`, if they can be one region: a mapping that has grown in place is one
+    /// mapping.
     fn join(&mut self, address: u64) {
         let Some(upper) = self.by_start.get(&address) else {
             return;
@@ -202,7 +202,7 @@ impl Regions {
         end
     }
 
-    /// Whether a region that reaches into a range has a right.
+    /// Whether a region that overlaps the range has the right `wanted`.
     pub(super) fn any(&self, start: u64, end: u64, wanted: u8) -> bool {
         let below = self.by_start.range(..end).rev();
         let mut inside = below.take_while(|(_, region)| region.end > start);

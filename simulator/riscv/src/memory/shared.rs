@@ -1,18 +1,17 @@
-//! Files that are mapped. A page of a file that is mapped to be shared has one frame, wherever it
-//! is mapped.
+//! Mapped files. A page of a file that is mapped as shared has one frame for all its mappings.
 
 use super::{PAGE, Space};
 use std::fs::File;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::rc::Rc;
 
-/// A file: its device, and its number there.
+/// Identifies a file: its device, and its inode number there.
 pub(crate) type Key = (u64, u64);
 
-/// A part of a file that is mapped: its byte `offset` belongs at address `at`.
+/// A mapped part of a file. The file's byte `offset` belongs at address `at`.
 #[derive(Clone)]
 pub(crate) struct Mapped {
-    /// Whether what is written to it is written to the file.
+    /// Whether writes to the memory are writes to the file.
     pub(crate) is_shared: bool,
     pub(crate) file: Rc<File>,
     pub(crate) key: Key,
@@ -21,27 +20,27 @@ pub(crate) struct Mapped {
 }
 
 impl Mapped {
-    /// The page of the file that is mapped at an address.
+    /// The file, and the number of the file's page that is mapped at an address.
     pub(super) fn page_at(&self, address: u64) -> (Key, u64) {
         let from = address.wrapping_sub(self.at).wrapping_add(self.offset);
         (self.key, from / PAGE)
     }
 
-    /// Whether both map one file, each address the same byte of it.
+    /// Whether both map the same file, with the same byte of it at each address.
     pub(super) fn goes_on(&self, next: &Self) -> bool {
         let first = |part: &Self| part.offset.wrapping_sub(part.at);
         let is_alike = self.is_shared == next.is_shared && self.key == next.key;
         is_alike && first(self) == first(next)
     }
 
-    /// Whether the page that is mapped at an address lies behind the file's last page.
+    /// Whether the page at an address lies behind the file's last page.
     pub(super) fn is_behind(&self, address: u64) -> bool {
         let (_, number) = self.page_at(address);
         let size = self.file.metadata().map_or(0, |data| data.size());
         number >= size.div_ceil(PAGE)
     }
 
-    /// Fills a page, which is zero, with the file's; what cannot be read stays zero.
+    /// Fills a zeroed page with the file's content. Bytes that cannot be read stay zero.
     pub(super) fn fill(&self, address: u64, page: &mut [u8]) {
         let (_, number) = self.page_at(address);
         let mut done = 0;
@@ -55,21 +54,21 @@ impl Mapped {
 }
 
 impl Space {
-    /// The frames of a file's pages, by page.
+    /// The frames of a file's shared pages, with the pages' numbers.
     fn frames_of(&self, key: Key) -> Vec<(u64, u32)> {
         let parts = self.physical.borrow_mut();
         let found = parts.files.range((key, 0)..=(key, u64::MAX));
         found.map(|(&(_, page), &frame)| (page, frame)).collect()
     }
 
-    /// Visits what a file's pages hold: each by where it begins in the file.
+    /// Calls `tell` for each of a file's shared pages, with its offset in the file and its content.
     pub(crate) fn each_shared(&mut self, key: Key, mut tell: impl FnMut(u64, &[u8])) {
         for (page, frame) in self.frames_of(key) {
             tell(page * PAGE, self.physical.borrow_mut().frames.bytes(frame));
         }
     }
 
-    /// A file was written to: so are its pages.
+    /// A file was written to: writes the same bytes to its shared pages.
     pub(crate) fn write_shared(&mut self, key: Key, offset: u64, bytes: &[u8]) {
         let end = offset + bytes.len() as u64;
         for (page, frame) in self.frames_of(key) {

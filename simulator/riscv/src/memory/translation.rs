@@ -1,14 +1,14 @@
-//! A hart's memory of translations, so that an access seldom looks at the page table.
+//! A hart's cache of translations, so that few accesses need the page table.
 
 use super::{Fault, PAGE, Place, Space};
 
 const ENTRIES: usize = 256;
 
-/// Half a line of the host's cache.
+/// A translation. It has the size of half a cache line of the host.
 #[derive(Clone, Copy)]
 #[repr(align(32))]
 struct Entry {
-    /// The page's number, and the rights to it in the last byte; `u64::MAX` for none.
+    /// The page's number, with the rights to it in the lowest byte. `u64::MAX` in an empty entry.
     tag: u64,
     place: Place,
 }
@@ -21,7 +21,7 @@ const EMPTY: Entry = Entry {
     },
 };
 
-/// Translations of one hart, direct-mapped by bits of the page number.
+/// The translations of one hart, in a direct-mapped table.
 pub(crate) struct Translations {
     entries: Box<[Entry; ENTRIES]>,
     generation: u64,
@@ -35,8 +35,9 @@ impl Translations {
         }
     }
 
-    /// Forgets all if the space has taken rights away since. Called before a hart goes on: only
-    /// system calls change the space, and no hart executes code then.
+    /// Forgets all translations if a page of the space may have lost a right since the last call. A hart calls this
+    /// before it continues. That suffices: only system calls change the space, and no hart executes code during a
+    /// system call.
     pub(crate) fn refresh(&mut self, space: &Space) {
         if self.generation != space.generation {
             self.entries.fill(EMPTY);
@@ -44,7 +45,7 @@ impl Translations {
         }
     }
 
-    /// The place of `address`. Its page must give the right `wanted`.
+    /// The place of `address`, for an access that needs the right `wanted`.
     #[inline(always)]
     pub(crate) fn place(
         &mut self,
@@ -71,8 +72,8 @@ impl Translations {
     }
 }
 
-/// The entry for a page. Heaps of glibc's threads are 64 MiB apart, so that their pages would
-/// all have one entry by their last bits alone.
+/// The entry for a page. The heaps of glibc's threads are 64 MiB apart. By the lowest bits of the page number alone,
+/// their pages would all share one entry.
 #[inline(always)]
 fn slot(page: u64) -> usize {
     (page ^ page >> 14) as usize % ENTRIES
