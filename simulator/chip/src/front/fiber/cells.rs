@@ -1,4 +1,4 @@
-//! The atomics of the platform: words of host memory whose accesses take simulated time.
+//! The atomics of the platform: words of host memory. Their accesses take simulated time.
 
 use super::context::{in_order, suspend, with, with_inside};
 use crate::config::AtomicKind;

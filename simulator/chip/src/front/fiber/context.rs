@@ -7,7 +7,7 @@ use corosensei::Yielder;
 use std::cell::Cell;
 use std::ptr;
 
-/// What simulated code needs. All fields are null outside of a simulation.
+/// The pointers that simulated code needs. All are null outside of a simulation.
 struct Context {
     engine: Cell<*mut Engine>,
     port: Cell<*mut Port>,

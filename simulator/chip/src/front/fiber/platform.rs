@@ -63,8 +63,8 @@ impl Simulated {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SimulatedThread(ThreadId);
 
-// SAFETY: the numbers are those of the trait's promises. One host thread runs all simulated threads
-// and switches between them only in an operation of the engine. 1, 3 and 4: so each operation is
+// SAFETY: the numbers refer to the trait's promises. One host thread runs all simulated threads and
+// switches between them only in an operation of the engine. 1, 3 and 4: so each operation is
 // indivisible, and all operations have one order. Fences only take time. 2: the engine compares and
 // puts a thread to sleep as one event. 5: a simulated thread is a fiber, which either starts with
 // its body or is not made. 6: the engine keeps a slot for each thread. 7: see the safety comment of

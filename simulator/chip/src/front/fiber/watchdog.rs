@@ -26,7 +26,7 @@ static WATCHED: Mutex<Vec<Weak<Watched>>> = Mutex::new(Vec::new());
 /// The simulation is watched until this value is dropped.
 pub(super) struct Watch {
     watched: Arc<Watched>,
-    /// The number of threads whose names `watched` has.
+    /// The length of `watched.names`.
     known: usize,
 }
 
