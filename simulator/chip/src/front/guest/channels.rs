@@ -22,8 +22,8 @@ impl Core<'_> {
         self.engine.create_channel()
     }
 
-    /// Subscribes this core to a channel. With `every`, the core only counts messages: one delivery
-    /// stands for `every` of them.
+    /// Subscribes this core to a channel. With `every`, the core receives only every message with
+    /// that number, as a count.
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};
