@@ -1,7 +1,7 @@
-//! A fingerprint of everything that happened, in order.
+//! A hash of all events, in order.
 
-/// Folds the events of a run into 64 bits. Equal runs have equal hashes on any host. It is not
-/// cryptographic: it detects accidents, not attacks.
+/// Folds the events of a run into 64 bits. Equal runs have equal hashes on any host. The hash is
+/// not cryptographic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EventHash(u64);
 
