@@ -76,7 +76,7 @@ impl CoreSet {
         self.words().iter().all(|&word| word == 0)
     }
 
-    /// In ascending order.
+    /// The cores in ascending order.
     #[inline]
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> {
         self.iter_in(0..self.words().len() as u32 * BITS)
@@ -124,7 +124,7 @@ fn set(word: &mut u64, bit: u32) -> bool {
     new
 }
 
-/// The bits of `range` that are set in `word(0..words)`.
+/// The bits of `range` that are set in the words `word(0..words)`.
 #[inline]
 fn bits(range: Range<u32>, words: usize, word: impl Fn(usize) -> u64) -> impl Iterator<Item = u32> {
     let end = range.end.min(words as u32 * BITS);
@@ -164,7 +164,7 @@ impl FromIterator<u32> for CoreSet {
     }
 }
 
-/// By members: a set that was large once equals a set that never was.
+/// Compares members, so unused words at the end do not matter.
 impl PartialEq for CoreSet {
     fn eq(&self, other: &CoreSet) -> bool {
         self.iter().eq(other.iter())
