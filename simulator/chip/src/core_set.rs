@@ -16,7 +16,6 @@ impl CoreSet {
         CoreSet::Inline(0)
     }
 
-    /// The cores below `count`.
     pub(crate) fn below(count: u32) -> CoreSet {
         (0..count).collect()
     }
@@ -82,14 +81,12 @@ impl CoreSet {
         self.iter_in(0..self.words().len() as u32 * BITS)
     }
 
-    /// The cores of `range`, in ascending order.
     #[inline]
     pub(crate) fn iter_in(&self, range: Range<u32>) -> impl Iterator<Item = u32> {
         let words = self.words();
         bits(range, words.len(), |index| words[index])
     }
 
-    /// The cores of `range` in both sets, in ascending order.
     #[inline]
     pub(crate) fn common_in(
         &self,

@@ -9,7 +9,6 @@ use super::{
 };
 use crate::config::Config;
 
-/// The counts of the engine.
 #[derive(Debug)]
 pub(crate) struct Census {
     cores: Box<[Counted]>,
@@ -22,7 +21,6 @@ pub(crate) struct Census {
     samples: Vec<Sample>,
 }
 
-/// One core's.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counted {
     computed: u64,
@@ -51,7 +49,6 @@ impl Census {
         }
     }
 
-    /// When the next sample is due.
     pub(crate) fn next(&self) -> Cycles {
         self.next
     }
@@ -129,7 +126,6 @@ impl Census {
         counters
     }
 
-    /// Takes the due sample at `now`.
     pub(crate) fn sample(
         &mut self,
         now: Cycles,
@@ -156,13 +152,11 @@ impl Census {
     }
 }
 
-/// The counts of the memory system.
 #[derive(Debug)]
 pub(crate) struct MemoryCensus {
     shared: Box<[CacheCounters]>,
     pub(crate) home_queue: Histogram,
     pub(crate) controllers: Box<[super::ControllerCounters]>,
-    /// The cycles that a line takes at a controller's whole bandwidth.
     line_cycles: f64,
 }
 

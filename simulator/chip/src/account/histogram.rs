@@ -29,7 +29,6 @@ pub struct Histogram {
 /// Each value below this has its own bucket.
 const EXACT: u64 = 4;
 
-/// The bucket of a value.
 fn bucket(value: u64) -> usize {
     if value < EXACT {
         return value as usize;
@@ -38,7 +37,6 @@ fn bucket(value: u64) -> usize {
     (4 * (log - 1) + (value >> (log - 2) & 3) as u32) as usize
 }
 
-/// The least value of a bucket.
 fn least(bucket: usize) -> u64 {
     if bucket < EXACT as usize {
         return bucket as u64;
@@ -54,7 +52,6 @@ impl Histogram {
         self.record_many(value, 1);
     }
 
-    /// Counts a value that was seen `times` times.
     #[inline]
     pub(crate) fn record_many(&mut self, value: u64, times: u64) {
         if times == 0 {
@@ -137,7 +134,6 @@ impl Histogram {
     }
 }
 
-/// The greatest value of a bucket.
 fn last(bucket: usize) -> u64 {
     match bucket == self::bucket(u64::MAX) {
         true => u64::MAX,

@@ -28,7 +28,6 @@ pub(crate) struct Lines {
     names: Names,
     /// Named ranges of addresses by their start. Ranges do not overlap.
     named: BTreeMap<u64, (u64, Name)>,
-    /// Cycles spun on the objects of each name.
     spun: Vec<Cycles>,
     spun_unnamed: Cycles,
 }
@@ -57,7 +56,6 @@ struct Line {
 }
 
 impl Line {
-    /// Counts a core that took the line.
     #[inline]
     fn taken_by(&mut self, core: u32) {
         // If all cores have taken the line, each core is at its own index, so there is no search.
@@ -165,12 +163,10 @@ impl Lines {
         name
     }
 
-    /// The lines that overlap `addresses`, which has at least one byte.
     fn numbers(&self, addresses: &Range<u64>) -> RangeInclusive<u64> {
         addresses.start >> self.shift..=(addresses.end - 1) >> self.shift
     }
 
-    /// Removes the names of objects that overlap `addresses`.
     pub(crate) fn unname(&mut self, addresses: &Range<u64>) {
         let ended: Vec<_> = self
             .overlapping(addresses)
@@ -181,7 +177,6 @@ impl Lines {
         }
     }
 
-    /// The name of the object at `address`.
     pub(crate) fn name_at(&self, address: u64) -> Option<Name> {
         self.overlapping(&(address..address + 1))
             .next()

@@ -20,7 +20,6 @@ pub struct CounterRow {
     pub unit: &'static str,
 }
 
-/// Collects rows of one part.
 struct Rows {
     rows: Vec<CounterRow>,
     part: &'static str,

@@ -2,7 +2,6 @@
 
 use super::{Cycles, Name};
 
-/// The kind of a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Span {
     /// The thread sleeps on a futex, which may have a name.
@@ -13,7 +12,6 @@ pub(crate) enum Span {
     Region(Name),
 }
 
-/// A span that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ended {
     pub(crate) thread: u32,
@@ -34,7 +32,6 @@ pub(crate) struct Spans {
 }
 
 impl Spans {
-    /// Records at most `cap` spans.
     pub(crate) fn new(cap: usize) -> Self {
         Self {
             cap,
@@ -47,7 +44,6 @@ impl Spans {
         self.cap > 0
     }
 
-    /// `thread` enters a span.
     pub(crate) fn begin(&mut self, thread: u32, span: Span, at: Cycles) {
         let thread = thread as usize;
         if self.open.len() <= thread {

@@ -6,7 +6,6 @@ use super::{Activity, Cycles, Name};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Segment {
     pub(crate) core: u32,
-    /// The simulated thread, if one ran.
     pub(crate) thread: Option<u32>,
     pub(crate) activity: Activity,
     /// The name of the activity's object, if it has one.
@@ -47,7 +46,6 @@ pub(crate) struct Timeline {
     missing: Missing,
 }
 
-/// The counts of segments beyond `cap`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Missing {
     pub(super) segments: u64,
@@ -73,7 +71,6 @@ impl Timeline {
         }
     }
 
-    /// Whether anything is recorded.
     #[inline]
     pub(crate) fn is_on(&self) -> bool {
         self.cap > 0

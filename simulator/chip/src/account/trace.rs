@@ -37,7 +37,6 @@ use super::{Cycles, Names, Segment, Spans, Timeline};
 #[derive(Clone, Debug)]
 pub struct Trace {
     machine: String,
-    /// Cycles in a nanosecond.
     ghz: f64,
     /// The texts of names, by number.
     names: Vec<String>,
@@ -52,17 +51,13 @@ pub struct Trace {
 /// The texts that a viewer shows in addition to the segments.
 #[derive(Clone, Debug)]
 pub(crate) struct Labels<'a> {
-    /// The name of the machine.
     pub(crate) chip: &'a str,
-    /// Cycles in a nanosecond.
     pub(crate) ghz: f64,
     pub(crate) names: &'a Names,
-    /// The names of the program's threads.
     pub(crate) threads: Vec<String>,
 }
 
 impl Trace {
-    /// The timeline of a run that ended at `end`.
     pub(crate) fn new(
         timeline: Timeline,
         spans: Spans,
@@ -211,7 +206,6 @@ impl Trace {
         Ok(())
     }
 
-    /// A thread's name, or its number.
     fn thread(&self, thread: u32) -> String {
         let name = self.threads.get(thread as usize).cloned();
         name.unwrap_or_else(|| thread.to_string())
@@ -232,7 +226,6 @@ struct OtherData {
     runs: Vec<serde_json::Value>,
 }
 
-/// Serialises the traces event by event.
 struct Events<'a>(&'a [(&'a str, &'a Trace)]);
 
 impl Serialize for Events<'_> {

@@ -32,7 +32,6 @@ impl Waits {
     }
 }
 
-/// The traffic between core groups.
 #[derive(Clone, Debug)]
 pub(crate) struct GroupTraffic {
     /// Messages by ordered pair of groups.
@@ -43,7 +42,6 @@ pub(crate) struct GroupTraffic {
 /// The traffic on the meshes of all sockets and between the sockets.
 #[derive(Clone, Debug)]
 pub(crate) struct MeshTraffic {
-    /// The place of each core.
     places: Box<[Place]>,
     /// The indices of each core, so that counting a message needs no multiplication.
     ends: Box<[End]>,
@@ -70,7 +68,6 @@ struct Place {
     socket: u32,
     x: u32,
     y: u32,
-    /// The router's number in its socket.
     router: u32,
 }
 
@@ -125,14 +122,12 @@ impl GroupTraffic {
             .collect()
     }
 
-    /// How long messages waited on their way.
     pub(crate) fn waits(&self) -> Histogram {
         self.waits.all()
     }
 }
 
 impl MeshTraffic {
-    /// Counts the traffic of `sockets` sockets of `cores` cores each.
     pub(crate) fn new(cores: u32, sockets: u32) -> Self {
         let width = cores.isqrt();
         let height = cores.div_ceil(width);
@@ -194,7 +189,6 @@ impl MeshTraffic {
         self.floods[from as usize] += flits;
     }
 
-    /// How long messages waited on their way.
     pub(crate) fn waits(&self) -> Histogram {
         self.waits.all()
     }
@@ -308,14 +302,12 @@ impl Steps {
         }
     }
 
-    /// Adds `flits` along row `y`.
     fn row(&mut self, y: u32, (from, to): (u32, u32), flits: u64) {
         let way = if from < to { Way::East } else { Way::West };
         let first = y * self.width;
         self.interval(way, first + from, first + to, flits);
     }
 
-    /// Adds `flits` along column `x`.
     fn column(&mut self, x: u32, (from, to): (u32, u32), flits: u64) {
         let way = if from < to { Way::South } else { Way::North };
         self.interval(way, from * self.width + x, to * self.width + x, flits);

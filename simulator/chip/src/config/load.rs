@@ -87,7 +87,6 @@ impl Config {
     }
 }
 
-/// Reads a file's text. Fails if it is longer than `LARGEST_FILE`.
 fn read(path: &str) -> io::Result<String> {
     let mut text = String::new();
     let file = File::open(path)?;

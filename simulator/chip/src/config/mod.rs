@@ -138,7 +138,6 @@ impl Config {
         self.nodes().div_ceil(self.memory.nodes_per_controller)
     }
 
-    /// The cycles that a line takes at a controller's whole bandwidth.
     pub(crate) fn line_cycles(&self) -> f64 {
         let cycles = f64::from(self.line) / self.memory.bytes_per_cycle;
         match self.memory.channels {

@@ -79,7 +79,6 @@ pub fn preset_names() -> impl Iterator<Item = &'static str> {
     PRESETS.iter().map(|&(name, _)| name)
 }
 
-/// The TOML of a preset.
 pub(super) fn text(name: &str) -> Option<&'static str> {
     PRESETS
         .iter()

@@ -61,7 +61,6 @@ fn table_of(machine: &Config) -> Table {
     Table::try_from(machine).expect("a machine is tables, numbers and text")
 }
 
-/// The machine that `root` describes.
 fn parsed(root: &Table) -> Result<Config, Problem> {
     let text = toml::to_string(root).expect("it came from a machine");
     load::parse(&text).map_err(|(_line, problem)| problem)
@@ -86,7 +85,6 @@ fn at_fault(settings: &[&str], machines: &[Table], key: &str) -> usize {
     last.unwrap_or(0)
 }
 
-/// Changes one value and its source.
 fn apply(root: &mut Table, setting: &str) -> Result<(), Problem> {
     let (key, value) = setting
         .split_once('=')

@@ -55,7 +55,6 @@ pub struct Topology {
     package: u32,
     node: u32,
     caches: Vec<CacheLevel>,
-    /// Distances between nodes, one row for each node.
     distances: Vec<Vec<u32>>,
 }
 

@@ -102,7 +102,6 @@ pub(crate) enum Next {
 }
 
 impl Agenda {
-    /// Plans `event` of `core` for `time`.
     pub(crate) fn plan(&mut self, time: u64, core: u32, event: Event) {
         debug_assert!(time >= self.now, "{event:?} at {time} is in the past");
         self.sequence = self.sequence.wrapping_add(1);
@@ -118,7 +117,6 @@ impl Agenda {
         self.cores.push(Reverse(key));
     }
 
-    /// The earliest time of an event.
     #[inline]
     pub(crate) fn next_event(&self) -> u64 {
         self.events
@@ -126,7 +124,6 @@ impl Agenda {
             .map_or(u64::MAX, |Reverse(entry)| entry.key.time())
     }
 
-    /// The earliest planned core, and its time.
     #[inline]
     pub(crate) fn next_core(&mut self, ports: &[Port]) -> (u64, u32) {
         while let Some(&Reverse(key)) = self.cores.peek() {

@@ -55,7 +55,6 @@ impl Engine {
         Some(counters)
     }
 
-    /// The counters of each core until `now`, if the run counts.
     pub(crate) fn counted_by_core(&self, now: u64) -> Option<Vec<CoreCounters>> {
         let census = self.census.as_ref()?;
         Some(census.cores(spent_by_core(&self.ports, now)).collect())
@@ -79,7 +78,6 @@ impl Engine {
         }
     }
 
-    /// Records what a core did, for the timeline.
     #[inline]
     pub(super) fn record(&mut self, core: u32, activity: Activity, from: u64, to: u64) {
         self.record_named(core, activity, from, to, None);
@@ -119,7 +117,6 @@ impl Engine {
         self.timeline.record(segment);
     }
 
-    /// The thread on `core` enters a region, for the timeline.
     pub(crate) fn begin_region(&mut self, core: u32, name: &str) {
         let port = &self.ports[core as usize];
         if let (Some(thread), true) = (port.thread, self.spans.is_on()) {
@@ -128,7 +125,6 @@ impl Engine {
         }
     }
 
-    /// The thread on `core` leaves the region that it entered last.
     pub(crate) fn end_region(&mut self, core: u32) {
         let port = &self.ports[core as usize];
         if let (Some(thread), true) = (port.thread, self.spans.is_on()) {
@@ -136,7 +132,6 @@ impl Engine {
         }
     }
 
-    /// `thread` is blocked from `at` on, for the timeline.
     pub(super) fn waits(&mut self, thread: ThreadId, wait: Wait, at: u64) {
         if self.spans.is_on() {
             let span = match wait {
@@ -147,7 +142,6 @@ impl Engine {
         }
     }
 
-    /// The samples that were taken.
     pub(crate) fn take_samples(&mut self) -> Vec<Sample> {
         let census = self.census.take();
         census.map_or_else(Vec::new, |census| census.into_samples())

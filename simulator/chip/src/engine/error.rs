@@ -45,7 +45,6 @@ pub(crate) struct Waiter {
     pub(crate) address: Option<u64>,
 }
 
-/// The most threads that the message names.
 const SHOWN: usize = 16;
 
 impl fmt::Display for Waiting {

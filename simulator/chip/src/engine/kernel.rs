@@ -88,7 +88,6 @@ impl Engine {
         self.dispatch(core);
     }
 
-    /// How often the thread on `core` was preempted.
     pub(crate) fn preemptions(&self, core: u32) -> u64 {
         let thread = self.ports[core as usize].thread;
         thread.map_or(0, |thread| self.threads[thread as usize].preemptions)
@@ -126,7 +125,6 @@ impl Engine {
         self.displace_now(core);
     }
 
-    /// The scheduler's clock interrupt.
     pub(super) fn tick(&mut self, core: u32, at: u64) {
         self.ports[core as usize].tick_armed = false;
         let port = &mut self.ports[core as usize];
@@ -152,7 +150,6 @@ impl Engine {
         self.arm_ticks();
     }
 
-    /// Does a round of periodic balancing.
     fn balance(&mut self, core: u32, since: u64, at: u64) {
         self.ports[core as usize].balanced = at;
         if self.scheduler.balance(since, at, core).is_some()
@@ -242,7 +239,6 @@ impl Engine {
         }
     }
 
-    /// A blocked thread becomes runnable.
     pub(super) fn wake_thread(&mut self, thread: ThreadId, waker: u32, at: u64) {
         let this = &mut self.threads[thread as usize];
         this.state = State::Runnable;
@@ -277,7 +273,6 @@ impl Engine {
         self.agenda.go_on(port);
     }
 
-    /// The thread on `core`, which has returned, ends now.
     pub(super) fn end_thread(&mut self, core: u32) {
         self.charge(core);
         let port = &mut self.ports[core as usize];

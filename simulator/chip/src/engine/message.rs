@@ -32,7 +32,6 @@ impl Engine {
         }
     }
 
-    /// The number of messages in the core's buffer.
     pub(crate) fn pending(&mut self, core: u32, channel: Channel) -> usize {
         let at = self.ports[core as usize].clock;
         let optical = self.optical.as_mut();

@@ -78,12 +78,9 @@ pub(crate) struct Engine {
     pause: u64,
     /// The counters, if they were asked for.
     census: Option<Box<Census>>,
-    /// The shift that converts a simulated address to its line.
     line_shift: u32,
     events: u64,
-    /// Writes are done at the line's home.
     write_through: bool,
-    /// Cycles of an instruction, in 1024ths.
     cpi_1024: u64,
     /// The same. `None` if the cycles vary or instructions are counted.
     plain_cpi_1024: Option<u64>,
@@ -92,11 +89,9 @@ pub(crate) struct Engine {
     /// Lines on their way to cores that do not wait for them.
     overlap: Option<Overlap>,
     defect: Option<String>,
-    /// The run continues after the main thread has ended.
     outlives_main: bool,
 }
 
-/// The main thread.
 const MAIN: ThreadId = 0;
 
 /// The most cycles of a run, and of one computation. Sums of two such times do not overflow.
@@ -149,7 +144,6 @@ impl Engine {
         })
     }
 
-    /// The line of a host address.
     #[inline(always)]
     pub(crate) fn line_of(&mut self, host: usize) -> u32 {
         (self.addresses.simulated(host) >> self.line_shift) as u32

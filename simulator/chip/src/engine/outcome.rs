@@ -39,11 +39,9 @@ pub struct Messages {
     pub delay: u64,
 }
 
-/// The number of lines that a report shows.
 const HOT_LINES: usize = 20;
 
 impl Engine {
-    /// Makes the statistics of a run that ended at `end`.
     pub(crate) fn finish(&mut self, end: u64) -> Statistics {
         let counters = self.counters(end);
         for port in &mut self.ports {

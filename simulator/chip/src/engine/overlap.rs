@@ -16,7 +16,6 @@ use crate::account::Activity;
 use crate::config;
 use crate::memory::{Class, Operation, Request, Served, Word};
 
-/// The lines on their way and the streams of all tiles.
 pub(super) struct Overlap {
     rules: config::Overlap,
     tiles: Box<[Tile]>,
@@ -34,7 +33,6 @@ struct Tile {
     looks: u64,
 }
 
-/// A line on its way.
 #[derive(Clone, Copy)]
 struct Flight {
     request: Request,
@@ -144,7 +142,6 @@ impl Tile {
     }
 }
 
-/// The activity of a core that waits for a line.
 pub(super) fn activity(class: Class) -> Activity {
     match class {
         Class::Group => Activity::Group,
@@ -260,7 +257,6 @@ impl Engine {
         self.set_horizon(core);
     }
 
-    /// Requests a line without waiting for it.
     fn launch(&mut self, core: u32, line: u32, operation: Operation) {
         let port = &self.ports[core as usize];
         let tile = port.tile;

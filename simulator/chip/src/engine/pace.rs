@@ -9,7 +9,6 @@ use super::port::{Mode, Port};
 use crate::account::Activity;
 use crate::config::{Config, Governor};
 
-/// Loads and factors are in 1024ths.
 const ONE: u64 = 1024;
 /// A core's frequency is this much above its load, so that a growing load is noticed (Linux:
 /// `map_util_freq`, 1.25).

@@ -6,7 +6,6 @@ use crate::network::Channel;
 use crate::os::ThreadId;
 use std::ops::Range;
 
-/// The state of a core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// Idle since the port's clock.
@@ -23,7 +22,6 @@ pub(crate) enum Mode {
     Listening { channel: Channel },
 }
 
-/// One hardware thread.
 pub(crate) struct Port {
     pub(crate) core: u32,
     pub(crate) tile: u32,
@@ -84,21 +82,18 @@ impl Port {
         }
     }
 
-    /// Charges `cycles` to `activity`.
     #[inline(always)]
     pub(crate) fn pass(&mut self, activity: Activity, cycles: u64) {
         self.clock += cycles;
         self.spent[activity] += cycles;
     }
 
-    /// Charges the time up to `at` to `activity`.
     pub(crate) fn pass_until(&mut self, activity: Activity, at: u64) {
         debug_assert!(at >= self.clock);
         self.latest = activity;
         self.pass(activity, at - self.clock);
     }
 
-    /// Charges a computation of `cycles` cycles.
     #[inline]
     pub(crate) fn compute(&mut self, cycles: u64) {
         if self.computed.end != self.clock {
@@ -132,7 +127,6 @@ impl Port {
         self.compute(rest);
     }
 
-    /// Settles the account of a run that ended at `end`.
     pub(crate) fn settle(&mut self, end: u64) {
         self.spent = self.spent_until(end);
         self.clock = end;

@@ -122,7 +122,6 @@ impl Engine {
         self.memory.unwatch(self.line_at(word), core);
     }
 
-    /// The line of a simulated address.
     fn line_at(&self, address: u64) -> u32 {
         (address >> self.line_shift) as u32
     }

@@ -65,7 +65,6 @@ pub enum Before {
     },
 }
 
-/// One software thread.
 pub(crate) struct Thread {
     pub(crate) name: String,
     pub(crate) body: Option<Box<dyn Body>>,
@@ -74,7 +73,6 @@ pub(crate) struct Thread {
     pub(crate) slot: *const (),
     /// The cores to which the thread must move as soon as it can be interrupted.
     pub(crate) moving_to: Option<CoreSet>,
-    /// How often the thread was preempted.
     pub(crate) preemptions: u64,
     /// The answer to the thread's last request.
     pub(crate) reply: Reply,

@@ -64,7 +64,6 @@ pub struct Run<T> {
 }
 
 impl Run<()> {
-    /// The results of an engine whose program ended at cycle `end`.
     pub(crate) fn finished(mut engine: Engine, end: u64) -> Result<Self, SimulationError> {
         let statistics = engine.finish(end);
         if cfg!(debug_assertions) {
@@ -218,7 +217,6 @@ impl Simulation {
         &self.config
     }
 
-    /// Bytes of stack for each simulated thread.
     pub(super) fn stack(&self) -> usize {
         self.stack
     }

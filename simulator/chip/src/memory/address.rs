@@ -19,7 +19,6 @@ const LINE: usize = 64;
 /// in a line stay the same.
 pub(crate) struct AddressMap {
     base: usize,
-    /// The numbers of host lines.
     elsewhere: FxHashMap<usize, u64>,
 }
 
@@ -37,7 +36,6 @@ impl AddressMap {
         Self::new(FIRST_ADDRESS as usize)
     }
 
-    /// The simulated address of the byte at `host`.
     #[inline]
     pub(crate) fn simulated(&mut self, host: usize) -> u64 {
         let offset = host.wrapping_sub(self.base);

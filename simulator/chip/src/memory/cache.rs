@@ -40,7 +40,6 @@ pub(crate) struct Tags {
 }
 
 impl Tags {
-    /// A cache of `size` bytes in lines of `line` bytes.
     pub(crate) fn new(size: u64, ways: u32, line: u32) -> Self {
         let ways = ways as usize;
         let sets = (size as usize / line as usize / ways).max(1);
@@ -52,7 +51,6 @@ impl Tags {
         }
     }
 
-    /// The index of the line's set.
     #[inline(always)]
     fn first(&self, line: LineId) -> usize {
         let set = match self.mask {
@@ -78,7 +76,6 @@ impl Tags {
         touch_later(set, line)
     }
 
-    /// The line's state, without using it.
     pub(crate) fn state(&self, line: LineId) -> Option<State> {
         let first = self.first(line);
         let set = &self.entries[first..first + self.ways];
@@ -130,7 +127,6 @@ impl Tags {
         Some(state)
     }
 
-    /// All lines that the cache holds.
     pub(crate) fn lines(&self) -> impl Iterator<Item = (LineId, State)> + '_ {
         self.entries
             .iter()

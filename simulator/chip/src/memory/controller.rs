@@ -3,7 +3,6 @@
 use crate::config;
 use crate::network::queue::{HistoryList, QueueModel};
 
-/// The machine's controllers.
 pub(crate) struct Controllers {
     latency: u64,
     queues: Queues,

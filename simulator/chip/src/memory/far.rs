@@ -43,7 +43,6 @@ impl Memory {
         }
     }
 
-    /// Serves a far atomic, from `at` on.
     pub(super) fn serve_far(&mut self, request: &Request, at: u64) -> Served {
         let value = request.word.apply(request.operation);
         let tile = self.places.tile(request.core);

@@ -76,7 +76,6 @@ impl Memory {
         }
     }
 
-    /// Sends data from `place` to the requester's tile.
     pub(super) fn reply_from(&mut self, request: &Request, place: u32, at: u64) -> u64 {
         let tile = self.places.tile(request.core);
         let bits = self.data_bits();
@@ -221,7 +220,6 @@ impl Memory {
         best.map(|(_, group, snoop)| (group, snoop))
     }
 
-    /// Sends permission to write from `place` to the requester's tile.
     pub(super) fn permission_from(&mut self, request: &Request, place: u32, at: u64) -> u64 {
         let tile = self.places.tile(request.core);
         let to = self.places.tile_place(tile);

@@ -53,7 +53,6 @@ impl LineTable {
         }
     }
 
-    /// All records.
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Line> {
         self.chunks
             .iter_mut()

@@ -45,7 +45,6 @@ use line::LineTable;
 use perturb::Perturbation;
 use places::Places;
 
-/// The memory system of one chip.
 pub(crate) struct Memory {
     pub(crate) config: Config,
     places: Places,
@@ -98,7 +97,6 @@ impl Memory {
         self.network.tell(counters);
     }
 
-    /// The tile of a hardware thread.
     pub(crate) fn tile_of(&self, core: u32) -> TileId {
         self.places.tile(core)
     }
@@ -133,7 +131,6 @@ impl Memory {
         self.tiles[tile as usize].watch(line);
     }
 
-    /// `core` no longer spins on `line`.
     pub(crate) fn unwatch(&mut self, line: LineId, core: u32) {
         let watchers = &mut self.lines.line(line).watchers;
         if let Some(at) = watchers.iter().position(|&one| one == core) {

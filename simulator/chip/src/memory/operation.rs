@@ -174,7 +174,6 @@ impl Word {
         Self { address, width }
     }
 
-    /// No word, for operations that only touch a line.
     pub(crate) fn none() -> Self {
         Self {
             address: std::ptr::null_mut(),

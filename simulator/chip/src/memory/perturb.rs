@@ -7,7 +7,6 @@
 
 use crate::config::Config;
 
-/// Draws the delay of each miss.
 #[derive(Clone, Debug)]
 pub(super) struct Perturbation {
     /// The longest delay in cycles plus one. 1 if there is no delay.
@@ -16,7 +15,6 @@ pub(super) struct Perturbation {
     state: u64,
 }
 
-/// The increment of SplitMix64.
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
 impl Perturbation {
@@ -27,7 +25,6 @@ impl Perturbation {
         }
     }
 
-    /// Draws the next miss's delay in cycles.
     #[inline(always)]
     pub(super) fn draw(&mut self) -> u64 {
         if self.choices == 1 {

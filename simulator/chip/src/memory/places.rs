@@ -80,7 +80,6 @@ impl Places {
         self.group_of_tile[tile as usize]
     }
 
-    /// The place of a tile in the network.
     pub(crate) fn tile_place(&self, tile: TileId) -> u32 {
         tile * self.threads_per_core
     }

@@ -37,7 +37,6 @@ impl Private {
         }
     }
 
-    /// Looks a line up, to read it or to write it.
     pub(crate) fn lookup(&mut self, line: LineId, write: bool) -> Lookup {
         if write && self.write_through {
             return Lookup::Miss;

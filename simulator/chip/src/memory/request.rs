@@ -7,7 +7,6 @@ use super::operation::{Operation, Word};
 /// with data also has the bits of the line.
 pub(super) const CONTROL_BITS: u32 = 64;
 
-/// The request of a core's access.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request {
     pub(crate) core: u32,
@@ -21,7 +20,6 @@ pub(crate) struct Request {
     pub(crate) awaited: bool,
 }
 
-/// The stage of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
     /// The last-level cache of the requester's group.
@@ -56,7 +54,6 @@ pub(crate) struct Served {
     pub(crate) taken: u32,
 }
 
-/// The result of an arrival.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Arrival {
     Served(Served),

@@ -46,7 +46,6 @@ impl Memory {
         }
     }
 
-    /// Handles a request that arrives at its stage.
     // Inlined into each front end's loop, as `Engine::step`.
     #[inline(always)]
     pub(crate) fn arrive(&mut self, request: Request, now: u64) -> Arrival {

@@ -10,7 +10,6 @@ use crate::config::Distance;
 /// cycles.
 #[derive(Clone, Debug)]
 pub(crate) struct Groups {
-    /// The group of each core.
     group: Box<[u32]>,
     groups: usize,
     /// Cycles by ordered pair of groups.
@@ -65,7 +64,6 @@ impl Groups {
         })
     }
 
-    /// Counts from now on.
     pub(super) fn count(&mut self) {
         self.traffic = Some(Box::new(GroupTraffic::new(self.groups)));
     }

@@ -26,7 +26,6 @@ pub(crate) struct Mesh {
     is_plain: bool,
 }
 
-/// The links between several meshes.
 #[derive(Clone, Debug)]
 struct Links {
     /// The cores of one mesh. `count` is the number of meshes.
@@ -131,7 +130,6 @@ impl Mesh {
         self
     }
 
-    /// Counts from now on.
     pub(super) fn count(&mut self) {
         let cores = self.places.len() as u32;
         let sockets = self.links.as_ref().map_or(1, |links| links.count);
@@ -185,7 +183,6 @@ impl Mesh {
         }
     }
 
-    /// Sends a message that competes or is counted.
     #[inline(never)]
     fn send_counted(&mut self, from: u32, to: u32, bits: u32, at: Cycles) -> Cycles {
         if self.competes() {

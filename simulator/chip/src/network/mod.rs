@@ -20,7 +20,6 @@ use mesh::Mesh;
 /// Time of the simulated machine's one clock.
 pub type Cycles = u64;
 
-/// How a mesh divides messages into flits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Flits {
     bits: u32,
@@ -37,7 +36,6 @@ impl Flits {
         }
     }
 
-    /// The number of flits of a message.
     #[inline]
     pub(crate) fn of(self, message: u32) -> Cycles {
         match self.shift {
@@ -143,7 +141,6 @@ impl Electrical {
         }
     }
 
-    /// Sends to every node.
     pub(crate) fn broadcast(&mut self, from: u32, bits: u32, at: Cycles) -> Broadcast {
         match self {
             Self::Mesh(mesh) => mesh.broadcast(from, bits, at),

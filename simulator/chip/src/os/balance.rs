@@ -29,7 +29,6 @@ struct Load {
     cores: u32,
 }
 
-/// The load of one runnable thread on one core.
 const UNIT: u64 = 1024;
 /// After this many failed rounds, even a hot thread is moved (`cache_nice_tries`).
 const PATIENCE: u32 = 1;

@@ -17,5 +17,4 @@ pub(crate) use place::Placement;
 pub(crate) use scheduler::Scheduler;
 
 pub(crate) type Cycles = u64;
-/// A software thread.
 pub(crate) type ThreadId = u32;

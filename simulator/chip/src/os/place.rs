@@ -134,7 +134,6 @@ impl Scheduler {
         }
     }
 
-    /// The cores that a thread may run on.
     pub(crate) fn affinity(&self, thread: ThreadId) -> &CoreSet {
         &self.threads[thread as usize].affinity
     }

@@ -42,7 +42,6 @@ impl Queue {
         self.threads.insert(at, (vruntime, thread));
     }
 
-    /// Removes a thread from this queue.
     pub(crate) fn remove(&mut self, vruntime: i64, thread: ThreadId) {
         let at = self.threads.binary_search(&(vruntime, thread));
         self.threads

@@ -10,7 +10,6 @@ use crate::config;
 use crate::core_set::CoreSet;
 use std::ops::Range;
 
-/// The choice of `pick`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Picked {
     pub(crate) thread: ThreadId,
@@ -76,7 +75,6 @@ pub(crate) struct Scheduler {
 }
 
 impl Scheduler {
-    /// A machine of idle cores.
     pub(crate) fn new(os: &config::Os, cores: u32, group_cores: u32) -> Scheduler {
         let core = |_| Core {
             running: None,
@@ -139,7 +137,6 @@ impl Scheduler {
         })
     }
 
-    /// Charges the running thread for time on the core.
     pub(crate) fn ran(&mut self, core: u32, cycles: Cycles) {
         let this = &mut self.cores[core as usize];
         let running = this.running.expect("only a running thread is charged");
@@ -176,7 +173,6 @@ impl Scheduler {
         (self.os.latency / runnable).max(self.os.min_granularity)
     }
 
-    /// Puts the running thread back into the queue.
     pub(crate) fn requeue(&mut self, now: Cycles, core: u32) {
         let (id, vruntime) = self.stop(now, core, State::Queued);
         self.cores[core as usize].queue.insert(vruntime, id);
@@ -189,7 +185,6 @@ impl Scheduler {
         self.requeue(now, core);
     }
 
-    /// Blocks the running thread.
     pub(crate) fn block(&mut self, now: Cycles, core: u32) {
         self.stop(now, core, State::Blocked);
         self.count_out(core);
@@ -224,7 +219,6 @@ impl Scheduler {
         self.count_out(core);
     }
 
-    /// Takes the running thread off its core.
     pub(super) fn stop(&mut self, now: Cycles, core: u32, state: State) -> (ThreadId, i64) {
         let running = self.cores[core as usize].running.take();
         let id = running.expect("only a running thread is stopped");
@@ -287,7 +281,6 @@ impl Scheduler {
         (core / self.group_cores) as usize
     }
 
-    /// The cores of a group.
     pub(super) fn span(&self, group: usize) -> Range<u32> {
         let start = group as u32 * self.group_cores;
         start..(start + self.group_cores).min(self.machine().end)

@@ -7,7 +7,6 @@ mod kernel;
 mod order;
 mod threads;
 
-/// The outcome of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Asked {
     /// The access is done. The value is the word's previous value.

@@ -84,7 +84,6 @@ impl Engine {
         }
     }
 
-    /// The cycles that the thread on `core` has run.
     pub(crate) fn own_time(&self, core: u32) -> u64 {
         let port = &self.ports[core as usize];
         let used = port.thread.map_or(0, |thread| self.scheduler.used(thread));

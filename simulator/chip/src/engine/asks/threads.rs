@@ -188,7 +188,6 @@ impl Engine {
         }
     }
 
-    /// Takes the code of the thread that `core` runs.
     pub(crate) fn take_body(&mut self, core: u32) -> Option<(ThreadId, Box<dyn Body>)> {
         let thread = self.ports[core as usize].thread?;
         let body = self.threads[thread as usize].body.take()?;

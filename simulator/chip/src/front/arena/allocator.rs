@@ -35,7 +35,6 @@ fn holder(start: *mut u8) -> Option<NonNull<Header>> {
     NonNull::new(range::slot_of(start as usize)? as *mut Header)
 }
 
-/// Allocates a block in the arena of the running simulated code.
 fn simulated(arena: NonNull<Header>, layout: Layout) -> Option<Block> {
     // SAFETY: the context points to an open arena, which is mapped. The reference ends with this
     // function, which makes no other allocation.

@@ -21,7 +21,6 @@ const STEPS: usize = 4;
 
 pub(super) const CLASSES: usize = FINE / GRAIN + STEPS * (CAPACITY.ilog2() as usize - FINE_LOG2);
 
-/// A size class: its number and the size of its blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Class {
     pub(super) index: usize,
@@ -57,7 +56,6 @@ impl Class {
         (bytes <= CAPACITY).then_some(Self { index, bytes })
     }
 
-    /// The alignment of the class's blocks.
     pub(super) fn align(self) -> usize {
         1 << self.bytes.trailing_zeros()
     }

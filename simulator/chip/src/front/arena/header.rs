@@ -29,7 +29,6 @@ const _: () = assert!(size_of::<Header>() == 1328);
 
 /// Data of an open arena that only its owning thread uses.
 pub(super) struct Local {
-    /// The first byte that was never handed out.
     top: usize,
     /// The number of blocks handed out minus the number that this thread has freed.
     live: u64,
@@ -198,7 +197,6 @@ impl Local {
         Ok(start as *mut u8)
     }
 
-    /// Counts a stack that was handed out.
     pub(super) fn count_stack(&mut self) {
         self.live += 1;
     }

@@ -146,7 +146,6 @@ pub(crate) fn enter(arena: &Arena) -> Entered<'_> {
     }
 }
 
-/// The guard of [`enter`].
 #[must_use]
 pub(crate) struct Entered<'a> {
     /// The pointer keeps the guard on its thread.
@@ -172,7 +171,6 @@ pub(crate) fn outside() -> Outside {
     }
 }
 
-/// The guard of [`outside`].
 #[must_use]
 pub(crate) struct Outside {
     inside: bool,

@@ -42,12 +42,10 @@ pub struct Stack {
 unsafe impl Send for Stack {}
 
 impl Stack {
-    /// A stack for a simulated thread.
     pub(super) fn of_thread(arena: NonNull<Header>) -> Result<Self, ArenaError> {
         Self::new(arena, |stacks| stacks.thread)
     }
 
-    /// A stack of at least `bytes`.
     pub(super) fn of_size(arena: NonNull<Header>, bytes: usize) -> Result<Self, ArenaError> {
         Self::new(arena, |_| length_for(bytes))
     }
@@ -73,7 +71,6 @@ impl Stack {
     }
 }
 
-/// Makes a new stack with a guard.
 fn guarded(local: &mut Local, length: usize) -> Result<NonNull<u8>, ArenaError> {
     let limit = local.carve(length, GUARD)?;
     // SAFETY: these whole pages were just carved, and nothing refers to them. They stay

@@ -6,7 +6,6 @@ use crate::engine::{Body, Engine, Progress};
 use corosensei::{Coroutine, CoroutineResult};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// A closure with its own stack.
 pub(super) struct Fiber {
     coroutine: Coroutine<(), (), (), Stack>,
 }

@@ -204,7 +204,6 @@ impl<T, W> Cell<T, W> {
     }
 }
 
-/// The word of a cell.
 #[inline(always)]
 fn word_of<T: Bits, W>(cell: &Cell<T, W>) -> Word {
     // SAFETY: the word is an atomic of this width, and the caller borrows the cell until the

@@ -17,7 +17,6 @@ use std::sync::{Once, OnceLock};
 /// The signals of a guard page: the first on Linux, the second elsewhere.
 const SIGNALS: [c_int; 2] = [libc::SIGSEGV, libc::SIGBUS];
 
-/// The previous handlers of the signals.
 static BEFORE: [OnceLock<libc::sigaction>; 2] = [const { OnceLock::new() }; 2];
 
 /// Installs the handlers for this process.
@@ -105,7 +104,6 @@ fn tell() {
     unsafe { libc::write(libc::STDERR_FILENO, line.text.as_ptr().cast(), line.length) };
 }
 
-/// Text of a bounded length.
 struct Line {
     text: [u8; 400],
     length: usize,

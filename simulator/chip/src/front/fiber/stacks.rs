@@ -17,7 +17,6 @@ pub(super) unsafe fn take_from(arena: *const Arena) {
     ARENA.set(arena);
 }
 
-/// A simulated thread's stack.
 pub(super) fn thread_stack() -> Result<Stack, String> {
     in_arena(Arena::stack)
 }

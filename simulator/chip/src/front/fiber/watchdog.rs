@@ -20,7 +20,6 @@ use std::time::Duration;
 const PATIENCE: u32 = 10;
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// The simulations that are watched.
 static WATCHED: Mutex<Vec<Weak<Watched>>> = Mutex::new(Vec::new());
 
 /// The simulation is watched until this value is dropped.

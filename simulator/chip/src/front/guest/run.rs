@@ -46,7 +46,6 @@ impl<F: FnMut(&mut Core<'_>) -> State> Guest for F {
     }
 }
 
-/// A guest as the engine's body.
 pub(super) struct GuestBody(pub(super) Box<dyn Guest>);
 
 impl Body for GuestBody {

@@ -24,7 +24,6 @@ impl Seats {
         }
     }
 
-    /// Advances the time to `now`.
     pub(super) fn pass_until(&mut self, now: u64) {
         self.now = self.now.max(now);
     }
@@ -45,7 +44,6 @@ impl Seats {
         self.fill(core);
     }
 
-    /// A thread on core `waker` wakes a sleeper.
     pub(super) fn wake(&mut self, thread: ThreadId, waker: u32) {
         let placement = self.scheduler.wake(thread, waker);
         self.placed(placement);

@@ -9,7 +9,6 @@ use super::message::{Channel, Flight};
 #[derive(Clone, Debug, Default)]
 pub(super) struct LambdaQueues {
     links: Vec<Link>,
-    /// Unused links, by index.
     unused: Vec<u32>,
     /// The ends of each wavelength's queue. Undefined for an empty queue.
     ends: Vec<Ends>,
@@ -31,7 +30,6 @@ struct Ends {
 }
 
 impl LambdaQueues {
-    /// The number of messages in all queues.
     pub(super) fn len(&self) -> usize {
         self.links.len() - self.unused.len()
     }
@@ -79,7 +77,6 @@ impl LambdaQueues {
         link.flight.take()
     }
 
-    /// Drops the messages of a channel.
     pub(super) fn purge(&mut self, channel: Channel) {
         let all: Vec<_> = std::iter::from_fn(|| self.pop(0)).collect();
         for flight in all {

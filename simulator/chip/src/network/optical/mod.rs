@@ -85,7 +85,6 @@ impl Optical {
         })
     }
 
-    /// Creates a channel.
     pub(crate) fn create_channel(&mut self) -> Channel {
         self.channels.push(Subscription::default());
         Channel(self.channels.len() as u32 - 1)
@@ -190,18 +189,15 @@ impl Optical {
         self.receivers[core as usize].next_ready(at, channel)
     }
 
-    /// The number of the channel's messages in the core's message buffer.
     pub(crate) fn pending(&mut self, at: Cycles, core: u32, channel: Channel) -> usize {
         self.receivers[core as usize].pending(at, channel)
     }
 
-    /// Whether the core has a port of the channel.
     pub(crate) fn reaches(&self, core: u32, channel: Channel) -> bool {
         let cores = &self.channels[channel.0 as usize].cores;
         cores.binary_search(&core).is_ok()
     }
 
-    /// The counts of words that were sent and received.
     pub(crate) fn words(&self) -> OpticalCounters {
         self.words
     }

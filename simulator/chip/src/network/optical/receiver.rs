@@ -36,7 +36,6 @@ pub(super) struct Receiver {
     counters: Counters,
 }
 
-/// A subscription and its part of the message buffer.
 #[derive(Clone, Debug)]
 struct Port {
     channel: Channel,
@@ -50,7 +49,6 @@ struct Port {
     buffer: VecDeque<(Cycles, Rc<Flight>)>,
 }
 
-/// Counts the messages that pass the filter.
 #[derive(Clone, Copy, Debug)]
 struct Counter {
     every: NonZeroU32,
@@ -153,7 +151,6 @@ impl Receiver {
         self.insert(flight);
     }
 
-    /// Inserts a message into `flying`.
     fn insert(&mut self, flight: Rc<Flight>) {
         let order = |flight: &Flight| (flight.arrival, flight.number);
         let flying = self.flying.iter().rev();
@@ -171,7 +168,6 @@ impl Receiver {
         self.arrive(now);
     }
 
-    /// Filters the messages that arrive before `now`.
     fn arrive(&mut self, now: Cycles) {
         while let Some(flight) = self.flying.pop_front_if(|flight| flight.arrival < now) {
             self.counters.arrived += u64::from(!flight.counted);

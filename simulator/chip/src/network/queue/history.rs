@@ -75,7 +75,6 @@ impl Gap {
     }
 }
 
-/// A sorted collection of disjoint gaps.
 pub(super) trait Gaps: Default {
     /// Serves a message in the first gap with room for the service at or after `arrival`. Keeps the
     /// rests of the gap that are not shorter than `shortest`. Returns the start of the service.

@@ -1,6 +1,5 @@
 use super::Cycles;
 
-/// The number of messages in a period.
 const PERIOD: u32 = 64;
 
 /// The recent load of a queue: the last 64 to 128 messages. Older messages are dropped, since a

@@ -12,7 +12,6 @@ struct Machine {
     os: Scheduler,
     now: Cycles,
     cores: u32,
-    /// The time that each thread has run.
     had: Vec<Cycles>,
     /// The time of each core's last balancing.
     balanced: Vec<Cycles>,
