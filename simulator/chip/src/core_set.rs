@@ -177,7 +177,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn two_words_in_size() {
+    fn a_set_has_the_size_of_two_words() {
         assert_eq!(size_of::<CoreSet>(), 16);
     }
 

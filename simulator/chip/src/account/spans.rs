@@ -91,7 +91,7 @@ mod tests {
     use crate::account::Names;
 
     #[test]
-    fn spans_nest_and_what_is_open_ends_with_the_run() {
+    fn spans_nest_and_open_spans_end_with_the_run() {
         let mut names = Names::default();
         let (outer, inner) = (
             Span::Region(names.intern("a")),

@@ -169,7 +169,7 @@ mod tests {
     proptest! {
         /// For each cap, a cycle is either kept or counted as missing.
         #[test]
-        fn kept_and_missing_are_all(
+        fn kept_and_missing_cycles_are_all_cycles(
             steps in prop::collection::vec((0_u32..3, 0_usize..3, 0_u64..50), 0..100),
             cap in 1_usize..60,
         ) {

@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_passes() {
+    fn messages_that_pass() {
         let passes = |mask, operation, signature, message| {
             Filter {
                 mask,

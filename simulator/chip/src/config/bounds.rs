@@ -280,7 +280,7 @@ mod tests {
 
     /// So each number has a range, and each range belongs to a number.
     #[test]
-    fn the_keys_are_those_that_presets_have() {
+    fn the_keys_are_the_keys_of_presets() {
         let found = preset_names().flat_map(leaves_of);
         let found: BTreeSet<(String, bool)> = found
             .map(|(key, is_number)| (any(&key), is_number))
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_out_of_range() {
+    fn extreme_and_undefined_numbers_are_out_of_range() {
         let mut machine = Config::preset("atac-64").unwrap();
         for key in ["ghz", "core.cpi", "memory.bytes-per-cycle"] {
             for value in ["nan", "inf", "-inf", "1e-308", "1e308", "-0.0"] {

@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_toml_has_a_line_too() {
+    fn an_error_in_toml_names_its_line() {
         let error = refusal("atac-64", "cores = 64", "cores = ");
         let line = number_of("atac-64", "cores = 64");
         assert!(error.starts_with(&format!("m.toml:{line}: ")), "{error}");

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn every_preset_is_a_machine_and_its_own_echo() {
+    fn every_preset_loads_and_its_output_loads_as_the_same_machine() {
         for name in preset_names() {
             let config = Config::preset(name).unwrap();
             assert_eq!(config.name, name);
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn every_value_of_a_preset_has_a_source_and_no_source_is_of_nothing() {
+    fn every_value_of_a_preset_has_a_source_and_every_source_a_value() {
         for name in preset_names() {
             let config = Config::preset(name).unwrap();
             let mut table = Table::try_from(&config).unwrap();
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn another_name_is_an_error_that_lists_the_presets() {
+    fn an_unknown_name_is_an_error_that_lists_the_presets() {
         let error = Config::named("atac64").unwrap_err();
         assert!(matches!(&error, ConfigError::UnknownMachine { name, .. } if name == "atac64"));
         assert!(

@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn any_kind_of_value() {
+    fn values_of_any_kind_can_be_set() {
         let mut chip = Config::preset("w3225r").unwrap();
         chip.set("coherence.protocol=msi").unwrap();
         chip.set("coherence.directory = \"broadcast\"").unwrap();

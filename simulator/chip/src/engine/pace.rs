@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_time_is_one_look() {
+    fn the_load_of_a_very_long_time_is_right() {
         assert_eq!(course(&[(1 << 60, false), (1 << 40, true)]), [512, 1024]);
     }
 

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_of_later_does_not_keep_earlier_ones() {
+    fn a_later_request_does_not_delay_earlier_requests() {
         let mut controllers = two(5.0, Some(1));
         assert_eq!(controllers.access(0, 0, 900), 1000);
         assert_eq!(controllers.access(0, 1, 50), 150);

@@ -100,7 +100,7 @@ impl Memory {
             ..
         }) = self.config.llc
         else {
-            unreachable!("far atomics have a last-level cache to be done in");
+            unreachable!("far atomics need a last-level cache");
         };
         if let Some(owner) = owner {
             let dirty = self.tiles[owner as usize].is_modified(request.line);

@@ -33,7 +33,7 @@ fn found(mesh: &MeshTraffic) -> BTreeMap<(u32, u32), u64> {
 
 proptest! {
     #[test]
-    fn intervals_are_walks(
+    fn intervals_equal_walks(
         cores in 1_u32..80, ends in prop::collection::vec((any::<u32>(), any::<u32>()), 0..30),
     ) {
         let ends: Vec<_> = ends.iter().map(|(a, b)| (a % cores, b % cores)).collect();

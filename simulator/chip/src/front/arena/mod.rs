@@ -43,7 +43,7 @@ pub(crate) enum ArenaError {
         bytes: usize,
         reason: std::io::Error,
     },
-    #[error("the host does not guard a stack in simulated memory: {0}")]
+    #[error("the host cannot protect the guard of a simulated stack: {0}")]
     Protect(std::io::Error),
     #[error("{0} simulated memories are in use, and there is no address space for one more")]
     TooMany(usize),

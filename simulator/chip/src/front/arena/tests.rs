@@ -71,7 +71,7 @@ mod global {
     }
 
     #[test]
-    fn blocks_change_worlds() {
+    fn blocks_move_between_the_arena_and_the_host() {
         let arena = arena();
         let mut from_host: Vec<u32> = (0..10).collect();
         let inside = enter(&arena);
@@ -115,7 +115,7 @@ mod global {
     }
 
     #[test]
-    fn guards_in_any_order_leave_no_dangling_arena() {
+    fn guards_dropped_in_any_order_leave_no_dangling_arena() {
         let arena = arena();
         let inside = enter(&arena);
         let own = outside();

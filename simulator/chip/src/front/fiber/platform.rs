@@ -364,7 +364,7 @@ impl Simulated {
     /// ```
     pub fn this_thread() -> SimulatedThread {
         let thread = with(|engine, core| engine.ports[core as usize].thread);
-        SimulatedThread(thread.expect("a thread asks, so one runs"))
+        SimulatedThread(thread.expect("the calling thread runs on this core"))
     }
 
     /// Sets the cores that `thread` may run on, as `sched_setaffinity` does. An empty set means all

@@ -288,7 +288,7 @@ impl Core<'_> {
     #[must_use]
     pub fn this_thread(&self) -> GuestThread {
         let thread = self.engine.ports[self.core as usize].thread;
-        GuestThread(thread.expect("a thread asks, so one runs"))
+        GuestThread(thread.expect("the calling thread runs on this core"))
     }
 
     /// Waits for a thread to end. Returns `false` if it has ended. Otherwise the guest must

@@ -145,7 +145,7 @@ fn two_threads_share_a_core() {
 }
 
 #[test]
-fn the_odd_thread_wanders_and_all_get_a_share() {
+fn the_surplus_thread_moves_and_all_threads_get_a_share() {
     let mut machine = Machine::new(15, 15, &vec![CoreSet::below(15); 16]);
     let time = 60 * SECOND;
     machine.run(time);
@@ -180,7 +180,7 @@ fn pinned_threads_do_not_move() {
 /// As many threads as cores start on some of the cores. In the end, each core has one thread, for
 /// all sizes of groups.
 #[test]
-fn groups_are_evened_too() {
+fn load_is_balanced_for_all_group_sizes() {
     for (cores, group_cores) in (2..=16).flat_map(|cores| (1..=cores).map(move |n| (cores, n))) {
         for crowded in 1..cores {
             let threads = vec![CoreSet::below(crowded); cores as usize];
