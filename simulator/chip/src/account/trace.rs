@@ -303,7 +303,7 @@ mod tests {
             (&spin["name"], &spin["cat"]),
             (&"spin lock".into(), &"spin".into())
         );
-        // Cores are 1 and 2, threads begin with 3.
+        // The cores have the numbers 1 and 2. Threads begin with 3.
         assert_eq!((&spin["pid"], &spin["tid"]), (&1.into(), &1.into()));
         assert_eq!(
             (&spin["dur"], &spin["args"]["thread"]),

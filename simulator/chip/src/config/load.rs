@@ -20,7 +20,7 @@ impl Config {
     ///
     /// # Errors
     ///
-    /// In one line the file, the line, the key and what was expected there.
+    /// The error is one line with the file, the line, the key and what was expected.
     pub fn from_toml(text: &str, file_name: &str) -> Result<Self, ConfigError> {
         parse(text).map_err(|(line, problem)| ConfigError::InFile {
             file: file_name.to_owned(),

@@ -123,7 +123,7 @@ pub enum DataPath {
 pub enum Writes {
     /// A write takes the line into the writer's cache.
     Back,
-    /// A write is done at the line's home; private caches hold clean lines.
+    /// A write is done at the line's home. Private caches hold only clean lines.
     Through,
 }
 

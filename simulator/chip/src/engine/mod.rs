@@ -82,7 +82,7 @@ pub(crate) struct Engine {
     events: u64,
     write_through: bool,
     cpi_1024: u64,
-    /// The same. `None` if the cycles vary or instructions are counted.
+    /// `cpi_1024`, or `None` if the cycles vary or instructions are counted.
     plain_cpi_1024: Option<u64>,
     /// The state that makes cores slower than `cpi_1024`.
     pace: Option<Pace>,

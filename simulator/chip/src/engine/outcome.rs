@@ -31,7 +31,7 @@ pub struct Statistics {
 /// printed the same statistics (Park 2013, section 4.3.3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Messages {
-    /// Messages that reached a filter of a core with a port of their channel.
+    /// Messages that reached the filter of a core that has a port of their channel.
     pub arrived: u64,
     /// Messages that a controller moved to its message buffer.
     pub moved: u64,

@@ -6,7 +6,7 @@
 //! sequentially consistent. A request without a waiting core travels, queues at the line's home and
 //! takes effect there, as any request.
 //!
-//! A core that needs a line that is on its way waits until the line is there.
+//! If a core needs a line that is on its way, it waits until the line arrives.
 
 use super::Engine;
 use super::agenda::Event;
@@ -73,7 +73,7 @@ impl Overlap {
         })
     }
 
-    /// Whether an access to `line` needs not wait and tells the prefetcher nothing new.
+    /// Whether an access to `line` waits for no flight and tells the prefetcher nothing new.
     #[inline]
     pub(super) fn is_settled(&self, tile: u32, line: u32, operation: Operation) -> bool {
         let tile = &self.tiles[tile as usize];

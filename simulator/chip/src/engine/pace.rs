@@ -23,7 +23,7 @@ pub(super) struct Pace {
 
 struct Governed {
     governor: Governor,
-    /// The part of a load that remains after a period, in 2^-32.
+    /// The part of a load that remains after a period, in units of 2^-32.
     kept: u64,
     cores: Vec<Load>,
 }

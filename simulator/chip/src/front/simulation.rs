@@ -203,8 +203,8 @@ impl Simulation {
         self
     }
 
-    /// Bytes of stack for each simulated thread (512 KiB by default; only
-    /// touched pages cost memory).
+    /// Sets the bytes of stack of each simulated thread (512 KiB by default). Only touched pages
+    /// cost memory.
     #[must_use]
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.stack = bytes;

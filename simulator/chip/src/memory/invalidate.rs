@@ -61,8 +61,9 @@ impl Memory {
         (last, class)
     }
 
-    /// The same without last-level caches: sends one message to each sharer. If the directory
-    /// cannot name them all, sends a broadcast, which only sharers answer.
+    /// As [`invalidation`](Self::invalidation), without last-level caches: sends one message to
+    /// each sharer. If the directory cannot name them all, sends a broadcast, which only sharers
+    /// answer.
     pub(super) fn invalidate_tiles(
         &mut self,
         request: &Request,

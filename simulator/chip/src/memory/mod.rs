@@ -148,7 +148,7 @@ impl Memory {
         self.disturb_all(line, |one| one == tile);
     }
 
-    /// The same for all tiles for which `is_disturbed` returns `true`.
+    /// As [`disturb`](Self::disturb), for all tiles that satisfy `is_disturbed`.
     fn disturb_all(&mut self, line: LineId, is_disturbed: impl Fn(TileId) -> bool) {
         let places = &self.places;
         let watchers = &mut self.lines.line(line).watchers;

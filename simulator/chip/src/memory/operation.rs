@@ -10,7 +10,7 @@ pub enum Operation {
     TouchRead,
     /// Fetches the line for writing, without an access to a word.
     TouchWrite,
-    /// As [`TouchWrite`](Self::TouchWrite) for a whole line, so its data need not be read.
+    /// As [`Operation::TouchWrite`] for a whole line, so its data need not be read.
     TouchFill,
     /// Reads the word.
     Load,

@@ -34,7 +34,7 @@ impl Perturbation {
         let mixed = (self.state ^ self.state >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
         let mixed = mixed ^ mixed >> 31;
-        // The upper half of a product: uniform up to choices / 2^64.
+        // The upper half of the product is uniform, up to an error of choices / 2^64.
         ((u128::from(mixed) * u128::from(self.choices)) >> 64) as u64
     }
 }

@@ -44,8 +44,8 @@ impl Engine {
         Some(word.apply(operation))
     }
 
-    /// The same for a plain access that hits the L2. A read-modify-write that misses the L1 most
-    /// likely misses the L2 too, so it skips this look-up.
+    /// As [`hit`](Self::hit), for a plain access that hits the L2. A read-modify-write that misses
+    /// the L1 most likely misses the L2 too, so it skips this look-up.
     #[inline(never)]
     fn hit_l2(&mut self, core: u32, line: u32, operation: Operation, word: Word) -> Option<u64> {
         let port = &mut self.ports[core as usize];

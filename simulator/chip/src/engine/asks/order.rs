@@ -35,8 +35,8 @@ impl Engine {
         self.others_first(core, 0)
     }
 
-    /// Whether `core`, at the end of a computation, must suspend and ask again, so
-    /// that ticks and other threads find it in the middle of the computation.
+    /// Whether `core`, at the end of a computation, must suspend and ask again. The suspension lets
+    /// ticks and other threads interrupt the computation.
     pub(crate) fn others_interrupt(&mut self, core: u32) -> bool {
         self.others_first(core, self.lookahead)
     }

@@ -72,12 +72,12 @@ impl Arena {
         self.header.as_ptr() as usize
     }
 
-    /// A stack for a simulated thread: the one freed last, or a new one.
+    /// A stack for a simulated thread: the most recently freed stack, or a new stack.
     pub(crate) fn stack(&self) -> Result<Stack, ArenaError> {
         Stack::of_thread(self.header)
     }
 
-    /// A stack of at least `bytes`, for a coroutine of the program's own.
+    /// A stack of at least `bytes`, for a coroutine that the simulated program makes.
     pub(crate) fn stack_of(&self, bytes: usize) -> Result<Stack, ArenaError> {
         Stack::of_size(self.header, bytes)
     }

@@ -149,7 +149,7 @@ fn unclaim(slot: usize) {
 /// freely. The host places later mappings below that one, or above it in its legacy layout.
 /// Programs and their heaps are above the window or far below it.
 fn choose() -> Result<(), Errno> {
-    // SAFETY: a new mapping at an address of the host's choice, unmapped at once.
+    // SAFETY: the host chooses the address of the new mapping, which is unmapped at once.
     let chosen = unsafe {
         let page = mmap_anonymous(
             ptr::null_mut(),

@@ -40,8 +40,8 @@ fn access_slowly(host: usize, operation: Operation, word: Word) -> (u64, bool) {
     }
 }
 
-/// After this many failures in a row, an LL/SC pair is done as one read-modify-write. Cores that
-/// contend to add to one word fail fewer times in a row.
+/// After more failures in a row than this, an LL/SC pair is done as one read-modify-write. Cores
+/// that contend to add to one word fail fewer times in a row.
 const FAILURES: u32 = 64;
 
 /// Repeats an LL/SC pair until its store is done or its comparison fails.

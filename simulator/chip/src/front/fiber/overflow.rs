@@ -14,7 +14,7 @@ use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::{Once, OnceLock};
 
-/// The signals of a guard page: the first on Linux, the second elsewhere.
+/// The signals of a guard page: `SIGSEGV` on Linux, `SIGBUS` on other systems.
 const SIGNALS: [c_int; 2] = [libc::SIGSEGV, libc::SIGBUS];
 
 static BEFORE: [OnceLock<libc::sigaction>; 2] = [const { OnceLock::new() }; 2];

@@ -33,7 +33,7 @@ pub enum State {
 
 /// A thread of a guest program. A closure is a guest too, and its captures are its state.
 ///
-/// [`Simulation::run_guest`] has an example of a type that is a guest, [`Core`]'s methods have
+/// [`Simulation::run_guest`] has an example of a guest type. The examples of [`Core`]'s methods are
 /// closures.
 pub trait Guest {
     /// Runs the guest on `core` until it must suspend or ends.

@@ -32,7 +32,7 @@ use crate::config;
 /// The bytes of a word, the unit of energy.
 const WORD: usize = 8;
 
-/// The network, with each core's end of it.
+/// The network, with each core's interface to it.
 #[derive(Debug)]
 pub(crate) struct Optical {
     transport: Cycles,
@@ -56,7 +56,7 @@ struct Subscription {
     flying: VecDeque<Rc<Flight>>,
 }
 
-/// The statistics of a core's end of the network.
+/// The statistics of a core's interface to the network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counters {
     /// Messages that arrived at the filter, on channels of the core.
@@ -202,7 +202,7 @@ impl Optical {
         self.words
     }
 
-    /// The statistics of the core's end before `at`.
+    /// The statistics of the core's interface before `at`.
     pub(crate) fn counters(&mut self, at: Cycles, core: u32) -> Counters {
         self.receivers[core as usize].counters(at)
     }
