@@ -127,9 +127,9 @@ pub enum Writes {
     Through,
 }
 
-/// The cycles of atomic operations in addition to those for the line: E(A) in L(A,S) = R(S) + E(A)
-/// + O (Schweizer, Besta, Hoefler, PACT'15). With `llsc`, these are the cycles between the load and
-/// the store.
+/// The cycles of atomic operations in addition to the line's: E(A) in L(A,S) = R(S) + E(A) + O
+/// (Schweizer, Besta, Hoefler, PACT'15). With `llsc`, these are the cycles between the load and the
+/// store.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Atomics {

@@ -11,8 +11,8 @@
 //!   cache. So no core passes the next event.
 //! * Another core that continues at time t may miss then. Its request needs at least the
 //!   *lookahead*, the time to leave its tile, to reach a home. So no core's caches change before t
-//!   + lookahead. Hardware threads of one tile hit the same caches, so no core passes the clock of
-//!   such a sibling.
+//!   plus the lookahead. Hardware threads of one tile hit the same caches, so no core passes the
+//!   clock of such a sibling.
 //!
 //! For all other requests (such as a futex, a message, or a new thread), a core waits until it is
 //! the earliest.
