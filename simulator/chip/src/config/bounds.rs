@@ -12,7 +12,7 @@ use super::error::Problem;
 /// With this many cores, the bits of a line's sharers take half a kilobyte.
 const CORES: f64 = 4096.0;
 /// The most cycles of a cache look-up, a hop or an operation: a millisecond at 1 GHz. The largest
-/// number in the thesis is 20,000.
+/// number in the thesis (Park 2013) is 20,000.
 const ACCESS: f64 = 1e6;
 /// The most cycles of an operation of the kernel: 10 ms at 1 GHz, or a thousand of the shortest
 /// ticks.

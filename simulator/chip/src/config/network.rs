@@ -69,13 +69,13 @@ pub enum Contention {
     HopByHop,
 }
 
-/// The optical broadcast network of the thesis.
+/// The optical broadcast network (Park, MIT 2013). All times are in cycles.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Optical {
-    /// Cycles from the sender to the lambda queue.
+    /// From the sender to the lambda queue.
     pub transport: u64,
-    /// Cycles from the lambda queue to the message buffer, one message at a time.
+    /// From the lambda queue to the message buffer, one message at a time.
     pub controller: u64,
     /// Cycles of the core's look into its message buffer.
     pub check: u64,

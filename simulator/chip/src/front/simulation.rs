@@ -115,8 +115,8 @@ impl<T> Run<T> {
 const STACK: usize = 512 * 1024;
 
 impl Simulation {
-    /// A run on `machine` without a limit on cycles and without a timeline. (There is a limit of
-    /// 2^62 cycles, which no working program reaches.)
+    /// A run on `machine` without a timeline. The limit is 2^62 cycles, which no working program
+    /// reaches.
     pub fn new(machine: &Config) -> Self {
         Self {
             config: machine.clone(),

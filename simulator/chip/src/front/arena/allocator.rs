@@ -44,13 +44,13 @@ fn simulated(arena: NonNull<Header>, layout: Layout) -> Option<Block> {
 // SAFETY: a block is from `System`, which has this contract, or from an arena. An arena's block is
 // writable and has the size and the alignment of its class, which suit the layout. It has no second
 // owner before it is freed, and stays mapped until then. The block's address says where it is from:
-// the host maps no address twice, and `slot_of` knows the addresses of arenas. Nothing here
+// the host hands out no address twice, and `slot_of` knows the addresses of arenas. Nothing here
 // unwinds.
 unsafe impl GlobalAlloc for Allocator {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         match current() {
-            // SAFETY: the caller's.
+            // SAFETY: the caller promises the same.
             None => unsafe { System.alloc(layout) },
             Some(arena) => simulated(arena, layout).map_or(ptr::null_mut(), |block| block.start),
         }
@@ -59,7 +59,7 @@ unsafe impl GlobalAlloc for Allocator {
     #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         let Some(arena) = current() else {
-            // SAFETY: the caller's.
+            // SAFETY: the caller promises the same.
             return unsafe { System.alloc_zeroed(layout) };
         };
         let Some(block) = simulated(arena, layout) else {
@@ -76,7 +76,7 @@ unsafe impl GlobalAlloc for Allocator {
     #[inline]
     unsafe fn dealloc(&self, start: *mut u8, layout: Layout) {
         match holder(start) {
-            // SAFETY: the caller's.
+            // SAFETY: the caller promises the same.
             None => unsafe { System.dealloc(start, layout) },
             // SAFETY: the caller promises a live block, and its address says that it is this
             // arena's. It was handed out for this layout or, after a reallocation in place, for a
@@ -89,7 +89,7 @@ unsafe impl GlobalAlloc for Allocator {
     unsafe fn realloc(&self, start: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         let held = holder(start).is_some();
         if !held && current().is_none() {
-            // SAFETY: the caller's.
+            // SAFETY: the caller promises the same.
             return unsafe { System.realloc(start, layout, size) };
         }
         // SAFETY: the caller says that the size, rounded up to the alignment,

@@ -118,7 +118,7 @@ impl Header {
         owned.then(|| unsafe { &mut *header.local.get() })
     }
 
-    /// Frees a block from any thread. If another thread than the owner frees it, the block is not
+    /// Frees a block from any thread. If a thread other than the owner frees it, the block is not
     /// reused, since the time of that call depends on the host.
     ///
     /// # Safety
@@ -142,7 +142,7 @@ impl Header {
     }
 
     /// Frees a stack, which is the block of `length` bytes that ends at `base`, from any thread. If
-    /// another thread than the owner frees it, it is not reused.
+    /// a thread other than the owner frees it, it is not reused.
     ///
     /// # Safety
     ///
@@ -208,7 +208,7 @@ impl Local {
 ///
 /// `block` is writable, aligned to and as large as a pointer, and has no other user.
 pub(super) unsafe fn push(list: &mut *mut u8, block: *mut u8) {
-    // SAFETY: the caller's.
+    // SAFETY: the caller promises the same.
     unsafe { block.cast::<*mut u8>().write(*list) };
     *list = block;
 }

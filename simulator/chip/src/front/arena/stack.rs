@@ -86,7 +86,7 @@ fn guarded(local: &mut Local, length: usize) -> Result<NonNull<u8>, ArenaError> 
 
 impl Drop for Stack {
     fn drop(&mut self) {
-        // SAFETY: this is a live stack of this arena, and the coroutine that ran on it has ended.
+        // SAFETY: this is a live stack of this arena, and the coroutine that owned it has left it.
         unsafe { Header::free_stack(self.arena, self.base, self.length) };
     }
 }
